@@ -1,0 +1,50 @@
+# make run | test | figures | lint | bench | pins | clean
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := run
+.PHONY: run test figures lint bench pins clean
+
+PYTHON ?= python3
+CORES ?= all
+RUN ?= reference
+BIN := .venv/bin
+READY := .venv/ready
+
+# The official data of a checkout that has them beside it.
+MIRROR := $(wildcard ../shared/data)
+ifndef DATA_MIRROR
+ifneq ($(MIRROR),)
+export DATA_MIRROR := $(MIRROR)
+endif
+endif
+
+$(READY): envs/requirements.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.txt
+	touch $@
+
+run: $(READY)
+	$(BIN)/snakemake --cores $(CORES)
+	$(BIN)/python -m paper_figures where quick
+
+test: lint
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint --configfile config/tiny.yaml
+
+figures: $(READY)
+	$(BIN)/python -m paper_figures draw $(RUN)
+	$(BIN)/python -m paper_figures where $(RUN)
+
+bench: $(READY)
+	$(BIN)/python -m pytest tests/benchmarks -s
+
+pins: $(READY)
+	$(BIN)/python envs/pin.py
+
+clean:
+	rm -rf .snakemake results/quick results/tiny

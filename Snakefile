@@ -1,0 +1,29 @@
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config/quick.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/experiments.smk"
+include: "workflow/rules/aggregate.smk"
+include: "workflow/rules/figures.smk"
+
+
+localrules:
+    all,
+    data,
+    results,
+    tables,
+    figures,
+
+
+rule all:
+    default_target: True
+    input:
+        rules.results.input,
+        rules.tables.input,
+        rules.figures.input,

@@ -1,0 +1,37 @@
+"""Resolve requirements.in into requirements.txt (with hashes) and environment.yaml (the same).
+
+Needs uv (``pip install uv``). Records no address of a package index.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PYTHON = "3.11"
+
+
+def pins(requirements: str) -> list[str]:
+    """The "name==version ; marker" lines of a requirements file, without hashes."""
+    lines = re.findall(r"^([a-z0-9].*?==.*?)\s*\\?$", requirements, flags=re.MULTILINE)
+    return [line.strip() for line in lines]
+
+
+def environment(requirements: str) -> str:
+    """A conda environment with the same pins, installed by pip so that the wheels are the same."""
+    lines = "".join(f"      - {pin}\n" for pin in pins(requirements))
+    return (
+        "# Written by envs/pin.py from requirements.txt; conda brings Python and pip only.\n"
+        "name: matrix-noise-bench\nchannels:\n  - conda-forge\n"
+        f"dependencies:\n  - python={PYTHON}\n  - pip\n  - pip:\n{lines}"
+    )
+
+
+if __name__ == "__main__":
+    command = ["uv", "pip", "compile", "--universal", "--generate-hashes", "--no-emit-index-url"]
+    command += ["--python-version", PYTHON, "--no-annotate", "--no-header", "--quiet", "--upgrade"]
+    target = HERE / "requirements.txt"
+    subprocess.run([*command, str(HERE / "requirements.in"), "-o", str(target)], check=True)
+    (HERE / "environment.yaml").write_text(environment(target.read_text()))

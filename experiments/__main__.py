@@ -1,0 +1,85 @@
+"""Command line: ``python -m experiments run EXPERIMENT --dataset D --mechanism M`` without
+Snakemake, ``python -m experiments list``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import mechanisms
+from experiments.cells import Cell, cells_of, results_folder
+from experiments.checks import ConfigError
+from experiments.config import read_config
+from experiments.datasets import DataError, fetch
+from experiments.experiment import all_experiments
+from experiments.runner import CellError, run_cell
+from experiments.table import OK, read_frame
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit status (0, 1 for a cell that could not start, 2)."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except (ConfigError, mechanisms.UnknownMechanism) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except (CellError, DataError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def _list(options) -> int:
+    for name, experiment in all_experiments().items():
+        print(f"{name:<14} {experiment.PAPER:<10} data: {', '.join(experiment.DATASETS)}")
+        print(f"{'':<14} {experiment.__doc__.strip().splitlines()[0]}")
+    return 0
+
+
+def _run(options) -> int:
+    config = read_config(options.config)
+    cell = Cell(
+        experiment=options.experiment,
+        dataset=options.dataset,
+        mechanism=options.mechanism,
+        footing=options.footing,
+    )
+    cells = cells_of(config)
+    if cell not in cells:
+        near = [c.stem for c in cells if c.experiment == cell.experiment]
+        raise ConfigError(
+            f"{options.config} has no cell {cell.stem}; it has "
+            f"{', '.join(near) or 'no cell of this experiment'}"
+        )
+    if all_experiments()[cell.experiment].DATASETS[cell.dataset] == "official":
+        fetch(cell.dataset, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
+    out = results_folder(config) / "cells"
+    rows, timings = out / f"{cell.stem}.parquet", out / f"{cell.stem}.timings.parquet"
+    run_cell(cell.specification(config), cell.sources(config), rows, timings)
+    frame = read_frame(rows)
+    exact = frame[(frame["status"] == OK) & frame["element"].isna()]
+    summary = exact.groupby(["shape", "epsilon", "metric"], sort=False)["value"].mean()
+    print(summary.to_string())
+    for _, row in frame[frame["status"] != OK].iterrows():
+        print(f"{row['status']}: {row['shape']}, epsilon {row['epsilon']:g}: {row['message']}")
+    print(f"rows in {rows}, seconds and memory in {timings}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="every experiment").set_defaults(run=_list)
+    run = commands.add_parser("run", help="one cell, without Snakemake")
+    run.add_argument("experiment")
+    run.add_argument("--dataset", required=True)
+    run.add_argument("--mechanism", required=True, help="a mechanism or variant of the config")
+    run.add_argument("--footing", default="published", choices=("published", "exact"))
+    run.add_argument("--config", default="config/quick.yaml")
+    run.set_defaults(run=_run)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""The cells of a run: one (experiment, data set, mechanism, footing) is one job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments.experiment import Names, Point, Variant, all_experiments
+from mechanisms import get_mechanism
+from mechanisms.registry import source_files
+
+# What every cell's numbers depend on besides its mechanism and its experiment.
+SHARED_SOURCES = ("experiments/experiment.py", "experiments/seeds.py", "experiments/worker.py")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One job. The grid over shapes, epsilon, delta and trials is a loop inside it."""
+
+    experiment: str
+    dataset: str
+    mechanism: str
+    footing: str
+
+    @property
+    def stem(self) -> str:
+        """Path of its files below results/<run>/cells/, without an ending."""
+        return f"{self.experiment}/{self.dataset}/{self.mechanism}--{self.footing}"
+
+    def names(self, config: dict) -> Names:
+        """What its seeds are made of."""
+        return Names(
+            base_seed=config["seed"],
+            experiment=self.experiment,
+            dataset=self.dataset,
+            mechanism=self.mechanism,
+        )
+
+    def variant(self, config: dict) -> Variant:
+        """The mechanism with its options."""
+        use, options = variant_of(config, self.mechanism)
+        return Variant(name=self.mechanism, mechanism=get_mechanism(use), options=options)
+
+    def points(self, config: dict) -> list[Point]:
+        """Its grid, in order."""
+        experiment = all_experiments()[self.experiment]
+        settings = config["experiments"][self.experiment]
+        return experiment.points(settings, self.mechanism, self.dataset)
+
+    def sources(self, config: dict) -> list[str]:
+        """The code its numbers depend on: editing one of these files reruns the cell."""
+        use, _ = variant_of(config, self.mechanism)
+        own = f"experiments/{self.experiment}.py"
+        return sorted({own, *SHARED_SOURCES, *source_files(use)})
+
+    def specification(self, config: dict) -> dict[str, Any]:
+        """All that the cell needs of the config, as JSON data: its numbers depend on no more."""
+        use, options = variant_of(config, self.mechanism)
+        settings = dict(config["experiments"][self.experiment])
+        for key in ("datasets", "mechanisms", "footings"):
+            del settings[key]
+        return {
+            "experiment": self.experiment,
+            "dataset": self.dataset,
+            "mechanism": self.mechanism,
+            "footing": self.footing,
+            "use": use,
+            "options": options,
+            "settings": settings,
+            "seed": config["seed"],
+            "data_folder": config["data"]["folder"],
+            "limits": config["limits"],
+        }
+
+
+def variant_of(config: dict, mechanism: str) -> tuple[str, dict]:
+    """The mechanism's key (or module:Class) and options behind a name in the config."""
+    variant = config["variants"].get(mechanism, {"use": mechanism, "options": {}})
+    return variant["use"], variant["options"]
+
+
+def cells_of(config: dict) -> list[Cell]:
+    """Every cell of a checked config.
+
+    A mechanism that claims no privacy (the non-private control) has no exact footing to run on.
+    """
+    return [
+        Cell(experiment=experiment, dataset=dataset, mechanism=mechanism, footing=footing)
+        for experiment, settings in config["experiments"].items()
+        for dataset in settings["datasets"]
+        for mechanism in settings["mechanisms"]
+        for footing in settings["footings"]
+        if footing == "published"
+        or get_mechanism(variant_of(config, mechanism)[0]).guarantee != "none"
+    ]
+
+
+def data_source(experiment: str, dataset: str) -> str:
+    """official, bundled, simulated or none."""
+    return all_experiments()[experiment].DATASETS[dataset]
+
+
+def results_folder(config: dict) -> Path:
+    """results/<run>."""
+    return Path("results") / config["run"]

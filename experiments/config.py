@@ -1,0 +1,142 @@
+"""The configuration of a run: one definition of every key, checked before anything runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from experiments.checks import (
+    ConfigError,
+    Setting,
+    boolean,
+    checked_mapping,
+    integer,
+    list_of,
+    mapping_of,
+    name,
+    optional,
+    positive,
+    text,
+    unknown_key,
+)
+from experiments.experiment import all_experiments
+from mechanisms import all_mechanisms, get_mechanism
+from mechanisms.base import FOOTINGS
+
+RUN = {
+    "run": Setting("a file name", name, "name of the run; results go to results/<run>/"),
+    "seed": Setting("a whole number >= 0", integer(0), "base seed of every draw", 0),
+    "strict": Setting(
+        "true or false", boolean, "fail the run when any row has status error or timeout", False
+    ),
+}
+DATA = {
+    "folder": Setting("a path", text, "where downloaded files are kept", "data"),
+    "mirror": Setting(
+        "null, a folder or a URL",
+        optional(text),
+        "tried before the official addresses; the environment variable DATA_MIRROR wins",
+        None,
+    ),
+}
+LIMITS = {
+    "seconds": Setting("a number > 0", positive, "hard wall-clock limit of one cell", 3600.0),
+    "memory_gib": Setting("a number > 0", positive, "resident memory limit of one cell", 2.0),
+}
+VARIANT = {
+    "use": Setting("a mechanism's key or module:Class", text, "the mechanism"),
+    "options": Setting("a mapping", mapping_of(lambda value: value), "its options", {}),
+}
+COMMON = {
+    "datasets": Setting("a list of data sets of the experiment", list_of(name), "data sets"),
+    "mechanisms": Setting(
+        'a list of mechanisms and variants, or "all"',
+        lambda value: value if value == "all" else list_of(name)(value),
+        "mechanisms to run; all: every one in mechanisms/ and every variant",
+        "all",
+    ),
+    "footings": Setting(
+        f"a list out of {', '.join(FOOTINGS)}", list_of(name), "calibrations", list(FOOTINGS)
+    ),
+}
+
+
+def read_config(path: Path | str) -> dict[str, Any]:
+    """Read and check a YAML file; see `check_config`."""
+    with open(path, encoding="utf-8") as file:
+        return check_config(yaml.safe_load(file))
+
+
+def check_config(config: Any) -> dict[str, Any]:
+    """The config with numbers converted, defaults filled in and every name known.
+
+    Raises:
+        ConfigError: Names the path of the key, the value, what is allowed and the nearest name.
+    """
+    if not isinstance(config, dict):
+        raise ConfigError(f"the config must be a mapping, got {config!r}")
+    sections = {"data", "limits", "variants", "experiments"}
+    for key in config:
+        if key not in RUN and key not in sections:
+            raise ConfigError(unknown_key("", key, [*RUN, *sorted(sections)]))
+    checked = checked_mapping("", {k: v for k, v in config.items() if k in RUN}, RUN)
+    checked["data"] = checked_mapping("data", config.get("data", {}), DATA)
+    checked["data"]["mirror"] = os.environ.get("DATA_MIRROR") or checked["data"]["mirror"]
+    checked["limits"] = checked_mapping("limits", config.get("limits", {}), LIMITS)
+    checked["variants"] = _variants(config.get("variants", {}))
+    wanted = config.get("experiments")
+    if not isinstance(wanted, dict) or not wanted:
+        raise ConfigError(f"config key experiments must be a non-empty mapping, got {wanted!r}")
+    known = all_experiments()
+    checked["experiments"] = {}
+    for experiment, settings in wanted.items():
+        if experiment not in known:
+            raise ConfigError(unknown_key("experiments", experiment, known))
+        checked["experiments"][experiment] = _experiment(
+            known[experiment], settings, checked["variants"]
+        )
+    return checked
+
+
+def _variants(variants: Any) -> dict[str, dict]:
+    if not isinstance(variants, dict):
+        raise ConfigError(f"config key variants must be a mapping, got {variants!r}")
+    checked = {}
+    for variant, value in variants.items():
+        path = f"variants.{variant}"
+        try:
+            name(variant)
+        except ValueError:
+            raise ConfigError(
+                f"config key {path} must be a name of lower-case letters, digits, - and _"
+            ) from None
+        if variant in all_mechanisms():
+            raise ConfigError(f"config key {path} is already the key of a mechanism")
+        checked[variant] = checked_mapping(path, value, VARIANT)
+        mechanism = get_mechanism(checked[variant]["use"])
+        for option, setting in checked[variant]["options"].items():
+            if option not in mechanism.options:
+                raise ConfigError(unknown_key(f"{path}.options", option, mechanism.options))
+            mechanism.options[option].check(f"{path}.options.{option}", setting)
+    return checked
+
+
+def _experiment(experiment, settings: Any, variants: dict) -> dict[str, Any]:
+    path = f"experiments.{experiment.NAME}"
+    checked = checked_mapping(path, settings, COMMON | experiment.SETTINGS)
+    for dataset in checked["datasets"]:
+        if dataset not in experiment.DATASETS:
+            raise ConfigError(unknown_key(f"{path}.datasets", dataset, experiment.DATASETS))
+    for footing in checked["footings"]:
+        if footing not in FOOTINGS:
+            raise ConfigError(unknown_key(f"{path}.footings", footing, FOOTINGS))
+    available = [*all_mechanisms(), *variants]
+    if checked["mechanisms"] == "all":
+        checked["mechanisms"] = available
+    for mechanism in checked["mechanisms"]:
+        if mechanism not in available:
+            raise ConfigError(unknown_key(f"{path}.mechanisms", mechanism, available))
+    return checked

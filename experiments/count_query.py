@@ -1,0 +1,195 @@
+"""2-D count query of r1smg2024, Section 7.1: pickups per cell of a map.
+
+The query counts pickups of a time window in a grid of latitude (rows) by longitude (columns).
+Adjacency: one pickup is replaced by another, so two cells change by one each: l2 sensitivity
+sqrt(2), as in the paper, l1 sensitivity 2, one cell changes by at most 1. The number of pickups
+is then public, and it bounds the Frobenius norm (all pickups in one cell): gamma for MVG, which
+the paper does not state. Counts have no range of their own, so IDN is unsupported here.
+
+Post-processing, as the paper describes it: cells known to be empty areas are set to zero. Which
+cells are known is not given there; here a cell is known to be empty when the public past has no
+pickup in it: for Uber the rest of the month (disjoint from the window), for the simulated city
+its map of water. The share of the window's pickups that this loses is in the results.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from experiments.checks import ConfigError, Setting, checked_mapping, integer, number, text
+from experiments.datasets import city
+from experiments.datasets import load as load_dataset
+from experiments.experiment import Names, Point, Value, Variant
+from experiments.grid import EPSILONS, points_over
+from mechanisms import AdditiveMechanism, Budget, Query
+
+NAME = "count_query"
+PAPER = "r1smg2024"
+DATASETS = {"uber": "official", "city": "simulated"}
+
+_BOX = {
+    "south": Setting("a latitude in [-90, 90]", number(-90, 90), "southern edge, degrees"),
+    "north": Setting("a latitude in [-90, 90]", number(-90, 90), "northern edge, degrees"),
+    "west": Setting("a longitude in [-180, 180]", number(-180, 180), "western edge, degrees"),
+    "east": Setting("a longitude in [-180, 180]", number(-180, 180), "eastern edge, degrees"),
+}
+
+
+def _box(value) -> dict[str, float]:
+    box = checked_mapping("experiments.count_query.bounding_box", value, _BOX)
+    if not (box["south"] < box["north"] and box["west"] < box["east"]):
+        raise ConfigError(
+            "config key experiments.count_query.bounding_box must have south < north and "
+            f"west < east, got {box}"
+        )
+    return box
+
+
+SETTINGS = EPSILONS | {
+    "bounding_box": Setting(
+        "south < north, west < east",
+        _box,
+        "edges of the Uber map, degrees; the simulated city has its own",
+    ),
+    "cells_per_side": Setting("a whole number >= 1", integer(1), "cells per axis", 89),
+    "start": Setting("a time", text, "first second of the window", "2014-04-01T00:11:00"),
+    "end": Setting("a time", text, "last second of the window", "2014-04-03T23:57:00"),
+    "trials": Setting("a whole number >= 1", integer(1), "releases per grid point", 100),
+    "rectangles": Setting("a whole number >= 1", integer(1), "random rectangle queries", 200),
+    "city_pickups": Setting(
+        "a whole number >= 1", integer(1), "pickups of the simulated city", 50_000
+    ),
+    "map_epsilons": Setting(
+        "a mapping from mechanisms (and default) to a number > 0",
+        lambda value: {str(k): number(0)(v) for k, v in value.items()},
+        "epsilon at which the first trial's whole map is kept for Figure 4",
+        {},
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all mechanisms share: counts (k, k), the cells known to be empty, the rectangles."""
+
+    counts: np.ndarray
+    empty: np.ndarray
+    rectangles: np.ndarray
+    settings: dict
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon at the one shape of the map."""
+    side = settings["cells_per_side"]
+    return points_over([(side, side)], settings, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+    """Count the window's pickups and find the cells that the past knows to be empty."""
+    side = settings["cells_per_side"]
+    if dataset == "city":
+        pickups = city.load(seed=names.shared_seed("city"), pickups=settings["city_pickups"])
+        edges = map_edges(city.LATITUDE_RANGE, city.LONGITUDE_RANGE, side)
+        counts, empty = histogram(pickups, slice(None), edges), city.water_cells(*edges)
+    else:
+        pickups = load_dataset("uber", folder)
+        box = settings["bounding_box"]
+        edges = map_edges((box["south"], box["north"]), (box["west"], box["east"]), side)
+        start, end = (np.datetime64(settings[key], "s") for key in ("start", "end"))
+        inside = (pickups.time >= start) & (pickups.time <= end)
+        counts, empty = histogram(pickups, inside, edges), histogram(pickups, ~inside, edges) == 0
+    rng = np.random.default_rng(names.shared_seed("rectangles"))
+    corners = rng.integers(0, side, (settings["rectangles"], 2, 2))
+    # (top, left, bottom, right) with the last row and column excluded
+    rectangles = np.concatenate([corners.min(axis=1), corners.max(axis=1) + 1], axis=1)
+    return Problem(counts, empty, rectangles, settings)
+
+
+def map_edges(
+    latitude: tuple[float, float], longitude: tuple[float, float], side: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Edges (side + 1,) of the rows and of the columns of the map, in degrees."""
+    return np.linspace(*latitude, side + 1), np.linspace(*longitude, side + 1)
+
+
+def histogram(pickups, chosen, edges: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Counts (k, k) of the chosen pickups inside the edges; row 0 is the southernmost."""
+    latitude, longitude = pickups.latitude[chosen], pickups.longitude[chosen]
+    return np.histogram2d(latitude, longitude, bins=edges)[0]
+
+
+def query_for(counts: np.ndarray) -> Query:
+    """The count query under replacement of one pickup; the total is public."""
+    return Query(
+        shape=counts.shape,
+        l2_sensitivity=math.sqrt(2),
+        l1_sensitivity=2.0,
+        linf_sensitivity=1.0,
+        frobenius_bound=float(counts.sum()),
+        adjacency="replace",
+    )
+
+
+def measure(
+    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """L before and after post-processing, error per valid cell and of rectangles, largest count."""
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    clock = time.perf_counter()
+    mechanism = variant.mechanism.calibrate(
+        query_for(problem.counts), budget, footing, **variant.options
+    )
+    yield Value("calibrate_seconds", time.perf_counter() - clock, timing=True)
+    if isinstance(mechanism, AdditiveMechanism):
+        yield Value("expected_loss", mechanism.expected_loss())
+    yield Value("nonprivate_largest_count", float(problem.counts.max()))
+    yield Value("pickups", float(problem.counts.sum()))
+    yield Value("pickups_zeroed", float(problem.counts[problem.empty].sum()))
+    yield Value("valid_cells", float((~problem.empty).sum()))
+
+    trials = problem.settings["trials"]
+    seeds = [names.seed(point, trial) for trial in range(trials)]
+    released = np.empty((trials, *problem.counts.shape))
+    for trial, seed in enumerate(seeds):
+        rng = np.random.default_rng(seed)
+        clock = time.perf_counter()
+        released[trial] = mechanism.release(problem.counts, rng)
+        yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
+
+    for metric, values in _metrics(released, problem).items():
+        for trial, value in enumerate(values):
+            yield Value(metric, value, trial, seed=seeds[trial])
+    kept = problem.settings["map_epsilons"]
+    if point.epsilon == kept.get(variant.name, kept.get("default")):
+        first = np.where(problem.empty, 0.0, released[0])
+        for element, value in enumerate(first.ravel()):
+            yield Value("released_count", value, 0, element, seeds[0])
+
+
+def _metrics(released: np.ndarray, problem: Problem) -> dict[str, np.ndarray]:
+    """One value per trial from releases (trials, k, k)."""
+    noise = released - problem.counts
+    answer = np.where(problem.empty, 0.0, released)
+    error = answer - problem.counts
+    valid = ~problem.empty
+    sums = rectangle_sums(error, problem.rectangles)
+    return {
+        "loss": np.einsum("tij,tij->t", noise, noise),
+        "loss_postprocessed": np.einsum("tij,tij->t", error, error),
+        "rmse_valid_cell": np.sqrt(np.mean(error[:, valid] ** 2, axis=1)),
+        "largest_count": answer.max(axis=(1, 2)),
+        "rectangle_rmse": np.sqrt(np.mean(sums**2, axis=1)),
+    }
+
+
+def rectangle_sums(maps: np.ndarray, rectangles: np.ndarray) -> np.ndarray:
+    """Sums (trials, q) of maps (trials, k, k) over rectangles (q, 4), by a summed-area table."""
+    area = np.pad(maps.cumsum(axis=1).cumsum(axis=2), ((0, 0), (1, 0), (1, 0)))
+    top, left, bottom, right = rectangles.T
+    return area[:, bottom, right] - area[:, top, right] - area[:, bottom, left] + area[:, top, left]

@@ -1,0 +1,57 @@
+"""Command line: `python -m experiments.datasets list | fetch NAME... [--folder] [--mirror]`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from experiments.datasets import DATASETS, DataError, fetch
+from experiments.datasets.checksums import present_form
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; 0 if all went well, 1 after a DataError."""
+    options = _parser().parse_args(arguments)
+    if options.command == "list":
+        _list(Path(options.folder))
+        return 0
+    failed = False
+    for name in options.names:
+        try:
+            print(f"{name}: verified in {fetch(name, options.folder, mirror=options.mirror)}")
+        except DataError as error:
+            print(f"error: {error}", file=sys.stderr)
+            failed = True
+    return int(failed)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m experiments.datasets", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    listing = commands.add_parser("list", help="the table of data sets and what is there")
+    fetching = commands.add_parser("fetch", help="download or copy, and verify")
+    fetching.add_argument("names", metavar="NAME", nargs="+", help="data set, see list")
+    for command in (listing, fetching):
+        command.add_argument("--folder", default="data", help="data folder (default: data)")
+    fetching.add_argument(
+        "--mirror",
+        default=os.environ.get("DATA_MIRROR"),
+        help="folder or URL tried first (default: the environment variable DATA_MIRROR)",
+    )
+    return parser
+
+
+def _list(folder: Path) -> None:
+    print(f"{'name':<18}{'source':<11}{'in folder':<11}{'records':<30}title")
+    for dataset in DATASETS.values():
+        rows = ", ".join(f"{part} {count:,}" for part, count in dataset.rows.items())
+        there = "-" if not dataset.files else "no"
+        if dataset.files and present_form(dataset, folder / dataset.name) is not None:
+            there = "yes"
+        print(f"{dataset.name:<18}{dataset.source:<11}{there:<11}{rows[:28]:<30}{dataset.title}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""What an experiment is: grid points, and what is measured at one of them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import experiments
+from experiments.seeds import seed_of
+from mechanisms import Mechanism
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One grid point of a cell."""
+
+    shape: tuple[int, ...]
+    epsilon: float
+    delta: float
+
+    @property
+    def shape_name(self) -> str:
+        """The shape as tables write it, "89x89"."""
+        return "x".join(map(str, self.shape))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """A mechanism as a cell uses it: its name in the tables, its class and its options."""
+
+    name: str
+    mechanism: type[Mechanism]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Value:
+    """One measured number; `timing` marks wall-clock seconds and memory, kept apart from results.
+
+    Args:
+        metric: Name of the number.
+        value: Finite.
+        trial: Trial number from 0, or None for an exact value or a statistic over trials.
+        element: Flat index into the answer, or None for a number of the whole answer.
+        seed: The seed that was drawn from, or None.
+    """
+
+    metric: str
+    value: float
+    trial: int | None = None
+    element: int | None = None
+    seed: int | None = None
+    timing: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """The words that a cell's seeds are made of (not the footing: both see the same draws)."""
+
+    base_seed: int
+    experiment: str
+    dataset: str
+    mechanism: str
+
+    def seed(self, point: Point, *more: object) -> int:
+        """The seed of one trial, or another named draw, at a point."""
+        names = (self.base_seed, self.experiment, self.dataset, self.mechanism)
+        return seed_of(*names, point.shape_name, point.epsilon, *more)
+
+    def shared_seed(self, *more: object) -> int:
+        """A seed that all mechanisms share: splits of the data, random workloads."""
+        return seed_of(self.base_seed, self.experiment, self.dataset, *more)
+
+
+class Experiment(Protocol):
+    """A module of ``experiments`` with these names is an experiment.
+
+    NAME: Its name in configs and tables.
+    PAPER: Key of the paper whose study it carries out.
+    DATASETS: Names of the data sets it can run on, with their source.
+    SETTINGS: Its settings in the config: name -> (check, description).
+    """
+
+    NAME: str
+    PAPER: str
+    DATASETS: dict[str, str]
+
+    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+        """The grid of one cell, in order."""
+
+    def load(self, settings: dict, dataset: str, folder: Path, names: Names) -> Any:
+        """The problem: data and everything else that all mechanisms share."""
+
+    def measure(
+        self, problem: Any, variant: Variant, footing: str, point: Point, names: Names
+    ) -> Iterator[Value]:
+        """Run one grid point; Unsupported and other exceptions become rows."""
+
+
+def all_experiments() -> dict[str, Experiment]:
+    """Every experiment by name: the modules of this folder that declare NAME and measure."""
+    found = {}
+    for info in pkgutil.iter_modules(experiments.__path__, "experiments."):
+        if info.ispkg or info.name == "experiments.__main__":
+            continue
+        module = importlib.import_module(info.name)
+        if hasattr(module, "NAME") and hasattr(module, "measure"):
+            found[module.NAME] = module
+    return dict(sorted(found.items()))

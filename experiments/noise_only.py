@@ -1,0 +1,150 @@
+"""The noise alone, without data: expected loss, moments, tails and seconds per draw.
+
+Three families of queries stand in for data sets:
+
+fixed-sensitivity
+    l2 sensitivity 1 at every size M (r1smg2024 Figure 9, Theorems 8 and 9). The query is the one
+    whose elements all lie in [0, 1/sqrt(M)], so that every mechanism's assumption holds at once:
+    element range 1/sqrt(M), Frobenius bound 1, l1 sensitivity sqrt(M).
+growing-sensitivity
+    Elements in [-1, 1], all of which may change: l2 sensitivity 2 sqrt(M), as mgm2021 eq. (31)
+    has it, Frobenius bound sqrt(M) (Table 4: growth of the expected error with m and n).
+gradient-shapes
+    The same query at the gradient shapes of mgm2021 Table 2, to time the draws (Table 5).
+
+Adjacency: local (any answer of the range may become any other).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from experiments.checks import Setting, integer, list_of, number, shape
+from experiments.experiment import Names, Point, Value, Variant
+from experiments.grid import EPSILONS, points_over
+from mechanisms import AdditiveMechanism, Budget, Query, Unsupported
+
+NAME = "noise_only"
+PAPER = "r1smg2024"
+DATASETS = {
+    "fixed-sensitivity": "none",
+    "growing-sensitivity": "none",
+    "gradient-shapes": "none",
+}
+SETTINGS = EPSILONS | {
+    "sizes": Setting("shapes as 10x10", list_of(shape), "shapes of fixed-sensitivity"),
+    "growth_shapes": Setting("shapes as 10x10", list_of(shape), "shapes of growing-sensitivity"),
+    "growth_epsilon": Setting("a number > 0", number(1e-300), "epsilon of growing-sensitivity"),
+    "growth_delta": Setting("a number in (0, 1)", number(1e-300, 1), "delta of both"),
+    "gradient_shapes": Setting("shapes as 120x400", list_of(shape), "shapes that are timed"),
+    "trials": Setting("a whole number >= 2", integer(2), "draws per grid point, at most", 1000),
+    "largest_draw": Setting(
+        "a whole number >= 1", integer(1), "numbers drawn per grid point, at most", 20_000_000
+    ),
+    "timed_draws": Setting("a whole number >= 1", integer(1), "timed draws per shape", 10),
+    "tail_factors": Setting(
+        "a list of numbers > 0", list_of(number(0)), "k in P(L > k E L)", [2.0, 5.0, 10.0]
+    ),
+    "quantiles": Setting(
+        "a list in [0, 1]", list_of(number(0, 1)), "quantiles of L", [0.05, 0.5, 0.95, 0.99]
+    ),
+}
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid of one family of queries."""
+    if dataset == "fixed-sensitivity":
+        return points_over(settings["sizes"], settings, variant)
+    shapes = "growth_shapes" if dataset == "growing-sensitivity" else "gradient_shapes"
+    return [
+        Point(
+            shape=tuple(shape),
+            epsilon=settings["growth_epsilon"],
+            delta=settings["growth_delta"],
+        )
+        for shape in settings[shapes]
+    ]
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> tuple[str, dict]:
+    """Nothing to load: the family's name and the settings."""
+    return dataset, settings
+
+
+def query_for(dataset: str, shape: tuple[int, ...]) -> Query:
+    """The query of a family at one shape."""
+    size = math.prod(shape)
+    if dataset == "fixed-sensitivity":
+        low, high = 0.0, 1 / math.sqrt(size)
+    else:
+        low, high = -1.0, 1.0
+    width = high - low
+    return Query(
+        shape=shape,
+        l2_sensitivity=width * math.sqrt(size),
+        l1_sensitivity=width * size,
+        element_range=(low, high),
+        frobenius_bound=high * math.sqrt(size),
+        adjacency="local",
+    )
+
+
+def measure(
+    problem: tuple[str, dict], variant: Variant, footing: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Exact moments and tails; sampled ones beside them; or seconds, for gradient-shapes."""
+    dataset, settings = problem
+    query = query_for(dataset, point.shape)
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    clock = time.perf_counter()
+    mechanism = variant.mechanism.calibrate(query, budget, footing, **variant.options)
+    yield Value("calibrate_seconds", time.perf_counter() - clock, timing=True)
+    if not isinstance(mechanism, AdditiveMechanism):
+        raise Unsupported("adds no noise that could be measured without data")
+    yield Value("expected_loss", mechanism.expected_loss())
+    if dataset == "gradient-shapes":
+        yield from _timed(mechanism, settings, names.seed(point, "timed"))
+    elif dataset == "fixed-sensitivity":
+        yield from _exact(mechanism, settings)
+        yield from _sampled(mechanism, settings, names.seed(point, "loss"))
+
+
+def _exact(mechanism: AdditiveMechanism, settings: dict) -> Iterator[Value]:
+    loss = mechanism.loss()
+    if loss.mean == 0:
+        return
+    for metric in ("raw_kurtosis", "raw_skewness", "central_kurtosis", "central_skewness"):
+        yield Value(metric, getattr(loss, metric))
+    tails = mechanism.noise.loss_survival(np.array(settings["tail_factors"]) * loss.mean)
+    if tails is not None:
+        for factor, tail in zip(settings["tail_factors"], tails, strict=True):
+            yield Value(f"tail_exact_{factor:g}", tail)
+
+
+def _sampled(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
+    size = mechanism.query.size
+    trials = max(2, min(settings["trials"], settings["largest_draw"] // size))
+    losses = mechanism.noise.loss_samples(np.random.default_rng(seed), trials)
+    mean = losses.mean()
+    yield Value("sampled_trials", float(trials))
+    yield Value("sampled_loss", mean, seed=seed)
+    yield Value("sampled_loss_error", losses.std(ddof=1) / math.sqrt(trials), seed=seed)
+    for quantile in settings["quantiles"]:
+        yield Value(f"sampled_quantile_{quantile:g}", np.quantile(losses, quantile), seed=seed)
+    for factor in settings["tail_factors"]:
+        tail = np.mean(losses > factor * mechanism.expected_loss())
+        yield Value(f"tail_sampled_{factor:g}", tail, seed=seed)
+
+
+def _timed(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
+    rng = np.random.default_rng(seed)
+    mechanism.sample(rng, 1)
+    for trial in range(settings["timed_draws"]):
+        clock = time.perf_counter()
+        mechanism.sample(rng, 1)
+        yield Value("draw_seconds", time.perf_counter() - clock, trial, timing=True)

@@ -1,0 +1,152 @@
+"""Runs a cell in a child process with a time and a memory limit; failures become rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+from experiments.cells import data_source
+from experiments.experiment import all_experiments
+from experiments.table import ERROR, TIMEOUT, to_table, write_table
+from experiments.worker import failure, part_path, write_part
+
+POLL_SECONDS = 0.05
+GIB = 1 << 30
+
+
+class CellError(Exception):
+    """The cell could not start at all (its data are missing, say): no fault of a mechanism."""
+
+
+def run_cell(specification: dict, sources: list[str], rows: Path, timings: Path) -> None:
+    """Measure a cell and write its two tables.
+
+    Args:
+        specification: `Cell.specification`.
+        sources: Files whose content the numbers depend on; a partial result of other content
+            is thrown away.
+        rows: Parquet file for the reproducible numbers.
+        timings: Parquet file for seconds and memory, which no two runs share.
+
+    Raises:
+        CellError: The child failed before it reached its first grid point.
+    """
+    folder = _partial_folder(specification, sources, rows)
+    specification_path = folder / "specification.json"
+    specification_path.write_text(json.dumps(specification))
+    experiment = all_experiments()[specification["experiment"]]
+    points = experiment.points(
+        specification["settings"], specification["mechanism"], specification["dataset"]
+    )
+    deadline = time.monotonic() + specification["limits"]["seconds"]
+    while missing := [i for i in range(len(points)) if not part_path(folder, i).exists()]:
+        (folder / "current").unlink(missing_ok=True)
+        end = _watch(specification_path, folder, deadline, specification["limits"])
+        if end.status == "finished":
+            continue
+        current = folder / "current"
+        if end.status == "crashed" and not current.exists():
+            raise CellError(
+                f"cell {rows.stem} failed before its first grid point: {end.message}; "
+                "see the traceback above"
+            )
+        if end.status == TIMEOUT:
+            for index in missing:
+                if not part_path(folder, index).exists():
+                    write_part(folder, index, failure(TIMEOUT, end.message))
+        else:
+            write_part(folder, int(current.read_text()), failure(ERROR, end.message))
+    _assemble(specification, experiment, points, folder, rows, timings)
+    shutil.rmtree(folder)
+
+
+class _End:
+    """How a child ended: "finished", "crashed", or TIMEOUT, and a sentence about it."""
+
+    def __init__(self, status: str, message: str = "") -> None:
+        self.status, self.message = status, message
+
+
+def _watch(specification_path: Path, folder: Path, deadline: float, limits: dict) -> _End:
+    """Run one child until it ends, or kill it at the deadline or over the memory limit."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "experiments.worker", str(specification_path), str(folder)],
+        stdin=subprocess.DEVNULL,
+        stdout=sys.stderr,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": _python_path()},
+    )
+    try:
+        while child.poll() is None:
+            time.sleep(POLL_SECONDS)
+            if time.monotonic() > deadline:
+                return _End(TIMEOUT, f"stopped at the cell's limit of {limits['seconds']:g} s")
+            if _resident_bytes(child.pid) > limits["memory_gib"] * GIB:
+                return _End("crashed", f"exceeded the memory limit of {limits['memory_gib']:g} GiB")
+    finally:
+        # The whole session, so that processes the mechanism started end too.
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+    if child.returncode == 0:
+        return _End("finished")
+    if child.returncode < 0:
+        return _End("crashed", f"the process died of {signal.Signals(-child.returncode).name}")
+    return _End("crashed", f"the process ended with status {child.returncode}")
+
+
+def _resident_bytes(pid: int) -> int:
+    try:
+        parent = psutil.Process(pid)
+        return sum(p.memory_info().rss for p in [parent, *parent.children(recursive=True)])
+    except psutil.NoSuchProcess:
+        return 0
+
+
+def _python_path() -> str:
+    """The child finds what the parent finds: the project, and modules of outside mechanisms."""
+    return os.pathsep.join(path or os.getcwd() for path in sys.path)
+
+
+def _partial_folder(specification: dict, sources: list[str], rows: Path) -> Path:
+    """The folder of finished points, emptied when it belongs to other code or settings."""
+    digest = hashlib.sha256(json.dumps(specification, sort_keys=True).encode())
+    for source in sorted(sources):
+        digest.update(hashlib.sha256(Path(source).read_bytes()).digest())
+    folder = rows.parent / f".{rows.stem}.partial"
+    stamp = folder / "digest"
+    if not stamp.exists() or stamp.read_text() != digest.hexdigest():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        stamp.write_text(digest.hexdigest())
+    return folder
+
+
+def _assemble(specification, experiment, points, folder: Path, rows: Path, timings: Path) -> None:
+    tables: dict[bool, list[dict]] = {False: [], True: []}
+    for index, point in enumerate(points):
+        fixed = {
+            "paper": experiment.PAPER,
+            "experiment": specification["experiment"],
+            "dataset": specification["dataset"],
+            "data_source": data_source(specification["experiment"], specification["dataset"]),
+            "mechanism": specification["mechanism"],
+            "footing": specification["footing"],
+            "shape": point.shape_name,
+            "epsilon": point.epsilon,
+            "delta": point.delta,
+        }
+        for value in json.loads(part_path(folder, index).read_text()):
+            timing = value.pop("timing")
+            tables[timing].append(fixed | value)
+    write_table(to_table(tables[False]), rows)
+    write_table(to_table(tables[True]), timings)

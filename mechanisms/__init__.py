@@ -1,0 +1,17 @@
+"""Differential-privacy noise for vector-, matrix- and tensor-valued queries."""
+
+from mechanisms.base import AdditiveMechanism, Mechanism
+from mechanisms.contract import Budget, OutOfRangeWarning, Query, Unsupported
+from mechanisms.registry import UnknownMechanism, all_mechanisms, get_mechanism
+
+__all__ = [
+    "AdditiveMechanism",
+    "Budget",
+    "Mechanism",
+    "OutOfRangeWarning",
+    "Query",
+    "UnknownMechanism",
+    "Unsupported",
+    "all_mechanisms",
+    "get_mechanism",
+]

@@ -1,0 +1,193 @@
+"""Command line: ``python -m mechanisms list | describe KEY | calibrate KEY ...``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import warnings
+
+from mechanisms.base import FOOTINGS, AdditiveMechanism
+from mechanisms.contract import ADJACENCIES, Budget, Query, Unsupported
+from mechanisms.registry import all_mechanisms, get_mechanism
+
+UNSUPPORTED = 3
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit status (0, 2 for bad input, 3 for unsupported)."""
+    options = _parser().parse_args(arguments)
+    try:
+        answer = options.run(options)
+    except Unsupported as reason:
+        print(f"{options.key} is unsupported here: it {reason}", file=sys.stderr)
+        return UNSUPPORTED
+    except (TypeError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps(_finite(answer), indent=2) if options.json else options.show(answer))
+    return 0
+
+
+def _list(options) -> list[dict]:
+    return [_metadata(cls) for cls in all_mechanisms().values()]
+
+
+def _describe(options) -> dict:
+    cls = get_mechanism(options.key)
+    described = {
+        name: {"default": option.default, "allowed": option.allowed, "about": option.description}
+        for name, option in cls.options.items()
+    }
+    return _metadata(cls) | {"about": cls.__doc__.strip(), "options": described}
+
+
+def calibrated(options) -> AdditiveMechanism:
+    """The mechanism that the command line describes; out-of-range use is told on stderr."""
+    query = Query(
+        shape=options.shape,
+        l2_sensitivity=options.l2_sensitivity,
+        l1_sensitivity=options.l1_sensitivity,
+        linf_sensitivity=options.linf_sensitivity,
+        element_range=options.element_range,
+        frobenius_bound=options.frobenius_bound,
+        adjacency=options.adjacency,
+    )
+    budget = Budget(epsilon=options.epsilon, delta=options.delta)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mechanism = get_mechanism(options.key).calibrate(
+            query, budget, options.footing, **dict(options.option)
+        )
+    for notice in caught:
+        print(f"warning: {notice.message}", file=sys.stderr)
+    return mechanism
+
+
+def _calibrate(options) -> dict:
+    mechanism = calibrated(options)
+    answer = {
+        "mechanism": mechanism.key,
+        "footing": mechanism.footing,
+        "epsilon": mechanism.budget.epsilon,
+        "delta": mechanism.budget.delta,
+        "shape": list(mechanism.query.shape),
+        "adjacency": mechanism.query.adjacency,
+    }
+    if not isinstance(mechanism, AdditiveMechanism):
+        return answer | {"noise": None, "reason": "not additive: it only releases answers"}
+    loss = mechanism.loss()
+    return answer | {
+        "noise": mechanism.parameters(),
+        "expected_loss": loss.mean,
+        "raw_kurtosis": loss.raw_kurtosis,
+        "raw_skewness": loss.raw_skewness,
+        "central_kurtosis": loss.central_kurtosis,
+        "central_skewness": loss.central_skewness,
+    }
+
+
+def _metadata(cls) -> dict:
+    return {
+        "key": cls.key,
+        "title": cls.title,
+        "paper": cls.paper,
+        "theorem": cls.theorem,
+        "guarantee": cls.guarantee,
+    }
+
+
+def _show_list(rows: list[dict]) -> str:
+    names = ("key", "title", "guarantee", "paper", "theorem")
+    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in names}
+    lines = [names, *((row[name] for name in names) for row in rows)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths.values(), strict=True))
+        for line in lines
+    )
+
+
+def _show(answer: dict, indent: str = "") -> str:
+    lines = []
+    for name, value in answer.items():
+        if isinstance(value, dict) and value:
+            lines.append(f"{indent}{name}\n{_show(value, indent + '    ')}")
+        else:
+            shown = f"{value:.10g}" if isinstance(value, float) else value
+            lines.append(f"{indent}{name:<{max(1, 20 - len(indent))}} {shown}")
+    return "\n".join(lines)
+
+
+def _finite(value):
+    """JSON has no NaN and no infinity: they become null and the text "inf"."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(axis) for axis in text.lower().split("x"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected axes as 89x89 or 1000, got {text!r}") from None
+
+
+def _range(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(end) for end in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a,b as in 0,1, got {text!r}") from None
+
+
+def _option(text: str) -> tuple[str, object]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
+
+
+def add_query_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that every command about a calibrated mechanism shares."""
+    parser.add_argument("key", help="mechanism key, or module:Class")
+    parser.add_argument("--shape", type=_shape, required=True, help="axes, as 89x89")
+    parser.add_argument("--l2-sensitivity", type=float, required=True)
+    parser.add_argument("--l1-sensitivity", type=float)
+    parser.add_argument("--linf-sensitivity", type=float, help="largest change of one element")
+    parser.add_argument("--element-range", type=_range, help="a,b: every element lies in [a, b]")
+    parser.add_argument("--frobenius-bound", type=float, help="gamma = sup ||f(x)||_F")
+    parser.add_argument("--adjacency", choices=ADJACENCIES, default="add-remove")
+    parser.add_argument("--epsilon", type=float, required=True)
+    parser.add_argument("--delta", type=float, default=0.0)
+    parser.add_argument("--footing", choices=FOOTINGS, default="published")
+    parser.add_argument("--option", type=_option, action="append", default=[], metavar="NAME=VALUE")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m mechanisms", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--json", action="store_true", help="print JSON")
+
+    listing = commands.add_parser("list", parents=[common], help="every mechanism")
+    listing.set_defaults(run=_list, show=_show_list)
+
+    describe = commands.add_parser("describe", parents=[common], help="one mechanism")
+    describe.add_argument("key", help="mechanism key, or module:Class")
+    describe.set_defaults(run=_describe, show=_show)
+
+    calibrate = commands.add_parser("calibrate", parents=[common], help="noise for a budget")
+    add_query_arguments(calibrate)
+    calibrate.set_defaults(run=_calibrate, show=_show)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

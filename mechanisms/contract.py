@@ -1,0 +1,117 @@
+"""What every mechanism is given (a query and a budget) and the words it uses to refuse."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+
+ADJACENCIES = ("add-remove", "replace", "local")
+
+
+class Unsupported(Exception):
+    """A mechanism cannot serve this query or budget; the message is the reason.
+
+    Not a fault of the caller: experiments record it as a row with status ``unsupported``.
+    """
+
+
+class OutOfRangeWarning(UserWarning):
+    """A mechanism is used outside the range for which its own theorem is stated."""
+
+
+def checked_real(name: str, value: object, *, low: float, high: float, allowed: str) -> float:
+    """Return `value` as a float if it is a real number with low < value < high.
+
+    Raises TypeError for anything that is not a real number (booleans and text included) and
+    ValueError, naming the value and the `allowed` range, for NaN, infinities and the rest.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a real number ({allowed}), got {value!r}")
+    number = float(value)
+    if not math.isfinite(number) or not low < number < high:
+        raise ValueError(f"{name} must satisfy {allowed}, got {number!r}")
+    return number
+
+
+def _checked_positive(name: str, value: object) -> float:
+    return checked_real(name, value, low=0.0, high=math.inf, allowed=f"0 < {name} < infinity")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """A numeric query as a mechanism sees it: a shape and how far one person can move it.
+
+    Two neighbouring data sets change the answer by some D with ||D||_2 <= l2_sensitivity and,
+    where stated, ||D||_1 <= l1_sensitivity and |D_i| <= linf_sensitivity. All sensitivities
+    hold for the one `adjacency` given here.
+
+    Args:
+        shape: Axes of the answer, each at least 1; M is their product.
+        l2_sensitivity: sup ||f(x) - f(x')||_2 (Frobenius for matrices), positive.
+        l1_sensitivity: sup ||f(x) - f(x')||_1, positive, or None where unknown.
+        linf_sensitivity: Largest change of one element, positive. Where it is not given but
+            `element_range` is, it is the width b - a of that range.
+        element_range: (a, b) with a < b when every element of the answer lies in [a, b].
+        frobenius_bound: gamma = sup ||f(x)||_F over all data sets, positive (MVG needs it).
+        adjacency: "add-remove", "replace" (one record changes its value) or "local".
+
+    Raises:
+        TypeError: A number, shape or range of the wrong type.
+        ValueError: A value out of its range; the message names both.
+    """
+
+    shape: tuple[int, ...]
+    l2_sensitivity: float
+    l1_sensitivity: float | None = None
+    linf_sensitivity: float | None = None
+    element_range: tuple[float, float] | None = None
+    frobenius_bound: float | None = None
+    adjacency: str = "add-remove"
+
+    def __post_init__(self) -> None:
+        axes = tuple(self.shape) if isinstance(self.shape, (tuple, list)) else None
+        if not axes or any(isinstance(n, bool) or not isinstance(n, int) for n in axes):
+            raise TypeError(f"shape must be a non-empty tuple of integers, got {self.shape!r}")
+        if min(axes) < 1:
+            raise ValueError(f"every axis of shape must be at least 1, got {self.shape!r}")
+        object.__setattr__(self, "shape", axes)
+        if self.element_range is not None:
+            self._check_range()
+        for name in ("l2_sensitivity", "l1_sensitivity", "linf_sensitivity", "frobenius_bound"):
+            value = getattr(self, name)
+            if value is not None or name == "l2_sensitivity":
+                object.__setattr__(self, name, _checked_positive(name, value))
+        if self.adjacency not in ADJACENCIES:
+            raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {self.adjacency!r}")
+
+    def _check_range(self) -> None:
+        if not isinstance(self.element_range, (tuple, list)) or len(self.element_range) != 2:
+            raise TypeError(f"element_range must be a pair (a, b), got {self.element_range!r}")
+        everything = {"low": -math.inf, "high": math.inf, "allowed": "a finite number"}
+        a, b = (checked_real("element_range", end, **everything) for end in self.element_range)
+        if not a < b:
+            raise ValueError(f"element_range (a, b) must satisfy a < b, got {(a, b)}")
+        object.__setattr__(self, "element_range", (a, b))
+        if self.linf_sensitivity is None:
+            object.__setattr__(self, "linf_sensitivity", b - a)
+
+    @property
+    def size(self) -> int:
+        """M, the number of elements of the answer."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """The privacy that is asked for: (epsilon, delta) with epsilon > 0 and 0 <= delta < 1."""
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _checked_positive("epsilon", self.epsilon))
+        delta = checked_real("delta", self.delta, low=-1.0, high=1.0, allowed="0 <= delta < 1")
+        if delta < 0:
+            raise ValueError(f"delta must satisfy 0 <= delta < 1, got {delta!r}")
+        object.__setattr__(self, "delta", delta)

@@ -1,0 +1,45 @@
+"""Controls that every experiment runs: the value itself and an answer that ignores the data."""
+
+from __future__ import annotations
+
+from mechanisms.base import AdditiveMechanism, Mechanism
+from mechanisms.contract import Budget, Query
+from mechanisms.noise import NoNoise
+
+
+class NonPrivate(AdditiveMechanism):
+    """The exact answer, whatever the budget."""
+
+    key = "non-private"
+    title = "Non-private"
+    paper = "control"
+    theorem = "none"
+    guarantee = "none"
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget):
+        return NoNoise(shape=query.shape)
+
+
+class RandomAnswer(Mechanism):
+    """An answer drawn without looking at the data: (0, 0)-DP, and what utility that leaves.
+
+    Uniform on the query's element_range where there is one, otherwise N(0, s^2) per element.
+    """
+
+    key = "random-answer"
+    title = "Random answer"
+    paper = "control"
+    theorem = "independent of the data"
+    guarantee = "pure"
+
+    @classmethod
+    def _calibrated(cls, query, budget, footing, settings):
+        return cls(query=query, budget=budget, footing=footing, settings=settings)
+
+    def release(self, value, rng):
+        value = self.checked_value(value)
+        if self.query.element_range is not None:
+            return rng.uniform(*self.query.element_range, self.query.shape).astype(value.dtype)
+        answer = rng.standard_normal(self.query.shape, value.dtype)
+        return answer * value.dtype.type(self.query.l2_sensitivity)

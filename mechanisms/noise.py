@@ -1,0 +1,290 @@
+"""The noise distributions that additive mechanisms draw from.
+
+A distribution knows how to draw, the exact moments of its squared norm, how it scales and its
+privacy profile for a query. A mechanism only decides how large the noise has to be.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Self
+
+import mpmath
+import numpy as np
+from scipy import special, stats
+
+from mechanisms.contract import Query
+from mechanisms.loss import LossMoments
+from mechanisms.privacy.gaussian import GaussianProfile, worst_case_mu
+from mechanisms.privacy.products import LaplaceProfile
+from mechanisms.privacy.profile import PrivacyProfile
+from mechanisms.privacy.spherical import SphericalProfile
+
+# Floats drawn at a time by `loss_samples`: 64 MiB of float64, whatever the shape.
+CHUNK = 1 << 23
+
+
+class Noise(ABC):
+    """Zero-mean additive noise of a fixed shape; a frozen dataclass in every subclass."""
+
+    shape: tuple[int, ...]
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, trials: int, dtype=np.float64) -> np.ndarray:
+        """Draw an array (trials, *shape) of float32 or float64."""
+
+    @abstractmethod
+    def loss(self) -> LossMoments:
+        """The exact moments of L = ||n||^2."""
+
+    @abstractmethod
+    def scaled(self, factor: float) -> Self:
+        """The distribution of `factor` times this noise, factor > 0."""
+
+    @abstractmethod
+    def parameters(self) -> dict[str, float]:
+        """Named scale parameters, the family's own scale first."""
+
+    def profile(self, query: Query) -> PrivacyProfile | None:
+        """The worst pair over the query's sensitivity set, or None where it is not known."""
+        return None
+
+    def loss_survival(self, threshold: np.ndarray) -> np.ndarray | None:
+        """P(L > threshold) elementwise, or None where there is no closed form."""
+        return None
+
+    def loss_samples(self, rng: np.random.Generator, trials: int) -> np.ndarray:
+        """`trials` draws of L, in chunks so that memory does not grow with the trials."""
+        size = math.prod(self.shape)
+        at_once = max(1, CHUNK // size)
+        losses = np.empty(trials)
+        for start in range(0, trials, at_once):
+            count = min(at_once, trials - start)
+            draws = self.sample(rng, count).reshape(count, size)
+            losses[start : start + count] = np.vecdot(draws, draws)
+        return losses
+
+
+def _checked_dtype(dtype) -> np.dtype:
+    dtype = np.dtype(dtype)
+    if dtype not in (np.float32, np.float64):
+        raise TypeError(f"noise is drawn as float32 or float64, got dtype {dtype}")
+    return dtype
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoNoise(Noise):
+    """The value itself: the non-private control."""
+
+    shape: tuple[int, ...]
+
+    def sample(self, rng, trials, dtype=np.float64):
+        return np.zeros((trials, *self.shape), _checked_dtype(dtype))
+
+    def loss(self):
+        return LossMoments((0.0, 0.0, 0.0, 0.0))
+
+    def scaled(self, factor):
+        return self
+
+    def parameters(self):
+        return {"sigma": 0.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndependentGaussian(Noise):
+    """Independent N(0, sigma^2) on every element of an answer of any shape."""
+
+    shape: tuple[int, ...]
+    sigma: float
+
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = rng.standard_normal((trials, *self.shape), _checked_dtype(dtype))
+        draws *= draws.dtype.type(self.sigma)
+        return draws
+
+    def loss(self):
+        size, variance = math.prod(self.shape), self.sigma**2
+        return LossMoments(
+            tuple(2 ** (k - 1) * math.factorial(k - 1) * size * variance**k for k in (1, 2, 3, 4))
+        )
+
+    def scaled(self, factor):
+        return replace(self, sigma=self.sigma * factor)
+
+    def parameters(self):
+        return {"sigma": self.sigma}
+
+    def profile(self, query):
+        # The box |D_i| <= linf only bites where it is too small to let the l2 ball be reached.
+        reach = query.l2_sensitivity
+        if query.linf_sensitivity is not None:
+            reach = min(reach, query.linf_sensitivity * math.sqrt(query.size))
+        return GaussianProfile(mu=reach / self.sigma)
+
+    def loss_survival(self, threshold):
+        return stats.chi2.sf(np.asarray(threshold) / self.sigma**2, math.prod(self.shape))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MatrixGaussian(Noise):
+    """U1 N U2^T with N standard normal (m x n) and U_k = directions_k diag(std_k).
+
+    The covariance of vec(n) is the Kronecker product of U1 U1^T and U2 U2^T; it is never formed.
+    Directions equal to the identity are passed as None and cost no matrix product.
+
+    Args:
+        row_std: (m,) standard deviations along the row directions.
+        column_std: (n,) standard deviations along the column directions.
+        row_directions: Orthogonal (m, m), one direction per column, or None for the identity.
+        column_directions: Orthogonal (n, n) or None.
+    """
+
+    row_std: np.ndarray
+    column_std: np.ndarray
+    row_directions: np.ndarray | None = None
+    column_directions: np.ndarray | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.row_std), len(self.column_std)
+
+    def sample(self, rng, trials, dtype=np.float64):
+        dtype = _checked_dtype(dtype)
+        draws = rng.standard_normal((trials, *self.shape), dtype)
+        if self.row_directions is None:
+            draws *= self.row_std.astype(dtype)[:, None]
+        else:
+            draws = (self.row_directions * self.row_std).astype(dtype) @ draws
+        if self.column_directions is not None:
+            return draws @ (self.column_directions * self.column_std).T.astype(dtype)
+        if not np.all(self.column_std == 1):
+            draws *= self.column_std.astype(dtype)
+        return draws
+
+    def loss(self):
+        # tr((A kron B)^k) = tr(A^k) tr(B^k)
+        return LossMoments(
+            tuple(
+                2 ** (k - 1)
+                * math.factorial(k - 1)
+                * float(np.sum(self.row_std ** (2 * k)) * np.sum(self.column_std ** (2 * k)))
+                for k in (1, 2, 3, 4)
+            )
+        )
+
+    def scaled(self, factor):
+        return replace(self, row_std=self.row_std * factor)
+
+    def parameters(self):
+        products = self.row_std.min() * self.column_std.min()
+        largest = self.row_std.max() * self.column_std.max()
+        return {"sigma_min": float(products), "sigma_max": float(largest)}
+
+    def profile(self, query):
+        """mu over the l2 ball, and over its cut with the element box where noise is diagonal.
+
+        With other directions the box is not used, so that the profile is that of the l2 ball.
+        """
+        diagonal = self.row_directions is None and self.column_directions is None
+        if diagonal and query.linf_sensitivity is not None:
+            std = np.outer(self.row_std, self.column_std)
+            linf = query.linf_sensitivity
+        else:
+            std, linf = np.array([self.parameters()["sigma_min"]]), None
+        mu = worst_case_mu(std, l2_sensitivity=query.l2_sensitivity, linf_sensitivity=linf)
+        return GaussianProfile(mu=mu)
+
+    def loss_survival(self, threshold):
+        if np.ptp(self.row_std) or np.ptp(self.column_std):
+            return None
+        sigma = self.parameters()["sigma_min"]
+        return stats.chi2.sf(np.asarray(threshold) / sigma**2, math.prod(self.shape))
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndependentLaplace(Noise):
+    """Independent Laplace noise of scale b (variance 2 b^2) on every element."""
+
+    shape: tuple[int, ...]
+    scale: float
+
+    def sample(self, rng, trials, dtype=np.float64):
+        # The difference of two exponentials is Laplace, and numpy draws them in both precisions.
+        dtype = _checked_dtype(dtype)
+        draws = rng.standard_exponential((trials, *self.shape), dtype)
+        draws -= rng.standard_exponential((trials, *self.shape), dtype)
+        draws *= dtype.type(self.scale)
+        return draws
+
+    def loss(self):
+        raw = (math.factorial(2 * k) * self.scale ** (2 * k) for k in (1, 2, 3, 4))
+        return LossMoments.of_independent(tuple(raw), math.prod(self.shape))
+
+    def scaled(self, factor):
+        return replace(self, scale=self.scale * factor)
+
+    def parameters(self):
+        return {"b": self.scale}
+
+    def profile(self, query):
+        if query.l1_sensitivity is None:
+            return None
+        return LaplaceProfile(l1_sensitivity=query.l1_sensitivity, scale=self.scale)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spherical(Noise):
+    """Noise R v with v uniform on the unit sphere of R^M and (R / scale)^power ~ Gamma(a/power).
+
+    The density is proportional to ||x||^(a - M) exp(-(||x|| / scale)^power): the Gaussian is
+    (a, power) = (M, 2), the l2 mechanism (M, 1), R1SMG (1, 2).
+
+    Args:
+        shape: Axes of the answer; M is their product.
+        radial_shape: a, in (0, M].
+        power: Positive.
+        scale: Positive, in units of the answer.
+    """
+
+    shape: tuple[int, ...]
+    radial_shape: float
+    power: float
+    scale: float
+
+    def sample(self, rng, trials, dtype=np.float64):
+        dtype = _checked_dtype(dtype)
+        draws = rng.standard_normal((trials, math.prod(self.shape)), dtype)
+        radius = rng.standard_gamma(self.radial_shape / self.power, trials) ** (1 / self.power)
+        draws *= (self.scale * radius / np.sqrt(np.vecdot(draws, draws)))[:, None].astype(dtype)
+        return draws.reshape(trials, *self.shape)
+
+    def loss(self):
+        with mpmath.workdps(60):
+            a, p, b = (mpmath.mpf(v) for v in (self.radial_shape, self.power, self.scale))
+            log_raw = tuple(
+                2 * k * mpmath.log(b) + mpmath.loggamma((a + 2 * k) / p) - mpmath.loggamma(a / p)
+                for k in (1, 2, 3, 4)
+            )
+        return LossMoments.of_radius(log_raw)
+
+    def scaled(self, factor):
+        return replace(self, scale=self.scale * factor)
+
+    def parameters(self):
+        return {"b": self.scale, "a": self.radial_shape, "power": self.power}
+
+    def profile(self, query):
+        return SphericalProfile(
+            dimension=query.size,
+            shape=self.radial_shape,
+            power=self.power,
+            scale=self.scale,
+            sensitivity=query.l2_sensitivity,
+        )
+
+    def loss_survival(self, threshold):
+        radius = np.sqrt(np.asarray(threshold)) / self.scale
+        return special.gammaincc(self.radial_shape / self.power, radius**self.power)

@@ -1,0 +1,79 @@
+"""The options of a mechanism: a default, what is allowed, and a check that names a bad value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a mechanism.
+
+    Args:
+        default: The value where none is given.
+        allowed: The allowed values in words, shown by ``describe`` and in errors.
+        accepts: Whether a value is allowed.
+        description: One line.
+    """
+
+    default: Any
+    allowed: str
+    accepts: Callable[[Any], bool]
+    description: str
+
+    def check(self, name: str, value: Any) -> Any:
+        """Return `value`, or raise ValueError naming it and what is allowed."""
+        if not self.accepts(value):
+            raise ValueError(f"option {name} must be {self.allowed}, got {value!r}")
+        return value
+
+
+def choice(*values: str, description: str) -> Option:
+    """One of a few names; the first is the default."""
+    return Option(values[0], " or ".join(values), lambda v: v in values, description)
+
+
+def positive_integer(default: int, description: str) -> Option:
+    """An integer of at least 1."""
+
+    def accepts(value):
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+    return Option(default, "an integer >= 1", accepts, description)
+
+
+def matrix(description: str) -> Option:
+    """A finite real matrix, or None for the identity."""
+    return Option(None, "a finite real matrix or null for the identity", _is_matrix, description)
+
+
+def weights(description: str) -> Option:
+    """A vector of positive weights with sum at most 1, or None for equal weights."""
+    allowed = "positive weights with sum at most 1, or null for equal weights"
+    return Option(None, allowed, _are_weights, description)
+
+
+def _as_floats(value: Any, axes: int) -> np.ndarray | None:
+    if not isinstance(value, (np.ndarray, Sequence)) or isinstance(value, str):
+        return None
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    return array if array.ndim == axes and array.size and np.isfinite(array).all() else None
+
+
+def _is_matrix(value: Any) -> bool:
+    return value is None or _as_floats(value, 2) is not None
+
+
+def _are_weights(value: Any) -> bool:
+    if value is None:
+        return True
+    array = _as_floats(value, 1)
+    # A sum of m rounded weights may exceed 1 by rounding alone.
+    return array is not None and bool((array > 0).all() and array.sum() <= 1 + 1e-12 * array.size)

@@ -1,0 +1,277 @@
+"""From tallies of samples to confidence bounds on delta and epsilon, and to a verdict.
+
+Every bound here is one-sided, holds for every sample size, and errs with probability at most
+`tail`; an interval of two of them therefore holds with probability at least 1 - 2 tail.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import optimize, special, stats
+
+# Points that stand for values in [0, 1], with a relative step of 2% towards both 0 and 1.
+VALUE_GRID = np.concatenate(([0.0], special.expit(np.linspace(-28.0, 28.0, 2801)), [1.0]))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number that lies in [lower, upper] with the confidence of the audit it belongs to."""
+
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectedAudit:
+    """Bounds on delta(epsilon) = sup_E A(E) - e^epsilon B(E) for one ordered pair (A, B).
+
+    event: the event E, fixed before the counted samples were looked at.
+    trials: samples counted of each distribution; hits_a, hits_b: how many of them fell in E.
+    probability_a, probability_b: Clopper-Pearson intervals of A(E) and B(E).
+    two_sample: bounds on delta from these two intervals; the upper one is 1 unless E is known to
+        attain the supremum, as {log a/b > epsilon} does.
+    one_sample: bounds on delta as the mean of (1 - e^(epsilon - log a/b))_+ under A; None where
+        log a/b is not known.
+    """
+
+    epsilon: float
+    event: str
+    trials: int
+    hits_a: int
+    hits_b: int
+    probability_a: Interval
+    probability_b: Interval
+    two_sample: Interval
+    one_sample: Interval | None
+
+    @classmethod
+    def from_hits(
+        cls,
+        *,
+        epsilon: float,
+        event: str,
+        trials: int,
+        hits_a: int,
+        hits_b: int,
+        tail: float,
+        one_sample: Interval | None = None,
+    ) -> DirectedAudit:
+        """Bounds from counts; `one_sample` is given if and only if E is {log a/b > epsilon}."""
+        lower, upper = clopper_pearson([hits_a, hits_b], trials, tail)
+        delta_lower = float(hockey_stick(lower[0], upper[1], epsilon))
+        delta_upper = float(hockey_stick(upper[0], lower[1], epsilon))
+        return cls(
+            epsilon=epsilon,
+            event=event,
+            trials=trials,
+            hits_a=hits_a,
+            hits_b=hits_b,
+            probability_a=Interval(float(lower[0]), float(upper[0])),
+            probability_b=Interval(float(lower[1]), float(upper[1])),
+            two_sample=Interval(delta_lower, 1.0 if one_sample is None else delta_upper),
+            one_sample=one_sample,
+        )
+
+    @property
+    def delta(self) -> Interval:
+        """The tighter of the two methods on each side; both hold at once."""
+        one_sample = self.one_sample or Interval(0.0, 1.0)
+        return Interval(
+            max(self.two_sample.lower, one_sample.lower),
+            min(self.two_sample.upper, one_sample.upper),
+        )
+
+    def epsilon_lower_bound(self, delta: float) -> float:
+        """Lower bound of the epsilon that the ordered pair has at `delta`; >= 0."""
+        a, b = self.probability_a, self.probability_b
+        bounds = [0.0]
+        # A(E) - e^x B(E) > delta refutes the epsilon x: solve for x at the bounds of A(E), B(E).
+        if a.lower > delta:
+            bounds.append(math.log((a.lower - delta) / b.upper))
+        # The one-sample mean d = A(E) - e^epsilon B(E) takes B(E) out of the same condition:
+        # e^(x - epsilon) < (A(E) - delta) / (A(E) - d), which falls in A(E) if d > delta and rises
+        # otherwise, and always rises in d.
+        if self.one_sample is not None:
+            d = self.one_sample.lower
+            if d > delta:
+                bounds.append(self.epsilon + math.log((a.upper - delta) / (a.upper - d)))
+            elif a.lower > delta:
+                bounds.append(self.epsilon + math.log((a.lower - delta) / (a.lower - d)))
+        return max(bounds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditResult:
+    """What an audit at `epsilon` found. All its intervals hold at once with `confidence`.
+
+    method: `losses` (exact log-likelihood ratios) or `outputs` (a score of the outputs).
+    samples: draws of each distribution, training included.
+    forward: P against Q. reverse: Q against P. The pair is (epsilon, delta)-indistinguishable
+    when delta covers both.
+    """
+
+    epsilon: float
+    samples: int
+    seed: int
+    confidence: float
+    method: str
+    forward: DirectedAudit
+    reverse: DirectedAudit
+
+    @property
+    def delta_lower(self) -> float:
+        """Lower bound of the pair's delta at epsilon, in [0, 1)."""
+        return max(self.forward.delta.lower, self.reverse.delta.lower)
+
+    @property
+    def delta_upper(self) -> float:
+        """Upper bound of the pair's delta at epsilon, in (0, 1]; 1 where nothing is known."""
+        return max(self.forward.delta.upper, self.reverse.delta.upper)
+
+    @property
+    def consistent(self) -> bool:
+        """False if the methods contradict each other: the draws do not belong to the losses.
+
+        Happens by chance with probability 1 - confidence at most.
+        """
+        return all(d.delta.lower <= d.delta.upper for d in (self.forward, self.reverse))
+
+    def refutes(self, delta: float) -> bool:
+        """True if the lower bound at epsilon exceeds the claimed delta.
+
+        Raises:
+            ValueError: if delta is not in [0, 1], or if the audit is not `consistent`.
+        """
+        _check_delta(delta)
+        if not self.consistent:
+            raise ValueError(
+                "the one-sample and two-sample bounds contradict each other; check that the losses "
+                "are log p/q of the distributions drawn, in both directions"
+            )
+        return self.delta_lower > delta
+
+    def epsilon_lower_bound(self, delta: float) -> float:
+        """Lower bound of the pair's epsilon at `delta`, from the same samples; >= 0.
+
+        Raises:
+            ValueError: if delta is not in [0, 1].
+        """
+        _check_delta(delta)
+        return max(d.epsilon_lower_bound(delta) for d in (self.forward, self.reverse))
+
+    def to_dict(self, delta: float = 0.0) -> dict[str, Any]:
+        """Everything the audit found, with the verdict on the claimed delta, ready for JSON."""
+        return dataclasses.asdict(self) | {
+            "delta_lower": self.delta_lower,
+            "delta_upper": self.delta_upper,
+            "consistent": self.consistent,
+            "claimed_delta": delta,
+            "epsilon_lower": self.epsilon_lower_bound(delta),
+            "refuted": self.refutes(delta) if self.consistent else None,
+        }
+
+
+def clopper_pearson(hits, trials: int, tail: float) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds of probabilities of which `hits` of `trials` were seen.
+
+    Clopper and Pearson (Biometrika 26, 1934). Exact at the ends: the lower bound of no hit is 0,
+    the upper bound of only hits is 1. hits: integers in [0, trials], any shape.
+    """
+    hits = np.asarray(hits)
+    misses = trials - hits
+    lower = np.where(hits == 0, 0.0, stats.beta.ppf(tail, np.maximum(hits, 1), misses + 1))
+    upper = np.where(misses == 0, 1.0, stats.beta.isf(tail, hits + 1, np.maximum(misses, 1)))
+    return lower, upper
+
+
+def hockey_stick(p: np.ndarray, q: np.ndarray, epsilon: float) -> np.ndarray:
+    """max(0, p - e^epsilon q) for probabilities p and q, without overflow for large epsilon."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponent = epsilon + np.log(q) - np.log(p)
+    return np.where(np.asarray(p) > 0.0, p * np.abs(np.expm1(np.minimum(exponent, 0.0))), 0.0)
+
+
+def spread_on_grid(values: np.ndarray) -> np.ndarray:
+    """Weights on `VALUE_GRID` that stand for `values` in [0, 1], shape (len(VALUE_GRID),).
+
+    A value between two points is shared between them so that its mean is kept. The logarithm of
+    a bettor's wealth is concave in the value, so this can only lower the wealth: bounds that
+    `betting_interval` draws from the weights are valid for the values, in constant memory.
+    """
+    size = len(VALUE_GRID)
+    below = np.minimum(np.searchsorted(VALUE_GRID, values, side="right") - 1, size - 2)
+    share = (values - VALUE_GRID[below]) / (VALUE_GRID[below + 1] - VALUE_GRID[below])
+    return np.bincount(below, 1.0 - share, size) + np.bincount(below + 1, share, size)
+
+
+def betting_interval(values: np.ndarray, weights: np.ndarray, tail: float) -> Interval:
+    """Bounds of the mean of independent, identically distributed variables in [0, 1].
+
+    `weights` says how many samples took each of `values`, as counts or as the shares of
+    `spread_on_grid`. Each side errs with probability at most `tail`, whatever the distribution.
+
+    A bettor who takes the mean to be above m puts the share c of the wealth on every sample, at
+    odds fair for m: the wealth is prod_i (1 - c + c x_i / m). If the mean is m or less, its
+    expectation is at most 1, and so is that of its average over fixed shares. By Markov's
+    inequality every m whose wealth reaches 1/tail is rejected. The wealth falls in m, so the bound
+    is a root. It adapts to the variance, which for a tiny mean of small values is far below that
+    of a probability. The upper bound is the same bet on 1 - x.
+    Source: Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting
+    (JRSS B 86, 2024), Section 4; for the average over shares, Orabona and Jun, Tight
+    concentrations and confidence sequences from the regret of universal portfolio (IEEE Trans.
+    Inf. Theory 70, 2024).
+    """
+    seen = weights > 0
+    values, weights = values[seen], weights[seen]
+    return Interval(
+        _betting_lower_bound(values, weights, tail),
+        1.0 - _betting_lower_bound(1.0 - values, weights, tail),
+    )
+
+
+def _betting_lower_bound(values: np.ndarray, weights: np.ndarray, tail: float) -> float:
+    count = weights.sum()
+    mean = weights @ values / count
+    if mean == 0.0:
+        return 0.0
+    # Shares by factors of about two: averaging costs a factor of log2(count) in wealth at most.
+    shares = np.geomspace(1.0 / count, 1.0, 1 + math.ceil(math.log2(count + 1)))[:, None]
+
+    def log_wealth_above_target(log_mean: float) -> float:
+        with np.errstate(divide="ignore"):  # all wealth on a value of zero: log 0 = -inf
+            gains = np.log((1.0 - shares) + shares * (values / math.exp(log_mean)))
+        return special.logsumexp(gains @ weights) - math.log(len(shares)) + math.log(tail)
+
+    # At the sample mean no bet gains (Jensen). At `low` one sample of the largest value wins: with
+    # share 1/count the others cost a factor e at most. Below the grid's first step there may be
+    # less than one sample's weight; then no mean is rejected.
+    low = math.log(values.max()) + math.log(tail) - math.log(8.0 * count * len(shares))
+    if log_wealth_above_target(low) <= 0.0:
+        return 0.0
+    return math.exp(optimize.brentq(log_wealth_above_target, low, math.log(mean), xtol=1e-10))
+
+
+def familywise_confidence(confidence: float, audits: int) -> float:
+    """The confidence that each of `audits` audits needs so that all hold at once (Bonferroni).
+
+    No independence is needed. It costs little: the samples an audit needs grow with the logarithm
+    of 1 / (1 - confidence).
+
+    Raises:
+        ValueError: if confidence is not in (0, 1) or audits is not a positive integer.
+    """
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence!r}; 0.999 is usual")
+    if audits < 1 or audits != int(audits):
+        raise ValueError(f"audits must be a positive integer, got {audits!r}; count the audits run")
+    return 1.0 - (1.0 - confidence) / audits
+
+
+def _check_delta(delta: float) -> None:
+    if not 0.0 <= delta <= 1.0:
+        raise ValueError(f"delta must lie in [0, 1], got {delta!r}")

@@ -1,0 +1,71 @@
+"""Small numerical helpers that keep their relative accuracy where the naive formula loses it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from scipy import special
+
+ULP = float(np.finfo(float).eps)
+LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
+
+
+def log1mexp(x: np.ndarray) -> np.ndarray:
+    """log(1 - e^x) for x <= 0; -inf at x = 0.
+
+    The switch at -log 2 keeps full relative accuracy (Maechler 2012, equation 7).
+    """
+    x = np.asarray(x, dtype=float)
+    with np.errstate(divide="ignore"):
+        return np.where(x > -np.log(2), np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
+
+
+def log_mills(x: np.ndarray) -> np.ndarray:
+    """log of the Mills ratio R(x) = Phi(-x) / phi(x) of the standard normal, for finite x."""
+    x = np.asarray(x, dtype=float)
+    # erfcx overflows below -26, and x^2 / 2 cancels digits above 0: each form where it is good.
+    upper = np.log(special.erfcx(np.maximum(x, 0.0) / np.sqrt(2))) + 0.5 * np.log(np.pi / 2)
+    low = np.minimum(x, 0.0)
+    lower = special.log_ndtr(-low) + 0.5 * low**2 + LOG_SQRT_2PI
+    return np.where(x > 0, upper, lower)
+
+
+def mills_slope(x: np.ndarray) -> np.ndarray:
+    """-R'(x) = 1 - x R(x) for the Mills ratio R, for -25 < x <= 1e150; relative error 1e-12.
+
+    1 - x R(x) cancels like 1/x^2; above 30 its asymptotic series 1/x^2 - 3/x^4 + 15/x^6 - ...
+    (Abramowitz and Stegun 7.1.23, differentiated) is exact to 1e-16 after eight terms.
+    """
+    x = np.asarray(x, dtype=float)
+    near = np.minimum(x, 30.0)
+    direct = 1 - near * np.sqrt(np.pi / 2) * special.erfcx(near / np.sqrt(2))
+    inverse_square = np.maximum(x, 30.0) ** -2.0
+    series = np.zeros_like(x)
+    for odd in (15, 13, 11, 9, 7, 5, 3):
+        series = 1 - odd * inverse_square * (1 if odd == 15 else series)
+    return np.where(x > 30, inverse_square * series, direct)
+
+
+def log_mills_difference(x: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """log(R(x) - R(x + width)) - log R(x) for the Mills ratio R, x >= -width / 2, width > 0.
+
+    Where the two differ by less than 10% the difference is the integral of -R' over the interval,
+    by eight Gauss-Legendre nodes; R is so smooth there that this is exact to rounding.
+    """
+    ratio = log_mills(x + width) - log_mills(x)
+    result = log1mexp(np.minimum(ratio, 0.0))
+    close = ratio > np.log(0.9)
+    if close.any():
+        start, step = x[close], width[close]
+        nodes, weights = unit_gauss_legendre(8)
+        mean_slope = mills_slope(start[:, None] + step[:, None] * nodes) @ weights
+        result[close] = np.log(step) + np.log(mean_slope) - log_mills(start)
+    return result
+
+
+@cache
+def unit_gauss_legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of the Gauss-Legendre rule on [0, 1]; weights sum to 1."""
+    nodes, weights = special.roots_legendre(count)
+    return 0.5 * (nodes + 1), 0.5 * weights

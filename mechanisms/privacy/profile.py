@@ -1,0 +1,131 @@
+"""What a privacy profile offers: delta(epsilon) and back, with bounds, and samples of the loss."""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+class Bounds(NamedTuple):
+    """A number with a lower and an upper bound; floats, or arrays of one shape.
+
+    Always lower <= value <= upper. How much the bounds promise (proved, or an estimate of the
+    numerical error) is said by the profile that returns them.
+    """
+
+    lower: float | np.ndarray
+    value: float | np.ndarray
+    upper: float | np.ndarray
+
+
+class PrivacyProfile(ABC):
+    """The privacy profile of one pair of output distributions (P, Q), usually the worst pair.
+
+    delta(epsilon) = sup_S P(S) - e^epsilon Q(S) = E_P[(1 - e^(epsilon - L))_+], where
+    L = log dP/dQ is the privacy loss (Balle, Barthe and Gaboardi 2018, Theorem 5). A profile is
+    adjacency-free: it knows a pair of distributions, and whoever builds it answers for the pair
+    being the worst one for the sensitivity and the adjacency at hand. Every pair in this package
+    is symmetric: (Q, P) has the same profile, so one direction is enough.
+
+    Subclasses are frozen dataclasses. They define `_log_delta` and, where something better than
+    the search below exists, `_epsilon`; both get a float array of validated numbers.
+    """
+
+    def delta(self, epsilon: ArrayLike) -> Bounds:
+        """Smallest delta for which the pair is (epsilon, delta)-indistinguishable.
+
+        epsilon: finite, >= 0; a number or an array. Returns numbers or arrays in [0, 1].
+        Raises TypeError for what is not a number, ValueError for what is out of range.
+        """
+        bounds = self._log_delta(check_epsilon(epsilon))
+        return _unwrapped(Bounds(*(np.exp(np.minimum(bound, 0.0)) for bound in bounds)))
+
+    def log_delta(self, epsilon: ArrayLike) -> Bounds:
+        """Natural logarithm of delta(epsilon), without underflow; -inf where delta is zero."""
+        bounds = self._log_delta(check_epsilon(epsilon))
+        return _unwrapped(Bounds(*(np.minimum(bound, 0.0) for bound in bounds)))
+
+    def epsilon(self, delta: ArrayLike) -> Bounds:
+        """Smallest epsilon >= 0 with delta(epsilon) <= delta; inf where there is none.
+
+        delta: in [0, 1]; a number or an array. Raises as `delta` does.
+        """
+        return _unwrapped(self._epsilon(check_delta(delta)))
+
+    @abstractmethod
+    def compose(self, times: int) -> PrivacyProfile:
+        """Profile of `times` independent releases, each with this profile; times >= 1."""
+
+    @abstractmethod
+    def sample_losses(
+        self, rng: np.random.Generator, n: int, *, reverse: bool = False
+    ) -> np.ndarray:
+        """Draw n privacy losses log p(x)/q(x), x ~ P; with `reverse`, x ~ Q of the same log p/q.
+
+        Returns a float64 array of shape (n,); +-inf where only one of the two can produce x.
+        """
+
+    @abstractmethod
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        """log delta with bounds for a validated array of epsilons."""
+
+    @abstractmethod
+    def _epsilon(self, delta: np.ndarray) -> Bounds:
+        """Epsilon with bounds for a validated array of deltas."""
+
+
+def check_epsilon(epsilon: ArrayLike) -> np.ndarray:
+    """Epsilon as a float array, or TypeError / ValueError naming what is wrong with it."""
+    array = _real_array("epsilon", epsilon)
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        raise ValueError(f"epsilon must be finite and >= 0, got {array[bad].flat[0]}")
+    return array
+
+
+def check_delta(delta: ArrayLike) -> np.ndarray:
+    """Delta as a float array, or TypeError / ValueError naming what is wrong with it."""
+    array = _real_array("delta", delta)
+    bad = ~((array >= 0) & (array <= 1))
+    if bad.any():
+        raise ValueError(f"delta must lie in [0, 1], got {array[bad].flat[0]}")
+    return array
+
+
+def check_positive(name: str, value: float) -> None:
+    """TypeError or ValueError unless `value` is one finite number above zero."""
+    array = _real_array(name, value)
+    if array.ndim:
+        raise TypeError(f"{name} must be one number, got an array of shape {array.shape}")
+    if not (np.isfinite(array) and array > 0):
+        raise ValueError(f"{name} must be finite and > 0, got {value}")
+
+
+def check_count(name: str, value: int, minimum: int = 1) -> int:
+    """`value` as an int of at least `minimum`, or TypeError / ValueError."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if count < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {count}")
+    return count
+
+
+def _real_array(name: str, value: ArrayLike) -> np.ndarray:
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be a real number or an array of them, got {value!r}")
+    return array.astype(float)
+
+
+def _unwrapped(bounds: Bounds) -> Bounds:
+    if np.ndim(bounds.value):
+        return bounds
+    return Bounds(*(float(bound) for bound in bounds))

@@ -1,0 +1,1 @@
+"""The papers' tables and figures, drawn from aggregated results alone."""

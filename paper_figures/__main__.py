@@ -1,0 +1,49 @@
+"""Command line: ``python -m paper_figures draw RUN`` redraws every figure and table from the
+stored results of a run; ``where RUN`` says where they lie."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from paper_figures.registry import DrawingError, draw, drawings_for
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m paper_figures", description=__doc__)
+    parser.add_argument("command", choices=("draw", "where"))
+    parser.add_argument("run", help="name of a folder of results/")
+    options = parser.parse_args(arguments)
+    folder = Path("results", options.run)
+    stored = sorted((folder / "experiments").glob("*.parquet"))
+    if not stored:
+        print(f"error: {folder} holds no results; run `make run` first", file=sys.stderr)
+        return 2
+    if options.command == "draw":
+        return _draw(folder, stored)
+    for name, path in (("figures", "figures"), ("tables", "tables"), ("results", "results.csv")):
+        if (folder / path).exists():
+            print(f"{name:<8} {folder / path}")
+    return 0
+
+
+def _draw(folder: Path, stored: list[Path]) -> int:
+    experiments = {path.name.split(".")[0] for path in stored}
+    failed = 0
+    for name, drawing in drawings_for(experiments).items():
+        files = [folder / "experiments" / f"{e}.parquet" for e in drawing.experiments]
+        files += [folder / "experiments" / f"{e}.timings.parquet" for e in drawing.timings]
+        try:
+            draw(name, [str(path) for path in files], folder / drawing.kind)
+        except DrawingError as error:
+            print(f"{name}: not drawn, {error}", file=sys.stderr)
+            failed = 1
+            continue
+        print(f"{name}: drawn")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

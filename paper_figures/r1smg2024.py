@@ -1,0 +1,274 @@
+"""Figures 4, 5 and 9 and Table 1 of r1smg2024, and its stability theorems."""
+
+from __future__ import annotations
+
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.colors import PowerNorm
+from scipy import stats
+
+from mechanisms.mvg import harmonic
+from mechanisms.r1smg import log_psi
+from paper_figures.registry import DrawingError, Drawn, Results, drawing
+from paper_figures.select import failed_mechanisms, main_dataset, ok_rows
+from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
+
+MAPS = (
+    "non-private",
+    "r1smg",
+    "gaussian",
+    "gaussian-analytic",
+    "mvg",
+    "mgm",
+    "dawa",
+    "hb",
+)
+COMPARED = ("r1smg", "gaussian", "gaussian-analytic", "mvg")
+
+
+def at_paper_epsilon(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows at the budget whose maps are kept: the paper's own epsilon of each mechanism."""
+    kept = rows[(rows["metric"] == "released_count") & (rows["element"] == 0)]
+    budgets = kept[["mechanism", "epsilon"]].drop_duplicates()
+    return rows.merge(budgets, on=["mechanism", "epsilon"])
+
+
+def budget_words(rows: pd.DataFrame) -> str:
+    """epsilon of each mechanism, and the delta they share."""
+    pairs = rows[["mechanism", "epsilon", "delta"]].drop_duplicates()
+    common = pairs["epsilon"].mode()[0]
+    others = pairs[(pairs["epsilon"] != common) & (pairs["mechanism"] != "non-private")]
+    exceptions = "".join(f" ({r.mechanism}: {r.epsilon:g})" for r in others.itertuples())
+    return f"epsilon {common:g}{exceptions}, delta {pairs['delta'].iloc[0]:g}"
+
+
+@drawing("r1smg2024_fig4", kind="figures", experiments=["count_query"])
+def figure_4(results: Results) -> Drawn:
+    """Heat maps of the released counts on one colour scale, the non-private map first."""
+    dataset, source = main_dataset(results.rows, "count_query")
+    rows = ok_rows(results.rows, "count_query", "released_count", dataset)
+    if rows.empty:
+        raise DrawingError("the results hold no maps; set count_query.map_epsilons in the config")
+    shape = tuple(int(n) for n in rows["shape"].iloc[0].split("x"))
+    maps = {
+        key: group.sort_values("element")["value"].to_numpy().reshape(shape)
+        for key, group in rows.groupby(["mechanism", "footing"])
+    }
+    truth = maps["non-private", "published"]
+    shown = [m for m in MAPS if (m, "published") in maps]
+    footings = [f for f in FOOTING_LINES if any((m, f) in maps for m in shown[1:])]
+    figure, axes = plt.subplots(
+        len(footings), len(shown), figsize=(PAGE, 1.25 * len(footings) + 0.35), squeeze=False
+    )
+    norm = PowerNorm(0.5, vmin=0, vmax=truth.max())
+    for row, footing in enumerate(footings):
+        for axis, mechanism in zip(axes[row], shown, strict=True):
+            axis.set(xticks=[], yticks=[])
+            axis.grid(False)
+            released = maps.get((mechanism, footing), truth if mechanism == "non-private" else None)
+            if released is None:
+                axis.text(0.5, 0.5, "unsupported", ha="center", transform=axis.transAxes)
+                continue
+            # Rasterised at one pixel per cell; negative answers take the colour of zero.
+            image = axis.imshow(
+                released, origin="lower", cmap="cividis", norm=norm, interpolation="nearest"
+            )
+            if row == 0:
+                axis.set_title(look(mechanism).title, fontsize=7)
+            axis.set_xlabel(f"max {released.max():.4g}", fontsize=6)
+        axes[row, 0].set_ylabel(FOOTING_TITLES[footing], fontsize=7)
+    figure.colorbar(image, ax=axes, extend="both", shrink=0.85, label="pickups per cell")
+    words = budget_words(rows)
+    absent = failed_mechanisms(results.rows, "count_query", dataset)
+    caption = (
+        f"r1smg2024 Figure 4 on {source}: first trial of the {shape[0]} x {shape[1]} count query "
+        f"after post-processing, {words}, l2 sensitivity sqrt(2) (replacing one pickup). One "
+        "colour scale (square root) for all maps, that of the non-private counts; larger and "
+        "negative answers take its end colours. Rows: noise as published, and rescaled until the "
+        f"true delta at epsilon is the budget's.{absent}"
+    )
+    columns = ["mechanism", "footing", "epsilon", "delta", "element", "value"]
+    return Drawn(caption, rows[rows["mechanism"].isin(shown)][columns], figure)
+
+
+@drawing("r1smg2024_fig5", kind="figures", experiments=["count_query"])
+def figure_5(results: Results) -> Drawn:
+    """Distribution of L over the trials: on one axis, and relative to its own mean."""
+    dataset, source = main_dataset(results.rows, "count_query")
+    rows = at_paper_epsilon(results.rows[results.rows["dataset"] == dataset])
+    losses = ok_rows(rows, "count_query", "loss", dataset)
+    losses = losses[losses["mechanism"].isin(COMPARED)]
+    footings = [f for f in FOOTING_LINES if f in set(losses["footing"])]
+    figure, axes = plt.subplots(4, len(footings), figsize=(PAGE, 7.2), squeeze=False)
+    for column, footing in enumerate(footings):
+        chosen = losses[losses["footing"] == footing]
+        groups = {
+            mechanism: chosen[chosen["mechanism"] == mechanism]["value"].to_numpy()
+            for mechanism in in_order(chosen["mechanism"])
+        }
+        _loss_panels(axes[:, column], groups)
+        axes[0, column].set_title(FOOTING_TITLES[footing])
+    axes[0, 0].legend()
+    for axis, letter in zip(axes[:, 0], "abcd", strict=True):
+        axis.set_ylabel(f"({letter})  {axis.get_ylabel()}")
+    trials = losses.groupby(["mechanism", "footing"]).size().max()
+    caption = (
+        f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 before post-processing, "
+        f"{trials} trials, {budget_words(losses)}, l2 sensitivity sqrt(2) (replacing one pickup). "
+        "(a) Histograms and (c) kernel densities of log10 L on one axis, vertical lines at the "
+        "mean; (b) histograms and (d) kernel densities of L over its own mean. Left: noise as "
+        "published; right: rescaled until the true delta at epsilon is the budget's."
+    )
+    columns = ["mechanism", "footing", "epsilon", "delta", "trial", "value"]
+    return Drawn(caption, losses[columns], figure)
+
+
+def _loss_panels(axes, groups: dict[str, np.ndarray]) -> None:
+    everything = np.log10(np.concatenate(list(groups.values())))
+    low, high = everything.min() - 0.2, everything.max() + 0.2
+    bins, grid = np.linspace(low, high, 80), np.linspace(low, high, 800)
+    relative, fine = np.linspace(0, 5, 60), np.linspace(0, 5, 500)
+    for mechanism, values in groups.items():
+        style = look(mechanism)
+        kind = {"color": style.colour, "label": style.title}
+        logs, ratio = np.log10(values), values / values.mean()
+        axes[0].hist(logs, bins, alpha=0.6, **kind)
+        axes[1].hist(ratio, relative, histtype="step", linewidth=1.2, **kind)
+        axes[2].plot(grid, stats.gaussian_kde(logs)(grid), **kind)
+        axes[2].axvline(np.log10(values.mean()), color=style.colour, linestyle=":")
+        axes[3].plot(fine, stats.gaussian_kde(ratio)(fine), **kind)
+    for axis in axes[[0, 2]]:
+        axis.set_xlabel("log10 L")
+    for axis in axes[[1, 3]]:
+        axis.set_xlabel("L / mean of L")
+        axis.set_yscale("symlog", linthresh=1)
+        axis.set_ylim(0)
+    for axis, words in zip(axes, ("trials", "trials", "density", "density"), strict=True):
+        axis.set_ylabel(words)
+
+
+@drawing("r1smg2024_fig9", kind="figures", experiments=["noise_only"])
+def figure_9(results: Results) -> Drawn:
+    """Expected loss over M, one panel per epsilon, both footings."""
+    rows = ok_rows(results.rows, "noise_only", "expected_loss", "fixed-sensitivity")
+    rows = rows[rows["mechanism"].isin(("r1smg", "gaussian", "gaussian-analytic"))]
+    rows = rows.assign(size=rows["shape"].map(_size)).sort_values("size")
+    epsilons = sorted(rows["epsilon"].unique(), reverse=True)
+    figure, axes = plt.subplots(1, len(epsilons), figsize=(PAGE, 2.6), sharey=True, squeeze=False)
+    for axis, epsilon in zip(axes[0], epsilons, strict=True):
+        for (mechanism, footing), group in rows[rows["epsilon"] == epsilon].groupby(
+            ["mechanism", "footing"]
+        ):
+            style = look(mechanism)
+            axis.loglog(
+                group["size"],
+                group["value"],
+                color=style.colour,
+                marker=style.marker,
+                linestyle=FOOTING_LINES[footing],
+                markerfacecolor="white" if footing == "exact" else style.colour,
+                label=f"{style.title}, {FOOTING_TITLES[footing]}",
+            )
+        axis.axhline(2 / epsilon, color="black", linestyle=":", label="2 / epsilon")
+        axis.set(xlabel="M", title=f"epsilon = {epsilon:g}")
+    axes[0, 0].set_ylabel("E L")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    caption = (
+        "r1smg2024 Figure 9: expected accuracy loss E L = E||noise||^2 in closed form over the "
+        f"number of elements M, l2 sensitivity 1, delta {rows['delta'].iloc[0]:g}. Solid: noise as "
+        "published; dashed: rescaled until the true delta at epsilon is the budget's. Dotted: "
+        "the limit 2/epsilon that the paper gives for R1SMG."
+    )
+    columns = ["mechanism", "footing", "epsilon", "delta", "size", "value"]
+    return Drawn(caption, rows[columns], figure)
+
+
+@drawing("r1smg2024_table1", kind="tables", experiments=["count_query"])
+def table_1(results: Results) -> Drawn:
+    """The constants C_C, C_A, C_M and C_R times s^2 beside the true expected losses."""
+    dataset, source = main_dataset(results.rows, "count_query")
+    rows = ok_rows(results.rows, "count_query", "expected_loss", dataset)
+    rows = rows[rows["mechanism"].isin(COMPARED)]
+    squared = 2.0
+    records = []
+    for row in rows.itertuples():
+        m, n = (int(axis) for axis in row.shape.split("x"))
+        name, constant = _constant(row.mechanism, m, n, row.epsilon, row.delta)
+        records.append(
+            {
+                "mechanism": row.mechanism,
+                "footing": row.footing,
+                "epsilon": row.epsilon,
+                "delta": row.delta,
+                "constant": name,
+                "stated lower bound": constant * squared,
+                "true expected loss": row.value,
+                "true / bound": row.value / (constant * squared),
+                "bound holds": "yes" if row.value >= constant * squared * (1 - 1e-9) else "no",
+            }
+        )
+    caption = (
+        f"r1smg2024 Table 1 at the {rows['shape'].iloc[0]} count query, l2 sensitivity sqrt(2) "
+        "(replacing one pickup): the lower bounds C s^2 on the expected loss as the paper states "
+        "them, and the expected loss in closed form. MVG's noise depends on gamma, here the "
+        f"number of pickups of {source}."
+    )
+    return Drawn(caption, pd.DataFrame(records))
+
+
+def _constant(mechanism: str, m: int, n: int, epsilon: float, delta: float) -> tuple[str, float]:
+    """C_C, C_A, C_M or C_R of Theorems 4 and 7, for an m x n query."""
+    size, r = m * n, min(m, n)
+    if mechanism == "gaussian":
+        return "C_C", 2 * math.log(1.25 / delta) / epsilon**2 * size
+    if mechanism == "gaussian-analytic":
+        return "C_A", (stats.norm.ppf(delta) ** 2 + epsilon) / epsilon**2 * size
+    if mechanism == "mvg":
+        return "C_M", (1.25 * harmonic(r) + 0.25 * harmonic(r, 0.5)) / (2 * epsilon) * size
+    return "C_R", 2 / epsilon * math.exp(-log_psi(size, delta))
+
+
+@drawing("r1smg2024_stability", kind="tables", experiments=["noise_only"])
+def stability(results: Results) -> Drawn:
+    """Theorems 8 and 9 and what they are read to mean: kurtosis, skewness and tails of L."""
+    metrics = {
+        "raw_kurtosis": "E[L^4]/E[L^2]^2",
+        "raw_skewness": "E[L^3]/E[L^2]^1.5",
+        "central_kurtosis": "kurtosis (central)",
+        "central_skewness": "skewness (central)",
+        "tail_exact_2": "P(L > 2 E L)",
+        "tail_exact_5": "P(L > 5 E L)",
+        "tail_sampled_5": "P(L > 5 E L), sampled",
+        "sampled_trials": "draws",
+    }
+    rows = results.rows[
+        (results.rows["dataset"] == "fixed-sensitivity")
+        & (results.rows["footing"] == "published")
+        & results.rows["metric"].isin(metrics)
+        & (results.rows["status"] == "ok")
+    ]
+    # Shape statistics of L do not depend on the scale of the noise: one epsilon is enough.
+    rows = rows[rows["epsilon"] == rows["epsilon"].max()]
+    table = rows.pivot_table(
+        index=["mechanism", "shape"], columns="metric", values="value", sort=False
+    )
+    table = table.reset_index().assign(M=lambda t: t["shape"].map(_size))
+    order = table["mechanism"].map(in_order(table["mechanism"]).index)
+    table = table.assign(order=order).sort_values(["M", "order"])
+    present = [metric for metric in metrics if metric in table]
+    table = table[["mechanism", "M", *present]].rename(columns=metrics)
+    caption = (
+        "r1smg2024 Theorems 8 and 9 and Remark 2: moments of L = ||noise||^2 about zero (as the "
+        "paper defines kurtosis and skewness) and about the mean (as usual), and the probability "
+        "of a large loss; closed forms, with a sampled tail beside them. No data; the published "
+        "calibration (rescaling the noise changes none of these)."
+    )
+    return Drawn(caption, table)
+
+
+def _size(shape: str) -> int:
+    return math.prod(int(axis) for axis in shape.split("x"))

@@ -1,0 +1,95 @@
+"""One look for every figure: the same colour and marker for the same mechanism everywhere.
+
+Colours are those of Okabe and Ito (2008) and of Paul Tol's muted scheme, both safe for colour
+blindness; markers repeat the distinction without colour.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+
+from mechanisms import all_mechanisms
+
+# Inches: one column of a two-column paper, and both.
+COLUMN, PAGE = 3.4, 7.0
+FOOTING_LINES = {"published": "-", "exact": "--"}
+FOOTING_TITLES = {
+    "published": "as published",
+    "exact": "equal true privacy",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour, marker and name of a mechanism."""
+
+    colour: str
+    marker: str
+    title: str
+
+
+_LOOKS = {
+    "non-private": ("#000000", "s"),
+    "r1smg": ("#D55E00", "o"),
+    "gaussian": ("#E69F00", "^"),
+    "gaussian-analytic": ("#0072B2", "s"),
+    "gaussian-per-element": ("#999933", "p"),
+    "mvg": ("#009E73", "D"),
+    "mgm": ("#CC79A7", "v"),
+    "udn": ("#AA4499", "P"),
+    "idn": ("#56B4E9", "*"),
+    "imgm": ("#332288", "X"),
+    "laplace": ("#882255", "<"),
+    "l2": ("#117733", ">"),
+    "spherical-gamma": ("#44AA99", "h"),
+    "random-answer": ("#888888", "x"),
+}
+# For mechanisms that the suite does not know; chosen by name, not by position.
+_SPARE = [("#661100", "d"), ("#6699CC", "8"), ("#DDCC77", "H"), ("#888888", "1")]
+
+
+def look(mechanism: str) -> Look:
+    """How a mechanism (or a variant of the config) is drawn."""
+    known = all_mechanisms()
+    title = known[mechanism].title if mechanism in known else mechanism
+    if mechanism in _LOOKS:
+        return Look(*_LOOKS[mechanism], title)
+    spare = int(hashlib.sha256(mechanism.encode()).hexdigest(), 16) % len(_SPARE)
+    return Look(*_SPARE[spare], title)
+
+
+def in_order(mechanisms) -> list[str]:
+    """Mechanisms in the order of legends: as listed here, then the others by name."""
+    present = set(mechanisms)
+    return [m for m in _LOOKS if m in present] + sorted(present - set(_LOOKS))
+
+
+plt.rcParams.update(
+    {
+        "figure.constrained_layout.use": True,
+        "figure.dpi": 150,
+        "font.size": 8,
+        "axes.titlesize": 8,
+        "axes.labelsize": 8,
+        "legend.fontsize": 7,
+        "legend.frameon": False,
+        "xtick.labelsize": 7,
+        "ytick.labelsize": 7,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": "#dddddd",
+        "grid.linewidth": 0.5,
+        "lines.linewidth": 1.2,
+        "lines.markersize": 4,
+        "pdf.fonttype": 42,
+        "mathtext.fontset": "dejavusans",
+    }
+)

@@ -1,0 +1,47 @@
+"""Queries on which every mechanism's assumptions hold."""
+
+import math
+
+import pytest
+
+from mechanisms import Budget, Query
+
+# The count query of r1smg2024: 89 x 89 cells, one pickup replaced. The element range is the one
+# at which IDN's s_hat^2 is 2 as well.
+UBER = Query(
+    shape=(89, 89),
+    l2_sensitivity=math.sqrt(2),
+    l1_sensitivity=2.0,
+    element_range=(0.0, math.sqrt(2 / 89**2)),
+    frobenius_bound=50_000.0,
+    adjacency="replace",
+)
+UBER_BUDGET = Budget(epsilon=0.5, delta=1e-7)
+
+
+@pytest.fixture
+def uber():
+    return UBER
+
+
+@pytest.fixture
+def uber_budget():
+    return UBER_BUDGET
+
+
+@pytest.fixture
+def make_query():
+    """A query of any shape with l2 sensitivity 1 on which nothing is missing."""
+
+    def make(*shape):
+        size = math.prod(shape)
+        return Query(
+            shape=shape,
+            l2_sensitivity=1.0,
+            l1_sensitivity=math.sqrt(size),
+            element_range=(0.0, 1 / math.sqrt(size)),
+            frobenius_bound=1.0,
+            adjacency="local",
+        )
+
+    return make

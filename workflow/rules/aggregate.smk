@@ -1,0 +1,44 @@
+"""Cells to tables: complete, without duplicates, finite."""
+
+
+rule results:
+    input:
+        RUN / "results.parquet",
+        RUN / "results.csv",
+        RUN / "timings.csv",
+        RUN / "failures.csv",
+
+
+rule aggregate_experiment:
+    input:
+        rows=lambda wildcards: cell_files(wildcards.experiment, ".parquet"),
+        timings=lambda wildcards: cell_files(wildcards.experiment, ".timings.parquet"),
+    output:
+        rows=RUN / "experiments" / "{experiment}.parquet",
+        timings=RUN / "experiments" / "{experiment}.timings.parquet",
+    threads: 1
+    params:
+        points=lambda wildcards: [
+            [cell.experiment, cell.dataset, cell.mechanism, cell.footing, len(cell.points(CONFIG))]
+            for cell in CELLS.values()
+            if cell.experiment == wildcards.experiment
+        ],
+        strict=CONFIG["strict"],
+    script:
+        "../scripts/aggregate_experiment.py"
+
+
+rule aggregate_results:
+    input:
+        rows=expand(RUN / "experiments" / "{experiment}.parquet", experiment=CONFIG["experiments"]),
+        timings=expand(
+            RUN / "experiments" / "{experiment}.timings.parquet", experiment=CONFIG["experiments"]
+        ),
+    output:
+        parquet=RUN / "results.parquet",
+        csv=RUN / "results.csv",
+        timings=RUN / "timings.csv",
+        failures=RUN / "failures.csv",
+    threads: 1
+    script:
+        "../scripts/aggregate_results.py"

@@ -1,0 +1,44 @@
+"""The checked configuration, and the names that the rules share."""
+
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from experiments.cells import cells_of, data_source, results_folder
+from experiments.checks import ConfigError
+from experiments.config import check_config
+from mechanisms import UnknownMechanism
+from paper_figures.registry import drawings_for
+
+try:
+    CONFIG = check_config(config)
+except (ConfigError, UnknownMechanism) as error:
+    raise WorkflowError(f"configuration: {error}") from None
+
+RUN = results_folder(CONFIG)
+DATA = Path(CONFIG["data"]["folder"])
+CELLS = {cell.stem: cell for cell in cells_of(CONFIG)}
+DRAWINGS = drawings_for(set(CONFIG["experiments"]))
+OFFICIAL = sorted(
+    {
+        cell.dataset
+        for cell in CELLS.values()
+        if data_source(cell.experiment, cell.dataset) == "official"
+    }
+)
+
+
+wildcard_constraints:
+    dataset=r"[a-z0-9_-]+",
+    experiment=r"[a-z0-9_]+",
+    cell=r"[a-z0-9_]+/[a-z0-9_-]+/[a-z0-9_-]+",
+    drawing=r"[a-z0-9_]+",
+
+
+def cell_files(experiment, ending):
+    """Files of every cell of an experiment, in the order of the config."""
+    return [
+        RUN / "cells" / f"{stem}{ending}"
+        for stem, cell in CELLS.items()
+        if cell.experiment == experiment
+    ]

@@ -1,0 +1,19 @@
+"""Join the cells of an experiment; the checks are in experiments/aggregate.py."""
+
+import sys
+from pathlib import Path
+
+from experiments.aggregate import aggregate_experiment
+from experiments.table import TableError
+
+try:
+    aggregate_experiment(
+        snakemake.input.rows,
+        snakemake.input.timings,
+        {tuple(cell): points for *cell, points in snakemake.params.points},
+        Path(snakemake.output.rows),
+        Path(snakemake.output.timings),
+        strict=snakemake.params.strict,
+    )
+except TableError as error:
+    sys.exit(f"error: {error}")

@@ -1,0 +1,19 @@
+"""Fetch one data set; the work is in experiments/datasets/fetch.py."""
+
+import json
+import sys
+from pathlib import Path
+
+from experiments.datasets import DataError, fetch
+
+marker = Path(snakemake.output[0])
+try:
+    folder = fetch(
+        snakemake.wildcards.dataset, marker.parent.parent, mirror=snakemake.params.mirror
+    )
+except DataError as error:
+    Path(snakemake.log[0]).write_text(f"{error}\n")
+    sys.exit(f"error: {error}")
+files = sorted(path for path in folder.rglob("*") if path.is_file() and path != marker)
+marker.write_text(json.dumps({str(p.relative_to(folder)): p.stat().st_size for p in files}))
+Path(snakemake.log[0]).write_text(f"{folder}: {len(files)} files, complete and verified\n")

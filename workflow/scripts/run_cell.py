@@ -1,0 +1,16 @@
+"""Run one cell; the work is in experiments/runner.py."""
+
+import sys
+from pathlib import Path
+
+from experiments.runner import CellError, run_cell
+
+try:
+    run_cell(
+        snakemake.params.specification,
+        list(snakemake.input.sources),
+        Path(snakemake.output.rows),
+        Path(snakemake.output.timings),
+    )
+except CellError as error:
+    sys.exit(f"error: {error}")
