@@ -3,7 +3,10 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-configfile: "config/quick.yaml"
+# A --configfile stands alone: merged with the default one it would inherit keys unasked.
+if "experiments" not in config:
+
+    configfile: "config/quick.yaml"
 
 
 include: "workflow/rules/common.smk"

@@ -13,8 +13,9 @@ from experiments.checks import ConfigError
 from experiments.config import read_config
 from experiments.datasets import DataError, fetch
 from experiments.experiment import all_experiments
+from experiments.frames import read_frame
 from experiments.runner import CellError, run_cell
-from experiments.table import OK, read_frame
+from experiments.table import OK
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,15 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from experiments.table import (
-    FAILURES,
-    OK,
-    TableError,
-    check_table,
-    read_frame,
-    read_table,
-    write_table,
-)
+from experiments.frames import TableError, check_table, read_frame
+from experiments.table import FAILURES, OK, read_table, write_table
 
 
 def aggregate_experiment(

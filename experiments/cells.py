@@ -57,17 +57,19 @@ class Cell:
     def specification(self, config: dict) -> dict[str, Any]:
         """All that the cell needs of the config, as JSON data: its numbers depend on no more."""
         use, options = variant_of(config, self.mechanism)
-        settings = dict(config["experiments"][self.experiment])
-        for key in ("datasets", "mechanisms", "footings"):
-            del settings[key]
+        settings = config["experiments"][self.experiment]
+        grid = ("datasets", "mechanisms", "footings", "epsilons", "epsilons_for")
         return {
+            "paper": all_experiments()[self.experiment].PAPER,
             "experiment": self.experiment,
             "dataset": self.dataset,
             "mechanism": self.mechanism,
             "footing": self.footing,
             "use": use,
             "options": options,
-            "settings": settings,
+            "data_source": data_source(self.experiment, self.dataset),
+            "points": [point.to_list() for point in self.points(config)],
+            "settings": {key: settings[key] for key in settings if key not in grid},
             "seed": config["seed"],
             "data_folder": config["data"]["folder"],
             "limits": config["limits"],

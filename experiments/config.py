@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from experiments.checks import (
+    REQUIRED,
     ConfigError,
     Setting,
     boolean,
@@ -140,3 +141,19 @@ def _experiment(experiment, settings: Any, variants: dict) -> dict[str, Any]:
         if mechanism not in available:
             raise ConfigError(unknown_key(f"{path}.mechanisms", mechanism, available))
     return checked
+
+
+def describe_keys() -> str:
+    """Every key as Markdown: what config/README.md shows."""
+    sections = {"": RUN, "data.": DATA, "limits.": LIMITS, "variants.<name>.": VARIANT}
+    sections["experiments.<experiment>."] = COMMON
+    for experiment, module in all_experiments().items():
+        sections[f"experiments.{experiment}."] = module.SETTINGS
+    lines = ["| key | allowed | default | meaning |", "| --- | --- | --- | --- |"]
+    for prefix, settings in sections.items():
+        for key, setting in settings.items():
+            default = "required" if setting.default is REQUIRED else f"`{setting.default!r}`"
+            lines.append(
+                f"| `{prefix}{key}` | {setting.allowed} | {default} | {setting.description} |"
+            )
+    return "\n".join(lines)

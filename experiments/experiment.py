@@ -22,6 +22,16 @@ class Point:
     epsilon: float
     delta: float
 
+    def to_list(self) -> list:
+        """As JSON data: [shape, epsilon, delta]."""
+        return [list(self.shape), self.epsilon, self.delta]
+
+    @classmethod
+    def from_list(cls, data: list) -> Point:
+        """The point that `to_list` wrote."""
+        shape, epsilon, delta = data
+        return cls(shape=tuple(shape), epsilon=epsilon, delta=delta)
+
     @property
     def shape_name(self) -> str:
         """The shape as tables write it, "89x89"."""

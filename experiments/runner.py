@@ -9,15 +9,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import IO
 
 import psutil
 
-from experiments.cells import data_source
-from experiments.experiment import all_experiments
+from experiments.parts import failure, part_path, write_part
 from experiments.table import ERROR, TIMEOUT, to_table, write_table
-from experiments.worker import failure, part_path, write_part
 
 POLL_SECONDS = 0.05
 GIB = 1 << 30
@@ -27,7 +27,9 @@ class CellError(Exception):
     """The cell could not start at all (its data are missing, say): no fault of a mechanism."""
 
 
-def run_cell(specification: dict, sources: list[str], rows: Path, timings: Path) -> None:
+def run_cell(
+    specification: dict, sources: list[str], rows: Path, timings: Path, *, log: Path | None = None
+) -> None:
     """Measure a cell and write its two tables.
 
     Args:
@@ -36,6 +38,7 @@ def run_cell(specification: dict, sources: list[str], rows: Path, timings: Path)
             is thrown away.
         rows: Parquet file for the reproducible numbers.
         timings: Parquet file for seconds and memory, which no two runs share.
+        log: File that keeps what is also shown on stderr: progress, tracebacks.
 
     Raises:
         CellError: The child failed before it reached its first grid point.
@@ -43,14 +46,11 @@ def run_cell(specification: dict, sources: list[str], rows: Path, timings: Path)
     folder = _partial_folder(specification, sources, rows)
     specification_path = folder / "specification.json"
     specification_path.write_text(json.dumps(specification))
-    experiment = all_experiments()[specification["experiment"]]
-    points = experiment.points(
-        specification["settings"], specification["mechanism"], specification["dataset"]
-    )
+    points = specification["points"]
     deadline = time.monotonic() + specification["limits"]["seconds"]
     while missing := [i for i in range(len(points)) if not part_path(folder, i).exists()]:
         (folder / "current").unlink(missing_ok=True)
-        end = _watch(specification_path, folder, deadline, specification["limits"])
+        end = _watch(specification_path, folder, deadline, specification["limits"], log)
         if end.status == "finished":
             continue
         current = folder / "current"
@@ -65,7 +65,7 @@ def run_cell(specification: dict, sources: list[str], rows: Path, timings: Path)
                     write_part(folder, index, failure(TIMEOUT, end.message))
         else:
             write_part(folder, int(current.read_text()), failure(ERROR, end.message))
-    _assemble(specification, experiment, points, folder, rows, timings)
+    _assemble(specification, folder, rows, timings)
     shutil.rmtree(folder)
 
 
@@ -76,15 +76,20 @@ class _End:
         self.status, self.message = status, message
 
 
-def _watch(specification_path: Path, folder: Path, deadline: float, limits: dict) -> _End:
+def _watch(
+    specification_path: Path, folder: Path, deadline: float, limits: dict, log: Path | None
+) -> _End:
     """Run one child until it ends, or kill it at the deadline or over the memory limit."""
     child = subprocess.Popen(
         [sys.executable, "-m", "experiments.worker", str(specification_path), str(folder)],
         stdin=subprocess.DEVNULL,
-        stdout=sys.stderr,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         start_new_session=True,
         env={**os.environ, "PYTHONPATH": _python_path()},
     )
+    reader = threading.Thread(target=_show, args=(child.stdout, log), daemon=True)
+    reader.start()
     try:
         while child.poll() is None:
             time.sleep(POLL_SECONDS)
@@ -97,11 +102,22 @@ def _watch(specification_path: Path, folder: Path, deadline: float, limits: dict
         if child.poll() is None:
             os.killpg(child.pid, signal.SIGKILL)
             child.wait()
+        reader.join(timeout=5)
     if child.returncode == 0:
         return _End("finished")
     if child.returncode < 0:
         return _End("crashed", f"the process died of {signal.Signals(-child.returncode).name}")
     return _End("crashed", f"the process ended with status {child.returncode}")
+
+
+def _show(lines: IO[bytes], log: Path | None) -> None:
+    """Pass the child's words on to stderr, and keep them in the log."""
+    with open(log or os.devnull, "ab") as kept:
+        for line in lines:
+            sys.stderr.write(line.decode(errors="replace"))
+            sys.stderr.flush()
+            kept.write(line)
+            kept.flush()
 
 
 def _resident_bytes(pid: int) -> int:
@@ -131,19 +147,14 @@ def _partial_folder(specification: dict, sources: list[str], rows: Path) -> Path
     return folder
 
 
-def _assemble(specification, experiment, points, folder: Path, rows: Path, timings: Path) -> None:
+def _assemble(specification: dict, folder: Path, rows: Path, timings: Path) -> None:
+    cell = ("paper", "experiment", "dataset", "data_source", "mechanism", "footing")
     tables: dict[bool, list[dict]] = {False: [], True: []}
-    for index, point in enumerate(points):
-        fixed = {
-            "paper": experiment.PAPER,
-            "experiment": specification["experiment"],
-            "dataset": specification["dataset"],
-            "data_source": data_source(specification["experiment"], specification["dataset"]),
-            "mechanism": specification["mechanism"],
-            "footing": specification["footing"],
-            "shape": point.shape_name,
-            "epsilon": point.epsilon,
-            "delta": point.delta,
+    for index, (shape, epsilon, delta) in enumerate(specification["points"]):
+        fixed = {name: specification[name] for name in cell} | {
+            "shape": "x".join(map(str, shape)),
+            "epsilon": epsilon,
+            "delta": delta,
         }
         for value in json.loads(part_path(folder, index).read_text()):
             timing = value.pop("timing")

@@ -16,6 +16,7 @@ import warnings
 from pathlib import Path
 
 from experiments.experiment import Names, Point, Value, Variant, all_experiments
+from experiments.parts import failure, part_path, write_part
 from experiments.table import ERROR, OK, UNSUPPORTED
 from mechanisms import OutOfRangeWarning, Unsupported, get_mechanism
 
@@ -38,7 +39,7 @@ def main(specification_path: str, folder: str) -> None:
     )
     settings, dataset = specification["settings"], specification["dataset"]
     problem = experiment.load(settings, dataset, Path(specification["data_folder"]), names)
-    points = experiment.points(settings, variant.name, dataset)
+    points = [Point.from_list(data) for data in specification["points"]]
     started, measured = time.monotonic(), 0
     for index, point in enumerate(points):
         if part_path(folder, index).exists():
@@ -57,24 +58,6 @@ def main(specification_path: str, folder: str) -> None:
             file=sys.stderr,
             flush=True,
         )
-
-
-def part_path(folder: str | Path, index: int) -> Path:
-    """The file of grid point `index`."""
-    return Path(folder, f"{index:04d}.json")
-
-
-def write_part(folder: str | Path, index: int, values: list[dict]) -> None:
-    """Write the rows of one grid point atomically."""
-    path = part_path(folder, index)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(values))
-    temporary.replace(path)
-
-
-def failure(status: str, message: str) -> list[dict]:
-    """The one row of a point that could not be measured."""
-    return [{"metric": "", "value": None, "status": status, "message": message, "timing": False}]
 
 
 def _measured(

@@ -13,7 +13,7 @@ from typing import Self
 
 import mpmath
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from mechanisms.contract import Query
 from mechanisms.loss import LossMoments
@@ -125,7 +125,7 @@ class IndependentGaussian(Noise):
         return GaussianProfile(mu=reach / self.sigma)
 
     def loss_survival(self, threshold):
-        return stats.chi2.sf(np.asarray(threshold) / self.sigma**2, math.prod(self.shape))
+        return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / self.sigma**2)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -201,7 +201,7 @@ class MatrixGaussian(Noise):
         if np.ptp(self.row_std) or np.ptp(self.column_std):
             return None
         sigma = self.parameters()["sigma_min"]
-        return stats.chi2.sf(np.asarray(threshold) / sigma**2, math.prod(self.shape))
+        return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / sigma**2)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 import paper_figures
-from experiments.table import read_frame
+from experiments.frames import read_frame
 
 
 class DrawingError(Exception):

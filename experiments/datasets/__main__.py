@@ -44,13 +44,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _list(folder: Path) -> None:
-    print(f"{'name':<18}{'source':<11}{'in folder':<11}{'records':<30}title")
+    line = "{:<18}{:<11}{:<11}{:<65}{}"
+    print(line.format("name", "source", "in folder", "title", "records"))
     for dataset in DATASETS.values():
         rows = ", ".join(f"{part} {count:,}" for part, count in dataset.rows.items())
-        there = "-" if not dataset.files else "no"
+        there = "-" if dataset.source == "simulated" else "no"
         if dataset.files and present_form(dataset, folder / dataset.name) is not None:
             there = "yes"
-        print(f"{dataset.name:<18}{dataset.source:<11}{there:<11}{rows[:28]:<30}{dataset.title}")
+        print(line.format(dataset.name, dataset.source, there, dataset.title, rows).rstrip())
 
 
 if __name__ == "__main__":

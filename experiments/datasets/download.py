@@ -49,8 +49,8 @@ def is_url(place: str) -> bool:
     return "://" in place
 
 
-def download(place: str, file: RemoteFile, folder: Path, dead_hosts: set[str]) -> str:
-    """Put the content of `place` into `folder / file.name` and return its sha256.
+def download(place: str, file: RemoteFile, folder: Path, dead_hosts: set[str]) -> None:
+    """Put the content of `place` into `folder / file.name`.
 
     Args:
         place: http(s) URL or path; a name that ends in .xz is decompressed.
@@ -67,7 +67,8 @@ def download(place: str, file: RemoteFile, folder: Path, dead_hosts: set[str]) -
         raise DataError(f"{place}: unreachable (the host did not answer before)")
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            return _save(place, file, folder)
+            _save(place, file, folder)
+            return
         except _InterruptedError as error:
             failure = error
         if attempt < ATTEMPTS:
@@ -79,7 +80,7 @@ def download(place: str, file: RemoteFile, folder: Path, dead_hosts: set[str]) -
     raise DataError(f"{place}: {failure} ({ATTEMPTS} attempts)")
 
 
-def _save(place: str, file: RemoteFile, folder: Path) -> str:
+def _save(place: str, file: RemoteFile, folder: Path) -> None:
     digest = Digest()
     path = folder / file.name
     with _opened(place) as (stream, size), replacing(path) as out:
@@ -94,7 +95,6 @@ def _save(place: str, file: RemoteFile, folder: Path) -> str:
             raise DataError(f"{place}: not the expected content of {path}:\n{difference}")
         if file.sha256 is None:
             check_record(folder, file.name, digest.sha256)
-    return digest.sha256
 
 
 @contextmanager

@@ -71,7 +71,8 @@ def _fetch_into(target: Path, dataset: Dataset, mirror: str | None) -> Path:
             failures.append(str(error))
         else:
             if files == (dataset.repack,):
-                print(f"{dataset.name}: {files[0].name} is a repack", file=sys.stderr)
+                note = "holds the content in another packaging than the official one"
+                print(f"{dataset.name}: {files[0].name} {note}", file=sys.stderr)
             return target
     raise DataError(_advice(target, dataset, failures))
 

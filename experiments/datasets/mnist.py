@@ -60,5 +60,7 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
     shape = np.frombuffer(content, ">u4", count=axes, offset=4).astype(int)
     values = np.frombuffer(content, np.uint8, offset=4 + 4 * axes)
     if values.size != shape.prod():
-        raise DataError(f"{path}: {values.size:,} values where {tuple(shape)} were announced")
+        raise DataError(
+            f"{path}: {values.size:,} values where {tuple(shape.tolist())} were announced"
+        )
     return values.reshape(shape).copy()  # the bytes that it views cannot be written

@@ -69,3 +69,33 @@ def unit_gauss_legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights of the Gauss-Legendre rule on [0, 1]; weights sum to 1."""
     nodes, weights = special.roots_legendre(count)
     return 0.5 * (nodes + 1), 0.5 * weights
+
+
+def log_gamma_half_step(x: float) -> float:
+    """log(Gamma(x + 1/2) / Gamma(x)) for x > 0, to 1e-14 absolute however large x is.
+
+    The difference of two log-gammas loses digits like x; above 30 the asymptotic series
+    (Tricomi and Erdelyi 1951) is used instead.
+    """
+    if x < 30:
+        return float(special.gammaln(x + 0.5) - special.gammaln(x))
+    z = 1 / x
+    return 0.5 * np.log(x) - z / 8 + z**3 / 192 - z**5 / 640 + 17 * z**7 / 14336 - 31 * z**9 / 18432
+
+
+def stirling_remainder(x: float) -> float:
+    """log Gamma(x) - ((x - 1/2) log x - x + log sqrt(2 pi)) for x > 0, to 1e-14 absolute."""
+    if x < 15:
+        return float(special.gammaln(x) - (x - 0.5) * np.log(x) + x - LOG_SQRT_2PI)
+    z = 1 / x
+    return z / 12 - z**3 / 360 + z**5 / 1260 - z**7 / 1680 + z**9 / 1188
+
+
+def expm1_excess(y: np.ndarray) -> np.ndarray:
+    """e^y - 1 - y for any y, to full relative accuracy."""
+    y = np.asarray(y, dtype=float)
+    small = np.clip(y, -0.5, 0.5)
+    series = np.ones_like(small)
+    for order in range(16, 2, -1):
+        series = 1 + small / order * series
+    return np.where(np.abs(y) <= 0.5, 0.5 * small**2 * series, np.expm1(y) - y)

@@ -8,6 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import elementwise
+
+# Where the search for epsilon gives up and says inf.
+_LARGEST_EPSILON = 1e15
 
 
 class Bounds(NamedTuple):
@@ -34,6 +38,11 @@ class PrivacyProfile(ABC):
     Subclasses are frozen dataclasses. They define `_log_delta` and, where something better than
     the search below exists, `_epsilon`; both get a float array of validated numbers.
     """
+
+    @property
+    def largest_loss(self) -> float:
+        """Essential supremum of the loss, so epsilon(0): inf without a pure guarantee."""
+        return np.inf
 
     def delta(self, epsilon: ArrayLike) -> Bounds:
         """Smallest delta for which the pair is (epsilon, delta)-indistinguishable.
@@ -73,9 +82,33 @@ class PrivacyProfile(ABC):
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         """log delta with bounds for a validated array of epsilons."""
 
-    @abstractmethod
     def _epsilon(self, delta: np.ndarray) -> Bounds:
-        """Epsilon with bounds for a validated array of deltas."""
+        """Epsilon with bounds for a validated array of deltas: one root per curve of bounds."""
+        zero = self._log_delta(np.zeros(1))
+        return Bounds(*(self._root(delta, which, zero[which][0]) for which in range(3)))
+
+    def _root(self, delta: np.ndarray, which: int, log_at_zero: float) -> np.ndarray:
+        """Smallest epsilon at which one curve (0 lower, 1 value, 2 upper) is at most delta."""
+        result = np.where(delta == 0, self.largest_loss, 0.0)
+        open_ = (delta > 0) & (np.log(np.where(delta > 0, delta, 1.0)) < log_at_zero)
+        target = np.log(delta[open_])
+
+        def excess(epsilon: np.ndarray, goal: np.ndarray) -> np.ndarray:
+            # A finite floor: the root finder interpolates between values.
+            return np.maximum(self._log_delta(epsilon)[which], -1e4) - goal
+
+        low, high = np.zeros_like(target), np.full_like(target, min(1.0, self.largest_loss))
+        for _ in range(60):
+            short = excess(high, target) > 0
+            if not short.any():
+                break
+            low = np.where(short, high, low)
+            high = np.where(short, np.minimum(2 * high, self.largest_loss), high)
+        found = elementwise.find_root(
+            excess, (low, high), args=(target,), tolerances={"xatol": 0.0, "xrtol": 1e-13}
+        ).x
+        result[open_] = np.where(high < _LARGEST_EPSILON, found, np.inf)
+        return result
 
 
 def check_epsilon(epsilon: ArrayLike) -> np.ndarray:

@@ -43,7 +43,7 @@ def server(tmp_path, monkeypatch):
     )
     running.folder, running.agents, running.requests = folder, [], []
     running.url = f"http://127.0.0.1:{running.server_port}"
-    thread = threading.Thread(target=running.serve_forever, daemon=True)
+    thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield running
     running.shutdown()

@@ -421,7 +421,7 @@ def test_a_repack_of_the_mirror_is_taken_and_announced(tmp_path, data, capsys, m
     )
     monkeypatch.setitem(DATASETS, "toy", toy)
     fetch(toy, data, mirror=tmp_path / "mirror")
-    assert "repack.tar is a repack" in capsys.readouterr().err
+    assert "repack.tar holds the content in another packaging" in capsys.readouterr().err
     assert local_files("toy", data) == {"repack.tar": data / "toy" / "repack.tar"}
 
 

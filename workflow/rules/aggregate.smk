@@ -16,6 +16,10 @@ rule aggregate_experiment:
     output:
         rows=RUN / "experiments" / "{experiment}.parquet",
         timings=RUN / "experiments" / "{experiment}.timings.parquet",
+    log:
+        RUN / "logs" / "aggregate" / "{experiment}.log",
+    conda:
+        ENVIRONMENT
     threads: 1
     params:
         points=lambda wildcards: [
@@ -39,6 +43,10 @@ rule aggregate_results:
         csv=RUN / "results.csv",
         timings=RUN / "timings.csv",
         failures=RUN / "failures.csv",
+    log:
+        RUN / "logs" / "aggregate" / "results.log",
+    conda:
+        ENVIRONMENT
     threads: 1
     script:
         "../scripts/aggregate_results.py"

@@ -15,6 +15,7 @@ try:
 except (ConfigError, UnknownMechanism) as error:
     raise WorkflowError(f"configuration: {error}") from None
 
+ENVIRONMENT = "../../envs/environment.yaml"
 RUN = results_folder(CONFIG)
 DATA = Path(CONFIG["data"]["folder"])
 CELLS = {cell.stem: cell for cell in cells_of(CONFIG)}
@@ -42,3 +43,31 @@ def cell_files(experiment, ending):
         for stem, cell in CELLS.items()
         if cell.experiment == experiment
     ]
+
+
+def cell_inputs(wildcards):
+    """Code and data of one cell."""
+    cell = CELLS[wildcards.cell]
+    files = {"sources": cell.sources(CONFIG)}
+    if cell.dataset in OFFICIAL:
+        files["data"] = DATA / cell.dataset / "fetched.json"
+    return files
+
+
+def drawing_inputs(wildcards):
+    """Results and code of one figure or table."""
+    drawing = DRAWINGS[wildcards.drawing]
+    files = [RUN / "experiments" / f"{name}.parquet" for name in drawing.experiments]
+    files += [RUN / "experiments" / f"{name}.timings.parquet" for name in drawing.timings]
+    return {"results": files, "sources": drawing.sources()}
+
+
+def drawn(kind, drawing):
+    """Files of one figure or table."""
+    endings = {"figures": ("pdf", "png", "csv", "md"), "tables": ("csv", "md", "tex")}[kind]
+    return [RUN / kind / f"{drawing}.{ending}" for ending in endings]
+
+
+def all_drawn(kind):
+    """Files of every figure, or every table."""
+    return [path for name, d in DRAWINGS.items() if d.kind == kind for path in drawn(kind, name)]

@@ -12,6 +12,8 @@ rule download_data:
     log:
         RUN / "logs" / "download" / "{dataset}.log",
     retries: 2
+    conda:
+        ENVIRONMENT
     threads: 1
     params:
         mirror=CONFIG["data"]["mirror"],

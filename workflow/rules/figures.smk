@@ -1,22 +1,6 @@
 """Figures and tables of the papers, from the aggregated results alone."""
 
 
-def drawing_inputs(wildcards):
-    drawing = DRAWINGS[wildcards.drawing]
-    files = [RUN / "experiments" / f"{name}.parquet" for name in drawing.experiments]
-    files += [RUN / "experiments" / f"{name}.timings.parquet" for name in drawing.timings]
-    return {"results": files, "sources": drawing.sources()}
-
-
-def drawn(kind, drawing):
-    endings = {"figures": ("pdf", "png", "csv"), "tables": ("csv", "md", "tex")}[kind]
-    return [RUN / kind / f"{drawing}.{ending}" for ending in endings]
-
-
-def all_drawn(kind):
-    return [path for name, d in DRAWINGS.items() if d.kind == kind for path in drawn(kind, name)]
-
-
 rule tables:
     input:
         all_drawn("tables"),
@@ -32,6 +16,10 @@ rule draw_figure:
         unpack(drawing_inputs),
     output:
         drawn("figures", "{drawing}"),
+    log:
+        RUN / "logs" / "draw" / "{drawing}.log",
+    conda:
+        ENVIRONMENT
     threads: 1
     script:
         "../scripts/draw.py"
@@ -42,6 +30,10 @@ rule draw_table:
         unpack(drawing_inputs),
     output:
         drawn("tables", "{drawing}"),
+    log:
+        RUN / "logs" / "draw" / "{drawing}.log",
+    conda:
+        ENVIRONMENT
     threads: 1
     script:
         "../scripts/draw.py"

@@ -4,7 +4,9 @@ import sys
 from pathlib import Path
 
 from experiments.aggregate import aggregate_experiment
-from experiments.table import TableError
+from experiments.frames import TableError
+
+sys.stdout = sys.stderr = open(snakemake.log[0], "w", buffering=1)
 
 try:
     aggregate_experiment(

@@ -1,8 +1,11 @@
 """Join the experiments of a run; the work is in experiments/aggregate.py."""
 
+import sys
 from pathlib import Path
 
 from experiments.aggregate import aggregate_results
+
+sys.stdout = sys.stderr = open(snakemake.log[0], "w", buffering=1)
 
 aggregate_results(
     snakemake.input.rows,

@@ -11,6 +11,7 @@ try:
         list(snakemake.input.sources),
         Path(snakemake.output.rows),
         Path(snakemake.output.timings),
+        log=Path(snakemake.log[0]),
     )
 except CellError as error:
     sys.exit(f"error: {error}")

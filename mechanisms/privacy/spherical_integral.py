@@ -1,0 +1,247 @@
+"""The integral behind the privacy profile of spherical noise.
+
+Noise of radius r and cosine t to the shift (length s) has loss L(r, t) with L > epsilon exactly
+for t < c(r), so
+
+    delta(epsilon) = E_r E_t[ (1 - e^(epsilon - L(r, t))) 1{t < c(r)} ].
+
+The integrand is positive everywhere: nothing cancels, however small delta is. Units: b = 1, so
+that only s / b matters.
+
+Variables. v = r^p is Gamma(k), k = a / p, and v = k e^y: the density of y is
+exp(-k (e^y - 1 - y)) up to a constant near sqrt(k / 2 pi), which loses no digits at k = 5e6.
+t = -sin(phi), with density proportional to cos(phi)^(M - 2): analytic for every M. The loss is
+
+    L = (M - a) u + v (e^(p u) - 1),   u = log(r' / r) = log(1 + x (x + 2 sin phi)) / 2,  x = s / r,
+
+increasing in u and in phi. The inner integral runs from the edge L = epsilon upwards on an
+exponentially graded Gauss-Legendre rule that resolves the layer in which L rises by one; the
+outer one on Gauss-Legendre panels that are halved until two node counts agree.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mechanisms.privacy.numerics import (
+    LOG_SQRT_2PI,
+    expm1_excess,
+    log_gamma_half_step,
+    stirling_remainder,
+    unit_gauss_legendre,
+)
+
+# log of what is left out of either integral, relative to its peak.
+_CUT = 40.0
+# Half-width of the radius window in standard deviations: outside is less than e^(-700).
+_WINDOW = 38.0
+LOG_LEFT_OUT = -700.0
+_SCAN_POINTS = 65
+_OUTER = (8, 12)
+_INNER = (20, 30)
+_GRADING = 0.03
+# A panel is halved while its two outer rules differ by more than this share of delta.
+_TARGET = 1e-11
+_LEVELS = 30
+_CHUNK = 1024
+
+
+class Spherical(NamedTuple):
+    """M, a, p and s / b of spherical noise with density ~ ||x||^(a - M) exp(-(||x|| / b)^p)."""
+
+    dimension: int
+    shape: float
+    power: float
+    ratio: float
+
+    @property
+    def gap(self) -> float:
+        """M - a: the power with which the density is singular at the origin."""
+        return self.dimension - self.shape
+
+    @property
+    def order(self) -> float:
+        """k = a / p: the order of the gamma law of v = (r / b)^p."""
+        return self.shape / self.power
+
+
+def log_delta(noise: Spherical, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """log delta and the relative quadrature error, for a flat array of epsilons.
+
+    The error adds, over all panels, the differences to a rule with fewer nodes in the outer and
+    to one with fewer nodes in the inner integral. -inf where delta is below e^LOG_LEFT_OUT.
+    """
+    few, many = _OUTER
+    sparse, dense = _INNER
+    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+        lower, upper, owner, reference = _panels(noise, epsilon)
+        total, error = np.zeros(epsilon.size), np.zeros(epsilon.size)
+        for level in range(_LEVELS):
+            fine = _panel_sums(noise, epsilon, lower, upper, owner, reference, many, dense)
+            coarse = _panel_sums(noise, epsilon, lower, upper, owner, reference, few, dense)
+            angle = _panel_sums(noise, epsilon, lower, upper, owner, reference, many, sparse)
+            wrong = np.abs(fine - coarse)
+            scale = total + np.bincount(owner, fine, epsilon.size)
+            split = (wrong > _TARGET * scale[owner]) & (level < _LEVELS - 1)
+            total += np.bincount(owner[~split], fine[~split], epsilon.size)
+            wrong += np.abs(fine - angle)
+            error += np.bincount(owner[~split], wrong[~split], epsilon.size)
+            if not split.any():
+                break
+            middle = 0.5 * (lower[split] + upper[split])
+            lower, upper = np.r_[lower[split], middle], np.r_[middle, upper[split]]
+            owner = np.r_[owner[split], owner[split]]
+        return reference + np.log(total), error / np.where(total > 0, total, 1.0)
+
+
+def loss(noise: Spherical, log_v: np.ndarray, sine: np.ndarray) -> np.ndarray:
+    """Privacy loss at radius v = (r / b)^p and angle t = -sine; arrays that broadcast."""
+    log_x = np.log(noise.ratio) - log_v / noise.power
+    # Above e^300 the logarithm of r' / r is that of s / r.
+    x = np.exp(np.minimum(log_x, 300.0))
+    u = 0.5 * np.log1p(x * (x + 2 * sine)) + np.maximum(log_x - 300.0, 0.0)
+    return noise.gap * u + _growth(log_v, noise.power * u)
+
+
+def _growth(log_v: np.ndarray, pu: np.ndarray) -> np.ndarray:
+    """v (e^(pu) - 1) without overflow before the product does."""
+    near = np.exp(log_v) * np.expm1(np.minimum(pu, 1.0))
+    if pu.max(initial=0.0) <= 1.0:
+        return near
+    far = np.exp(np.minimum(log_v + pu, 700.0)) - np.exp(np.minimum(log_v, 700.0))
+    return np.where(pu <= 1.0, near, far)
+
+
+def _edge(noise: Spherical, log_v: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
+    """-c: the sine at which the loss at radius v equals epsilon; beyond [-1, 1] if none does.
+
+    u solves gap u + v (e^(p u) - 1) = epsilon: convex and increasing, so that Newton's method
+    falls to the root from the smaller of the two upper bounds that each term alone gives.
+    """
+    p, gap = noise.power, noise.gap
+    u = np.logaddexp(0.0, np.log(epsilon) - log_v) / p
+    if gap > 0:
+        u = np.minimum(u, epsilon / gap)
+        for _ in range(6):
+            excess = gap * u + _growth(log_v, p * u) - epsilon
+            u = u - excess / (gap + p * np.exp(np.minimum(log_v + p * u, 700.0)))
+        u = np.maximum(u, 0.0)
+    x = np.exp(np.log(noise.ratio) - log_v / p)
+    return (np.expm1(np.minimum(2 * u, 700.0)) / x - x) / 2
+
+
+def _log_angle_integral(
+    noise: Spherical, y: np.ndarray, epsilon: np.ndarray, nodes: int
+) -> np.ndarray:
+    """log of E_t[(1 - e^(epsilon - L))_+] at each radius; flat arrays y and epsilon."""
+    twice = noise.dimension - 2
+    cut = _CUT / twice if twice else np.inf
+    log_v = y + np.log(noise.order)
+    edge = _edge(noise, log_v, epsilon)
+    # Start at the edge, or where the density of the angle is negligible against its peak at 0.
+    start_sine = np.clip(edge, -np.sqrt(-np.expm1(-2 * cut)), 1.0)
+    start = np.arcsin(start_sine)
+    peak_cosine = np.cos(np.maximum(start, 0.0))
+    end_cosine = peak_cosine * np.exp(-cut)
+    end = np.arccos(end_cosine)
+    # Two rules: up to the middle, graded where the layer in which the loss rises by one is thin
+    # against the spacing of the nodes at the edge; and from the middle to the end.
+    length = np.maximum(end - start, 0.0)
+    middle = np.clip(0.2 * length, np.minimum(-start, length), None)
+    layer = np.arcsin(np.clip(_edge(noise, log_v, epsilon + 1.0), -1.0, 1.0)) - start
+    thinness = np.where(layer > 0, _GRADING * middle / np.where(layer > 0, layer, 1.0), 0.0)
+    grade = np.log1p(np.maximum(thinness, 1e-6))[:, None]
+
+    unit, weights = unit_gauss_legendre(nodes)
+    near, far = middle[:, None], (length - middle)[:, None]
+    graded = np.expm1(grade * unit) / np.expm1(grade)
+    phi = start[:, None] + np.hstack([near * graded, near + far * unit])
+    measure = np.hstack([near * grade * (graded + 1 / np.expm1(grade)), far + 0 * graded])
+    gain = -np.expm1(np.minimum(epsilon[:, None] - loss(noise, log_v[:, None], np.sin(phi)), 0.0))
+    log_peak = np.log1p(-2 * np.sin(0.5 * np.maximum(start, 0.0)) ** 2)
+    log_cosine = np.log1p(-2 * np.sin(0.5 * phi) ** 2) - log_peak[:, None]
+    mean = (gain * measure * np.exp(twice * log_cosine)) @ np.tile(weights, 2)
+    norm = log_gamma_half_step((noise.dimension - 1) / 2) - 0.5 * np.log(np.pi)
+    return np.log(mean) + twice * log_peak + norm
+
+
+def _log_integrand(
+    noise: Spherical, y: np.ndarray, epsilon: np.ndarray, nodes: int
+) -> np.ndarray:
+    """log of the density of y times the inner integral; flat arrays y and epsilon."""
+    k = noise.order
+    norm = 0.5 * np.log(k) - LOG_SQRT_2PI - stirling_remainder(k)
+    inner = [
+        _log_angle_integral(noise, y[i : i + _CHUNK], epsilon[i : i + _CHUNK], nodes)
+        for i in range(0, y.size, _CHUNK)
+    ]
+    return norm - k * expm1_excess(y) + np.concatenate([*inner, np.empty(0)])
+
+
+def _panel_sums(noise, epsilon, lower, upper, owner, reference, outer, inner) -> np.ndarray:
+    """Integral over each panel [lower, upper] of y, scaled by e^-reference of its epsilon."""
+    unit, weights = unit_gauss_legendre(outer)
+    width = upper - lower
+    y = lower[:, None] + width[:, None] * unit
+    rate = np.repeat(epsilon[owner], outer)
+    values = _log_integrand(noise, y.ravel(), rate, inner).reshape(y.shape)
+    return width * (np.exp(values - reference[owner][:, None]) @ weights)
+
+
+def _panels(noise, epsilon):
+    """First panels: where the integrand is not negligible, split where it is not smooth.
+
+    Returns lower and upper ends, the index of the epsilon each panel belongs to, and the log of
+    the largest scanned integrand per epsilon.
+    """
+    grid = np.broadcast_to(_radius_window(noise.order), (epsilon.size, _SCAN_POINTS))
+    kinks = _kinks(noise, grid, epsilon)
+    grid = np.sort(np.concatenate([grid, kinks], axis=1), axis=1)
+    rate = np.repeat(epsilon, grid.shape[1])
+    scan = _log_integrand(noise, grid.ravel(), rate, 16).reshape(grid.shape)
+    reference = scan.max(axis=1)
+    reference[~np.isfinite(reference)] = 0.0
+    near = np.maximum(scan[:, :-1], scan[:, 1:]) > reference[:, None] - _CUT
+    owner, cell = np.nonzero(near & (np.diff(grid, axis=1) > 0))
+    return grid[owner, cell], grid[owner, cell + 1], owner, reference
+
+
+def _radius_window(k: float) -> np.ndarray:
+    """Scan points y, evenly spaced in w = +-sqrt(2 k (e^y - 1 - y)): y's density is ~ e^(-w^2/2)."""
+    w = np.linspace(-_WINDOW, _WINDOW, _SCAN_POINTS)
+    goal = 0.5 * w**2 / k
+    outside = goal + np.sqrt(2 * goal)
+    y = np.where(w > 0, np.log1p(outside), -outside)
+    for _ in range(8):
+        slope = np.where(w == 0, 1.0, np.expm1(y))
+        y = np.where(w == 0, 0.0, y - (expm1_excess(y) - goal) / slope)
+    return y
+
+
+def _kinks(noise: Spherical, grid: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
+    """Where the edge enters or leaves the sphere (c = -1 or 1), or the grid's end if nowhere.
+
+    The integrand has a power of order (M - 1) / 2 there: only small M need the split.
+    """
+    if noise.dimension > 40:
+        return np.empty((epsilon.size, 0))
+    sine = np.array([1.0, 1.0, -1.0, -1.0])
+    shift = np.log(noise.order)
+    above = loss(noise, grid[..., None] + shift, np.array([1.0, -1.0])) > epsilon[:, None, None]
+    cell = np.concatenate([_changes(above[..., 0]), _changes(above[..., 1])], axis=1)
+    low, high = np.take_along_axis(grid, cell, 1), np.take_along_axis(grid, cell + 1, 1)
+    side = loss(noise, low + shift, sine) > epsilon[:, None]
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        same = (loss(noise, middle + shift, sine) > epsilon[:, None]) == side
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return low
+
+
+def _changes(above: np.ndarray) -> np.ndarray:
+    """The cells, two columns, of the first and the last change of sign in each row."""
+    change = above[:, 1:] != above[:, :-1]
+    last = change.shape[1] - 1 - np.argmax(change[:, ::-1], axis=1)
+    return np.stack([np.argmax(change, axis=1), last], axis=1)

@@ -1,0 +1,636 @@
+"""Every loader on a small file that this test writes in the official format."""
+
+import dataclasses
+import gzip
+import hashlib
+import io
+import pickle
+import struct
+import tarfile
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+import scipy.sparse
+
+from experiments import datasets
+from experiments.datasets import (
+    DATASETS,
+    DataError,
+    adult,
+    cardiotocography,
+    cifar10,
+    cora,
+    darknet2020,
+    imdb,
+    liver_disorders,
+    location30,
+    mnist,
+    movement_aal,
+    swarm,
+    texas100,
+    uber,
+)
+from experiments.datasets.pickles import read_pickle
+from experiments.datasets.table import RemoteFile
+
+RNG = np.random.default_rng(7)
+
+
+# Writers: one per data set; each returns the row counts of what it wrote
+
+
+def tar_of(path, members, mode="w:gz"):
+    with tarfile.open(path, mode) as tar:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+
+
+class _Python2Pickler(pickle._Pickler):
+    """Writes bytes as the plain strings of Python 2."""
+
+    dispatch = pickle._Pickler.dispatch.copy()
+
+    def save_bytes(self, value):
+        self.write(pickle.BINSTRING + struct.pack("<i", len(value)) + value)
+        self.memoize(value)
+
+    dispatch[bytes] = save_bytes
+
+
+def python2_pickle(value):
+    """As written by Python 2 with the numpy and scipy of 2015, as these files are."""
+    buffer = io.BytesIO()
+    _Python2Pickler(buffer, protocol=2).dump(value)
+    return (
+        buffer.getvalue()
+        .replace(b"cnumpy._core.multiarray\n", b"cnumpy.core.multiarray\n")
+        .replace(b"cscipy.sparse._csr\n", b"cscipy.sparse.csr\n")
+    )
+
+
+def idx(values):
+    header = bytes([0, 0, 8, values.ndim]) + struct.pack(f">{values.ndim}I", *values.shape)
+    return gzip.compress(header + values.tobytes())
+
+
+DIGITS = RNG.integers(0, 256, (5, 28, 28), np.uint8)
+COLOURS = RNG.integers(0, 256, (12, 3072), np.uint8)
+
+
+def write_mnist(folder):
+    (folder / "train-images-idx3-ubyte.gz").write_bytes(idx(DIGITS[:3]))
+    (folder / "train-labels-idx1-ubyte.gz").write_bytes(idx(np.array([5, 0, 9], np.uint8)))
+    (folder / "t10k-images-idx3-ubyte.gz").write_bytes(idx(DIGITS[3:]))
+    (folder / "t10k-labels-idx1-ubyte.gz").write_bytes(idx(np.array([7, 1], np.uint8)))
+    return {"train": 3, "test": 2}
+
+
+def check_mnist(data):
+    assert np.array_equal(data.train_images[:, 0], DIGITS[:3])
+    assert np.array_equal(data.test_images[:, 0], DIGITS[3:])
+    assert data.train_images.flags.writeable
+    assert data.train_labels.tolist() == [5, 0, 9]
+    assert data.test_labels.tolist() == [7, 1]
+
+
+def write_cifar10(folder):
+    for k in range(1, 7):
+        rows = slice(2 * k - 2, 2 * k)
+        batch = {"data": COLOURS[rows], "labels": [k % 10, 9], "filenames": ["a.png", "b.png"]}
+        name = "test_batch" if k == 6 else f"data_batch_{k}"
+        (folder / name).write_bytes(python2_pickle(batch))
+    names = ["airplane", "automobile", "bird", "cat", "deer"]
+    names += ["dog", "frog", "horse", "ship", "truck"]
+    (folder / "batches.meta").write_bytes(python2_pickle({"label_names": names}))
+    return {"train": 10, "test": 2}
+
+
+def check_cifar10(data):
+    assert np.array_equal(data.train_images.reshape(10, 3072), COLOURS[:10])
+    assert np.array_equal(data.test_images[1, 2, 0], COLOURS[11, 2048:2080])  # blue, first line
+    assert data.train_labels.tolist() == [1, 9, 2, 9, 3, 9, 4, 9, 5, 9]
+    assert data.test_labels.tolist() == [6, 9]
+
+
+def write_svhn(folder):
+    for name, rows in (("train", slice(0, 3)), ("test", slice(3, 5))):
+        pixels = COLOURS[rows].reshape(-1, 3, 32, 32).transpose(2, 3, 1, 0)
+        labels = np.array([[10], [1], [9]])[: len(COLOURS[rows])]
+        scipy.io.savemat(folder / f"{name}_32x32.mat", {"X": pixels, "y": labels})
+    return {"train": 3, "test": 2}
+
+
+def check_svhn(data):
+    assert np.array_equal(data.train_images.reshape(3, 3072), COLOURS[:3])
+    assert np.array_equal(data.test_images.reshape(2, 3072), COLOURS[3:5])
+    assert data.train_labels.tolist() == [0, 1, 9]
+    assert data.test_labels.tolist() == [0, 1]
+
+
+PERSON = "Bachelors, 13, Never-married, {}, Not-in-family, White, Male, 2174, 0, 40, United-States"
+
+
+def write_adult(folder):
+    train = f"39, State-gov, 77516, {PERSON.format('Sales')}, <=50K\n"
+    train += f"50, ?, 83311, {PERSON.format('?')}, >50K\n\n"
+    (folder / "adult.data").write_text(train)
+    test = f"|1x3 Cross validator\n25, Private, 226802, {PERSON.format('Sales')}, >50K.\n\n"
+    (folder / "adult.test").write_text(test)
+    (folder / "adult.names").write_text("| a description\n")
+    return {"train": 2, "test": 1}
+
+
+def check_adult(data):
+    assert list(data.train.columns) == list(adult.COLUMNS)
+    assert data.train["age"].tolist() == [39, 50]
+    assert data.train["capital-gain"].dtype == np.int64
+    assert data.train["workclass"].isna().tolist() == [False, True]
+    assert data.train["occupation"].isna().tolist() == [False, True]
+    assert data.train["income"].tolist() == ["<=50K", ">50K"]
+    assert data.test["income"].tolist() == [">50K"]
+    assert data.test.loc[0, "native-country"] == "United-States"
+
+
+def write_uber(folder):
+    (folder / "uber-raw-data-apr14.csv").write_text(
+        '"Date/Time","Lat","Lon","Base"\n"4/1/2014 0:11:00",40.769,-73.9549,"B02512"\n'
+        '"4/30/2014 23:48:00",40.688,-73.9608,"B02764"\n'
+    )
+    return {"pickups": 2}
+
+
+def check_uber(data):
+    assert data.time.dtype == "datetime64[s]"
+    assert data.time.astype(str).tolist() == ["2014-04-01T00:11:00", "2014-04-30T23:48:00"]
+    assert data.latitude.tolist() == [40.769, 40.688]
+    assert data.longitude.tolist() == [-73.9549, -73.9608]
+    assert len(data.between("2014-04-01T00:11", "2014-04-03T23:57")) == 1
+    assert len(data.between("2014-04-01T00:12", "2014-04-03T23:57")) == 0
+
+
+def write_liver_disorders(folder):
+    (folder / "bupa.data").write_text("85,92,45,27,31,0.0,1\n91,68,27,26,14,16.5,2\n")
+    return {"records": 2}
+
+
+def check_liver_disorders(data):
+    assert data.features.tolist() == [[85, 92, 45, 27, 31], [91, 68, 27, 26, 14]]
+    assert data.drinks.tolist() == [0.0, 16.5]
+    assert data.selector.tolist() == [1, 2]
+
+
+def movement_members(root):
+    members = {f"{root}dataset_description.txt": b"text"}
+    anchors = b"#RSS_anchor1, RSS_anchor2, RSS_anchor3, RSS_anchor4\n"
+    for k in range(1, 12):
+        steps = b"".join(b"-0.%d,0.5,0.25,%d\n" % (step, k) for step in range(k))
+        members[f"{root}dataset/MovementAAL_RSS_{k}.csv"] = anchors + steps
+    for place, column in (
+        ("dataset/MovementAAL_target", [1, -1]),
+        ("groups/MovementAAL_DatasetGroup", [1, 3]),
+        ("groups/MovementAAL_Paths", [6, 2]),
+    ):
+        lines = [f"{k},{column[k % 2]}\n" for k in range(1, 12)]
+        members[f"{root}{place}.csv"] = ("#sequence_ID, x\n" + "".join(lines)).encode()
+    return members
+
+
+def write_movement_aal(folder):
+    with zipfile.ZipFile(folder / "MovementAAL.zip", "w") as archive:
+        for name, content in movement_members("").items():
+            archive.writestr(name, content)
+    return {"sequences": 11, "steps": 66}
+
+
+def check_movement_aal(data):
+    assert [len(sequence) for sequence in data.sequences] == list(range(1, 12))
+    assert data.sequences[1].tolist() == [[0.0, 0.5, 0.25, 2.0], [-0.1, 0.5, 0.25, 2.0]]
+    assert data.targets.tolist() == [-1, 1] * 5 + [-1]
+    assert data.groups.tolist() == [3, 1] * 5 + [3]
+    assert data.paths.tolist() == [2, 6] * 5 + [2]
+
+
+def ctg_rows():
+    """The sheet `Data` as cells: numbering, header, records, and summary rows at the end."""
+    header = ["b", "e", "AC", "FM", "UC", "DL", "DS", "DP", "DR", "", *cardiotocography.FEATURES]
+    header += ["", "A", "B", "C", "D", "E", "AD", "DE", "LD", "FS", "SUSP", "", "CLASS", "", "NSP"]
+    first = [240.0, 357.0] + [7.0] * 7 + [""] + [k + 0.5 for k in range(21)]
+    first += [""] + [-1.0] * 10 + ["", 9.0, "", 2.0]
+    second = [*first[:-3], 6.0, "", 1.0]
+    blank = [""] * len(header)
+    return [blank, header, first, second, blank, [*blank[:12], 564.0, *blank[13:]]]
+
+
+def write_cardiotocography(folder):
+    """A workbook of Excel 97 (BIFF8), record by record."""
+
+    def record(kind, content=b""):
+        return struct.pack("<HH", kind, len(content)) + content
+
+    def text(value):
+        return struct.pack("<HB", len(value), 0) + value.encode("latin1")
+
+    start = record(0x0809, struct.pack("<HHHHII", 0x0600, 0x0005, 0, 1997, 0, 6))
+    sheet = record(0x0809, struct.pack("<HHHHII", 0x0600, 0x0010, 0, 1997, 0, 6))
+    for i, row in enumerate(ctg_rows()):
+        for j, cell in enumerate(row):
+            place = struct.pack("<HHH", i, j, 0)
+            if isinstance(cell, float):
+                sheet += record(0x0203, place + struct.pack("<d", cell))
+            elif cell:
+                sheet += record(0x0204, place + text(cell))
+    name = struct.pack("<BB", 4, 0) + b"Data"
+    offset = len(start) + 4 + 6 + len(name) + 4
+    bound = record(0x0085, struct.pack("<IBB", offset, 0, 0) + name)
+    (folder / "CTG.xls").write_bytes(start + bound + record(0x000A) + sheet + record(0x000A))
+    return {"records": 2}
+
+
+def check_cardiotocography(data):
+    assert data.features.tolist() == [[k + 0.5 for k in range(21)]] * 2
+    assert data.pattern.tolist() == [9, 6]
+    assert data.state.tolist() == [2, 1]
+
+
+KNOWN, UNKNOWN = 505, 3  # nodes in allx and in tx; the split takes 500 for validation
+
+
+def write_cora(folder):
+    words = np.zeros((KNOWN + UNKNOWN, 1433), np.float32)
+    words[np.arange(KNOWN + UNKNOWN), np.arange(KNOWN + UNKNOWN)] = 1
+    classes = np.eye(7, dtype=np.int32)[np.arange(KNOWN + UNKNOWN) % 7]
+    order = np.array([507, 505, 506])  # row k of tx is node order[k]
+    parts = {
+        "x": scipy.sparse.csr_matrix(words[:4]),
+        "y": classes[:4],
+        "allx": scipy.sparse.csr_matrix(words[:KNOWN]),
+        "ally": classes[:KNOWN],
+        "tx": scipy.sparse.csr_matrix(words[order]),
+        "ty": classes[order],
+    }
+    for name, value in parts.items():
+        (folder / f"ind.cora.{name}").write_bytes(python2_pickle(value))
+    # Both directions, a repeated edge and a self-loop, as the real file has them.
+    graph = b"\x80\x02ccollections\ndefaultdict\nc__builtin__\nlist\n\x85R("
+    for node, others in ((0, [507, 507, 1]), (1, [0]), (507, [0]), (3, [3])):
+        graph += (
+            b"J"
+            + struct.pack("<i", node)
+            + b"]("
+            + b"".join(b"J" + struct.pack("<i", other) for other in others)
+            + b"e"
+        )
+    (folder / "ind.cora.graph").write_bytes(graph + b"u.")
+    (folder / "ind.cora.test.index").write_text("507\n505\n506\n")
+    return {"nodes": 508, "edges": 2, "train": 4, "validation": 500, "test": 3}
+
+
+def check_cora(data):
+    assert np.array_equal(data.features.argmax(axis=1), np.arange(508))
+    assert np.array_equal(data.labels, np.arange(508) % 7)
+    assert data.edges.tolist() == [[0, 1], [0, 507]]
+    assert data.train.tolist() == [0, 1, 2, 3]
+    assert data.validation.tolist() == list(range(4, 504))
+    assert data.test.tolist() == [505, 506, 507]
+
+
+def bits(rows, columns):
+    return np.random.default_rng(columns).integers(0, 2, (rows, columns))
+
+
+def lines(table):
+    return [",".join(map(str, row)) for row in table.tolist()]
+
+
+def write_location30(folder):
+    rows = [
+        f'"{label}",{line}' for label, line in zip((13, 1, 30), lines(bits(3, 446)), strict=True)
+    ]
+    tar_of(folder / "dataset_location.tgz", {"bangkok": "\n".join(rows).encode()})
+    return {"records": 3}
+
+
+def check_location30(data):
+    assert np.array_equal(data.features, bits(3, 446))
+    assert data.labels.tolist() == [12, 0, 29]
+
+
+def write_purchase100(folder):
+    rows = [f"{label},{line}\n" for label, line in zip((100, 1), lines(bits(2, 600)), strict=True)]
+    tar_of(folder / "dataset_purchase.tgz", {"dataset_purchase": "".join(rows).encode()})
+    return {"records": 2}
+
+
+def check_purchase100(data):
+    assert np.array_equal(data.features, bits(2, 600))
+    assert data.labels.tolist() == [99, 0]
+
+
+def write_texas100(folder):
+    members = {
+        "texas/100/feats": "".join(f"{line}\r\n" for line in lines(bits(2, 6169))).encode(),
+        "texas/100/labels": b"100\n7\n",
+        "texas/100/readme": b"text",
+    }
+    tar_of(folder / "dataset_texas.tgz", members)
+    return {"records": 2}
+
+
+def check_texas100(data):
+    assert np.array_equal(data.features, bits(2, 6169))
+    assert data.features.dtype == np.uint8
+    assert data.labels.tolist() == [99, 6]
+
+
+def write_imdb(folder):
+    members = {
+        "aclImdb/README": b"text",
+        "aclImdb/train/urls_pos.txt": b"http://www.imdb.com/title/tt0453418/usercomments\n",
+        "aclImdb/train/pos/10_9.txt": b"Splendid<br />film.",
+        "aclImdb/train/pos/2_7.txt": "Café.".encode(),
+        "aclImdb/train/unsup/0_0.txt": b"no stars",
+        "aclImdb/train/neg/0_3.txt": b"Dreadful.",
+        "aclImdb/test/pos/0_10.txt": b"Good.",
+    }
+    tar_of(folder / "aclImdb_v1.tar.gz", members)
+    return {"train": 3, "test": 1}
+
+
+def check_imdb(data):
+    assert data.train.texts == ("Dreadful.", "Café.", "Splendid<br />film.")
+    assert data.train.labels.tolist() == [0, 1, 1]
+    assert data.train.ratings.tolist() == [3, 7, 9]
+    assert data.test.texts == ("Good.",)
+    assert data.test.ratings.tolist() == [10]
+
+
+def write_swarm(folder):
+    header = ",".join([f"x{k}" for k in range(2400)] + ["Class"])
+    first = ",".join([f"{k}.5" for k in range(2400)] + ["1"])
+    last = ",".join([" "] + [f"-{k}" for k in range(1, 2400)] + ["0"])
+    with zipfile.ZipFile(folder / "swarm_behaviour.zip", "w") as archive:
+        archive.writestr("Swarm Behavior Data/Aligned.csv", "other")
+        archive.writestr("Swarm Behavior Data/Flocking.csv", f"{header}\n{first}\n{last}\n")
+    return {"flocking": 2}
+
+
+def check_swarm(data):
+    assert data.features[0].tolist() == [k + 0.5 for k in range(2400)]
+    assert np.isnan(data.features[1, 0])
+    assert data.features[1, 1:].tolist() == [-k for k in range(1, 2400)]
+    assert data.labels.tolist() == [1, 0]
+
+
+def write_darknet2020(folder):
+    header = ["Flow ID", "Src IP", *(f"F{k}" for k in range(80)), "Idle Min", "Label", "Label"]
+    first = ["a-b", "10.0.0.1", "Infinity", "", *["0"] * 78, "1", "Non-Tor", "AUDIO-STREAMING"]
+    second = ["c-d", "10.0.0.2", *["2.5"] * 80, "1", "VPN", "Chat"]
+    rows = [",".join(row) for row in (header, first, second)]
+    (folder / "Darknet.CSV").write_text("\n".join(rows) + "\n")
+    return {"flows": 2}
+
+
+def check_darknet2020(data):
+    assert data.flows.shape == (2, 83)
+    assert np.isinf(data.flows.loc[0, "F0"])
+    assert np.isnan(data.flows.loc[0, "F1"])
+    assert data.traffic.tolist() == ["Non-Tor", "VPN"]
+    assert data.application.tolist() == ["AUDIO-STREAMING", "Chat"]
+
+
+NAMES = [name for name, entry in DATASETS.items() if entry.source == "official"]
+
+
+@pytest.fixture(params=NAMES)
+def small(request, tmp_path, monkeypatch):
+    """A small data set in the official format, declared in the table with its checksums."""
+    name = request.param
+    folder = tmp_path / name
+    folder.mkdir()
+    rows = globals()[f"write_{name}"](folder)
+    declare(monkeypatch, name, tmp_path, rows)
+    return name, tmp_path, rows
+
+
+def declare(monkeypatch, name, data, rows):
+    files = []
+    for file in DATASETS[name].files:
+        content = (data / name / file.name).read_bytes()
+        files.append(RemoteFile(name=file.name, sha256=hashlib.sha256(content).hexdigest()))
+    entry = dataclasses.replace(DATASETS[name], files=tuple(files), rows=rows)
+    monkeypatch.setitem(DATASETS, name, entry)
+
+
+def test_loader_reads_the_official_format(small):
+    name, data, _ = small
+    globals()[f"check_{name}"](datasets.load(name, data))
+
+
+def test_loader_refuses_another_number_of_rows(small, monkeypatch):
+    name, data, rows = small
+    for part, count in rows.items():
+        other = dataclasses.replace(DATASETS[name], rows=rows | {part: count + 1})
+        with monkeypatch.context() as patch:
+            patch.setitem(DATASETS, name, other)
+            found = f"{part}: found {count}, expected {count + 1}"
+            with pytest.raises(DataError, match=f"wrong number of records .*{found}"):
+                datasets.load(name, data)
+
+
+def test_loader_refuses_a_changed_file(small):
+    name, data, _ = small
+    path = data / name / DATASETS[name].files[0].name
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"expected sha256 \w{64}\n  actual   sha256 \w{64}"):
+        datasets.load(name, data)
+
+
+def test_loader_refuses_an_empty_folder(small, tmp_path):
+    name, _, _ = small
+    with pytest.raises(DataError, match=f"python -m experiments.datasets fetch {name}"):
+        datasets.load(name, tmp_path / "elsewhere")
+
+
+# Files of the wrong form
+
+
+def test_idx_cut_short(tmp_path):
+    path = tmp_path / "images.gz"
+    path.write_bytes(gzip.compress(gzip.decompress(idx(DIGITS))[:-1]))
+    with pytest.raises(DataError, match=r"3,919 values where \(5, 28, 28\) were announced"):
+        mnist.read_idx(path)
+    path.write_bytes(idx(DIGITS)[:-50])
+    with pytest.raises(DataError, match="truncated or damaged"):
+        mnist.read_idx(path)
+    path.write_bytes(gzip.compress(b"\x89PNG\r\n"))
+    with pytest.raises(DataError, match="not an idx file"):
+        mnist.read_idx(path)
+
+
+class _Evil:
+    def __reduce__(self):
+        return eval, ("1/0",)
+
+
+def test_pickles_call_nothing_but_the_admitted_names(tmp_path):
+    path = tmp_path / "evil"
+    path.write_bytes(pickle.dumps({"data": _Evil()}, protocol=2))
+    with pytest.raises(DataError, match="eval, which is not admitted"):
+        read_pickle(path)
+    path.write_bytes(pickle.dumps([1, 2], protocol=2)[:-2])
+    with pytest.raises(DataError, match="not a pickle"):
+        read_pickle(path)
+
+
+def test_cifar10_of_another_shape(tmp_path):
+    path = tmp_path / "batch"
+    path.write_bytes(python2_pickle({"data": COLOURS[:3], "labels": [1, 2]}))
+    with pytest.raises(DataError, match=r"\(3, 3072\) for 2 labels"):
+        cifar10.parse([path], path)
+
+
+def test_cifar10_class_names(tmp_path, monkeypatch):
+    (tmp_path / "cifar10").mkdir()
+    declare(monkeypatch, "cifar10", tmp_path, write_cifar10(tmp_path / "cifar10"))
+    assert cifar10.class_names(tmp_path)[3] == "cat"
+
+
+def test_adult_with_an_unknown_class(tmp_path):
+    path = tmp_path / "adult.data"
+    path.write_text(f"39, State-gov, 77516, {PERSON.format('Sales')}, 50K\n")
+    with pytest.raises(DataError, match="classes"):
+        adult.parse(path)
+    path.write_text(f"?, State-gov, 77516, {PERSON.format('Sales')}, >50K\n")
+    with pytest.raises(DataError, match="not a file of the Adult data"):
+        adult.parse(path)
+
+
+def test_uber_with_another_header_or_a_hole(tmp_path):
+    path = tmp_path / "uber.csv"
+    path.write_text("time,lat\n1,2\n")
+    with pytest.raises(DataError, match="not the csv of Uber pickups"):
+        uber.parse(path)
+    path.write_text('"Date/Time","Lat","Lon","Base"\n"4/1/2014 0:11:00",40.769,,"B02512"\n')
+    with pytest.raises(DataError, match="a latitude or longitude is missing"):
+        uber.parse(path)
+
+
+def test_liver_disorders_with_a_header_or_another_selector(tmp_path):
+    path = tmp_path / "bupa.data"
+    path.write_text("mcv,alkphos,sgpt,sgot,gammagt,drinks,selector\n85,92,45,27,31,0.0,1\n")
+    with pytest.raises(DataError, match="not a table of numbers"):
+        liver_disorders.parse(path)
+    path.write_text("85,92,45,27,31,0.0,3\n")
+    with pytest.raises(DataError, match="other values than 1 and 2"):
+        liver_disorders.parse(path)
+    path.write_text("85,92,45,27,31,0.0\n")
+    with pytest.raises(DataError, match="6 columns, expected 7"):
+        liver_disorders.parse(path)
+
+
+def test_movement_aal_from_a_tar_with_a_root_folder(tmp_path):
+    path = tmp_path / "MovementAAL.tar"
+    tar_of(path, movement_members("MovementAAL/"), mode="w")
+    check_movement_aal(movement_aal.parse(path))
+
+
+def test_movement_aal_without_a_target(tmp_path):
+    members = movement_members("")
+    members["dataset/MovementAAL_target.csv"] = b"#sequence_ID, class_label\n1,1\n"
+    path = tmp_path / "MovementAAL.tar"
+    tar_of(path, members, mode="w")
+    with pytest.raises(DataError, match=r"target\.csv has 1 entries for 11 sequences"):
+        movement_aal.parse(path)
+
+
+def test_cardiotocography_of_another_form(tmp_path):
+    path = tmp_path / "CTG.xls"
+    path.write_bytes(b"<html>not a workbook</html>")
+    with pytest.raises(DataError, match="not the workbook"):
+        cardiotocography.parse(path)
+    rows = ctg_rows()
+    rows[1][12] = "XX"
+    with pytest.raises(DataError, match="another header"):
+        cardiotocography.table(rows, place="here")
+    rows = ctg_rows()
+    rows[3][15] = "n/a"
+    with pytest.raises(DataError, match="not a number"):
+        cardiotocography.table(rows, place="here")
+
+
+def test_cora_with_another_index(tmp_path):
+    write_cora(tmp_path)
+    (tmp_path / "ind.cora.test.index").write_text("505\n506\n600\n")
+    files = {path.name: path for path in tmp_path.iterdir()}
+    with pytest.raises(DataError, match=r"not the nodes 505\.\.507"):
+        cora.parse(files)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda row: row[:-2], "line 2 has 445 features"),
+        (lambda row: row[:-1] + b"2", "line 2 holds other features"),
+        (lambda row: row[:-2] + b";1", "line 2 holds other features"),
+        (lambda row: row[:-3] + b"010", "line 2 holds other features"),
+        (lambda row: b"31" + row[1:], r"labels 5\.\.31, expected 1\.\.30"),
+        (lambda row: b"a" + row[1:], "not a whole number"),
+    ],
+)
+def test_binary_rows_of_another_form(tmp_path, change, message):
+    first, second = (b"5," + line.encode() for line in lines(bits(2, 446)))
+    path = tmp_path / "location.tgz"
+    tar_of(path, {"bangkok": first + b"\n" + change(second) + b"\n"})
+    with pytest.raises(DataError, match=message):
+        location30.parse(path)
+
+
+def test_texas100_with_a_missing_label(tmp_path):
+    path = tmp_path / "texas.tgz"
+    feats = "\n".join(lines(bits(2, 6169))).encode()
+    tar_of(path, {"texas/100/feats": feats, "texas/100/labels": b"100\n"})
+    with pytest.raises(DataError, match="2 records and 1 labels"):
+        texas100.parse(path)
+
+
+def test_imdb_from_an_unpacked_folder(tmp_path):
+    write_imdb(tmp_path)
+    with tarfile.open(tmp_path / "aclImdb_v1.tar.gz") as tar:
+        tar.extractall(tmp_path, filter="data")
+    check_imdb(imdb.parse(tmp_path / "aclImdb"))
+
+
+def test_imdb_that_is_not_text(tmp_path):
+    path = tmp_path / "imdb.tar"
+    tar_of(path, {"aclImdb/test/neg/0_1.txt": b"\xff\xfe"}, mode="w")
+    with pytest.raises(DataError, match="not UTF-8"):
+        imdb.parse(path)
+
+
+def test_swarm_of_another_form(tmp_path):
+    path = tmp_path / "swarm.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("Flocking.csv", "x1,Class\n1.0,1\n")
+    with pytest.raises(DataError, match="2 columns, expected 2400"):
+        swarm.parse(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("Aligned.csv", "x1,Class\n1.0,1\n")
+    with pytest.raises(DataError, match=r"holds no Flocking\.csv"):
+        swarm.parse(path)
+
+
+def test_darknet2020_of_another_form(tmp_path):
+    path = tmp_path / "Darknet.CSV"
+    pd.DataFrame(np.zeros((1, 84))).to_csv(path, index=False)
+    with pytest.raises(DataError, match="84 columns, expected 85"):
+        darknet2020.parse(path)
+    pd.DataFrame(np.zeros((1, 85))).to_csv(path, index=False)
+    with pytest.raises(DataError, match="traffic"):
+        darknet2020.parse(path)
