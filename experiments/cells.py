@@ -57,6 +57,7 @@ class Cell:
     def specification(self, config: dict) -> dict[str, Any]:
         """All that the cell needs of the config, as JSON data: its numbers depend on no more."""
         use, options = variant_of(config, self.mechanism)
+        mechanism = get_mechanism(use)
         settings = config["experiments"][self.experiment]
         grid = ("datasets", "mechanisms", "footings", "epsilons", "epsilons_for")
         return {
@@ -65,7 +66,8 @@ class Cell:
             "dataset": self.dataset,
             "mechanism": self.mechanism,
             "footing": self.footing,
-            "use": use,
+            # Named by module, so that the cell's process loads this family only.
+            "use": f"{mechanism.__module__}:{mechanism.__qualname__}",
             "options": options,
             "data_source": data_source(self.experiment, self.dataset),
             "points": [point.to_list() for point in self.points(config)],

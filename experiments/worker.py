@@ -6,6 +6,7 @@ Every finished point is a JSON file, so that a killed cell goes on where it stop
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import resource
@@ -15,7 +16,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-from experiments.experiment import Names, Point, Value, Variant, all_experiments
+from experiments.experiment import Names, Point, Value, Variant
 from experiments.parts import failure, part_path, write_part
 from experiments.table import ERROR, OK, UNSUPPORTED
 from mechanisms import OutOfRangeWarning, Unsupported, get_mechanism
@@ -25,7 +26,7 @@ def main(specification_path: str, folder: str) -> None:
     """Measure every point of the cell that has no file yet in `folder`."""
     parent = os.getppid()
     specification = json.loads(Path(specification_path).read_text())
-    experiment = all_experiments()[specification["experiment"]]
+    experiment = importlib.import_module(f"experiments.{specification['experiment']}")
     variant = Variant(
         name=specification["mechanism"],
         mechanism=get_mechanism(specification["use"]),

@@ -1,4 +1,5 @@
-"""Command line: ``python -m mechanisms list | describe KEY | calibrate KEY ...``."""
+"""Command line: ``python -m mechanisms list``, ``describe KEY``, ``calibrate KEY ...`` and
+``verify KEY ...``."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import warnings
 from mechanisms.base import FOOTINGS, AdditiveMechanism
 from mechanisms.contract import ADJACENCIES, Budget, Query, Unsupported
 from mechanisms.registry import all_mechanisms, get_mechanism
+from mechanisms.verify import Verification, explain, verify
 
 UNSUPPORTED = 3
 
@@ -86,6 +88,16 @@ def _calibrate(options) -> dict:
         "central_kurtosis": loss.central_kurtosis,
         "central_skewness": loss.central_skewness,
     }
+
+
+def _verify(options) -> dict | Verification:
+    result = verify(
+        calibrated(options),
+        samples=options.samples,
+        seed=options.seed,
+        confidence=options.confidence,
+    )
+    return result.to_dict() if options.json else result
 
 
 def _metadata(cls) -> dict:
@@ -186,6 +198,15 @@ def _parser() -> argparse.ArgumentParser:
     calibrate = commands.add_parser("calibrate", parents=[common], help="noise for a budget")
     add_query_arguments(calibrate)
     calibrate.set_defaults(run=_calibrate, show=_show)
+
+    verifying = commands.add_parser("verify", parents=[common], help="claimed and true privacy")
+    add_query_arguments(verifying)
+    verifying.add_argument(
+        "--samples", type=int, default=0, help="draws of a sampled audit (default: none)"
+    )
+    verifying.add_argument("--seed", type=int, default=0, help="seed of the audit")
+    verifying.add_argument("--confidence", type=float, default=0.999, help="of the audit")
+    verifying.set_defaults(run=_verify, show=explain)
     return parser
 
 

@@ -55,6 +55,13 @@ class GaussianProfile(PrivacyProfile):
         """`times` releases multiply mu by sqrt(times), exactly (Dong, Roth and Su 2022, Cor. 2)."""
         return GaussianProfile(mu=float(self.mu * np.sqrt(check_count("times", times))))
 
+    def scaled(self, factor: float) -> GaussianProfile:
+        return GaussianProfile(mu=self.mu / factor)
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """mu is inversely proportional to the noise."""
+        return float(self.mu / mu_for(epsilon, delta))
+
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 from scipy import special
+from scipy.optimize import elementwise
 
 ULP = float(np.finfo(float).eps)
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
@@ -99,3 +101,42 @@ def expm1_excess(y: np.ndarray) -> np.ndarray:
     for order in range(16, 2, -1):
         series = 1 + small / order * series
     return np.where(np.abs(y) <= 0.5, 0.5 * small**2 * series, np.expm1(y) - y)
+
+
+def falling_root(
+    function: Callable[..., np.ndarray],
+    start: np.ndarray,
+    width: np.ndarray,
+    *,
+    floor: float,
+    ceiling: float,
+    args: tuple[np.ndarray, ...] = (),
+    tolerance: float = 1e-12,
+) -> np.ndarray:
+    """Roots in [floor, ceiling] of a finite non-increasing function, elementwise.
+
+    Steps of `width`, doubling, go up and down from `start` until the function changes sign;
+    Chandrupatla's method then stops where |function| <= tolerance. `floor` where the function is
+    negative everywhere, `ceiling` where it is positive everywhere. Flat arrays throughout.
+    """
+    low, high = start.copy(), start.copy()
+    at_start = function(start, *args)
+    up, down = at_start > 0, at_start <= 0
+    step = width.copy()
+    while up.any() or down.any():
+        high[up] = np.minimum(start[up] + step[up], ceiling)
+        low[down] = np.maximum(start[down] - step[down], floor)
+        moved = function(np.where(up, high, low), *args)
+        up_again = up & (moved > 0) & (high < ceiling)
+        down_again = down & (moved <= 0) & (low > floor)
+        low[up_again], high[down_again] = high[up_again], low[down_again]
+        up, down, step = up_again, down_again, 2 * step
+    result = elementwise.find_root(
+        function,
+        (low, high),
+        args=args,
+        tolerances={"xatol": 0.0, "xrtol": 1e-15, "fatol": tolerance, "frtol": 0.0},
+    )
+    # No change of sign: the root lies beyond the end that was reached.
+    beyond = np.where(result.f_x > 0, ceiling, floor)
+    return np.where(result.status == -1, beyond, result.x)

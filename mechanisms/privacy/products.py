@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mechanisms.privacy.numerics import ULP, log1mexp
-from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, check_positive
+from mechanisms.privacy.profile import (
+    Bounds,
+    PrivacyProfile,
+    check_count,
+    check_positive,
+    check_target,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +39,14 @@ class LaplaceProfile(PrivacyProfile):
         if check_count("times", times) == 1:
             return self
         raise NotImplementedError("composition of Laplace noise")
+
+    def scaled(self, factor: float) -> LaplaceProfile:
+        return replace(self, scale=self.scale * factor)
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """tau is inversely proportional to b, and tau = epsilon - 2 ln(1 - delta) is wanted."""
+        check_target(epsilon, delta)
+        return float(self.largest_loss / (epsilon - 2 * np.log1p(-delta)))
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False

@@ -8,10 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import elementwise
+
+from mechanisms.privacy.numerics import falling_root
 
 # Where the search for epsilon gives up and says inf.
 _LARGEST_EPSILON = 1e15
+# The search for a scale stays within e^(+-this) of the present one.
+_LARGEST_LOG_FACTOR = 300.0
+# Stands for log 0: a root finder interpolates between finite values.
+_LOG_NOTHING = -1e4
 
 
 class Bounds(NamedTuple):
@@ -70,6 +75,37 @@ class PrivacyProfile(ABC):
         """Profile of `times` independent releases, each with this profile; times >= 1."""
 
     @abstractmethod
+    def scaled(self, factor: float) -> PrivacyProfile:
+        """Profile of the same release with its noise multiplied by factor > 0."""
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """By which the noise must be multiplied for delta(epsilon) to become exactly `delta`.
+
+        epsilon: finite, > 0; delta: in (0, 1), or 0 where the noise can be purely private. The
+        delta that is reached is within 1e-10, relatively, of the one asked for. Raises ValueError
+        where no finite factor does it.
+        """
+        check_target(epsilon, delta)
+        if delta == 0:
+            raise ValueError("delta = 0: this noise has no pure guarantee, ask for delta > 0")
+
+        def excess(log_factor: np.ndarray) -> np.ndarray:
+            profiles = [self.scaled(float(np.exp(each))) for each in log_factor]
+            reached = np.array([profile.log_delta(epsilon).value for profile in profiles])
+            return np.maximum(reached, _LOG_NOTHING) - np.log(delta)
+
+        limit = _LARGEST_LOG_FACTOR
+        root = falling_root(
+            excess, np.zeros(1), np.ones(1), floor=-limit, ceiling=limit, tolerance=1e-11
+        )[0]
+        if abs(excess(np.array([root]))[0]) > 1e-10:
+            raise ValueError(
+                f"no multiple of this noise has delta({epsilon:g}) = {delta:g}; closest is the "
+                f"multiple {np.exp(root):g}"
+            )
+        return float(np.exp(root))
+
+    @abstractmethod
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
@@ -83,32 +119,43 @@ class PrivacyProfile(ABC):
         """log delta with bounds for a validated array of epsilons."""
 
     def _epsilon(self, delta: np.ndarray) -> Bounds:
-        """Epsilon with bounds for a validated array of deltas: one root per curve of bounds."""
-        zero = self._log_delta(np.zeros(1))
-        return Bounds(*(self._root(delta, which, zero[which][0]) for which in range(3)))
+        """Epsilon with bounds for a validated array of deltas: where each curve reaches delta."""
+        value = self._crossing(1, delta, np.zeros_like(delta), np.ones_like(delta))
+        near = np.where(np.isfinite(value), value, 0.0)
+        width = 1e-9 * np.maximum(near, 1e-3)
+        lower = self._crossing(0, delta, near, width)
+        upper = self._crossing(2, delta, near, width)
+        return Bounds(np.minimum(lower, value), value, np.maximum(upper, value))
 
-    def _root(self, delta: np.ndarray, which: int, log_at_zero: float) -> np.ndarray:
+    def _crossing(
+        self, curve: int, delta: np.ndarray, start: np.ndarray, width: np.ndarray
+    ) -> np.ndarray:
         """Smallest epsilon at which one curve (0 lower, 1 value, 2 upper) is at most delta."""
-        result = np.where(delta == 0, self.largest_loss, 0.0)
-        open_ = (delta > 0) & (np.log(np.where(delta > 0, delta, 1.0)) < log_at_zero)
-        target = np.log(delta[open_])
+        ceiling = min(self.largest_loss, _LARGEST_EPSILON)
+        result = np.where(delta > 0, 0.0, self.largest_loss)
+        log_target = np.log(np.where(delta > 0, delta, 1.0))
+        search = log_target < self._log_delta(np.zeros(1))[curve][0]
 
-        def excess(epsilon: np.ndarray, goal: np.ndarray) -> np.ndarray:
-            # A finite floor: the root finder interpolates between values.
-            return np.maximum(self._log_delta(epsilon)[which], -1e4) - goal
+        def excess(epsilon: np.ndarray, target: np.ndarray) -> np.ndarray:
+            return np.maximum(self._log_delta(epsilon)[curve], _LOG_NOTHING) - target
 
-        low, high = np.zeros_like(target), np.full_like(target, min(1.0, self.largest_loss))
-        for _ in range(60):
-            short = excess(high, target) > 0
-            if not short.any():
-                break
-            low = np.where(short, high, low)
-            high = np.where(short, np.minimum(2 * high, self.largest_loss), high)
-        found = elementwise.find_root(
-            excess, (low, high), args=(target,), tolerances={"xatol": 0.0, "xrtol": 1e-13}
-        ).x
-        result[open_] = np.where(high < _LARGEST_EPSILON, found, np.inf)
+        root = falling_root(
+            excess,
+            start[search],
+            width[search],
+            floor=0.0,
+            ceiling=ceiling,
+            args=(log_target[search],),
+        )
+        result[search] = np.where(root < _LARGEST_EPSILON, root, np.inf)
         return result
+
+
+def check_target(epsilon: float, delta: float) -> None:
+    """TypeError or ValueError unless (epsilon, delta) is one budget: finite > 0, and in [0, 1)."""
+    check_positive("epsilon", epsilon)
+    if np.ndim(check_delta(delta)) or delta >= 1:
+        raise ValueError(f"delta must be one number in [0, 1), got {delta}")
 
 
 def check_epsilon(epsilon: ArrayLike) -> np.ndarray:

@@ -21,13 +21,19 @@ distance s dominates, and so do its compositions (Zhu, Dong and Wang 2022, Theor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
 from mechanisms.privacy import spherical_integral
-from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, check_positive
+from mechanisms.privacy.profile import (
+    Bounds,
+    PrivacyProfile,
+    check_count,
+    check_positive,
+    check_target,
+)
 
 # Relative rounding error of delta: ten times the largest one seen against 50-digit arithmetic.
 _ROUNDING = 1e-11
@@ -72,6 +78,16 @@ class SphericalProfile(PrivacyProfile):
         if check_count("times", times) == 1:
             return self
         raise NotImplementedError("composition of spherical noise")
+
+    def scaled(self, factor: float) -> SphericalProfile:
+        return replace(self, scale=self.scale * factor)
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """As for every profile; for delta = 0 the largest loss becomes epsilon."""
+        check_target(epsilon, delta)
+        if delta == 0 and np.isfinite(self.largest_loss):
+            return float((self.largest_loss / epsilon) ** (1 / self.power))
+        return super().scale_factor(epsilon, delta)
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False

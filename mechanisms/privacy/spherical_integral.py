@@ -167,9 +167,7 @@ def _log_angle_integral(
     return np.log(mean) + twice * log_peak + norm
 
 
-def _log_integrand(
-    noise: Spherical, y: np.ndarray, epsilon: np.ndarray, nodes: int
-) -> np.ndarray:
+def _log_integrand(noise: Spherical, y: np.ndarray, epsilon: np.ndarray, nodes: int) -> np.ndarray:
     """log of the density of y times the inner integral; flat arrays y and epsilon."""
     k = noise.order
     norm = 0.5 * np.log(k) - LOG_SQRT_2PI - stirling_remainder(k)

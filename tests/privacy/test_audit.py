@@ -22,6 +22,7 @@ from mechanisms.privacy.audit import (
 )
 from mechanisms.privacy.audit_statistics import (
     VALUE_GRID,
+    DirectedAudit,
     Interval,
     betting_interval,
     clopper_pearson,
@@ -115,7 +116,7 @@ def test_clopper_pearson_of_no_hit_and_of_only_hits():
     assert lower[1] == pytest.approx(0.001**0.001, rel=1e-12)
 
 
-@pytest.mark.parametrize("tail", [0.5, 0.05, 0.005])
+@pytest.mark.parametrize("tail", [0.5, 0.01])
 @pytest.mark.parametrize("values", [(0.0, 0.05, 1.0), (0.0, 1.0, 1.0), (0.0, 0.4, 0.6)])
 def test_betting_interval_covers_exactly(values, tail):
     """Every outcome of 24 samples of a three-valued variable, weighed by its probability."""
@@ -325,6 +326,27 @@ def test_epsilon_lower_bound_is_tight(delta):
         assert bound > 1.0
 
 
+@pytest.mark.parametrize("delta", [0.0, 0.01, 0.05, 0.15])
+def test_epsilon_lower_bound_is_the_least_over_the_intervals(delta):
+    """Where A(E) - e^x B(E) = delta, over all A(E), B(E) that the bounds allow."""
+    found = DirectedAudit(
+        epsilon=1.0,
+        event="E",
+        trials=100,
+        hits_a=0,
+        hits_b=0,
+        probability_a=Interval(0.3, 0.4),
+        probability_b=Interval(0.05, 0.12),
+        two_sample=Interval(0.0, 1.0),
+        one_sample=Interval(0.1, 0.3),
+    )
+    a = np.linspace(0.3, 0.4, 101)
+    by_counts = np.log((a[:, None] - delta) / np.linspace(0.05, 0.12, 101)).min()
+    b_from_mean = np.exp(-1.0) * (a - 0.1)  # the largest B(E) that the mean allows
+    by_mean = np.log((a - delta) / b_from_mean).min()
+    assert found.epsilon_lower_bound(delta) == pytest.approx(max(by_counts, by_mean), rel=1e-12)
+
+
 def test_draws_that_do_not_belong_to_the_losses_are_noticed():
     def draw(rng, n, reverse):
         return rng.normal(0.5, 1.0, n)  # x ~ P in both directions
@@ -434,7 +456,7 @@ def test_boosting_sees_what_is_not_linear():
 
 @pytest.mark.parametrize(
     ("score", "shift", "runs"),
-    [(total, 0.5, 1000), (total, 0.0, 300), ("logistic", 0.5, 300), ("boosting", 0.5, 12)],
+    [(total, 0.5, 1000), (total, 0.0, 200), ("logistic", 0.5, 200), ("boosting", 0.5, 12)],
 )
 def test_outputs_do_not_alarm_under_the_null(score, shift, runs):
     """At 95%, with small samples, so that an event chosen on the counted half would alarm."""
@@ -450,8 +472,9 @@ def test_outputs_do_not_alarm_under_the_null(score, shift, runs):
     assert alarms <= 0.05 * runs
 
 
-def test_counted_outputs_are_not_those_of_the_training():
-    """A score that remembers what it was shown cannot recognise the outputs that count."""
+@pytest.mark.parametrize("score", [lambda x: x[:, 0], "logistic"])
+def test_counted_outputs_are_not_those_of_the_training(score):
+    """Fitting, choosing the event and counting each draw outputs of their own."""
     shown = {True: [], False: []}
 
     def recorded(is_p):
@@ -462,12 +485,21 @@ def test_counted_outputs_are_not_those_of_the_training():
 
         return draw
 
-    run = audit_outputs(
-        recorded(True), recorded(False), 0.0, score=lambda x: x[:, 0], samples=3000, seed=1
-    )
+    run = audit_outputs(recorded(True), recorded(False), 0.0, score=score, samples=3000, seed=1)
     everything = np.concatenate(shown[True] + shown[False])
     assert len(everything) == len(np.unique(everything)) == 6000
     assert run.forward.trials == 1500 and run.delta_lower == 0
+
+
+def test_outputs_with_disjoint_supports():
+    """All hits and no hit, at a quarter of 0.001 each: the bound in closed form."""
+    one = (0.001 / 4) ** (1 / 500)
+    run = audit_outputs(
+        lambda rng, n: np.ones(n), lambda rng, n: np.zeros(n), 1.0,
+        score=lambda x: x, samples=1000, seed=1,
+    )  # fmt: skip
+    assert run.delta_lower == pytest.approx(one - math.e * (1 - one), rel=1e-12)
+    assert run.epsilon_lower_bound(0.1) == pytest.approx(math.log((one - 0.1) / (1 - one)))
 
 
 def test_atoms_in_outputs():
