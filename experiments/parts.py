@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+SPECIFICATION = "specification.json"
+
 
 def part_path(folder: str | Path, index: int) -> Path:
     """The file of grid point `index`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -16,7 +17,7 @@ from typing import IO
 
 import psutil
 
-from experiments.parts import failure, part_path, write_part
+from experiments.parts import SPECIFICATION, failure, part_path, write_part
 from experiments.table import ERROR, TIMEOUT, to_table, write_table
 
 POLL_SECONDS = 0.05
@@ -41,47 +42,40 @@ def run_cell(
         log: File that keeps what is also shown on stderr: progress, tracebacks.
 
     Raises:
-        CellError: The child failed before it reached its first grid point.
+        CellError: The child ended before it reached its first grid point.
     """
     folder = _partial_folder(specification, sources, rows)
-    specification_path = folder / "specification.json"
-    specification_path.write_text(json.dumps(specification))
+    (folder / SPECIFICATION).write_text(json.dumps(specification))
     points = specification["points"]
     deadline = time.monotonic() + specification["limits"]["seconds"]
     while missing := [i for i in range(len(points)) if not part_path(folder, i).exists()]:
-        (folder / "current").unlink(missing_ok=True)
-        end = _watch(specification_path, folder, deadline, specification["limits"], log)
-        if end.status == "finished":
-            continue
         current = folder / "current"
-        if end.status == "crashed" and not current.exists():
+        current.unlink(missing_ok=True)
+        status, message = _watch(folder, deadline, specification["limits"], log)
+        if status == TIMEOUT:
+            failed = missing
+        elif current.exists():
+            failed = [int(current.read_text())]
+        else:
             raise CellError(
-                f"cell {rows.stem} failed before its first grid point: {end.message}; "
+                f"cell {rows.stem} failed before its first grid point: {message}; "
                 "see the traceback above"
             )
-        if end.status == TIMEOUT:
-            for index in missing:
-                if not part_path(folder, index).exists():
-                    write_part(folder, index, failure(TIMEOUT, end.message))
-        else:
-            write_part(folder, int(current.read_text()), failure(ERROR, end.message))
+        for index in failed:
+            # The child may have ended after it had written the point.
+            if not part_path(folder, index).exists():
+                write_part(folder, index, failure(status, message))
     _assemble(specification, folder, rows, timings)
     shutil.rmtree(folder)
 
 
-class _End:
-    """How a child ended: "finished", "crashed", or TIMEOUT, and a sentence about it."""
+def _watch(folder: Path, deadline: float, limits: dict, log: Path | None) -> tuple[str, str]:
+    """Run one child until it ends, or kill it at the deadline or over the memory limit.
 
-    def __init__(self, status: str, message: str = "") -> None:
-        self.status, self.message = status, message
-
-
-def _watch(
-    specification_path: Path, folder: Path, deadline: float, limits: dict, log: Path | None
-) -> _End:
-    """Run one child until it ends, or kill it at the deadline or over the memory limit."""
+    Returns the status and the message of a point that the child began but did not finish.
+    """
     child = subprocess.Popen(
-        [sys.executable, "-m", "experiments.worker", str(specification_path), str(folder)],
+        [sys.executable, "-m", "experiments.worker", str(folder), str(os.getpid())],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -94,20 +88,19 @@ def _watch(
         while child.poll() is None:
             time.sleep(POLL_SECONDS)
             if time.monotonic() > deadline:
-                return _End(TIMEOUT, f"stopped at the cell's limit of {limits['seconds']:g} s")
+                return TIMEOUT, f"stopped at the cell's limit of {limits['seconds']:g} s"
             if _resident_bytes(child.pid) > limits["memory_gib"] * GIB:
-                return _End("crashed", f"exceeded the memory limit of {limits['memory_gib']:g} GiB")
+                return ERROR, f"exceeded the memory limit of {limits['memory_gib']:g} GiB"
     finally:
         # The whole session, so that processes the mechanism started end too.
-        if child.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
+        child.wait()
         reader.join(timeout=5)
-    if child.returncode == 0:
-        return _End("finished")
     if child.returncode < 0:
-        return _End("crashed", f"the process died of {signal.Signals(-child.returncode).name}")
-    return _End("crashed", f"the process ended with status {child.returncode}")
+        number = -child.returncode
+        return ERROR, f"the process died of signal {number} ({signal.strsignal(number)})"
+    return ERROR, f"the process ended with status {child.returncode}"
 
 
 def _show(lines: IO[bytes], log: Path | None) -> None:

@@ -8,24 +8,30 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 import resource
+import signal
 import sys
+import threading
 import time
 import traceback
 import warnings
 from pathlib import Path
 
 from experiments.experiment import Names, Point, Value, Variant
-from experiments.parts import failure, part_path, write_part
+from experiments.parts import SPECIFICATION, failure, part_path, write_part
 from experiments.table import ERROR, OK, UNSUPPORTED
 from mechanisms import OutOfRangeWarning, Unsupported, get_mechanism
 
 
-def main(specification_path: str, folder: str) -> None:
-    """Measure every point of the cell that has no file yet in `folder`."""
-    parent = os.getppid()
-    specification = json.loads(Path(specification_path).read_text())
+def main(folder: str, parent: str) -> None:
+    """Measure every point of the cell in `folder` that has no file there yet.
+
+    `parent` is the id of the process that started this one and enforces its limits.
+    """
+    threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
+    specification = json.loads(Path(folder, SPECIFICATION).read_text())
     experiment = importlib.import_module(f"experiments.{specification['experiment']}")
     variant = Variant(
         name=specification["mechanism"],
@@ -45,8 +51,6 @@ def main(specification_path: str, folder: str) -> None:
     for index, point in enumerate(points):
         if part_path(folder, index).exists():
             continue
-        if os.getppid() != parent:
-            sys.exit("the run that started this cell is gone; stopping")
         Path(folder, "current").write_text(str(index))
         values = _measured(experiment, problem, variant, specification["footing"], point, names)
         write_part(folder, index, values)
@@ -61,20 +65,29 @@ def main(specification_path: str, folder: str) -> None:
         )
 
 
+def _end_with(parent: int) -> None:
+    """Kill this process and its children once `parent` is gone: no limit holds them any more."""
+    while os.getppid() == parent:
+        time.sleep(0.2)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
 def _measured(
     experiment, problem, variant: Variant, footing: str, point: Point, names: Names
 ) -> list[dict]:
-    """Rows of one point; an exception of the mechanism is a row, not a crash."""
+    """Rows of one point; an exception, or a number that is not finite, is a row, not a crash."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OutOfRangeWarning)
         try:
             values = list(experiment.measure(problem, variant, footing, point, names))
+            _require_finite(values)
         except Unsupported as reason:
             return failure(UNSUPPORTED, str(reason))
         except Exception as error:
             traceback.print_exc()
             return failure(ERROR, f"{type(error).__name__}: {error}")
-    notices = [str(w.message) for w in caught if issubclass(w.category, OutOfRangeWarning)]
+        finally:
+            notices = _notices(caught)
     message = "; ".join(dict.fromkeys(notices))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
     values.append(Value("peak_memory_bytes", float(peak), timing=True))
@@ -91,6 +104,25 @@ def _measured(
         }
         for value in values
     ]
+
+
+def _require_finite(values: list[Value]) -> None:
+    for value in values:
+        if not math.isfinite(value.value):
+            where = "" if value.trial is None else f" in trial {value.trial}"
+            raise ArithmeticError(f"{value.metric} is {value.value}{where}")
+
+
+def _notices(caught: list[warnings.WarningMessage]) -> list[str]:
+    """Out-of-range use, which goes into the rows; every other warning goes to stderr."""
+    notices = []
+    for w in caught:
+        if issubclass(w.category, OutOfRangeWarning):
+            notices.append(str(w.message))
+        else:
+            text = warnings.formatwarning(w.message, w.category, w.filename, w.lineno)
+            sys.stderr.write(text)
+    return notices
 
 
 # getrusage gives kilobytes on Linux and bytes on macOS.

@@ -39,6 +39,7 @@ __all__ = [
 
 LOSS_BLOCK = 65_536  # losses held at once
 OUTPUT_BLOCK = 4_096  # outputs held at once: 260 MB at 89 x 89 in float64
+LOSS_ROUNDING = 1e-9  # losses are taken to be exact to within this
 
 # Streams of draws: a stage plus a distribution.
 P, Q = 0, 1
@@ -68,12 +69,17 @@ def audit_losses(
     Each of the 12 one-sided bounds (four probabilities and two means, from both sides) gets a
     twelfth of the error probability 1 - confidence.
 
+    A loss of exactly epsilon is not in the event, and rounding must not put it there (at the
+    epsilon of Laplace noise half of all losses are such ties): the event and the mean are taken
+    at epsilon + LOSS_ROUNDING, which can only lower the lower bounds, and twice that is added to
+    the upper bounds, which makes up for it.
+
     Args:
         draw_losses: called as draw_losses(rng, n, reverse=False) for n losses log p(x)/q(x) with
             x ~ P, and with reverse=True for the same losses with x ~ Q. Shape (n,); +-inf where
             only one of the two can produce x. n is at most `LOSS_BLOCK`; where one draw takes
             much memory, the function slices n itself.
-        epsilon: finite, >= 0. A loss of exactly epsilon is not in the event.
+        epsilon: finite, >= 0.
         samples: draws of P, and as many of Q.
         seed: >= 0; the result depends on it and on `samples`, nothing else.
         confidence: in (0, 1); see `familywise_confidence` for several audits.
@@ -83,6 +89,7 @@ def audit_losses(
     """
     settings = _settings(epsilon, samples, seed, confidence)
     tail = (1.0 - confidence) / 12
+    threshold = epsilon + LOSS_ROUNDING
     above, below, means = [], [], []
     for side in (P, Q):
         hits_above = hits_below = 0
@@ -91,9 +98,9 @@ def audit_losses(
             losses = _checked(draw_losses(rng, n, reverse=side == Q), n, "draw_losses")
             # log of the density drawn from over that of the other distribution
             ratios = losses if side == P else -losses
-            excess = ratios[ratios > epsilon] - epsilon
+            excess = ratios[ratios > threshold] - threshold
             hits_above += len(excess)
-            hits_below += int(np.count_nonzero(ratios < -epsilon))
+            hits_below += int(np.count_nonzero(ratios < -threshold))
             weights += spread_on_grid(-np.expm1(-excess))
         weights[0] += samples - hits_above
         above.append(hits_above)
@@ -109,6 +116,7 @@ def audit_losses(
             hits_b=below[b],
             tail=tail,
             one_sample=means[a],
+            slack=2 * LOSS_ROUNDING,
         )
         for a, b, event in ((P, Q, "log p/q > epsilon"), (Q, P, "log q/p > epsilon"))
     )

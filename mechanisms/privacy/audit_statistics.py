@@ -60,11 +60,18 @@ class DirectedAudit:
         hits_b: int,
         tail: float,
         one_sample: Interval | None = None,
+        slack: float = 0.0,
     ) -> DirectedAudit:
-        """Bounds from counts; `one_sample` is given if and only if E is {log a/b > epsilon}."""
+        """Bounds from counts; `one_sample` is given if and only if E is {log a/b > epsilon}.
+
+        slack: added to the upper bounds, for losses that are not exact.
+        """
         lower, upper = clopper_pearson([hits_a, hits_b], trials, tail)
         delta_lower = float(hockey_stick(lower[0], upper[1], epsilon))
-        delta_upper = float(hockey_stick(upper[0], lower[1], epsilon))
+        delta_upper = 1.0
+        if one_sample is not None:
+            delta_upper = min(1.0, float(hockey_stick(upper[0], lower[1], epsilon)) + slack)
+            one_sample = Interval(one_sample.lower, min(1.0, one_sample.upper + slack))
         return cls(
             epsilon=epsilon,
             event=event,
@@ -73,7 +80,7 @@ class DirectedAudit:
             hits_b=hits_b,
             probability_a=Interval(float(lower[0]), float(upper[0])),
             probability_b=Interval(float(lower[1]), float(upper[1])),
-            two_sample=Interval(delta_lower, 1.0 if one_sample is None else delta_upper),
+            two_sample=Interval(delta_lower, delta_upper),
             one_sample=one_sample,
         )
 

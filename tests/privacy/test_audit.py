@@ -314,6 +314,37 @@ def test_ties_are_not_in_the_event():
     assert 0.65 < below.epsilon_lower_bound(0.0) < epsilon
 
 
+def test_rounding_of_ties_is_no_violation():
+    """The textbook formula of Laplace's loss misses the tie by rounding, half of the time above."""
+    epsilon = 0.7
+
+    def draw(rng, n, reverse):
+        x = rng.laplace(size=n) + (epsilon if reverse else 0.0)
+        return np.abs(x - epsilon) - np.abs(x)
+
+    assert np.mean(draw(np.random.default_rng(1), 1000, False) > epsilon) > 0.1
+    run = audit_losses(draw, epsilon, samples=100_000, seed=1)
+    assert run.delta_lower == 0 and not run.refutes(0.0)
+    assert run == audit_losses(laplace_losses(epsilon), epsilon, samples=100_000, seed=1)
+
+
+@pytest.mark.parametrize("error", [-0.02, 0.02])
+def test_bounds_hold_for_losses_within_the_stated_rounding(monkeypatch, error):
+    """With an allowance so large that its effect shows, and without it."""
+    delta = gaussian_delta(1.0, 1.0)
+
+    def draw(rng, n, reverse):
+        return gaussian_losses(1.0)(rng, n, reverse) + error
+
+    wrong = audit_losses(draw, 1.0, samples=1_000_000, seed=1).forward.one_sample
+    assert wrong.upper < delta if error < 0 else wrong.lower > delta
+    monkeypatch.setattr(audit, "LOSS_ROUNDING", abs(error))
+    run = audit_losses(draw, 1.0, samples=1_000_000, seed=1)
+    for direction in (run.forward, run.reverse):
+        for interval in (direction.two_sample, direction.one_sample):
+            assert interval.lower < delta < interval.upper
+
+
 @pytest.mark.parametrize("delta", [0.0, 1e-3, 0.05, 0.2, 0.3])
 def test_epsilon_lower_bound_is_tight(delta):
     """Audited at epsilon 1, where delta is 0.127 (mu = 1); bounds hold for every delta."""

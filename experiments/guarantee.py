@@ -1,0 +1,101 @@
+"""Is the claim true? Claimed and true privacy of every mechanism.
+
+papers
+    Every mechanism at the settings of all papers (experiments/paper_settings.py), with an exact
+    profile and a sampled audit of the worst pair.
+grid
+    The unit-sensitivity query of noise_only over sizes M and epsilon: where each claim holds, and
+    what the noise costs as published and on the exact footing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from experiments.checks import Setting, integer, list_of, shape
+from experiments.experiment import Names, Point, Value, Variant
+from experiments.grid import EPSILONS, points_over
+from experiments.noise_only import query_for
+from experiments.paper_settings import PAPER_SETTINGS, PaperSetting
+from mechanisms import Budget
+from mechanisms.privacy.audit import familywise_confidence
+from mechanisms.verify import verify
+
+NAME = "guarantee"
+PAPER = "suite"
+DATASETS = {"papers": "none", "grid": "none"}
+SETTINGS = EPSILONS | {
+    "sizes": Setting("shapes as 10x10", list_of(shape), "shapes of grid"),
+    "audit_samples": Setting(
+        "a whole number >= 0", integer(0), "draws of each side in an audit of papers; 0: none", 0
+    ),
+    "audits": Setting(
+        "a whole number >= 1",
+        integer(1),
+        "audits that share one family-wise error of 0.1% (Bonferroni)",
+        1,
+    ),
+}
+# All audits of a run are right together with this confidence.
+CONFIDENCE = 0.999
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The papers' settings, or the grid over sizes and epsilon."""
+    if dataset == "grid":
+        return points_over(settings["sizes"], settings, variant)
+    return [_point(setting) for setting in PAPER_SETTINGS]
+
+
+def setting_at(point: Point) -> PaperSetting:
+    """The paper's setting behind a point: no two share shape, epsilon and delta."""
+    return {_point(setting): setting for setting in PAPER_SETTINGS}[point]
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> tuple[str, dict]:
+    """Nothing to load: the data set's name and the settings."""
+    return dataset, settings
+
+
+def measure(
+    problem: tuple[str, dict], variant: Variant, footing: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Claimed and true delta and epsilon with bounds, the verdict, the audit, the cost."""
+    dataset, settings = problem
+    if dataset == "papers":
+        setting = setting_at(point)
+        query, budget, samples = setting.query, setting.budget, settings["audit_samples"]
+    else:
+        query, samples = query_for("fixed-sensitivity", point.shape), 0
+        budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    mechanism = variant.mechanism.calibrate(query, budget, footing, **variant.options)
+    seed = names.seed(point, "audit")
+    result = verify(
+        mechanism,
+        samples=samples,
+        seed=seed,
+        confidence=familywise_confidence(CONFIDENCE, settings["audits"]),
+    )
+    yield Value("claimed_delta", result.claimed_delta)
+    yield Value("true_delta", result.true_delta.value)
+    yield Value("true_delta_lower", result.true_delta.lower)
+    yield Value("true_delta_upper", result.true_delta.upper)
+    if np.isfinite(result.true_epsilon.value):
+        yield Value("true_epsilon", result.true_epsilon.value)
+    yield Value(f"verdict_{result.verdict}", 1.0)
+    for metric in ("noise_scale", "expected_loss", "wasted_variance"):
+        value = getattr(result, metric)
+        if value is not None:
+            yield Value(metric, value)
+    if result.audit is not None:
+        yield Value("audit_delta_lower", result.audit.delta_lower, seed=seed)
+        yield Value("audit_delta_upper", result.audit.delta_upper, seed=seed)
+
+
+def _point(setting: PaperSetting) -> Point:
+    return Point(
+        shape=setting.query.shape, epsilon=setting.budget.epsilon, delta=setting.budget.delta
+    )

@@ -1,0 +1,1 @@
+"""Functions that decide the claims of the ledger, one module per paper or kind of claim."""
