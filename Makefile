@@ -41,7 +41,7 @@ figures: $(READY)
 	$(BIN)/python -m paper_figures where $(RUN)
 
 bench: $(READY)
-	$(BIN)/python -m pytest tests/benchmarks -s
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/benchmarks -s -o python_files='bench_*.py'
 
 pins: $(READY)
 	$(BIN)/python envs/pin.py

@@ -14,6 +14,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/experiments.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/ledger.smk"
 
 
 localrules:
@@ -22,6 +23,7 @@ localrules:
     results,
     tables,
     figures,
+    claims,
 
 
 rule all:
@@ -30,3 +32,4 @@ rule all:
         rules.results.input,
         rules.tables.input,
         rules.figures.input,
+        rules.claims.input,

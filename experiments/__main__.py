@@ -16,6 +16,7 @@ from experiments.experiment import all_experiments
 from experiments.frames import read_frame
 from experiments.runner import CellError, run_cell
 from experiments.table import OK
+from mechanisms.base import FOOTINGS
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,8 +60,8 @@ def _run(options) -> int:
     rows, timings = out / f"{cell.stem}.parquet", out / f"{cell.stem}.timings.parquet"
     run_cell(cell.specification(config), cell.sources(config), rows, timings)
     frame = read_frame(rows)
-    exact = frame[(frame["status"] == OK) & frame["element"].isna()]
-    summary = exact.groupby(["shape", "epsilon", "metric"], sort=False)["value"].mean()
+    measured = frame[(frame["status"] == OK) & frame["element"].isna()]
+    summary = measured.groupby(["shape", "epsilon", "metric"], sort=False)["value"].mean()
     print(summary.to_string())
     for _, row in frame[frame["status"] != OK].iterrows():
         print(f"{row['status']}: {row['shape']}, epsilon {row['epsilon']:g}: {row['message']}")
@@ -76,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("experiment")
     run.add_argument("--dataset", required=True)
     run.add_argument("--mechanism", required=True, help="a mechanism or variant of the config")
-    run.add_argument("--footing", default="published", choices=("published", "exact"))
+    run.add_argument("--footing", default="published", choices=FOOTINGS)
     run.add_argument("--config", default="config/quick.yaml")
     run.set_defaults(run=_run)
     return parser

@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.experiment import Names, Point, Variant, all_experiments
+from experiments.sources import source_files
 from mechanisms import get_mechanism
-from mechanisms.registry import source_files
-
-# What every cell's numbers depend on besides its mechanism and its experiment.
-SHARED_SOURCES = ("experiments/experiment.py", "experiments/seeds.py", "experiments/worker.py")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +47,14 @@ class Cell:
 
     def sources(self, config: dict) -> list[str]:
         """The code its numbers depend on: editing one of these files reruns the cell."""
-        use, _ = variant_of(config, self.mechanism)
-        own = f"experiments/{self.experiment}.py"
-        return sorted({own, *SHARED_SOURCES, *source_files(use)})
+        modules = (
+            "experiments.worker",
+            f"experiments.{self.experiment}",
+            # Loaders are chosen by name, so no import statement tells of them.
+            f"experiments.datasets.{self.dataset}",
+            self.variant(config).mechanism.__module__,
+        )
+        return sorted(set().union(*(source_files(module) for module in modules)))
 
     def specification(self, config: dict) -> dict[str, Any]:
         """All that the cell needs of the config, as JSON data: its numbers depend on no more."""

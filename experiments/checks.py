@@ -63,7 +63,7 @@ def _checked(path: str, name: str, value: dict, setting: Setting) -> Any:
         return setting.convert(value[name])
     except ConfigError:
         raise
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ConfigError(
             f"config key {where} must be {setting.allowed}, got {value[name]!r}"
         ) from None
@@ -98,7 +98,8 @@ def integer(low: int = 0) -> Callable[[Any], int]:
         result = number(low)(value)
         if result != int(result):
             raise ValueError
-        return int(result)
+        # Not by way of a float where it is one already: those end at 2^53.
+        return value if isinstance(value, int) else int(result)
 
     return convert
 

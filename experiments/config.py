@@ -24,7 +24,7 @@ from experiments.checks import (
     unknown_key,
 )
 from experiments.experiment import all_experiments
-from mechanisms import all_mechanisms, get_mechanism
+from mechanisms import UnknownMechanism, all_mechanisms, get_mechanism
 from mechanisms.base import FOOTINGS
 
 RUN = {
@@ -67,8 +67,11 @@ COMMON = {
 
 def read_config(path: Path | str) -> dict[str, Any]:
     """Read and check a YAML file; see `check_config`."""
-    with open(path, encoding="utf-8") as file:
-        return check_config(yaml.safe_load(file))
+    try:
+        config = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise ConfigError(f"cannot read the config {path}: {error}") from None
+    return check_config(config)
 
 
 def check_config(config: Any) -> dict[str, Any]:
@@ -117,12 +120,22 @@ def _variants(variants: Any) -> dict[str, dict]:
         if variant in all_mechanisms():
             raise ConfigError(f"config key {path} is already the key of a mechanism")
         checked[variant] = checked_mapping(path, value, VARIANT)
-        mechanism = get_mechanism(checked[variant]["use"])
-        for option, setting in checked[variant]["options"].items():
-            if option not in mechanism.options:
-                raise ConfigError(unknown_key(f"{path}.options", option, mechanism.options))
-            mechanism.options[option].check(f"{path}.options.{option}", setting)
+        _check_options(path, checked[variant])
     return checked
+
+
+def _check_options(path: str, variant: dict) -> None:
+    try:
+        known = get_mechanism(variant["use"]).options
+    except (UnknownMechanism, TypeError) as error:
+        raise ConfigError(f"config key {path}.use: {error}") from None
+    for option, value in variant["options"].items():
+        if option not in known:
+            raise ConfigError(unknown_key(f"{path}.options", option, known))
+        try:
+            known[option].check(f"{path}.options.{option}", value)
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
 
 
 def _experiment(experiment, settings: Any, variants: dict) -> dict[str, Any]:
@@ -140,6 +153,10 @@ def _experiment(experiment, settings: Any, variants: dict) -> dict[str, Any]:
     for mechanism in checked["mechanisms"]:
         if mechanism not in available:
             raise ConfigError(unknown_key(f"{path}.mechanisms", mechanism, available))
+    for setting, others in (("epsilons_for", []), ("map_epsilons", ["default"])):
+        for mechanism in checked.get(setting, {}):
+            if mechanism not in [*available, *others]:
+                raise ConfigError(unknown_key(f"{path}.{setting}", mechanism, available + others))
     return checked
 
 

@@ -7,9 +7,9 @@ is then public, and it bounds the Frobenius norm (all pickups in one cell): gamm
 the paper does not state. Counts have no range of their own, so IDN is unsupported here.
 
 Post-processing, as the paper describes it: cells known to be empty areas are set to zero. Which
-cells are known is not given there; here a cell is known to be empty when the public past has no
-pickup in it: for Uber the rest of the month (disjoint from the window), for the simulated city
-its map of water. The share of the window's pickups that this loses is in the results.
+cells are known is not given there; here, for Uber, those without a pickup in the rest of
+the month (disjoint from the window, and taken to be public), and for the simulated city its map of
+water. The number of the window's pickups that this loses is in the results.
 """
 
 from __future__ import annotations
@@ -18,11 +18,20 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import ConfigError, Setting, checked_mapping, integer, number, text
+from experiments.checks import (
+    ConfigError,
+    Setting,
+    checked_mapping,
+    integer,
+    mapping_of,
+    number,
+    positive,
+)
 from experiments.datasets import city
 from experiments.datasets import load as load_dataset
 from experiments.experiment import Names, Point, Value, Variant
@@ -51,6 +60,16 @@ def _box(value) -> dict[str, float]:
     return box
 
 
+def _time(value) -> str:
+    """The time in ISO form; YAML reads one without quotes as a datetime."""
+    if not isinstance(value, str | datetime):
+        raise TypeError
+    moment = np.datetime64(value, "s")
+    if np.isnat(moment):
+        raise ValueError
+    return str(moment)
+
+
 SETTINGS = EPSILONS | {
     "bounding_box": Setting(
         "south < north, west < east",
@@ -58,8 +77,8 @@ SETTINGS = EPSILONS | {
         "edges of the Uber map, degrees; the simulated city has its own",
     ),
     "cells_per_side": Setting("a whole number >= 1", integer(1), "cells per axis", 89),
-    "start": Setting("a time", text, "first second of the window", "2014-04-01T00:11:00"),
-    "end": Setting("a time", text, "last second of the window", "2014-04-03T23:57:00"),
+    "start": Setting("a time", _time, "first second of the window", "2014-04-01T00:11:00"),
+    "end": Setting("a time", _time, "last second of the window", "2014-04-03T23:57:00"),
     "trials": Setting("a whole number >= 1", integer(1), "releases per grid point", 100),
     "rectangles": Setting("a whole number >= 1", integer(1), "random rectangle queries", 200),
     "city_pickups": Setting(
@@ -67,7 +86,7 @@ SETTINGS = EPSILONS | {
     ),
     "map_epsilons": Setting(
         "a mapping from mechanisms (and default) to a number > 0",
-        lambda value: {str(k): number(0)(v) for k, v in value.items()},
+        mapping_of(positive),
         "epsilon at which the first trial's whole map is kept for Figure 4",
         {},
     ),
@@ -91,7 +110,7 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
 
 
 def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
-    """Count the window's pickups and find the cells that the past knows to be empty."""
+    """Count the window's pickups and find the cells known to be empty."""
     side = settings["cells_per_side"]
     if dataset == "city":
         pickups = city.load(seed=names.shared_seed("city"), pickups=settings["city_pickups"])

@@ -45,6 +45,10 @@ def check_table(table: pa.Table, expected: dict[tuple[str, str, str, str], int])
     if len(bad):
         problems.append(f"{len(bad)} values are not finite though ok, first {_row(bad)}")
     points = frame[POINT].drop_duplicates()
+    mixed = frame[[*POINT, "status"]].drop_duplicates().groupby(POINT).size() > 1
+    if mixed.any():
+        point = "/".join(map(str, mixed.idxmax()))
+        problems.append(f"{mixed.sum()} grid points have more than one status, first {point}")
     found = points.groupby(CELL).size().to_dict()
     for cell, count in expected.items():
         if found.get(cell, 0) != count:

@@ -20,8 +20,9 @@ from experiments.experiment import Names, Point, Value, Variant
 from experiments.grid import EPSILONS, points_over
 from experiments.noise_only import query_for
 from experiments.paper_settings import PAPER_SETTINGS, PaperSetting
-from mechanisms import Budget
+from mechanisms import AdditiveMechanism, Budget, Mechanism, Unsupported
 from mechanisms.privacy.audit import familywise_confidence
+from mechanisms.privacy.profile import Bounds
 from mechanisms.verify import verify
 
 NAME = "guarantee"
@@ -65,24 +66,21 @@ def measure(
 ) -> Iterator[Value]:
     """Claimed and true delta and epsilon with bounds, the verdict, the audit, the cost."""
     dataset, settings = problem
-    if dataset == "papers":
-        setting = setting_at(point)
-        query, budget, samples = setting.query, setting.budget, settings["audit_samples"]
-    else:
-        query, samples = query_for("fixed-sensitivity", point.shape), 0
+    if dataset == "grid":
         budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    mechanism = variant.mechanism.calibrate(query, budget, footing, **variant.options)
+        query = query_for("fixed-sensitivity", point.shape)
+        yield from _on_grid(variant.mechanism.calibrate(query, budget, footing, **variant.options))
+        return
+    setting = setting_at(point)
     seed = names.seed(point, "audit")
     result = verify(
-        mechanism,
-        samples=samples,
+        variant.mechanism.calibrate(setting.query, setting.budget, footing, **variant.options),
+        samples=settings["audit_samples"],
         seed=seed,
         confidence=familywise_confidence(CONFIDENCE, settings["audits"]),
     )
     yield Value("claimed_delta", result.claimed_delta)
-    yield Value("true_delta", result.true_delta.value)
-    yield Value("true_delta_lower", result.true_delta.lower)
-    yield Value("true_delta_upper", result.true_delta.upper)
+    yield from _bounded("true_delta", result.true_delta)
     if np.isfinite(result.true_epsilon.value):
         yield Value("true_epsilon", result.true_epsilon.value)
     yield Value(f"verdict_{result.verdict}", 1.0)
@@ -93,6 +91,21 @@ def measure(
     if result.audit is not None:
         yield Value("audit_delta_lower", result.audit.delta_lower, seed=seed)
         yield Value("audit_delta_upper", result.audit.delta_upper, seed=seed)
+
+
+def _on_grid(mechanism: Mechanism) -> Iterator[Value]:
+    profile = mechanism.profile()
+    if profile is None:
+        raise Unsupported("has no exact profile")
+    yield from _bounded("true_delta", profile.delta(mechanism.budget.epsilon))
+    if isinstance(mechanism, AdditiveMechanism):
+        yield Value("expected_loss", mechanism.expected_loss())
+
+
+def _bounded(metric: str, bounds: Bounds) -> Iterator[Value]:
+    yield Value(metric, bounds.value)
+    yield Value(f"{metric}_lower", bounds.lower)
+    yield Value(f"{metric}_upper", bounds.upper)
 
 
 def _point(setting: PaperSetting) -> Point:

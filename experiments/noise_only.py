@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import Setting, integer, list_of, number, shape
+from experiments.checks import Setting, integer, list_of, number, positive, shape
 from experiments.experiment import Names, Point, Value, Variant
 from experiments.grid import EPSILONS, points_over
 from mechanisms import AdditiveMechanism, Budget, Query, Unsupported
@@ -39,8 +39,8 @@ DATASETS = {
 SETTINGS = EPSILONS | {
     "sizes": Setting("shapes as 10x10", list_of(shape), "shapes of fixed-sensitivity"),
     "growth_shapes": Setting("shapes as 10x10", list_of(shape), "shapes of growing-sensitivity"),
-    "growth_epsilon": Setting("a number > 0", number(1e-300), "epsilon of growing-sensitivity"),
-    "growth_delta": Setting("a number in (0, 1)", number(1e-300, 1), "delta of both"),
+    "growth_epsilon": Setting("a number > 0", positive, "epsilon of the two others"),
+    "growth_delta": Setting("a number in [0, 1)", number(0, 1 - 1e-16), "their delta"),
     "gradient_shapes": Setting("shapes as 120x400", list_of(shape), "shapes that are timed"),
     "trials": Setting("a whole number >= 2", integer(2), "draws per grid point, at most", 1000),
     "largest_draw": Setting(
@@ -48,7 +48,7 @@ SETTINGS = EPSILONS | {
     ),
     "timed_draws": Setting("a whole number >= 1", integer(1), "timed draws per shape", 10),
     "tail_factors": Setting(
-        "a list of numbers > 0", list_of(number(0)), "k in P(L > k E L)", [2.0, 5.0, 10.0]
+        "a list of numbers > 0", list_of(positive), "k in P(L > k E L)", [2.0, 5.0, 10.0]
     ),
     "quantiles": Setting(
         "a list in [0, 1]", list_of(number(0, 1)), "quantiles of L", [0.05, 0.5, 0.95, 0.99]

@@ -15,9 +15,28 @@ def part_path(folder: str | Path, index: int) -> Path:
 
 def write_part(folder: str | Path, index: int, values: list[dict]) -> None:
     """Write the rows of one grid point atomically."""
-    path = part_path(folder, index)
+    _write(part_path(folder, index), json.dumps(values))
+
+
+def begin(folder: str | Path, index: int) -> None:
+    """Note that grid point `index` is being measured: what its process ends in is about it."""
+    _write(Path(folder, "current"), str(index))
+
+
+def begun(folder: str | Path) -> int | None:
+    """The grid point that the last process began, or None if it did not get that far."""
+    path = Path(folder, "current")
+    return int(path.read_text()) if path.exists() else None
+
+
+def forget_begun(folder: str | Path) -> None:
+    """Called before a new process starts."""
+    Path(folder, "current").unlink(missing_ok=True)
+
+
+def _write(path: Path, text: str) -> None:
     temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(values))
+    temporary.write_text(text)
     temporary.replace(path)
 
 

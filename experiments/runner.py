@@ -17,7 +17,7 @@ from typing import IO
 
 import psutil
 
-from experiments.parts import SPECIFICATION, failure, part_path, write_part
+from experiments.parts import SPECIFICATION, begun, failure, forget_begun, part_path, write_part
 from experiments.table import ERROR, TIMEOUT, to_table, write_table
 
 POLL_SECONDS = 0.05
@@ -49,13 +49,12 @@ def run_cell(
     points = specification["points"]
     deadline = time.monotonic() + specification["limits"]["seconds"]
     while missing := [i for i in range(len(points)) if not part_path(folder, i).exists()]:
-        current = folder / "current"
-        current.unlink(missing_ok=True)
+        forget_begun(folder)
         status, message = _watch(folder, deadline, specification["limits"], log)
         if status == TIMEOUT:
             failed = missing
-        elif current.exists():
-            failed = [int(current.read_text())]
+        elif (index := begun(folder)) is not None:
+            failed = [index]
         else:
             raise CellError(
                 f"cell {rows.stem} failed before its first grid point: {message}; "

@@ -20,7 +20,7 @@ import warnings
 from pathlib import Path
 
 from experiments.experiment import Names, Point, Value, Variant
-from experiments.parts import SPECIFICATION, failure, part_path, write_part
+from experiments.parts import SPECIFICATION, begin, failure, part_path, write_part
 from experiments.table import ERROR, OK, UNSUPPORTED
 from mechanisms import OutOfRangeWarning, Unsupported, get_mechanism
 
@@ -51,7 +51,7 @@ def main(folder: str, parent: str) -> None:
     for index, point in enumerate(points):
         if part_path(folder, index).exists():
             continue
-        Path(folder, "current").write_text(str(index))
+        begin(folder, index)
         values = _measured(experiment, problem, variant, specification["footing"], point, names)
         write_part(folder, index, values)
         measured += 1

@@ -119,8 +119,14 @@ def verify(
 
 
 def claimed_delta(mechanism: Mechanism) -> float:
-    """The delta of the claim: 0 for pure and local guarantees, whatever the budget allows."""
-    return mechanism.budget.delta if mechanism.guarantee == "approximate" else 0.0
+    """The delta of the claim.
+
+    As published, pure and local guarantees claim 0, whatever the budget allows; on the exact
+    footing the claim is the budget.
+    """
+    if mechanism.footing == "exact" or mechanism.guarantee == "approximate":
+        return mechanism.budget.delta
+    return 0.0
 
 
 def _adds(mechanism: Mechanism) -> bool:

@@ -23,7 +23,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     if options.command == "draw":
         return _draw(folder, stored)
-    for name, path in (("figures", "figures"), ("tables", "tables"), ("results", "results.csv")):
+    places = ("figures", "tables", "claims.md", "results.csv")
+    for name, path in zip(("figures", "tables", "ledger", "rows"), places, strict=True):
         if (folder / path).exists():
             print(f"{name:<8} {folder / path}")
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import matplotlib.pyplot as plt
@@ -13,7 +14,7 @@ from scipy import stats
 from mechanisms.mvg import harmonic
 from mechanisms.r1smg import log_psi
 from paper_figures.registry import DrawingError, Drawn, Results, drawing
-from paper_figures.select import failed_mechanisms, main_dataset, ok_rows
+from paper_figures.select import failed_mechanisms, main_dataset, ok_rows, size_of
 from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
 
 MAPS = (
@@ -61,8 +62,9 @@ def figure_4(results: Results) -> Drawn:
     shown = [m for m in MAPS if (m, "published") in maps]
     footings = [f for f in FOOTING_LINES if any((m, f) in maps for m in shown[1:])]
     figure, axes = plt.subplots(
-        len(footings), len(shown), figsize=(PAGE, 1.25 * len(footings) + 0.35), squeeze=False
+        len(footings), len(shown), figsize=(PAGE, 1.2 * len(footings)), squeeze=False
     )
+    figure.get_layout_engine().set(h_pad=0.03, w_pad=0.01, hspace=0, wspace=0)
     norm = PowerNorm(0.5, vmin=0, vmax=truth.max())
     for row, footing in enumerate(footings):
         for axis, mechanism in zip(axes[row], shown, strict=True):
@@ -80,7 +82,7 @@ def figure_4(results: Results) -> Drawn:
                 axis.set_title(look(mechanism).title, fontsize=7)
             axis.set_xlabel(f"max {released.max():.4g}", fontsize=6)
         axes[row, 0].set_ylabel(FOOTING_TITLES[footing], fontsize=7)
-    figure.colorbar(image, ax=axes, extend="both", shrink=0.85, label="pickups per cell")
+    figure.colorbar(image, ax=axes, extend="both", shrink=0.85, aspect=25, label="pickups per cell")
     words = budget_words(rows)
     absent = failed_mechanisms(results.rows, "count_query", dataset)
     caption = (
@@ -90,8 +92,10 @@ def figure_4(results: Results) -> Drawn:
         "negative answers take its end colours. Rows: noise as published, and rescaled until the "
         f"true delta at epsilon is the budget's.{absent}"
     )
-    columns = ["mechanism", "footing", "epsilon", "delta", "element", "value"]
-    return Drawn(caption, rows[rows["mechanism"].isin(shown)][columns], figure)
+    drawn = rows[rows["mechanism"].isin(shown)]
+    drawn = drawn.assign(map=drawn["mechanism"] + " (" + drawn["footing"] + ")")
+    data = drawn.pivot(index="element", columns="map", values="value").reset_index()
+    return Drawn(caption, data, figure)
 
 
 @drawing("r1smg2024_fig5", kind="figures", experiments=["count_query"])
@@ -111,7 +115,8 @@ def figure_5(results: Results) -> Drawn:
         }
         _loss_panels(axes[:, column], groups)
         axes[0, column].set_title(FOOTING_TITLES[footing])
-    axes[0, 0].legend()
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     for axis, letter in zip(axes[:, 0], "abcd", strict=True):
         axis.set_ylabel(f"({letter})  {axis.get_ylabel()}")
     trials = losses.groupby(["mechanism", "footing"]).size().max()
@@ -120,7 +125,8 @@ def figure_5(results: Results) -> Drawn:
         f"{trials} trials, {budget_words(losses)}, l2 sensitivity sqrt(2) (replacing one pickup). "
         "(a) Histograms and (c) kernel densities of log10 L on one axis, vertical lines at the "
         "mean; (b) histograms and (d) kernel densities of L over its own mean. Left: noise as "
-        "published; right: rescaled until the true delta at epsilon is the budget's."
+        "published; right: rescaled until the true delta at epsilon is the budget's, where all "
+        "i.i.d. Gaussian noise is the same and the curves lie on each other."
     )
     columns = ["mechanism", "footing", "epsilon", "delta", "trial", "value"]
     return Drawn(caption, losses[columns], figure)
@@ -144,10 +150,59 @@ def _loss_panels(axes, groups: dict[str, np.ndarray]) -> None:
         axis.set_xlabel("log10 L")
     for axis in axes[[1, 3]]:
         axis.set_xlabel("L / mean of L")
+    for axis in axes[1:]:
+        # A spike next to a flat curve: linear up to 1, logarithmic from there on.
         axis.set_yscale("symlog", linthresh=1)
         axis.set_ylim(0)
     for axis, words in zip(axes, ("trials", "trials", "density", "density"), strict=True):
         axis.set_ylabel(words)
+
+
+@drawing("r1smg2024_counts", kind="figures", experiments=["count_query"])
+def counts_over_epsilon(results: Results) -> Drawn:
+    """Error per valid cell and per random rectangle over epsilon, every mechanism."""
+    dataset, source = main_dataset(results.rows, "count_query")
+    metrics = {"rmse_valid_cell": "RMSE per valid cell", "rectangle_rmse": "RMSE per rectangle"}
+    rows = pd.concat(ok_rows(results.rows, "count_query", m, dataset) for m in metrics)
+    rows = rows[rows["mechanism"] != "non-private"]
+    keys = ["metric", "footing", "mechanism", "epsilon", "delta"]
+    means = rows.groupby(keys, sort=False)["value"].mean().reset_index().sort_values("epsilon")
+    footings = [f for f in FOOTING_LINES if f in set(means["footing"])]
+    figure, axes = plt.subplots(
+        len(metrics), len(footings), figsize=(PAGE, 4.6), sharex=True, sharey="row", squeeze=False
+    )
+    for (row, metric), (column, footing) in itertools.product(
+        enumerate(metrics), enumerate(footings)
+    ):
+        axis = axes[row, column]
+        panel = means[(means["metric"] == metric) & (means["footing"] == footing)]
+        for mechanism in in_order(panel["mechanism"]):
+            line, style = panel[panel["mechanism"] == mechanism], look(mechanism)
+            axis.loglog(
+                line["epsilon"],
+                line["value"],
+                color=style.colour,
+                marker=style.marker,
+                label=style.title,
+            )
+        if row == 0:
+            axis.set_title(FOOTING_TITLES[footing])
+        if column == 0:
+            axis.set_ylabel(metrics[metric])
+    for axis in axes[-1]:
+        axis.set_xlabel("epsilon")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    trials = rows.groupby(keys).size().max()
+    absent = failed_mechanisms(results.rows, "count_query", dataset)
+    caption = (
+        f"The count query of r1smg2024 on {source} over epsilon, after post-processing: root mean "
+        f"squared error per valid cell and per random rectangle, mean over {trials} trials, delta "
+        f"{rows['delta'].iloc[0]:g}, l2 sensitivity sqrt(2) (replacing one pickup). Left: noise as "
+        "published; right: rescaled until the true delta at epsilon is the budget's, where all "
+        f"i.i.d. Gaussian noise is the same.{absent}"
+    )
+    return Drawn(caption, means, figure)
 
 
 @drawing("r1smg2024_fig9", kind="figures", experiments=["noise_only"])
@@ -155,7 +210,7 @@ def figure_9(results: Results) -> Drawn:
     """Expected loss over M, one panel per epsilon, both footings."""
     rows = ok_rows(results.rows, "noise_only", "expected_loss", "fixed-sensitivity")
     rows = rows[rows["mechanism"].isin(("r1smg", "gaussian", "gaussian-analytic"))]
-    rows = rows.assign(size=rows["shape"].map(_size)).sort_values("size")
+    rows = rows.assign(size=rows["shape"].map(size_of)).sort_values("size")
     epsilons = sorted(rows["epsilon"].unique(), reverse=True)
     figure, axes = plt.subplots(1, len(epsilons), figsize=(PAGE, 2.6), sharey=True, squeeze=False)
     for axis, epsilon in zip(axes[0], epsilons, strict=True):
@@ -180,7 +235,8 @@ def figure_9(results: Results) -> Drawn:
     caption = (
         "r1smg2024 Figure 9: expected accuracy loss E L = E||noise||^2 in closed form over the "
         f"number of elements M, l2 sensitivity 1, delta {rows['delta'].iloc[0]:g}. Solid: noise as "
-        "published; dashed: rescaled until the true delta at epsilon is the budget's. Dotted: "
+        "published; dashed: rescaled until the true delta at epsilon is the budget's (the classic "
+        "and the analytic Gaussian then coincide). Dotted: "
         "the limit 2/epsilon that the paper gives for R1SMG."
     )
     columns = ["mechanism", "footing", "epsilon", "delta", "size", "value"]
@@ -256,7 +312,7 @@ def stability(results: Results) -> Drawn:
     table = rows.pivot_table(
         index=["mechanism", "shape"], columns="metric", values="value", sort=False
     )
-    table = table.reset_index().assign(M=lambda t: t["shape"].map(_size))
+    table = table.reset_index().assign(M=lambda t: t["shape"].map(size_of))
     order = table["mechanism"].map(in_order(table["mechanism"]).index)
     table = table.assign(order=order).sort_values(["M", "order"])
     present = [metric for metric in metrics if metric in table]
@@ -268,7 +324,3 @@ def stability(results: Results) -> Drawn:
         "calibration (rescaling the noise changes none of these)."
     )
     return Drawn(caption, table)
-
-
-def _size(shape: str) -> int:
-    return math.prod(int(axis) for axis in shape.split("x"))

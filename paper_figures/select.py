@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from experiments.table import OK
@@ -33,6 +35,11 @@ def main_dataset(rows: pd.DataFrame, experiment: str) -> tuple[str, str]:
     pairs = pairs.sort_values("data_source", key=lambda s: s.map(_PREFERENCE.index), kind="stable")
     dataset, source = pairs.iloc[0]
     return dataset, f"{dataset} ({SOURCE_WORDS[source]})"
+
+
+def size_of(shape: str) -> int:
+    """M, the number of elements of a shape written as 89x89."""
+    return math.prod(int(axis) for axis in shape.split("x"))
 
 
 def failed_mechanisms(rows: pd.DataFrame, experiment: str, dataset: str) -> str:

@@ -27,6 +27,7 @@ import numpy as np
 from scipy import special
 
 from mechanisms.privacy import spherical_integral
+from mechanisms.privacy.numerics import ULP
 from mechanisms.privacy.profile import (
     Bounds,
     PrivacyProfile,
@@ -113,13 +114,15 @@ class SphericalProfile(PrivacyProfile):
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         flat = epsilon.ravel()
-        value, error = spherical_integral.log_delta(self._noise, flat)
+        value, error, log_survival = spherical_integral.log_delta(self._noise, flat)
         value[flat >= self.largest_loss] = -np.inf
-        error = 2 * error + _ROUNDING
+        hidden = ~np.isfinite(value) & (flat < self.largest_loss)
+        # -d log delta / d epsilon = P(L > epsilon) / delta - 1: how much one ulp in epsilon moves.
+        slope = np.expm1(np.where(np.isfinite(value), log_survival - value, 0.0))
+        error = 2 * error + _ROUNDING + 8 * ULP * flat * slope
         with np.errstate(divide="ignore"):
             lower = value + np.log(np.maximum(1 - error, 0.0))
         upper = np.minimum(value + np.log1p(error), 0.0)
-        hidden = ~np.isfinite(value) & (flat < self.largest_loss)
         upper[hidden] = spherical_integral.LOG_LEFT_OUT
         value = np.minimum(value, upper)
         return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))

@@ -67,33 +67,50 @@ class Spherical(NamedTuple):
         return self.shape / self.power
 
 
-def log_delta(noise: Spherical, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """log delta and the relative quadrature error, for a flat array of epsilons.
+class Estimate(NamedTuple):
+    """Flat arrays, one entry per epsilon."""
+
+    log_delta: np.ndarray
+    relative_error: np.ndarray
+    log_survival: np.ndarray  # log P(L > epsilon)
+
+
+def log_delta(noise: Spherical, epsilon: np.ndarray) -> Estimate:
+    """log delta, its relative quadrature error and log P(L > epsilon), for a flat array.
 
     The error adds, over all panels, the differences to a rule with fewer nodes in the outer and
     to one with fewer nodes in the inner integral. -inf where delta is below e^LOG_LEFT_OUT.
     """
     few, many = _OUTER
     sparse, dense = _INNER
+    size = epsilon.size
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
-        lower, upper, owner, reference = _panels(noise, epsilon)
-        total, error = np.zeros(epsilon.size), np.zeros(epsilon.size)
+        panels = _first_panels(noise, epsilon)
+        total, error, survival = np.zeros(size), np.zeros(size), np.zeros(size)
+        before = np.full(panels.owner.size, np.inf)
         for level in range(_LEVELS):
-            fine = _panel_sums(noise, epsilon, lower, upper, owner, reference, many, dense)
-            coarse = _panel_sums(noise, epsilon, lower, upper, owner, reference, few, dense)
-            angle = _panel_sums(noise, epsilon, lower, upper, owner, reference, many, sparse)
-            wrong = np.abs(fine - coarse)
-            scale = total + np.bincount(owner, fine, epsilon.size)
-            split = (wrong > _TARGET * scale[owner]) & (level < _LEVELS - 1)
-            total += np.bincount(owner[~split], fine[~split], epsilon.size)
-            wrong += np.abs(fine - angle)
-            error += np.bincount(owner[~split], wrong[~split], epsilon.size)
+            owner = panels.owner
+            fine, tail = _panel_sums(noise, epsilon, panels, many, dense)
+            outer_error = np.abs(fine - _panel_sums(noise, epsilon, panels, few, dense)[0])
+            inner_error = np.abs(fine - _panel_sums(noise, epsilon, panels, many, sparse)[0])
+            scale = total + np.bincount(owner, fine, size)
+            # Halving must pay off, or the error is that of rounding.
+            pays = (outer_error < 0.5 * before) | (level < 4)
+            split = (outer_error > _TARGET * scale[owner]) & pays & (level < _LEVELS - 1)
+            for sums, part in (
+                (total, fine),
+                (survival, tail),
+                (error, outer_error + inner_error),
+            ):
+                sums += np.bincount(owner[~split], part[~split], size)
             if not split.any():
                 break
-            middle = 0.5 * (lower[split] + upper[split])
-            lower, upper = np.r_[lower[split], middle], np.r_[middle, upper[split]]
-            owner = np.r_[owner[split], owner[split]]
-        return reference + np.log(total), error / np.where(total > 0, total, 1.0)
+            before = np.tile(outer_error[split], 2)
+            panels = _halved(panels, split)
+        relative = error / np.where(total > 0, total, 1.0)
+        return Estimate(
+            panels.reference + np.log(total), relative, panels.reference + np.log(survival)
+        )
 
 
 def loss(noise: Spherical, log_v: np.ndarray, sine: np.ndarray) -> np.ndarray:
@@ -132,10 +149,13 @@ def _edge(noise: Spherical, log_v: np.ndarray, epsilon: np.ndarray) -> np.ndarra
     return (np.expm1(np.minimum(2 * u, 700.0)) / x - x) / 2
 
 
-def _log_angle_integral(
+def _log_angle_integrals(
     noise: Spherical, y: np.ndarray, epsilon: np.ndarray, nodes: int
 ) -> np.ndarray:
-    """log of E_t[(1 - e^(epsilon - L))_+] at each radius; flat arrays y and epsilon."""
+    """logs of E_t[(1 - e^(epsilon - L))_+] and P_t(L > epsilon) at each radius, shape (2, size).
+
+    Flat arrays y and epsilon.
+    """
     twice = noise.dimension - 2
     cut = _CUT / twice if twice else np.inf
     log_v = y + np.log(noise.order)
@@ -162,52 +182,68 @@ def _log_angle_integral(
     gain = -np.expm1(np.minimum(epsilon[:, None] - loss(noise, log_v[:, None], np.sin(phi)), 0.0))
     log_peak = np.log1p(-2 * np.sin(0.5 * np.maximum(start, 0.0)) ** 2)
     log_cosine = np.log1p(-2 * np.sin(0.5 * phi) ** 2) - log_peak[:, None]
-    mean = (gain * measure * np.exp(twice * log_cosine)) @ np.tile(weights, 2)
+    density = measure * np.exp(twice * log_cosine) * np.tile(weights, 2)
+    means = np.stack([np.vecdot(gain, density), density.sum(axis=1)])
     norm = log_gamma_half_step((noise.dimension - 1) / 2) - 0.5 * np.log(np.pi)
-    return np.log(mean) + twice * log_peak + norm
+    return np.log(means) + twice * log_peak + norm
 
 
-def _log_integrand(noise: Spherical, y: np.ndarray, epsilon: np.ndarray, nodes: int) -> np.ndarray:
-    """log of the density of y times the inner integral; flat arrays y and epsilon."""
+def _log_integrands(noise: Spherical, y: np.ndarray, epsilon: np.ndarray, nodes: int) -> np.ndarray:
+    """logs of the density of y times the two inner integrals, (2, size); flat arrays."""
     k = noise.order
     norm = 0.5 * np.log(k) - LOG_SQRT_2PI - stirling_remainder(k)
     inner = [
-        _log_angle_integral(noise, y[i : i + _CHUNK], epsilon[i : i + _CHUNK], nodes)
+        _log_angle_integrals(noise, y[i : i + _CHUNK], epsilon[i : i + _CHUNK], nodes)
         for i in range(0, y.size, _CHUNK)
     ]
-    return norm - k * expm1_excess(y) + np.concatenate([*inner, np.empty(0)])
+    return norm - k * expm1_excess(y) + np.concatenate([*inner, np.empty((2, 0))], axis=1)
 
 
-def _panel_sums(noise, epsilon, lower, upper, owner, reference, outer, inner) -> np.ndarray:
-    """Integral over each panel [lower, upper] of y, scaled by e^-reference of its epsilon."""
+class Panels(NamedTuple):
+    """Intervals [lower, upper] of y, the index of the epsilon that each belongs to, and per
+    epsilon the log of the largest integrand scanned, which scales the sums."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    owner: np.ndarray
+    reference: np.ndarray
+
+
+def _panel_sums(
+    noise: Spherical, epsilon: np.ndarray, panels: Panels, outer: int, inner: int
+) -> np.ndarray:
+    """The two integrals over each panel, times e^-reference; shape (2, panels)."""
     unit, weights = unit_gauss_legendre(outer)
-    width = upper - lower
-    y = lower[:, None] + width[:, None] * unit
-    rate = np.repeat(epsilon[owner], outer)
-    values = _log_integrand(noise, y.ravel(), rate, inner).reshape(y.shape)
-    return width * (np.exp(values - reference[owner][:, None]) @ weights)
+    width = panels.upper - panels.lower
+    y = panels.lower[:, None] + width[:, None] * unit
+    rate = np.repeat(epsilon[panels.owner], outer)
+    values = _log_integrands(noise, y.ravel(), rate, inner).reshape(2, *y.shape)
+    return width * (np.exp(values - panels.reference[panels.owner][:, None]) @ weights)
 
 
-def _panels(noise, epsilon):
-    """First panels: where the integrand is not negligible, split where it is not smooth.
-
-    Returns lower and upper ends, the index of the epsilon each panel belongs to, and the log of
-    the largest scanned integrand per epsilon.
-    """
+def _first_panels(noise: Spherical, epsilon: np.ndarray) -> Panels:
+    """Panels where the integrand is not negligible, split where it is not smooth."""
     grid = np.broadcast_to(_radius_window(noise.order), (epsilon.size, _SCAN_POINTS))
-    kinks = _kinks(noise, grid, epsilon)
-    grid = np.sort(np.concatenate([grid, kinks], axis=1), axis=1)
+    grid = np.sort(np.concatenate([grid, _kinks(noise, grid, epsilon)], axis=1), axis=1)
     rate = np.repeat(epsilon, grid.shape[1])
-    scan = _log_integrand(noise, grid.ravel(), rate, 16).reshape(grid.shape)
+    scan = _log_integrands(noise, grid.ravel(), rate, 16)[0].reshape(grid.shape)
     reference = scan.max(axis=1)
     reference[~np.isfinite(reference)] = 0.0
     near = np.maximum(scan[:, :-1], scan[:, 1:]) > reference[:, None] - _CUT
     owner, cell = np.nonzero(near & (np.diff(grid, axis=1) > 0))
-    return grid[owner, cell], grid[owner, cell + 1], owner, reference
+    return Panels(grid[owner, cell], grid[owner, cell + 1], owner, reference)
+
+
+def _halved(panels: Panels, split: np.ndarray) -> Panels:
+    """Both halves of the panels to be split, and no others."""
+    lower, upper, owner = panels.lower[split], panels.upper[split], panels.owner[split]
+    middle = 0.5 * (lower + upper)
+    return Panels(np.r_[lower, middle], np.r_[middle, upper], np.r_[owner, owner], panels.reference)
 
 
 def _radius_window(k: float) -> np.ndarray:
-    """Scan points y, evenly spaced in w = +-sqrt(2 k (e^y - 1 - y)): y's density is ~ e^(-w^2/2)."""
+    """Scan points y, evenly spaced in w = +-sqrt(2 k (e^y - 1 - y)), in which the law of y is
+    nearly the standard normal."""
     w = np.linspace(-_WINDOW, _WINDOW, _SCAN_POINTS)
     goal = 0.5 * w**2 / k
     outside = goal + np.sqrt(2 * goal)

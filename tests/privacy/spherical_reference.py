@@ -43,12 +43,20 @@ def _delta(dimension, a, p, b, epsilon):
         kappa = gap / p
         return (kappa * _lambert(mp.log(1 / kappa) - level / kappa)) ** (1 / p)
 
+    log_constant = mp.loggamma(half + mp.mpf(1) / 2) - mp.loggamma(half) - mp.log(mp.pi) / 2
+
     def below(t):
         """P(cosine < t)."""
         if abs(t) >= 1:
             return mp.mpf(t > 0)
-        tail = mp.betainc(half, mp.mpf(1) / 2, 0, 1 - t * t, regularized=True) / 2
-        return tail if t < 0 else 1 - tail
+        if dimension * t * t > 800:
+            return mp.mpf(t > 0)  # less than e^-400 from it
+        # P(0 < cosine < |t|) = C |t| (1 - t^2)^half 2F1(half + 1/2, 1; 3/2; t^2), positive terms;
+        # the tail is its distance from 1/2, which costs M t^2 / 4.6 digits.
+        with mp.workdps(70 + int(dimension * t * t / 4)):
+            series = mp.hyp2f1(half + mp.mpf(1) / 2, 1, mp.mpf(3) / 2, t * t)
+            inside = t * mp.exp(log_constant + half * mp.log1p(-t * t)) * series
+            return mp.mpf(1) / 2 + inside
 
     def integrand(y):
         v = mp.exp(y)
@@ -83,17 +91,23 @@ def _breaks(k, p, s, gap, epsilon):
     def loss_at(y, sign):
         r = mp.exp(y / p)
         other = abs(r + sign * s)
-        return gap * mp.log(other / r) + other**p - r**p - epsilon
+        return gap * mp.log(other / r) + other**p - r**p
 
-    # The edge of {loss > epsilon} enters or leaves the sphere where the loss at a pole is epsilon.
-    fine = [low + (high - low) * i / mp.mpf(400) for i in range(401)]
+    # The edge of {loss > epsilon}, or of {loss < -epsilon} for the second term, enters or leaves
+    # the sphere where the loss at a pole is epsilon, or -epsilon.
+    fine = [low + (high - low) * (i + mp.mpf("0.37")) / 400 for i in range(400)]
     kinks = []
-    for sign in (1, -1):
-        values = [loss_at(y, sign) if s != mp.exp(y / p) else mp.mpf(-1) for y in fine]
+    for sign, level in ((1, epsilon), (-1, epsilon), (-1, -epsilon)):
+        values = [loss_at(y, sign) - level for y in fine]
         for left, right, f, g in zip(fine, fine[1:], values, values[1:], strict=False):
             if f * g < 0:
-                kinks.append(mp.findroot(lambda y, q=sign: loss_at(y, q), (left, right), "anderson"))
-    return sorted(ends + [y for y in kinks if low < y < high])
+                kinks.append(
+                    mp.findroot(
+                        lambda y, q=sign, e=level: loss_at(y, q) - e, (left, right), "anderson"
+                    )
+                )
+    centre = p * mp.log(s)  # the radius at which the other centre is met
+    return sorted(ends + [y for y in [*kinks, centre] if low < y < high])
 
 
 _PIECES = 16

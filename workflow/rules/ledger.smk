@@ -1,0 +1,32 @@
+"""The claims of the papers, judged by the results of the run."""
+
+
+rule claims:
+    input:
+        RUN / "claims.csv",
+        RUN / "claims.md",
+
+
+rule judge_claims:
+    input:
+        rows=expand(RUN / "experiments" / "{experiment}.parquet", experiment=CONFIG["experiments"]),
+        timings=expand(
+            RUN / "experiments" / "{experiment}.timings.parquet", experiment=CONFIG["experiments"]
+        ),
+        claims=sorted(Path("paper_figures/claims").glob("*.yaml")),
+        # Some claims are decided by profiles and closed forms, not by results.
+        sources=sorted(
+            path
+            for folder in ("paper_figures", "mechanisms")
+            for path in Path(folder).rglob("*.py")
+        ),
+    output:
+        csv=RUN / "claims.csv",
+        markdown=RUN / "claims.md",
+    log:
+        RUN / "logs" / "claims.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    script:
+        "../scripts/judge_claims.py"
