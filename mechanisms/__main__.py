@@ -113,7 +113,7 @@ def _metadata(cls) -> dict:
 def _show_list(rows: list[dict]) -> str:
     names = ("key", "title", "guarantee", "paper", "theorem")
     widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in names}
-    lines = [names, *((row[name] for name in names) for row in rows)]
+    lines = [names, *([row[name] for name in names] for row in rows)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths.values(), strict=True))
         for line in lines

@@ -10,8 +10,8 @@ from mechanisms.privacy.audit import AuditResult, audit_losses
 from mechanisms.privacy.profile import Bounds
 
 HOLDS, LOOSE, REFUTED, UNDECIDED = "holds", "loose", "refuted", "undecided"
-# Relative slack within which a true delta counts as the claimed one: the accuracy of profiles.
-DELTA_TOLERANCE = 1e-6
+# Relative slack within which a true delta or epsilon counts as the claimed one.
+TOLERANCE = 1e-6
 # A claim that costs less than one percent of extra variance is called tight.
 VARIANCE_TOLERANCE = 0.01
 
@@ -113,7 +113,7 @@ def verify(
         noise_scale=next(iter(mechanism.parameters().values())) if _adds(mechanism) else None,
         expected_loss=mechanism.expected_loss() if _adds(mechanism) else None,
         wasted_variance=wasted,
-        verdict=_verdict(true_delta, delta, wasted, audit),
+        verdict=_verdict(true_delta, true_epsilon, epsilon, delta, wasted, audit),
         audit=audit,
     )
 
@@ -144,13 +144,23 @@ def _wasted_variance(mechanism: Mechanism, delta: float) -> float | None:
 
 
 def _verdict(
-    true_delta: Bounds, delta: float, wasted: float | None, audit: AuditResult | None
+    true_delta: Bounds,
+    true_epsilon: Bounds,
+    epsilon: float,
+    delta: float,
+    wasted: float | None,
+    audit: AuditResult | None,
 ) -> str:
-    if true_delta.lower > delta * (1 + DELTA_TOLERANCE):
-        return REFUTED
-    if true_delta.upper <= delta * (1 + DELTA_TOLERANCE):
+    """The claim counts as true when it is within rounding of the truth in delta or in epsilon.
+
+    At a claimed delta of 0 no relative accuracy in delta exists, but there is one in epsilon.
+    """
+    delta, epsilon = delta * (1 + TOLERANCE), epsilon * (1 + TOLERANCE)
+    if true_delta.upper <= delta or true_epsilon.upper <= epsilon:
         tight = wasted is None or wasted <= 1 + VARIANCE_TOLERANCE
         return HOLDS if tight else LOOSE
+    if true_delta.lower > delta and true_epsilon.lower > epsilon:
+        return REFUTED
     return REFUTED if audit is not None and audit.refutes(delta) else UNDECIDED
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechanisms.privacy.numerics import falling_root
+from mechanisms.privacy.numerics import ULP, falling_root
 
 # Where the search for epsilon gives up and says inf.
 _LARGEST_EPSILON = 1e15
@@ -82,7 +82,8 @@ class PrivacyProfile(ABC):
         """By which the noise must be multiplied for delta(epsilon) to become exactly `delta`.
 
         epsilon: finite, > 0; delta: in (0, 1), or 0 where the noise can be purely private. The
-        delta that is reached is within 1e-10, relatively, of the one asked for. Raises ValueError
+        delta that is reached is within 1e-10, relatively, of the one asked for; less only if the
+        profile is so steep that neighbouring floating-point scales differ by more. Raises ValueError
         where no finite factor does it.
         """
         check_target(epsilon, delta)
@@ -98,12 +99,16 @@ class PrivacyProfile(ABC):
         root = falling_root(
             excess, np.zeros(1), np.ones(1), floor=-limit, ceiling=limit, tolerance=1e-11
         )[0]
-        if abs(excess(np.array([root]))[0]) > 1e-10:
-            raise ValueError(
-                f"no multiple of this noise has delta({epsilon:g}) = {delta:g}; closest is the "
-                f"multiple {np.exp(root):g}"
-            )
-        return float(np.exp(root))
+        if abs(excess(np.array([root]))[0]) <= 1e-10:
+            return float(np.exp(root))
+        # Where delta is so steep that no double reaches it: the next scale on the private side.
+        around = root + 8 * ULP * max(abs(root), 1.0) * np.array([-1.0, 1.0])
+        if excess(around)[0] > 0 >= excess(around)[1]:
+            return float(np.exp(around[1]))
+        raise ValueError(
+            f"no multiple of this noise has delta({epsilon:g}) = {delta:g}; the search ended at "
+            f"the multiple {np.exp(root):g}"
+        )
 
     @abstractmethod
     def sample_losses(

@@ -45,6 +45,7 @@ _GRADING = 0.03
 # A panel is halved while its two outer rules differ by more than this share of delta.
 _TARGET = 1e-11
 _LEVELS = 30
+_MOST_SPLITS = 80
 _CHUNK = 1024
 
 
@@ -87,16 +88,15 @@ def log_delta(noise: Spherical, epsilon: np.ndarray) -> Estimate:
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
         panels = _first_panels(noise, epsilon)
         total, error, survival = np.zeros(size), np.zeros(size), np.zeros(size)
-        before = np.full(panels.owner.size, np.inf)
         for level in range(_LEVELS):
             owner = panels.owner
             fine, tail = _panel_sums(noise, epsilon, panels, many, dense)
             outer_error = np.abs(fine - _panel_sums(noise, epsilon, panels, few, dense)[0])
             inner_error = np.abs(fine - _panel_sums(noise, epsilon, panels, many, sparse)[0])
             scale = total + np.bincount(owner, fine, size)
-            # Halving must pay off, or the error is that of rounding.
-            pays = (outer_error < 0.5 * before) | (level < 4)
-            split = (outer_error > _TARGET * scale[owner]) & pays & (level < _LEVELS - 1)
+            split = (outer_error > _TARGET * scale[owner]) & (level < _LEVELS - 1)
+            # A kink asks for few panels on each level; asking for many means rounding errors.
+            split &= np.bincount(owner[split], minlength=size)[owner] <= _MOST_SPLITS
             for sums, part in (
                 (total, fine),
                 (survival, tail),
@@ -105,7 +105,6 @@ def log_delta(noise: Spherical, epsilon: np.ndarray) -> Estimate:
                 sums += np.bincount(owner[~split], part[~split], size)
             if not split.any():
                 break
-            before = np.tile(outer_error[split], 2)
             panels = _halved(panels, split)
         relative = error / np.where(total > 0, total, 1.0)
         return Estimate(

@@ -69,7 +69,7 @@ def test_an_incomplete_or_wrong_table_is_refused(rows, words):
 
 def test_all_problems_are_told_at_once():
     rows = [*complete()[:3], row(trial=1), row(trial=2, value=math.nan)]
-    with pytest.raises(TableError, match="duplicate.*not finite.*1 of 2 grid points"):
+    with pytest.raises(TableError, match=r"duplicate.*not finite.*1 of 2 grid points"):
         check_table(to_table(rows), EXPECTED)
 
 

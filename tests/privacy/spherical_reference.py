@@ -4,7 +4,8 @@
 
 rewrites `spherical_reference.csv` beside this file (about an hour on one core). The formula,
 
-    delta = P(r' > h(r)) - e^epsilon P(r' < k(r)),   log g(r) - log g(h) = epsilon = log g(k) - log g(r),
+    delta = P(r' > h(r)) - e^epsilon P(r' < k(r)),
+    log g(h(r)) = log g(r) - epsilon,   log g(k(r)) = log g(r) + epsilon,
 
 integrates the radius against the distribution function of the angle, and cancels: 50 digits pay
 for that. It shares nothing with `mechanisms.privacy.spherical_integral` but the model; only the
@@ -103,7 +104,10 @@ def _breaks(k, p, s, gap, epsilon):
             if f * g < 0:
                 kinks.append(
                     mp.findroot(
-                        lambda y, q=sign, e=level: loss_at(y, q) - e, (left, right), "anderson"
+                        lambda y, q=sign, e=level: loss_at(y, q) - e,
+                        (left, right),
+                        "anderson",
+                        verify=False,
                     )
                 )
     centre = p * mp.log(s)  # the radius at which the other centre is met

@@ -1,0 +1,178 @@
+"""Claimed against true privacy: reference values, verdicts, and the exact footing."""
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    Unsupported,
+    all_mechanisms,
+    get_mechanism,
+)
+from mechanisms.__main__ import main
+from mechanisms.verify import HOLDS, LOOSE, REFUTED, explain, verify
+
+
+def calibrated(key, query, budget, footing="published"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return get_mechanism(key).calibrate(query, budget, footing)
+
+
+def unit(size):
+    return Query(shape=(size,), l2_sensitivity=1.0)
+
+
+@pytest.mark.parametrize(
+    ("size", "epsilon", "delta", "digits"),
+    [(4, 1.0, 9.04e-4, 3), (16, 1.0, 0.4417, 4), (64, 1.0, 0.9280, 4), (3, 0.3, 1.853e-6, 4)],
+)
+def test_true_delta_of_r1smg(size, epsilon, delta, digits):
+    result = verify(calibrated("r1smg", unit(size), Budget(epsilon=epsilon, delta=1e-5)))
+    assert result.true_delta.value == pytest.approx(delta, rel=0.5 * 10 ** (1 - digits))
+    assert result.verdict == (LOOSE if size == 3 else REFUTED)
+
+
+def test_true_delta_of_r1smg_at_the_count_query(uber):
+    mechanism = calibrated("r1smg", uber, Budget(epsilon=1e-5, delta=1e-7))
+    true = mechanism.profile().delta(np.array([1e-5, 1.0, 10.0])).value
+    assert true == pytest.approx([0.21664, 0.095716, 0.034571], rel=3e-5)
+
+
+def test_exact_footing_of_r1smg():
+    budget = Budget(epsilon=1, delta=1e-5)
+    r1smg = calibrated("r1smg", unit(16), budget, "exact")
+    assert r1smg.expected_loss() == pytest.approx(3.03e10, rel=2e-3)
+    gaussian = calibrated("gaussian-analytic", unit(16), budget, "exact")
+    assert gaussian.expected_loss() == pytest.approx(223, rel=2e-3)
+
+
+WITH_PROFILE = [
+    key
+    for key, cls in all_mechanisms().items()
+    if issubclass(cls, AdditiveMechanism) and cls.guarantee != "none"
+]
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (12, 20)])
+@pytest.mark.parametrize("key", WITH_PROFILE)
+def test_exact_footing_meets_the_budget(key, shape, make_query):
+    budget = Budget(epsilon=0.8, delta=1e-6)
+    mechanism = calibrated(key, make_query(*shape), budget, "exact")
+    true = mechanism.profile().delta(budget.epsilon).value
+    assert true == pytest.approx(budget.delta, rel=1e-9)
+    assert verify(mechanism).verdict == HOLDS
+
+
+@pytest.mark.parametrize("key", ["gaussian", "mvg", "mgm", "udn", "idn", "gaussian-per-element"])
+def test_sufficient_conditions_hold_and_waste_variance(key, make_query):
+    result = verify(calibrated(key, make_query(8, 6), Budget(epsilon=0.5, delta=1e-5)))
+    assert result.verdict == LOOSE
+    assert result.wasted_variance > 1.05
+
+
+@pytest.mark.parametrize("key", ["gaussian-analytic", "imgm"])
+def test_necessary_and_sufficient_conditions_hold_tightly(key, make_query):
+    result = verify(calibrated(key, make_query(8, 6), Budget(epsilon=0.5, delta=1e-5)))
+    assert result.verdict == HOLDS
+    assert result.wasted_variance == pytest.approx(1, rel=1e-9)
+
+
+def test_imgm_claim_covers_all_compositions(make_query):
+    budget = Budget(epsilon=0.5, delta=1e-5)
+    mechanism = get_mechanism("imgm").calibrate(make_query(4, 4), budget, compositions=25)
+    assert verify(mechanism).verdict == HOLDS
+    once = mechanism.noise.profile(mechanism.query)
+    assert once.delta(0.5).value < 1e-12
+
+
+def test_laplace_is_pure_and_tight(make_query):
+    result = verify(calibrated("laplace", make_query(3, 3), Budget(epsilon=0.5, delta=1e-5)))
+    assert result.claimed_delta == 0
+    assert result.verdict == HOLDS
+    assert result.true_epsilon.value == pytest.approx(0.5, rel=1e-12)
+
+
+def test_non_private_claims_nothing(make_query):
+    with pytest.raises(Unsupported, match="claims no privacy"):
+        verify(calibrated("non-private", make_query(3, 3), Budget(epsilon=1)))
+    with pytest.raises(Unsupported, match="no exact footing"):
+        calibrated("non-private", make_query(3, 3), Budget(epsilon=1), "exact")
+
+
+def test_random_answer_is_perfectly_private(make_query):
+    result = verify(calibrated("random-answer", make_query(3, 3), Budget(epsilon=1)))
+    assert (result.true_delta.value, result.verdict) == (0.0, HOLDS)
+
+
+def test_the_element_box_makes_diagonal_noise_more_private():
+    """One element may change by 1/10 only: mu is that of one element, not of the l2 ball."""
+    ball = Query(shape=(2, 2), l2_sensitivity=1.0, frobenius_bound=1.0)
+    box = Query(
+        shape=(2, 2), l2_sensitivity=1.0, frobenius_bound=1.0, linf_sensitivity=0.1
+    )  # fmt: skip
+    theta = [0.9, 0.1]
+    budget = Budget(epsilon=0.5, delta=1e-5)
+    mu = {}
+    for name, query in (("ball", ball), ("box", box)):
+        mechanism = get_mechanism("mvg").calibrate(query, budget, precision=theta)
+        mu[name] = mechanism.profile().mu
+        std = mechanism.noise.row_std
+    assert mu["ball"] == pytest.approx(1 / std.min(), rel=1e-12)
+    assert mu["box"] == pytest.approx(0.1 * math.sqrt(2 / std[0] ** 2 + 2 / std[1] ** 2), rel=1e-12)
+
+
+def test_audit_agrees_with_the_exact_profile():
+    mechanism = calibrated("r1smg", unit(16), Budget(epsilon=1, delta=1e-5))
+    result = verify(mechanism, samples=20_000, seed=3)
+    assert result.audit.delta_lower < result.true_delta.value < result.audit.delta_upper
+    assert result.audit.refutes(1e-5)
+
+
+@pytest.mark.parametrize("key", ["r1smg", "gaussian"])
+def test_losses_of_real_draws_are_those_of_the_sufficient_statistics(key):
+    """The audit's shortcut (radius and cosine, one normal) against draws in all M dimensions."""
+    from scipy import stats
+
+    size, trials = 12, 20_000
+    mechanism = calibrated(key, unit(size), Budget(epsilon=0.5, delta=1e-3))
+    noise = mechanism.sample(np.random.default_rng(1), trials)
+    moved = noise.copy()
+    moved[:, 0] -= 1.0
+    squared, squared_moved = (np.vecdot(x, x) for x in (noise, moved))
+    if key == "gaussian":
+        losses = (squared_moved - squared) / (2 * mechanism.noise.sigma**2)
+    else:
+        sigma_star = mechanism.parameters()["sigma_star"]
+        losses = (squared_moved - squared) / (2 * sigma_star)
+        losses += (size - 1) / 2 * np.log(squared_moved / squared)
+    shortcut = mechanism.profile().sample_losses(np.random.default_rng(2), trials)
+    assert stats.ks_2samp(losses, shortcut).pvalue > 1e-3
+
+
+def test_verify_as_json(capsys):
+    arguments = ["verify", "r1smg", "--shape", "16", "--l2-sensitivity", "1", "--epsilon", "1"]
+    assert main([*arguments, "--delta", "1e-5", "--samples", "5000", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {
+        "mechanism", "footing", "claimed", "true_delta_at_epsilon", "true_epsilon_at_delta",
+        "bounds", "noise_scale", "expected_loss", "verdict", "audit",
+    } <= set(answer)  # fmt: skip
+    assert answer["claimed"] == {"epsilon": 1.0, "delta": 1e-5}
+    assert answer["verdict"] == "refuted"
+    bounds = answer["bounds"]["true_delta_at_epsilon"]
+    assert bounds["lower"] <= answer["true_delta_at_epsilon"] <= bounds["upper"]
+    assert answer["audit"]["samples"] == 5000
+
+
+def test_verify_in_words():
+    shown = explain(verify(calibrated("r1smg", unit(16), Budget(epsilon=1, delta=1e-5))))
+    assert "refuted: the claim is false" in shown
+    assert "0.4417" in shown
