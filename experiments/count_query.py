@@ -87,8 +87,7 @@ SETTINGS = EPSILONS | {
     "map_epsilons": Setting(
         "a mapping from mechanisms (and default) to a number > 0",
         mapping_of(positive),
-        "epsilon at which the first trial's whole map is kept for Figure 4",
-        {},
+        "epsilon at which the first trial's whole map is kept, for Figures 4 and 5",
     ),
 }
 

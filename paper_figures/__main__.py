@@ -7,6 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from experiments.frames import read_frame
 from paper_figures.registry import DrawingError, draw, drawings_for
 
 
@@ -31,9 +32,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _draw(folder: Path, stored: list[Path]) -> int:
-    experiments = {path.name.split(".")[0] for path in stored}
+    rows = read_frame(*(path for path in stored if not path.name.endswith(".timings.parquet")))
+    available = set(rows["experiment"]) | set(rows["experiment"] + "/" + rows["dataset"])
     failed = 0
-    for name, drawing in drawings_for(experiments).items():
+    for name, drawing in drawings_for(available).items():
         files = [folder / "experiments" / f"{e}.parquet" for e in drawing.experiments]
         files += [folder / "experiments" / f"{e}.timings.parquet" for e in drawing.timings]
         try:

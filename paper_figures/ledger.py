@@ -34,6 +34,13 @@ class LedgerError(ValueError):
     """A claim is not well formed; the message names it and what is wrong."""
 
 
+class CannotJudge(Exception):
+    """The results at hand do not let a claim be judged; the message is the reason.
+
+    Raised by measurements; the claim's verdict is then "not run".
+    """
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim:
     """One statement of a paper.
@@ -73,16 +80,18 @@ class Measured:
         ours: Our number or order, as text.
         verdict: reproduced, not reproduced (our numbers do not show it), contradicted (our
             numbers, exact or with an interval, show the opposite), or not run.
+        finding: What that means, in one sentence.
+        detail: What was computed, from which stated parameters, and what differs.
         footing: "published", "exact", "both" or "" where it does not matter.
         trials: Trials behind the number; None for exact values.
-        detail: What was computed, from which stated parameters, and what differs.
     """
 
     ours: str
     verdict: str
+    finding: str = ""
+    detail: str = ""
     footing: str = ""
     trials: int | None = None
-    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,11 +135,11 @@ def all_claims() -> list[Claim]:
     """Every claim, paper by paper in the order of the files.
 
     Raises:
-        LedgerError: An unknown field, kind or measurement, or an id that is used twice.
+        LedgerError: An unknown field or kind, or an id that is used twice.
     """
     claims: list[Claim] = []
     for path in sorted(CLAIMS.glob("*.yaml")):
-        for entry in yaml.safe_load(path.read_text()):
+        for entry in yaml.safe_load(path.read_text(encoding="utf-8")):
             name = entry.get("id", entry)
             try:
                 claim = Claim(**({"paper": path.stem, "arguments": {}} | entry))
@@ -148,7 +157,11 @@ def all_claims() -> list[Claim]:
 
 
 def evaluate(folder: Path) -> pd.DataFrame:
-    """The ledger of a run: one row per claim, from the tables in `folder`/experiments."""
+    """The ledger of a run: one row per claim, from the tables in `folder`/experiments.
+
+    Raises:
+        LedgerError: A claim is not well formed or names a measurement that does not exist.
+    """
     measurements = all_measurements()
     rows = []
     for claim in all_claims():
@@ -164,10 +177,13 @@ def evaluate(folder: Path) -> pd.DataFrame:
                 "statement": claim.statement,
                 "paper says": claim.expected,
                 "we find": measured.ours,
+                "verdict": measured.verdict,
                 "footing": measured.footing,
                 "trials": measured.trials,
-                "verdict": measured.verdict,
+                "finding": measured.finding,
                 "detail": measured.detail,
+                "tolerance": claim.tolerance,
+                "reason": claim.reason,
             }
         )
     return pd.DataFrame(rows).astype({"trials": "Int64"})
@@ -175,31 +191,85 @@ def evaluate(folder: Path) -> pd.DataFrame:
 
 def _measured(claim: Claim, chosen: Measurement | None, folder: Path) -> Measured:
     if chosen is None:
-        return Measured(ours="", verdict=NOT_RUN, detail=f"waits for {claim.waits_for}")
+        return _not_run(f"Waits for {claim.waits_for}.")
     rows = [folder / f"{name}.parquet" for name in chosen.experiments]
     timings = [folder / f"{name}.timings.parquet" for name in chosen.timings]
     missing = [path.name for path in (*rows, *timings) if not path.exists()]
     if missing:
-        return Measured(ours="", verdict=NOT_RUN, detail=f"this run has no {', '.join(missing)}")
-    measured = chosen.function(claim, Results(read_frame(*rows), read_frame(*timings)))
+        return _not_run(f"This run has no {', '.join(missing)}.")
+    try:
+        measured = chosen.function(claim, Results(read_frame(*rows), read_frame(*timings)))
+    except CannotJudge as reason:
+        return _not_run(f"{reason}.")
     if measured.verdict not in VERDICTS:
         raise LedgerError(f"claim {claim.id}: unknown verdict {measured.verdict!r}")
     return measured
 
 
+def _not_run(reason: str) -> Measured:
+    return Measured(ours="", verdict=NOT_RUN, finding=reason)
+
+
+def write_ledger(folder: Path) -> None:
+    """Write `folder`/claims.csv and claims.md; the same results give the same bytes."""
+    ledger = evaluate(folder)
+    ledger.to_csv(folder / "claims.csv", index=False, lineterminator="\n")
+    (folder / "claims.md").write_text(to_markdown(ledger), encoding="utf-8")
+
+
 def to_markdown(ledger: pd.DataFrame) -> str:
     """The ledger for people: a count of verdicts, then one table per paper."""
-    lines = ["# Claims ledger", ""]
-    counts = ledger["verdict"].value_counts()
-    lines.append(", ".join(f"{counts.get(v, 0)} {v}" for v in VERDICTS) + ".")
-    lines += [
+    lines = [
+        "# Claims ledger",
         "",
-        "A verdict speaks of the stated parameters only; the detail says what was computed.",
+        _counted(ledger) + ".",
+        "",
+        "A verdict speaks of the stated parameters only. Orders are judged by 95% intervals of "
+        "paired differences; the calibration that the paper publishes decides, and where the "
+        "exact footing (noise rescaled until the true delta is the claimed one) tells another "
+        "story, the detail says so.",
     ]
-    columns = ["claim", "where", "statement", "paper says", "we find", "verdict", "detail"]
     for paper, claims in ledger.groupby("paper", sort=False):
-        lines += ["", f"## {paper}", "", "| " + " | ".join(columns) + " |"]
-        lines.append("|" + " --- |" * len(columns))
-        for claim in claims[columns].itertuples(index=False):
-            lines.append("| " + " | ".join(str(v).replace("|", "\\|") for v in claim) + " |")
+        parts = claims[["finding", "detail", "reason"]].fillna("")
+        detail = parts.apply(lambda row: " ".join(text for text in row if text), axis=1)
+        shown = ["claim", "where", "statement", "paper says", "we find", "verdict"]
+        lines += ["", f"## {paper}", "", *_table(claims[shown].assign(detail=detail))]
     return "\n".join(lines) + "\n"
+
+
+def findings(ledger: pd.DataFrame) -> str:
+    """'What we found' for the README: counts, then what is contradicted and not reproduced."""
+    lines = ["## What we found", "", f"Of {len(ledger)} claims of the papers: {_counted(ledger)}."]
+    titles = {
+        CONTRADICTED: "Contradicted by exact numbers or by intervals",
+        NOT_REPRODUCED: "Not reproduced from the stated parameters",
+    }
+    for verdict, title in titles.items():
+        claims = ledger[ledger["verdict"] == verdict]
+        if claims.empty:
+            continue
+        shown = pd.DataFrame(
+            {
+                "paper": claims["paper"] + ", " + claims["where"],
+                "claim": claims["statement"],
+                "paper says": claims["paper says"],
+                "we find": claims["we find"],
+                "which means": claims["finding"],
+            }
+        )
+        lines += ["", f"### {title}", "", *_table(shown)]
+    return "\n".join(lines) + "\n"
+
+
+def _counted(ledger: pd.DataFrame) -> str:
+    counts = ledger["verdict"].value_counts()
+    return ", ".join(f"{counts.get(verdict, 0)} {verdict}" for verdict in VERDICTS)
+
+
+def _table(table: pd.DataFrame) -> list[str]:
+    """Lines of a Markdown table."""
+    lines = ["| " + " | ".join(table.columns) + " |", "|" + " --- |" * len(table.columns)]
+    for row in table.itertuples(index=False):
+        cells = (" ".join(str(value).split()).replace("|", "\\|") for value in row)
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines

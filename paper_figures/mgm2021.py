@@ -22,7 +22,7 @@ STATED_ORDERS = {
 STATED_SECONDS = {"gaussian": 0.00164, "mvg": 0.51146, "udn": 0.00248, "idn": 0.00224}
 
 
-@drawing("mgm2021_table4", kind="tables", experiments=["noise_only"])
+@drawing("mgm2021_table4", kind="tables", needs=["noise_only/growing-sensitivity"])
 def table_4(results: Results) -> Drawn:
     """Powers of m and n with which the expected error grows, measured and stated."""
     rows = ok_rows(results.rows, "noise_only", "expected_loss", "growing-sensitivity")
@@ -70,7 +70,9 @@ def _last_slope(rows: pd.DataFrame, axis: str, fixed: str, logarithm: bool) -> f
     return float(np.diff(values)[0] / np.diff(np.log(line[axis].to_numpy()))[0])
 
 
-@drawing("mgm2021_table5", kind="tables", experiments=["noise_only"], timings=["noise_only"])
+@drawing(
+    "mgm2021_table5", kind="tables", needs=["noise_only/gradient-shapes"], timings=["noise_only"]
+)
 def table_5(results: Results) -> Drawn:
     """Seconds per draw, and their ratio to the vector Gaussian, at the shapes of Table 2."""
     timings = results.timings

@@ -46,7 +46,7 @@ def budget_words(rows: pd.DataFrame) -> str:
     return f"epsilon {common:g}{exceptions}, delta {pairs['delta'].iloc[0]:g}"
 
 
-@drawing("r1smg2024_fig4", kind="figures", experiments=["count_query"])
+@drawing("r1smg2024_fig4", kind="figures", needs=["count_query"])
 def figure_4(results: Results) -> Drawn:
     """Heat maps of the released counts on one colour scale, the non-private map first."""
     dataset, source = main_dataset(results.rows, "count_query")
@@ -98,7 +98,7 @@ def figure_4(results: Results) -> Drawn:
     return Drawn(caption, data, figure)
 
 
-@drawing("r1smg2024_fig5", kind="figures", experiments=["count_query"])
+@drawing("r1smg2024_fig5", kind="figures", needs=["count_query"])
 def figure_5(results: Results) -> Drawn:
     """Distribution of L over the trials: on one axis, and relative to its own mean."""
     dataset, source = main_dataset(results.rows, "count_query")
@@ -158,7 +158,7 @@ def _loss_panels(axes, groups: dict[str, np.ndarray]) -> None:
         axis.set_ylabel(words)
 
 
-@drawing("r1smg2024_counts", kind="figures", experiments=["count_query"])
+@drawing("r1smg2024_counts", kind="figures", needs=["count_query"])
 def counts_over_epsilon(results: Results) -> Drawn:
     """Error per valid cell and per random rectangle over epsilon, every mechanism."""
     dataset, source = main_dataset(results.rows, "count_query")
@@ -205,7 +205,7 @@ def counts_over_epsilon(results: Results) -> Drawn:
     return Drawn(caption, means, figure)
 
 
-@drawing("r1smg2024_fig9", kind="figures", experiments=["noise_only"])
+@drawing("r1smg2024_fig9", kind="figures", needs=["noise_only/fixed-sensitivity"])
 def figure_9(results: Results) -> Drawn:
     """Expected loss over M, one panel per epsilon, both footings."""
     rows = ok_rows(results.rows, "noise_only", "expected_loss", "fixed-sensitivity")
@@ -243,7 +243,7 @@ def figure_9(results: Results) -> Drawn:
     return Drawn(caption, rows[columns], figure)
 
 
-@drawing("r1smg2024_table1", kind="tables", experiments=["count_query"])
+@drawing("r1smg2024_table1", kind="tables", needs=["count_query"])
 def table_1(results: Results) -> Drawn:
     """The constants C_C, C_A, C_M and C_R times s^2 beside the true expected losses."""
     dataset, source = main_dataset(results.rows, "count_query")
@@ -288,7 +288,7 @@ def _constant(mechanism: str, m: int, n: int, epsilon: float, delta: float) -> t
     return "C_R", 2 / epsilon * math.exp(-log_psi(size, delta))
 
 
-@drawing("r1smg2024_stability", kind="tables", experiments=["noise_only"])
+@drawing("r1smg2024_stability", kind="tables", needs=["noise_only/fixed-sensitivity"])
 def stability(results: Results) -> Drawn:
     """Theorems 8 and 9 and what they are read to mean: kurtosis, skewness and tails of L."""
     metrics = {

@@ -45,7 +45,8 @@ class Drawing:
         name: File name and Snakemake target, "<paper>_<figure>".
         paper: Key of the paper.
         kind: "figures" or "tables".
-        experiments: The experiments whose rows it reads.
+        needs: What it reads rows of: experiments, or one data set of an experiment as
+            "experiment/dataset".
         timings: The experiments whose seconds it reads.
         function: Results to Drawn.
     """
@@ -53,9 +54,14 @@ class Drawing:
     name: str
     paper: str
     kind: str
-    experiments: tuple[str, ...]
+    needs: tuple[str, ...]
     timings: tuple[str, ...]
     function: Callable[[Results], Drawn]
+
+    @property
+    def experiments(self) -> tuple[str, ...]:
+        """The experiments whose rows it reads."""
+        return tuple(dict.fromkeys(need.split("/")[0] for need in self.needs))
 
     def sources(self) -> list[str]:
         """Code that the drawing depends on."""
@@ -63,12 +69,12 @@ class Drawing:
         return [module, "paper_figures/registry.py", "paper_figures/style.py"]
 
 
-def drawing(name: str, *, kind: str, experiments: tuple[str, ...] = (), timings=()):
+def drawing(name: str, *, kind: str, needs: tuple[str, ...], timings: tuple[str, ...] = ()):
     """Declare a function of `Results` as a figure or table."""
 
     def declare(function):
         paper = name.split("_")[0]
-        function.drawing = Drawing(name, paper, kind, tuple(experiments), tuple(timings), function)
+        function.drawing = Drawing(name, paper, kind, tuple(needs), tuple(timings), function)
         return function
 
     return declare
@@ -87,12 +93,12 @@ def all_drawings() -> dict[str, Drawing]:
     return dict(sorted(found.items()))
 
 
-def drawings_for(experiments: set[str]) -> dict[str, Drawing]:
-    """The drawings that a run with these experiments can make."""
+def drawings_for(available: set[str]) -> dict[str, Drawing]:
+    """The drawings that can be made of results: "experiment" and "experiment/dataset" names."""
     return {
         name: drawing
         for name, drawing in all_drawings().items()
-        if experiments.issuperset((*drawing.experiments, *drawing.timings))
+        if available.issuperset((*drawing.needs, *drawing.timings))
     }
 
 

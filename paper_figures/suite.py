@@ -11,6 +11,7 @@ from experiments.experiment import Point
 from experiments.guarantee import setting_at
 from experiments.table import OK
 from mechanisms import all_mechanisms
+from mechanisms.verify import HOLDS, LOOSE, REFUTED, UNDECIDED
 from paper_figures.registry import Drawn, Results, drawing
 from paper_figures.select import ok_rows, size_of
 from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
@@ -18,9 +19,10 @@ from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, l
 # True deltas below this are drawn at the edge: far below any claim.
 FLOOR = 1e-12
 NOT_SHOWN = ("non-private", "random-answer")
+VERDICT_WORDS = (HOLDS, LOOSE, REFUTED, UNDECIDED)
 
 
-@drawing("suite_headline", kind="figures", experiments=["guarantee"])
+@drawing("suite_headline", kind="figures", needs=["guarantee/grid"])
 def headline(results: Results) -> Drawn:
     """Left: true delta over M at one claimed budget. Right: expected loss on both footings."""
     epsilon = 1.0
@@ -70,7 +72,7 @@ def headline(results: Results) -> Drawn:
     return Drawn(caption, pd.concat([true, loss])[columns], figure)
 
 
-@drawing("suite_validity", kind="figures", experiments=["guarantee"])
+@drawing("suite_validity", kind="figures", needs=["guarantee/grid"])
 def validity(results: Results) -> Drawn:
     """True over claimed delta of R1SMG over M and epsilon."""
     rows = ok_rows(results.rows, "guarantee", "true_delta", "grid")
@@ -90,7 +92,8 @@ def validity(results: Results) -> Drawn:
     )
     for (row, column), ratio in np.ndenumerate(table.to_numpy()):
         text = f"{ratio:.1f}" if ratio > -99 else "<-99"
-        axis.text(column, row, text, ha="center", va="center", fontsize=6)
+        colour = "white" if abs(ratio) > 0.6 * limit else "black"
+        axis.text(column, row, text, ha="center", va="center", fontsize=6, color=colour)
     # The theorem's own limit, epsilon < 1/M, as a staircase between the cells.
     inside = table.index.to_numpy()[:, None] * table.columns.to_numpy() < 1
     axis.step(
@@ -114,7 +117,7 @@ def validity(results: Results) -> Drawn:
     return Drawn(caption, rows[["size", "epsilon", "delta", "value", "ratio"]], figure)
 
 
-@drawing("suite_verdicts", kind="tables", experiments=["guarantee"])
+@drawing("suite_verdicts", kind="tables", needs=["guarantee/papers"])
 def verdicts(results: Results) -> Drawn:
     """One row per mechanism and paper's setting: claim, truth, verdict."""
     rows = results.rows[(results.rows["dataset"] == "papers") & (results.rows["status"] == OK)]
@@ -154,3 +157,36 @@ def verdicts(results: Results) -> Drawn:
         "(more than 1% of variance wasted) rest on exact profiles, and so does refuted."
     )
     return Drawn(caption, table)
+
+
+@drawing("suite_summary", kind="tables", needs=["guarantee/papers"])
+def summary(results: Results) -> Drawn:
+    """One row per mechanism: its verdicts over the papers' settings and the worst of them."""
+    table = verdicts(results).data
+    records = []
+    for mechanism, group in table.groupby("mechanism", sort=False):
+        worst = group.loc[group["true epsilon"].div(group["claimed epsilon"]).idxmax()]
+        records.append(
+            {
+                "mechanism": mechanism,
+                "theorem": worst["theorem"],
+                **{word: int((group["verdict"] == word).sum()) for word in VERDICT_WORDS},
+                "worst setting": worst["setting"],
+                "claimed (epsilon, delta)": _pair(worst["claimed epsilon"], worst["claimed delta"]),
+                "true delta there": worst["true delta"],
+                "true epsilon there": worst["true epsilon"],
+                "least variance over need": group["variance over need"].min(),
+                "largest variance over need": group["variance over need"].max(),
+            }
+        )
+    caption = (
+        f"Is the claim true? Every mechanism as published, at {table['setting'].nunique()} "
+        "settings of the papers: number of settings by verdict, the setting at which the true "
+        "epsilon exceeds the claimed one most, and the variance over what the same noise needs "
+        "for the claim to be exactly true (below 1: too little noise). Exact profiles."
+    )
+    return Drawn(caption, pd.DataFrame(records))
+
+
+def _pair(epsilon: float, delta: float) -> str:
+    return f"({epsilon:g}, {delta:.3g})"

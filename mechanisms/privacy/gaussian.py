@@ -78,6 +78,11 @@ class GaussianProfile(PrivacyProfile):
         lower = np.where(clipped, -np.inf, value - error)
         return Bounds(lower, value, np.minimum(value + error, 0.0))
 
+    def _survival(self, epsilon: np.ndarray) -> np.ndarray:
+        if self.mu == 0:
+            return np.zeros(epsilon.shape)
+        return special.ndtr(-_start(epsilon, np.full(epsilon.shape, float(self.mu))))
+
     def _epsilon(self, delta: np.ndarray) -> Bounds:
         solvable = (delta > 0) & (delta < self.delta(0.0).value)
         result = np.where(delta == 0, np.inf if self.mu > 0 else 0.0, 0.0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mechanisms.privacy.composition import ComposedProfile
 from mechanisms.privacy.numerics import ULP, log1mexp
 from mechanisms.privacy.profile import (
     Bounds,
@@ -38,7 +39,7 @@ class LaplaceProfile(PrivacyProfile):
     def compose(self, times: int) -> PrivacyProfile:
         if check_count("times", times) == 1:
             return self
-        raise NotImplementedError("composition of Laplace noise")
+        return ComposedProfile(base=self, times=times)
 
     def scaled(self, factor: float) -> LaplaceProfile:
         return replace(self, scale=self.scale * factor)
@@ -63,6 +64,10 @@ class LaplaceProfile(PrivacyProfile):
             log1mexp(np.minimum(gap + shift, 0.0) / 2) for shift in (error, 0.0, -error)
         )
         return Bounds(below, value, above)
+
+    def _survival(self, epsilon: np.ndarray) -> np.ndarray:
+        gap = epsilon - self.largest_loss
+        return np.where(gap < 0, 1 - 0.5 * np.exp(np.minimum(gap, 0.0) / 2), 0.0)
 
     def _epsilon(self, delta: np.ndarray) -> Bounds:
         with np.errstate(divide="ignore"):

@@ -83,8 +83,8 @@ class PrivacyProfile(ABC):
 
         epsilon: finite, > 0; delta: in (0, 1), or 0 where the noise can be purely private. The
         delta that is reached is within 1e-10, relatively, of the one asked for; less only if the
-        profile is so steep that neighbouring floating-point scales differ by more. Raises ValueError
-        where no finite factor does it.
+        profile is so steep that neighbouring floating-point scales differ by more. Raises
+        ValueError where no finite factor does it.
         """
         check_target(epsilon, delta)
         if delta == 0:
@@ -110,6 +110,10 @@ class PrivacyProfile(ABC):
             f"the multiple {np.exp(root):g}"
         )
 
+    def survival(self, epsilon: ArrayLike) -> np.ndarray:
+        """P(L > epsilon), x ~ P; epsilon as in `delta`. Returns an array of its shape."""
+        return self._survival(check_epsilon(epsilon))
+
     @abstractmethod
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
@@ -122,6 +126,9 @@ class PrivacyProfile(ABC):
     @abstractmethod
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         """log delta with bounds for a validated array of epsilons."""
+
+    def _survival(self, epsilon: np.ndarray) -> np.ndarray:
+        raise NotImplementedError(f"P(L > epsilon) is not known for {type(self).__name__}")
 
     def _epsilon(self, delta: np.ndarray) -> Bounds:
         """Epsilon with bounds for a validated array of deltas: where each curve reaches delta."""

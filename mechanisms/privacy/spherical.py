@@ -27,6 +27,7 @@ import numpy as np
 from scipy import special
 
 from mechanisms.privacy import spherical_integral
+from mechanisms.privacy.composition import ComposedProfile
 from mechanisms.privacy.numerics import ULP
 from mechanisms.privacy.profile import (
     Bounds,
@@ -78,7 +79,7 @@ class SphericalProfile(PrivacyProfile):
     def compose(self, times: int) -> PrivacyProfile:
         if check_count("times", times) == 1:
             return self
-        raise NotImplementedError("composition of spherical noise")
+        return ComposedProfile(base=self, times=times)
 
     def scaled(self, factor: float) -> SphericalProfile:
         return replace(self, scale=self.scale * factor)
@@ -112,18 +113,23 @@ class SphericalProfile(PrivacyProfile):
             float(self.sensitivity / self.scale),
         )
 
+    def _survival(self, epsilon: np.ndarray) -> np.ndarray:
+        estimate = spherical_integral.log_delta(self._noise, epsilon.ravel())
+        survival = np.exp(np.minimum(estimate.log_survival, 0.0))
+        return np.where(epsilon < self.largest_loss, survival.reshape(epsilon.shape), 0.0)
+
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         flat = epsilon.ravel()
         value, error, log_survival = spherical_integral.log_delta(self._noise, flat)
         value[flat >= self.largest_loss] = -np.inf
-        hidden = ~np.isfinite(value) & (flat < self.largest_loss)
         # -d log delta / d epsilon = P(L > epsilon) / delta - 1: how much one ulp in epsilon moves.
-        slope = np.expm1(np.where(np.isfinite(value), log_survival - value, 0.0))
+        seen = np.isfinite(value)
+        slope = np.expm1(np.where(seen, log_survival, 0.0) - np.where(seen, value, 0.0))
         error = 2 * error + _ROUNDING + 8 * ULP * flat * slope
         with np.errstate(divide="ignore"):
             lower = value + np.log(np.maximum(1 - error, 0.0))
         upper = np.minimum(value + np.log1p(error), 0.0)
-        upper[hidden] = spherical_integral.LOG_LEFT_OUT
+        upper[~seen & (flat < self.largest_loss)] = spherical_integral.LOG_LEFT_OUT
         value = np.minimum(value, upper)
         return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
 

@@ -117,7 +117,9 @@ def loss(noise: Spherical, log_v: np.ndarray, sine: np.ndarray) -> np.ndarray:
     log_x = np.log(noise.ratio) - log_v / noise.power
     # Above e^300 the logarithm of r' / r is that of s / r.
     x = np.exp(np.minimum(log_x, 300.0))
-    u = 0.5 * np.log1p(x * (x + 2 * sine)) + np.maximum(log_x - 300.0, 0.0)
+    # r' = 0, at a pole for r = s, has loss -inf or finite: the floor keeps 0 times inf away.
+    square = np.maximum(x * (x + 2 * sine), np.nextafter(-1.0, 0.0))
+    u = 0.5 * np.log1p(square) + np.maximum(log_x - 300.0, 0.0)
     return noise.gap * u + _growth(log_v, noise.power * u)
 
 

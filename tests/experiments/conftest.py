@@ -28,6 +28,7 @@ COUNT_QUERY = {
     "trials": 4,
     "rectangles": 5,
     "city_pickups": 300,
+    "map_epsilons": {"default": 0.5},
     "bounding_box": {"south": 40.4961, "north": 40.9155, "west": -74.2557, "east": -73.7004},
 }
 

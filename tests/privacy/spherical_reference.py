@@ -15,12 +15,12 @@ scales, rounded to six digits, come from the package so that delta lands near th
 from __future__ import annotations
 
 import csv
-import sys
 from pathlib import Path
 
 import mpmath as mp
 
 TABLE = Path(__file__).with_name("spherical_reference.csv")
+PIECES = 8
 COLUMNS = ["dimension", "shape", "power", "scale", "epsilon", "delta"]
 
 
@@ -87,7 +87,7 @@ def _breaks(k, p, s, gap, epsilon):
     tail = mp.mpf(104)
     low = mode - max(mp.sqrt(2 * tail) * width * mp.mpf("1.1"), tail / k + 1 if k < 100 else 0)
     high = mode + mp.sqrt(2 * tail) * width + (mp.log(2 + tail / k) if k < 100 else 0)
-    ends = [low + (high - low) * i / mp.mpf(_PIECES) for i in range(_PIECES + 1)]
+    ends = [low + (high - low) * i / mp.mpf(PIECES) for i in range(PIECES + 1)]
 
     def loss_at(y, sign):
         r = mp.exp(y / p)
@@ -114,4 +114,31 @@ def _breaks(k, p, s, gap, epsilon):
     return sorted(ends + [y for y in [*kinks, centre] if low < y < high])
 
 
-_PIECES = 16
+def cases():
+    """(dimension, shape, power, scale, epsilon), with delta near 0.3, 1e-5 and 1e-15."""
+    from mechanisms.privacy.spherical import SphericalProfile
+
+    for dimension in (3, 4, 16, 64, 1000, 7921, 10**5, 10**7):
+        members = [(1.0, 2.0), (float(dimension), 1.0), (dimension / 2, 1.5), (0.7, 0.6)]
+        wanted = [(1.0, 0.3), (1.0, 1e-5), (1.0, 1e-15)]
+        for index, (shape, power) in enumerate(members):
+            more = [(e, d) for e in (0.1, 10.0) for d in (1e-5, 1e-15)] if index < 2 else []
+            for epsilon, delta in wanted + more:
+                profile = SphericalProfile(
+                    dimension=dimension, shape=shape, power=power, scale=1.0, sensitivity=1.0
+                )
+                scale = float(f"{profile.scale_factor(epsilon, delta):.6g}")
+                yield dimension, shape, power, scale, epsilon
+
+
+def main() -> None:
+    with TABLE.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for case in cases():
+            writer.writerow([*case, mp.nstr(reference_delta(*case), 20)])
+            file.flush()
+
+
+if __name__ == "__main__":
+    main()

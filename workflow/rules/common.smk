@@ -19,7 +19,9 @@ ENVIRONMENT = "../../envs/environment.yaml"
 RUN = results_folder(CONFIG)
 DATA = Path(CONFIG["data"]["folder"])
 CELLS = {cell.stem: cell for cell in cells_of(CONFIG)}
-DRAWINGS = drawings_for(set(CONFIG["experiments"]))
+DRAWINGS = drawings_for(
+    set(CONFIG["experiments"]) | {f"{cell.experiment}/{cell.dataset}" for cell in CELLS.values()}
+)
 OFFICIAL = sorted(
     {
         cell.dataset

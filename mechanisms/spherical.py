@@ -1,0 +1,36 @@
+"""Spherical noise of the current literature: the l2 mechanism."""
+
+from __future__ import annotations
+
+from mechanisms.base import AdditiveMechanism
+from mechanisms.contract import Budget, Query, Unsupported
+from mechanisms.noise import Spherical
+
+
+def require_dimensions(query: Query) -> None:
+    """Raise Unsupported for one single number: there is no sphere to draw a direction from."""
+    if query.size < 2:
+        raise Unsupported("needs at least 2 elements; for a single number it is Laplace noise")
+
+
+class L2Mechanism(AdditiveMechanism):
+    """Density proportional to exp(-||x||_2 / b) with b = s / epsilon: pure epsilon-DP.
+
+    ||x - D|| - ||x|| <= ||D|| <= s bounds the privacy loss by s / b.
+    """
+
+    key = "l2"
+    title = "l2 mechanism"
+    paper = "Hardt and Talwar 2010"
+    theorem = "K-norm mechanism with the l2 ball"
+    guarantee = "pure"
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget):
+        require_dimensions(query)
+        return Spherical(
+            shape=query.shape,
+            radial_shape=float(query.size),
+            power=1.0,
+            scale=query.l2_sensitivity / budget.epsilon,
+        )

@@ -1,0 +1,118 @@
+"""From numbers to verdicts: the selections, intervals and rules that all measurements share."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import pandas as pd
+from scipy import stats
+
+from experiments.table import OK
+from mechanisms import AdditiveMechanism, Budget, OutOfRangeWarning, Query, get_mechanism
+from paper_figures.ledger import (
+    CONTRADICTED,
+    NOT_REPRODUCED,
+    NOT_RUN,
+    REPRODUCED,
+    CannotJudge,
+)
+
+CONFIDENCE = 0.95
+
+
+class Interval(NamedTuple):
+    """A mean with its confidence interval, and the trials behind it."""
+
+    mean: float
+    low: float
+    high: float
+    trials: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
+    """Rows with status ok and these column values.
+
+    Raises:
+        CannotJudge: There are none; the message names what is missing.
+    """
+    chosen = rows["status"] == OK
+    for column, value in values.items():
+        chosen &= rows[column] == value
+    if not chosen.any():
+        wanted = ", ".join(f"{column} {value}" for column, value in values.items())
+        raise CannotJudge(f"The results have no rows with {wanted}")
+    return rows[chosen]
+
+
+def mean_interval(values: pd.Series) -> Interval:
+    """Student's interval of a mean over independent trials.
+
+    Raises:
+        CannotJudge: Fewer than two trials.
+    """
+    count = len(values)
+    if count < 2:
+        raise CannotJudge(f"An interval needs two trials, there are {count}")
+    mean = float(values.mean())
+    half = stats.t.ppf((1 + CONFIDENCE) / 2, count - 1) * float(values.std()) / math.sqrt(count)
+    return Interval(mean, mean - half, mean + half, count)
+
+
+def paired_difference(larger: pd.DataFrame, smaller: pd.DataFrame) -> Interval:
+    """Interval of the mean of `larger` - `smaller` over the trials that both have."""
+    values = larger.set_index("trial")["value"] - smaller.set_index("trial")["value"]
+    return mean_interval(values.dropna().astype(float))
+
+
+def judge_order(*differences: Interval) -> str:
+    """The verdict on an order, given intervals of what it says is positive.
+
+    Reproduced only if every whole interval supports it, contradicted if any whole interval
+    opposes it, otherwise not reproduced.
+    """
+    if any(difference.high < 0 for difference in differences):
+        return CONTRADICTED
+    supported = all(difference.low > 0 for difference in differences)
+    return REPRODUCED if supported else NOT_REPRODUCED
+
+
+def close(ours: float, stated: float, tolerance: float) -> bool:
+    """Whether `ours` is within a relative tolerance of the stated number."""
+    return abs(ours - stated) <= tolerance * abs(stated)
+
+
+def judge_numbers(pairs: Iterable[tuple[float, float]], tolerance: float) -> str:
+    """The verdict on reported numbers, (ours, stated) each: reproduced or not reproduced."""
+    agree = all(close(ours, stated, tolerance) for ours, stated in pairs)
+    return REPRODUCED if agree else NOT_REPRODUCED
+
+
+def judge_statement(holds: bool) -> str:
+    """The verdict on a mathematical statement, from exact numbers."""
+    return REPRODUCED if holds else CONTRADICTED
+
+
+def judge_parts(*verdicts: str) -> str:
+    """The verdict on a claim of several parts: the worst part decides, then what is not run."""
+    return next(v for v in (CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED) if v in verdicts)
+
+
+def calibrated(
+    key: str, query: Query, budget: Budget, footing: str = "published", **options
+) -> AdditiveMechanism:
+    """A mechanism at a budget that may lie outside its theorem's range, without the warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return get_mechanism(key).calibrate(query, budget, footing, **options)
+
+
+def listed(words: Iterable[str]) -> str:
+    """"a, b and c"."""
+    words = list(words)
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
