@@ -79,7 +79,9 @@ def _watch(folder: Path, deadline: float, limits: dict, log: Path | None) -> tup
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        env={**os.environ, "PYTHONPATH": _python_path()},
+        # One thread unless the caller says otherwise: the last bits of a matrix product, and every
+        # second measured, depend on their number.
+        env={"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": _python_path()},
     )
     reader = threading.Thread(target=_show, args=(child.stdout, log), daemon=True)
     reader.start()

@@ -116,3 +116,8 @@ def listed(words: Iterable[str]) -> str:
     """"a, b and c"."""
     words = list(words)
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+
+
+def at_least(probability: float) -> str:
+    """A lower bound on a probability as text that rounding does not carry up to 1."""
+    return f"{min(probability, 0.999999):.6g}"

@@ -280,3 +280,16 @@ def test_missing_data_are_an_error_of_the_run_and_not_of_a_mechanism(
         run(cell, config)
     assert not (tmp_path / "cell.parquet").exists()
     assert "uber-raw-data-apr14.csv" in capfd.readouterr().err
+
+
+def test_a_cell_computes_on_one_thread_unless_told_otherwise(odd_cell, run, monkeypatch):
+    happen = """
+        (HERE / "threads").write_text(os.environ["OMP_NUM_THREADS"])
+    """
+    cell, config, folder = odd_cell(happen, [1])
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    run(cell, config)
+    assert (folder / "threads").read_text() == "1"
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    run(cell, config)
+    assert (folder / "threads").read_text() == "2"

@@ -258,8 +258,8 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(tmp_path):
     assert set(points) == {2}
     failures = pd.read_csv(folder / "results/broken/failures.csv")
     assert set(failures["mechanism"]) == {"raises", "hangs", "eats"}
-    drawn = pd.read_csv(folder / "results/broken/tables/r1smg2024_table1.csv")
-    assert set(drawn["mechanism"]) == {"gaussian"}
+    drawn = pd.read_csv(folder / "results/broken/figures/r1smg2024_counts.csv")
+    assert set(drawn["mechanism"]) == {"gaussian", "mine"}
 
     config |= {"strict": True, "run": "strict"}
     experiment["mechanisms"] = ["non-private", "raises"]
