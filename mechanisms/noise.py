@@ -74,6 +74,13 @@ def _checked_dtype(dtype) -> np.dtype:
     return dtype
 
 
+def _reach(query: Query) -> float:
+    """Largest ||D||_2 over the l2 ball and the element box of a query."""
+    if query.linf_sensitivity is None:
+        return query.l2_sensitivity
+    return min(query.l2_sensitivity, query.linf_sensitivity * math.sqrt(query.size))
+
+
 @dataclass(frozen=True, kw_only=True)
 class NoNoise(Noise):
     """The value itself: the non-private control."""
@@ -118,11 +125,7 @@ class IndependentGaussian(Noise):
         return {"sigma": self.sigma}
 
     def profile(self, query):
-        # The box |D_i| <= linf only bites where it is too small to let the l2 ball be reached.
-        reach = query.l2_sensitivity
-        if query.linf_sensitivity is not None:
-            reach = min(reach, query.linf_sensitivity * math.sqrt(query.size))
-        return GaussianProfile(mu=reach / self.sigma)
+        return GaussianProfile(mu=_reach(query) / self.sigma)
 
     def loss_survival(self, threshold):
         return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / self.sigma**2)
@@ -189,16 +192,22 @@ class MatrixGaussian(Noise):
         With other directions the box is not used, so that the profile is that of the l2 ball.
         """
         diagonal = self.row_directions is None and self.column_directions is None
-        if diagonal and query.linf_sensitivity is not None:
-            std = np.outer(self.row_std, self.column_std)
-            linf = query.linf_sensitivity
-        else:
-            std, linf = np.array([self.parameters()["sigma_min"]]), None
-        mu = worst_case_mu(std, l2_sensitivity=query.l2_sensitivity, linf_sensitivity=linf)
+        if not diagonal or query.linf_sensitivity is None:
+            return GaussianProfile(mu=query.l2_sensitivity / self.parameters()["sigma_min"])
+        if self._uniform():
+            return GaussianProfile(mu=_reach(query) / self.parameters()["sigma_min"])
+        mu = worst_case_mu(
+            np.outer(self.row_std, self.column_std),
+            l2_sensitivity=query.l2_sensitivity,
+            linf_sensitivity=query.linf_sensitivity,
+        )
         return GaussianProfile(mu=mu)
 
+    def _uniform(self) -> bool:
+        return not (np.ptp(self.row_std) or np.ptp(self.column_std))
+
     def loss_survival(self, threshold):
-        if np.ptp(self.row_std) or np.ptp(self.column_std):
+        if not self._uniform():
             return None
         sigma = self.parameters()["sigma_min"]
         return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / sigma**2)

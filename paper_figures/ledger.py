@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,13 @@ CONTRADICTED = "contradicted"
 NOT_RUN = "not run"
 VERDICTS = (REPRODUCED, NOT_REPRODUCED, CONTRADICTED, NOT_RUN)
 KINDS = ("guarantee", "value", "order", "formula", "trend", "cost")
+# What a verdict means where the claim has no words of its own for it.
+MEANING = {
+    REPRODUCED: "Our numbers agree.",
+    NOT_REPRODUCED: "Our numbers do not show it.",
+    CONTRADICTED: "Our numbers show the opposite.",
+    NOT_RUN: "",
+}
 CLAIMS = Path(__file__).parent / "claims"
 
 
@@ -57,6 +64,7 @@ class Claim:
         arguments: What the measurement is told, such as the paper's numbers.
         tolerance: Relative, for numbers; None where the measurement needs none.
         reason: Why that tolerance, and what the paper leaves open.
+        meaning: One sentence per verdict that can be expected, for people.
     """
 
     id: str
@@ -70,6 +78,7 @@ class Claim:
     arguments: dict[str, Any]
     tolerance: float | None = None
     reason: str = ""
+    meaning: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +89,6 @@ class Measured:
         ours: Our number or order, as text.
         verdict: reproduced, not reproduced (our numbers do not show it), contradicted (our
             numbers, exact or with an interval, show the opposite), or not run.
-        finding: What that means, in one sentence.
         detail: What was computed, from which stated parameters, and what differs.
         footing: "published", "exact", "both" or "" where it does not matter.
         trials: Trials behind the number; None for exact values.
@@ -88,7 +96,6 @@ class Measured:
 
     ours: str
     verdict: str
-    finding: str = ""
     detail: str = ""
     footing: str = ""
     trials: int | None = None
@@ -135,7 +142,7 @@ def all_claims() -> list[Claim]:
     """Every claim, paper by paper in the order of the files.
 
     Raises:
-        LedgerError: An unknown field or kind, or an id that is used twice.
+        LedgerError: An unknown field, kind or verdict, or an id that is used twice.
     """
     claims: list[Claim] = []
     for path in sorted(CLAIMS.glob("*.yaml")):
@@ -147,6 +154,8 @@ def all_claims() -> list[Claim]:
                 raise LedgerError(f"{path.name}, claim {name}: {error}") from None
             if claim.kind not in KINDS:
                 raise LedgerError(f"claim {claim.id}: kind {claim.kind!r} is none of {KINDS}")
+            if unknown := set(claim.meaning) - set(VERDICTS):
+                raise LedgerError(f"claim {claim.id}: meaning of unknown verdicts {unknown}")
             if bool(claim.measure) == bool(claim.waits_for):
                 raise LedgerError(f"claim {claim.id}: give either measure or waits_for")
             claims.append(claim)
@@ -180,7 +189,7 @@ def evaluate(folder: Path) -> pd.DataFrame:
                 "verdict": measured.verdict,
                 "footing": measured.footing,
                 "trials": measured.trials,
-                "finding": measured.finding,
+                "meaning": claim.meaning.get(measured.verdict, MEANING[measured.verdict]),
                 "detail": measured.detail,
                 "tolerance": claim.tolerance,
                 "reason": claim.reason,
@@ -207,7 +216,7 @@ def _measured(claim: Claim, chosen: Measurement | None, folder: Path) -> Measure
 
 
 def _not_run(reason: str) -> Measured:
-    return Measured(ours="", verdict=NOT_RUN, finding=reason)
+    return Measured(ours="", verdict=NOT_RUN, detail=reason)
 
 
 def write_ledger(folder: Path) -> None:
@@ -230,7 +239,7 @@ def to_markdown(ledger: pd.DataFrame) -> str:
         "story, the detail says so.",
     ]
     for paper, claims in ledger.groupby("paper", sort=False):
-        parts = claims[["finding", "detail", "reason"]].fillna("")
+        parts = claims[["meaning", "detail", "reason"]].fillna("")
         detail = parts.apply(lambda row: " ".join(text for text in row if text), axis=1)
         shown = ["claim", "where", "statement", "paper says", "we find", "verdict"]
         lines += ["", f"## {paper}", "", *_table(claims[shown].assign(detail=detail))]
@@ -254,7 +263,7 @@ def findings(ledger: pd.DataFrame) -> str:
                 "claim": claims["statement"],
                 "paper says": claims["paper says"],
                 "we find": claims["we find"],
-                "which means": claims["finding"],
+                "which means": claims["meaning"],
             }
         )
         lines += ["", f"### {title}", "", *_table(shown)]

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from dp_accounting.pld import pld_pmf
+from dp_accounting.pld import common
+from scipy import signal
 
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 
@@ -75,33 +76,82 @@ class ComposedProfile(PrivacyProfile):
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         above, below, shift = self._distributions
-        flat = epsilon.ravel()
-        upper = np.array([above.get_delta_for_epsilon(each) for each in flat])
-        near = np.array([below.get_delta_for_epsilon(each) for each in flat])
-        lower = np.array([below.get_delta_for_epsilon(each + shift) for each in flat])
-        value = np.where(flat < self.largest_loss, np.clip((upper + 2 * near) / 3, 0.0, 1.0), 0.0)
+        private = epsilon >= self.largest_loss
+        upper, near, lower = (
+            above.delta(epsilon),
+            below.delta(epsilon),
+            below.delta(epsilon + shift),
+        )
+        value = np.where(private, 0.0, (upper + 2 * near) / 3)
         lower = np.clip(lower - _CUT - _FFT_ERROR, 0.0, value)
-        upper = np.where(flat < self.largest_loss, np.clip(upper + _FFT_ERROR, value, 1.0), 0.0)
+        upper = np.where(private, 0.0, np.clip(upper + _FFT_ERROR, value, 1.0))
         with np.errstate(divide="ignore"):
-            return Bounds(*(np.log(each).reshape(epsilon.shape) for each in (lower, value, upper)))
+            return Bounds(np.log(lower), np.log(value), np.log(upper))
 
     @cached_property
-    def _distributions(self) -> tuple[pld_pmf.PLDPmf, pld_pmf.PLDPmf, float]:
+    def _distributions(self) -> tuple[LossDistribution, LossDistribution, float]:
         """The composed distributions above and below, and the shift of the proven lower bound."""
-        top = float(min(self.base.largest_loss, self.base.epsilon(_CUT / self.times).upper))
+        largest = self.base.largest_loss
+        top = float(self.base.epsilon(_CUT / self.times).upper)
         if not np.isfinite(top):
             raise ValueError(f"{self.base} keeps an infinite loss, which cannot be composed here")
+        # A largest loss that close may be an atom, which has to lie within the grid.
+        top = float(largest) if top > 0.999 * largest else top
         # The composed loss spreads like sqrt(times): a coarser grid keeps the FFT affordable.
         size = int(_GRID / max(1.0, np.sqrt(self.times) / 8))
         spacing = top / size
         nodes = _nodes(size)
         epsilon = np.minimum(nodes * spacing, top)
         delta = self.base.delta(epsilon)
-        above = _chords(nodes, epsilon, delta.upper, spacing)
-        survival = self.base.survival(epsilon)
-        below = _merged(epsilon, delta.value, survival, spacing)
-        composed = (each.self_compose(self.times, _CUT) for each in (above, below))
-        return *composed, self.times * spacing
+        above = _chords(nodes, epsilon, np.asarray(delta.upper), spacing)
+        below = _merged(epsilon, np.asarray(delta.value), self.base.survival(epsilon), spacing)
+        return above.power(self.times), below.power(self.times), self.times * spacing
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossDistribution:
+    """Masses of the losses first * spacing, (first + 1) * spacing, ..., and of infinite loss."""
+
+    spacing: float
+    first: int
+    masses: np.ndarray
+    infinite: float
+
+    def power(self, times: int) -> LossDistribution:
+        """Distribution of the sum of `times` independent losses."""
+        if times == 1:
+            return self
+        cut, masses = common.self_convolve(self.masses, times, _CUT)
+        infinite = -np.expm1(times * np.log1p(-self.infinite))
+        if self.infinite > 0:
+            infinite += _CUT
+        return LossDistribution(
+            spacing=self.spacing,
+            first=self.first * times + cut,
+            masses=np.maximum(masses, 0.0),
+            infinite=float(infinite),
+        )
+
+    def delta(self, epsilon: np.ndarray) -> np.ndarray:
+        """delta(epsilon): linear in e^epsilon between the losses of the grid."""
+        position = np.clip(epsilon / self.spacing - self.first, 0.0, self.masses.size - 1.0)
+        cell = np.minimum(position.astype(int), self.masses.size - 2)
+        share = np.expm1((position - cell) * self.spacing) / np.expm1(self.spacing)
+        left, right = self._profile[cell], self._profile[cell + 1]
+        return self.infinite + left + share * (right - left)
+
+    @cached_property
+    def _profile(self) -> np.ndarray:
+        """Finite part of delta at every loss of the grid, from the right end.
+
+        With B_i = sum_{j > i} p_j e^(l_i - l_j), delta_i = sum_{j > i} p_j - B_i, and
+        B_i = e^-spacing (B_{i+1} + p_{i+1}); equally delta_i = delta_{i+1} + (1 - e^-spacing)
+        (B_{i+1} + p_{i+1}), which adds positive terms only.
+        """
+        decay = np.exp(-self.spacing)
+        shifted = np.r_[0.0, self.masses[:0:-1]]
+        inside = signal.lfilter([1.0], [1.0, -decay], shifted)  # B_{i+1} + p_{i+1}, reversed
+        return (np.cumsum(inside) * -np.expm1(-self.spacing))[::-1]
 
 
 def _nodes(size: int) -> np.ndarray:
@@ -111,16 +161,27 @@ def _nodes(size: int) -> np.ndarray:
     return np.unique(np.round(np.r_[even, geometric]).astype(int))
 
 
-def _chords(nodes, epsilon, delta, spacing) -> pld_pmf.PLDPmf:
+def _chords(
+    nodes: np.ndarray, epsilon: np.ndarray, delta: np.ndarray, spacing: float
+) -> LossDistribution:
     """Connect the dots; delta(-e) = 1 - e^(-e) (1 - delta(e)) for a symmetric pair."""
-    mirrored = 1 - np.exp(-epsilon[:0:-1]) * (1 - delta[:0:-1])
-    pmf = pld_pmf.create_pmf_pessimistic_connect_dots(
-        spacing, np.r_[-nodes[:0:-1], nodes], np.r_[mirrored, delta]
+    nodes = np.r_[-nodes[:0:-1], nodes]
+    delta = np.r_[1 - np.exp(-epsilon[:0:-1]) * (1 - delta[:0:-1]), delta]
+    delta = np.minimum.accumulate(delta)
+    gap, fall = np.diff(nodes) * spacing, -np.diff(delta)
+    # A fall over one gap is P(right end) and beyond, less e^-gap of it: Algorithm 1.
+    from_left = np.r_[1 - delta[0], fall / -np.expm1(-gap)]
+    from_right = np.r_[fall / np.expm1(gap), 0.0]
+    masses = np.zeros(nodes[-1] - nodes[0] + 1)
+    masses[nodes - nodes[0]] = np.maximum(from_left - from_right, 0.0)
+    return LossDistribution(
+        spacing=spacing, first=int(nodes[0]), masses=masses, infinite=float(delta[-1])
     )
-    return pmf.to_dense_pmf()
 
 
-def _merged(epsilon, delta, survival, spacing) -> pld_pmf.PLDPmf:
+def _merged(
+    epsilon: np.ndarray, delta: np.ndarray, survival: np.ndarray, spacing: float
+) -> LossDistribution:
     """Cells between the nodes, their mirror images, and the outputs of loss exactly zero."""
     survival_q = np.exp(-epsilon) * np.maximum(survival - delta, 0.0)  # Q(L > epsilon)
     mass_p = np.maximum(-np.diff(survival), 0.0)
@@ -136,6 +197,6 @@ def _merged(epsilon, delta, survival, spacing) -> pld_pmf.PLDPmf:
     first = int(left.min())
     index = left.astype(int) - first
     size = index.max() + 2
-    probs = np.bincount(index, masses * (1 - share), size)
-    probs += np.bincount(index + 1, masses * share, size)
-    return pld_pmf.DensePLDPmf(spacing, first, probs, 0.0, pessimistic_estimate=False)
+    shared = np.bincount(index, masses * (1 - share), size)
+    shared += np.bincount(index + 1, masses * share, size)
+    return LossDistribution(spacing=spacing, first=first, masses=shared, infinite=0.0)

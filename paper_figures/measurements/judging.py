@@ -113,7 +113,7 @@ def calibrated(
 
 
 def listed(words: Iterable[str]) -> str:
-    """"a, b and c"."""
+    """ "a, b and c"."""
     words = list(words)
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 

@@ -176,3 +176,16 @@ def test_verify_in_words():
     shown = explain(verify(calibrated("r1smg", unit(16), Budget(epsilon=1, delta=1e-5))))
     assert "refuted: the claim is false" in shown
     assert "0.4417" in shown
+
+
+def test_uniform_matrix_noise_is_the_general_case(make_query):
+    """The closed form for equal standard deviations against the knapsack over the box."""
+    from mechanisms.privacy.gaussian import worst_case_mu
+
+    for linf in (0.05, 0.2, 10.0):
+        query = Query(shape=(6, 5), l2_sensitivity=0.9, linf_sensitivity=linf)
+        noise = get_mechanism("udn").calibrate(query, Budget(epsilon=0.5, delta=1e-5)).noise
+        general = worst_case_mu(
+            np.outer(noise.row_std, noise.column_std), l2_sensitivity=0.9, linf_sensitivity=linf
+        )
+        assert noise.profile(query).mu == pytest.approx(general, rel=1e-12)

@@ -9,7 +9,7 @@ rewrites `spherical_reference.csv` beside this file (about an hour on one core).
 
 integrates the radius against the distribution function of the angle, and cancels: 50 digits pay
 for that. It shares nothing with `mechanisms.privacy.spherical_integral` but the model; only the
-scales, rounded to six digits, come from the package so that delta lands near the wanted values.
+scales come from the package, so that delta lands near the wanted values.
 """
 
 from __future__ import annotations
@@ -96,7 +96,11 @@ def _breaks(k, p, s, gap, epsilon):
 
     # The edge of {loss > epsilon}, or of {loss < -epsilon} for the second term, enters or leaves
     # the sphere where the loss at a pole is epsilon, or -epsilon.
+    # The search is finer around r = s, where the loss has a pole.
+    centre = p * mp.log(s)
+    offsets = [mp.mpf(10) ** (mp.mpf(i) / 4) for i in range(-60, 6)]
     fine = [low + (high - low) * (i + mp.mpf("0.37")) / 400 for i in range(400)]
+    fine = sorted(fine + [centre + o for o in offsets] + [centre - o for o in offsets])
     kinks = []
     for sign, level in ((1, epsilon), (-1, epsilon), (-1, -epsilon)):
         values = [loss_at(y, sign) - level for y in fine]
@@ -110,7 +114,6 @@ def _breaks(k, p, s, gap, epsilon):
                         verify=False,
                     )
                 )
-    centre = p * mp.log(s)  # the radius at which the other centre is met
     return sorted(ends + [y for y in [*kinks, centre] if low < y < high])
 
 
@@ -127,8 +130,7 @@ def cases():
                 profile = SphericalProfile(
                     dimension=dimension, shape=shape, power=power, scale=1.0, sensitivity=1.0
                 )
-                scale = float(f"{profile.scale_factor(epsilon, delta):.6g}")
-                yield dimension, shape, power, scale, epsilon
+                yield dimension, shape, power, profile.scale_factor(epsilon, delta), epsilon
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ from mechanisms import all_mechanisms
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = (
     "Snakefile", "workflow", "mechanisms", "experiments", "paper_figures", "profiles", "config",
+    "envs",
 )  # fmt: skip
 
 
