@@ -139,13 +139,13 @@ def all_measurements() -> dict[str, Measurement]:
 
 
 def all_claims() -> list[Claim]:
-    """Every claim, paper by paper in the order of the files.
+    """Every claim, paper by paper in the order of their years.
 
     Raises:
         LedgerError: An unknown field, kind or verdict, or an id that is used twice.
     """
     claims: list[Claim] = []
-    for path in sorted(CLAIMS.glob("*.yaml")):
+    for path in sorted(CLAIMS.glob("*.yaml"), key=lambda path: (path.stem[-4:], path.stem)):
         for entry in yaml.safe_load(path.read_text(encoding="utf-8")):
             name = entry.get("id", entry)
             try:

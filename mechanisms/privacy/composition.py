@@ -25,7 +25,7 @@ from functools import cached_property
 
 import numpy as np
 from dp_accounting.pld import common
-from scipy import signal
+from scipy import fft, signal
 
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 
@@ -98,7 +98,7 @@ class ComposedProfile(PrivacyProfile):
         # A largest loss that close may be an atom, which has to lie within the grid.
         top = float(largest) if top > 0.999 * largest else top
         # The composed loss spreads like sqrt(times): a coarser grid keeps the FFT affordable.
-        size = int(_GRID / max(1.0, np.sqrt(self.times) / 8))
+        size = int(_GRID / max(1.0, np.sqrt(self.times) / 4))
         spacing = top / size
         nodes = _nodes(size)
         epsilon = np.minimum(nodes * spacing, top)
@@ -121,13 +121,17 @@ class LossDistribution:
         """Distribution of the sum of `times` independent losses."""
         if times == 1:
             return self
-        cut, masses = common.self_convolve(self.masses, times, _CUT)
+        low, high = common.compute_self_convolve_bounds(self.masses, times, _CUT)
+        length = fft.next_fast_len(max(high - low + 1, self.masses.size), real=True)
+        # Sums outside of [low, high], of mass below the cut, wrap around.
+        wrapped = fft.irfft(fft.rfft(self.masses, length) ** times, length)
+        masses = np.roll(wrapped, -low)[: high - low + 1]
         infinite = -np.expm1(times * np.log1p(-self.infinite))
         if self.infinite > 0:
             infinite += _CUT
         return LossDistribution(
             spacing=self.spacing,
-            first=self.first * times + cut,
+            first=self.first * times + low,
             masses=np.maximum(masses, 0.0),
             infinite=float(infinite),
         )

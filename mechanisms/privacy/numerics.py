@@ -73,24 +73,23 @@ def unit_gauss_legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
     return 0.5 * (nodes + 1), 0.5 * weights
 
 
-def log_gamma_half_step(x: float) -> float:
-    """log(Gamma(x + 1/2) / Gamma(x)) for x > 0, to 1e-14 absolute however large x is.
-
-    The difference of two log-gammas loses digits like x; above 30 the asymptotic series
-    (Tricomi and Erdelyi 1951) is used instead.
-    """
-    if x < 30:
-        return float(special.gammaln(x + 0.5) - special.gammaln(x))
-    z = 1 / x
-    return 0.5 * np.log(x) - z / 8 + z**3 / 192 - z**5 / 640 + 17 * z**7 / 14336 - 31 * z**9 / 18432
-
-
 def stirling_remainder(x: float) -> float:
     """log Gamma(x) - ((x - 1/2) log x - x + log sqrt(2 pi)) for x > 0, to 1e-14 absolute."""
     if x < 15:
         return float(special.gammaln(x) - (x - 0.5) * np.log(x) + x - LOG_SQRT_2PI)
     z = 1 / x
     return z / 12 - z**3 / 360 + z**5 / 1260 - z**7 / 1680 + z**9 / 1188
+
+
+def log_gamma_ratio(x: float, step: float) -> float:
+    """log(Gamma(x + step) / Gamma(x)) for x > 0, step >= 0, to 1e-14 relative to step log x.
+
+    The difference of two log-gammas loses digits like x log x; Stirling's formula does not.
+    """
+    if x < 15:
+        return float(special.gammaln(x + step) - special.gammaln(x))
+    remainder = stirling_remainder(x + step) - stirling_remainder(x)
+    return float((x - 0.5) * np.log1p(step / x) + step * (np.log(x + step) - 1) + remainder)
 
 
 def expm1_excess(y: np.ndarray) -> np.ndarray:

@@ -24,11 +24,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
 
 from mechanisms.privacy import spherical_integral
 from mechanisms.privacy.composition import ComposedProfile
-from mechanisms.privacy.numerics import ULP
+from mechanisms.privacy.numerics import ULP, log_gamma_ratio
 from mechanisms.privacy.profile import (
     Bounds,
     PrivacyProfile,
@@ -134,7 +133,31 @@ class SphericalProfile(PrivacyProfile):
         return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
 
 
+def solve_scale(
+    epsilon: float,
+    delta: float,
+    *,
+    dimension: int,
+    shape: float,
+    power: float,
+    sensitivity: float,
+) -> float:
+    """The scale b at which spherical noise has exactly delta(epsilon) = delta, to 1e-10 relative.
+
+    Arguments as for SphericalProfile; epsilon > 0; delta in (0, 1), or 0 where a = M and p <= 1.
+    delta rises with s / b (see the head of this module), from 0 to 1, so there is exactly one.
+    """
+    unit = SphericalProfile(
+        dimension=dimension, shape=shape, power=power, scale=sensitivity, sensitivity=sensitivity
+    )
+    return sensitivity * unit.scale_factor(epsilon, delta)
+
+
 def radius_moment(order: float, *, shape: float, power: float, scale: float) -> float:
-    """E[R^order] = b^order Gamma((a + order) / p) / Gamma(a / p), for order > -a."""
-    ratio = special.gammaln((shape + order) / power) - special.gammaln(shape / power)
-    return float(np.exp(order * np.log(scale) + ratio))
+    """E[R^order] = b^order Gamma((a + order) / p) / Gamma(a / p), for order >= 0.
+
+    inf where it exceeds the largest float. The moments of the loss L = ||n||^2 have even order.
+    """
+    ratio = log_gamma_ratio(shape / power, order / power)
+    with np.errstate(over="ignore"):
+        return float(np.exp(order * np.log(scale) + ratio))

@@ -28,7 +28,7 @@ import numpy as np
 from mechanisms.privacy.numerics import (
     LOG_SQRT_2PI,
     expm1_excess,
-    log_gamma_half_step,
+    log_gamma_ratio,
     stirling_remainder,
     unit_gauss_legendre,
 )
@@ -39,11 +39,11 @@ _CUT = 40.0
 _WINDOW = 38.0
 LOG_LEFT_OUT = -700.0
 _SCAN_POINTS = 65
-_OUTER = (8, 12)
+_OUTER = (10, 16)
 _INNER = (20, 30)
 _GRADING = 0.03
 # A panel is halved while its two outer rules differ by more than this share of delta.
-_TARGET = 1e-11
+_TARGET = 1e-10
 _LEVELS = 30
 _MOST_SPLITS = 80
 _CHUNK = 1024
@@ -185,7 +185,7 @@ def _log_angle_integrals(
     log_cosine = np.log1p(-2 * np.sin(0.5 * phi) ** 2) - log_peak[:, None]
     density = measure * np.exp(twice * log_cosine) * np.tile(weights, 2)
     means = np.stack([np.vecdot(gain, density), density.sum(axis=1)])
-    norm = log_gamma_half_step((noise.dimension - 1) / 2) - 0.5 * np.log(np.pi)
+    norm = log_gamma_ratio((noise.dimension - 1) / 2, 0.5) - 0.5 * np.log(np.pi)
     return np.log(means) + twice * log_peak + norm
 
 

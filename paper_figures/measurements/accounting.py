@@ -45,8 +45,8 @@ def training_budget(claim: Claim, results: Results) -> Measured:
             f"q = {a['batch']}/{a['records']}, {a['epochs']} epochs ({steps} steps), delta "
             f"{a['delta']:g}, Poisson sampling, a record added or removed, dp_accounting's orders. "
             "With TensorFlow Privacy's coarser ones "
-            f"{listed(f'{e:.5g}' for e in coarse)}; the tight value by privacy loss distributions "
-            f"is {listed(f'{e:.4g}' for e in tight)}."
+            f"{listed(f'{e:.5g}' for e in coarse)}; by privacy loss distributions at most "
+            f"{listed(f'{e:.4g}' for e in tight)}."
         ),
         footing="published",
     )
@@ -137,7 +137,7 @@ def renyi_divergence(claim: Claim, results: Results) -> Measured:
     looseness = np.divide(bound, true)
     return Measured(
         ours=f"{listed(f'{t:.4g}' for t in true)} at alpha = "
-        f"{listed(f'{alpha:g}' for alpha in a['orders'])}, where the formula has "
+        f"{listed(f'{alpha:g}' for alpha in a['orders'])}, where the expression in eta has "
         f"{listed(f'{e:.4g}' for e in equal)}",
         verdict=judge_statement(same and quadrature <= 1e-6),
         detail=(

@@ -60,18 +60,18 @@ def guarantee(claim: Claim, results: Results) -> Measured:
     table = verified(results.rows, key)
     refuted = table["verdict"] == REFUTED
     held = table["verdict"].isin((HOLDS, LOOSE))
-    shown = table[[s.name == claim.arguments["shown"] for s in table["setting"]]].iloc[0]
+    shown = _row_of(table, claim.arguments["shown"])
     query, budget = shown["setting"].query, shown["setting"].budget
     at = f"({budget.epsilon:.3g}, {budget.delta:.3g}), {'x'.join(map(str, query.shape))}"
     detail = (
         f"Exact profile of the worst pair at the {len(table)} settings of the papers that fit the "
-        "theorem (isotropic noise, no workload)."
+        "theorem."
     )
     if key in LARGEST_MU:
         excess = max(_excess_of_condition(key, setting) for setting in table["setting"])
         held &= excess <= 1 + TOLERANCE
         detail += (
-            " Any other noise that meets the theorem's condition has at most "
+            " This is isotropic noise; any other that meets the theorem's condition has at most "
             f"{max(excess, 1e-300):.3g} times the claimed delta there."
         )
     if "sizes" in claim.arguments:
@@ -93,6 +93,13 @@ def guarantee(claim: Claim, results: Results) -> Measured:
         detail=f"{detail} Wasted variance {wasted.min():.3g} to {wasted.max():.3g} times.",
         footing="published",
     )
+
+
+def _row_of(table: pd.DataFrame, setting: str) -> pd.Series:
+    named = table[[found.name == setting for found in table["setting"]]]
+    if named.empty:
+        raise CannotJudge(f"The results lack the setting {setting}")
+    return named.iloc[0]
 
 
 def _sampled(row: pd.Series) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import special
 
 from mechanisms import Budget, Query
+from mechanisms.privacy.gaussian import GaussianProfile
+from mechanisms.privacy.products import KeepOrNoiseProfile, LaplaceProfile
 from paper_figures.ledger import Claim, Measured, measurement
 from paper_figures.measurements.judging import at_least, calibrated, close, judge_statement, listed
 from paper_figures.registry import Results
@@ -32,33 +33,43 @@ def retention(kind: str, epsilon: float, width: float, count: int) -> float:
     return float(special.expit(exponent))
 
 
-def delta_bound(kind: str, epsilon: float, width: float, count: int, keep: float) -> float:
-    """A proved lower bound on the true delta(epsilon) for the worst two tensors, keep = p.
-
-    The event is that at least k components lie nearer to the one tensor than to the other, for
-    the best k: a kept component always does, a noisy one with probability F(Delta / 2).
-    """
-    noise = stats.laplace if kind == "laplace" else stats.norm
-    near = noise.cdf(width / 2, scale=spread(kind, epsilon, width))
-    counts = np.arange(count + 1)
-    own = stats.binom.sf(counts - 1, count, keep + (1 - keep) * near)
-    other = stats.binom.sf(counts - 1, count, (1 - keep) * (1 - near))
-    return float(np.max(own - math.exp(epsilon) * other))
+def tensor_profile(
+    kind: str, epsilon: float, width: float, count: int, weight: float = 0.0
+) -> KeepOrNoiseProfile:
+    """Exact profile of TLDP on I = count components, all with the same weight."""
+    scale = spread(kind, epsilon, width)
+    laplace = kind == "laplace"
+    return KeepOrNoiseProfile(
+        noise=LaplaceProfile(l1_sensitivity=width, scale=scale)
+        if laplace
+        else GaussianProfile(mu=width / scale),
+        keep=(1 - weight) * retention(kind, epsilon, width, count),
+        components=count,
+    )
 
 
 @measurement()
 def tensor_guarantee(claim: Claim, results: Results) -> Measured:
-    """Pure local privacy of TLDP-L and TLDP-G at I = count, and at I = 1 where p is not tiny.
+    """Pure local privacy of TLDP-L and TLDP-G, by the exact profile of the worst two tensors.
 
-    Arguments: epsilon, width, count; weight, optional, of the weighted version.
+    Arguments: epsilon, width; counts, values of I, of which the first is told; weight, optional,
+    of the weighted version.
     """
     a = claim.arguments
-    epsilon, width, count, weight = a["epsilon"], a["width"], a["count"], a.get("weight", 0.0)
-    deltas, atoms = {}, {}
-    for kind, name in KINDS.items():
-        keep = (1 - weight) * retention(kind, epsilon, width, count)
-        deltas[name] = delta_bound(kind, epsilon, width, count, keep)
-        atoms[name] = (1 - weight) * retention(kind, epsilon, width, 1)
+    epsilon, width, weight = a["epsilon"], a["width"], a.get("weight", 0.0)
+    deltas = {
+        name: [
+            tensor_profile(kind, epsilon, width, count, weight).delta(epsilon).lower
+            for count in a["counts"]
+        ]
+        for kind, name in KINDS.items()
+    }
+    told = listed(f"{at_least(values[0])} ({name})" for name, values in deltas.items())
+    others = "; ".join(
+        f"I = {count}: {listed(f'{v[i]:.3g} ({n})' for n, v in deltas.items())}"
+        for i, count in enumerate(a["counts"][1:], 1)
+    )
+    kept = [(1 - weight) * retention(kind, epsilon, width, 1) for kind in KINDS]
     stated = (1 - weight) * math.exp(epsilon)
     weighted = (
         f" Weight {weight:g} everywhere: the stated bound on the ratio of probabilities is "
@@ -67,16 +78,14 @@ def tensor_guarantee(claim: Claim, results: Results) -> Measured:
         else ""
     )
     return Measured(
-        ours=f"delta({epsilon:g}) >= "
-        + listed(f"{at_least(delta)} ({name})" for name, delta in deltas.items()),
-        verdict=judge_statement(max(deltas.values()) <= 0),
+        ours=f"true delta({epsilon:g}) at least {told}, I = {a['counts'][0]}",
+        verdict=judge_statement(max(max(values) for values in deltas.values()) <= 0),
         detail=(
-            f"I = {count}, epsilon {epsilon:g}, Delta = {width:g}: exact probabilities of one "
-            "event for the worst two tensors, which bound delta from below; a pure claim has delta "
-            f"0. The noise alone gives {count * epsilon:g} in place of {epsilon:g} for TLDP-L, and "
-            "no pure guarantee for TLDP-G. A kept value is one that no other tensor gives: with "
-            f"I = 1 it has probability {listed(f'{p:.3g} ({name})' for name, p in atoms.items())}, "
-            f"and delta is at least that at every epsilon.{weighted}"
+            f"Exact profile at epsilon {epsilon:g}, Delta = {width:g}; a pure claim has delta 0. "
+            f"{others}. The noise alone gives I epsilon for TLDP-L and no pure guarantee for "
+            "TLDP-G. A kept value is one that no other tensor gives: with I = 1 it has probability "
+            f"{listed(f'{p:.3g}' for p in kept)}, and delta is at least that at every "
+            f"epsilon.{weighted}"
         ),
         footing="published",
     )

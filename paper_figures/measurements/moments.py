@@ -164,7 +164,7 @@ def stability(claim: Claim, results: Results) -> Measured:
             f"{listed(str(side**2) for side in a['sides'])}. In absolute terms R1SMG's mean is "
             "smaller at the claimed budgets of the count query, but the probability of more than "
             f"twice the classic Gaussian's mean is {float(at_budget):.2g} there, against "
-            f"{float(classic.noise.loss_survival(level)):.1g}."
+            f"{max(float(classic.noise.loss_survival(level)), 1e-300):.1g} or less."
         ),
         footing="published",
     )
