@@ -58,7 +58,9 @@ def _run(options) -> int:
         fetch(cell.dataset, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
     out = results_folder(config) / "cells"
     rows, timings = out / f"{cell.stem}.parquet", out / f"{cell.stem}.timings.parquet"
-    run_cell(cell.specification(config), cell.sources(config), rows, timings)
+    run_cell(
+        cell.specification(config), cell.sources(config), rows, timings, limits=config["limits"]
+    )
     frame = read_frame(rows)
     measured = frame[(frame["status"] == OK) & frame["element"].isna()]
     summary = measured.groupby(["shape", "epsilon", "metric"], sort=False)["value"].mean()

@@ -76,7 +76,6 @@ class Cell:
             "settings": {key: settings[key] for key in settings if key not in grid},
             "seed": config["seed"],
             "data_folder": config["data"]["folder"],
-            "limits": config["limits"],
         }
 
 

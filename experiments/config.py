@@ -157,6 +157,8 @@ def _experiment(experiment, settings: Any, variants: dict) -> dict[str, Any]:
         for mechanism in checked.get(setting, {}):
             if mechanism not in [*available, *others]:
                 raise ConfigError(unknown_key(f"{path}.{setting}", mechanism, available + others))
+    if hasattr(experiment, "check"):
+        experiment.check(checked)
     return checked
 
 

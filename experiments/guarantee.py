@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import Setting, integer, list_of, shape
+from experiments.checks import ConfigError, Setting, integer, list_of, shape
 from experiments.experiment import Names, Point, Value, Variant
 from experiments.grid import EPSILONS, points_over
 from experiments.noise_only import query_for
@@ -42,6 +42,20 @@ SETTINGS = EPSILONS | {
 }
 # All audits of a run are right together with this confidence.
 CONFIDENCE = 0.999
+
+
+def check(settings: dict) -> None:
+    """Raise ConfigError unless `audits` covers every audit of the run.
+
+    It is a setting, not derived, so that adding a mechanism changes no other's bounds.
+    """
+    cells = len(settings["mechanisms"]) * len(settings["footings"])
+    needed = cells * len(PAPER_SETTINGS) if settings["audit_samples"] else 0
+    if settings["audits"] < needed:
+        raise ConfigError(
+            f"config key experiments.guarantee.audits must be at least {needed}, the audits of "
+            f"this run, got {settings['audits']}"
+        )
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:

@@ -29,7 +29,13 @@ class CellError(Exception):
 
 
 def run_cell(
-    specification: dict, sources: list[str], rows: Path, timings: Path, *, log: Path | None = None
+    specification: dict,
+    sources: list[str],
+    rows: Path,
+    timings: Path,
+    *,
+    limits: dict[str, float],
+    log: Path | None = None,
 ) -> None:
     """Measure a cell and write its two tables.
 
@@ -39,6 +45,7 @@ def run_cell(
             is thrown away.
         rows: Parquet file for the reproducible numbers.
         timings: Parquet file for seconds and memory, which no two runs share.
+        limits: `seconds` of wall clock and `memory_gib` of resident memory for the cell.
         log: File that keeps what is also shown on stderr: progress, tracebacks.
 
     Raises:
@@ -47,10 +54,10 @@ def run_cell(
     folder = _partial_folder(specification, sources, rows)
     (folder / SPECIFICATION).write_text(json.dumps(specification))
     points = specification["points"]
-    deadline = time.monotonic() + specification["limits"]["seconds"]
+    deadline = time.monotonic() + limits["seconds"]
     while missing := [i for i in range(len(points)) if not part_path(folder, i).exists()]:
         forget_begun(folder)
-        status, message = _watch(folder, deadline, specification["limits"], log)
+        status, message = _watch(folder, deadline, limits, log)
         if status == TIMEOUT:
             failed = missing
         elif (index := begun(folder)) is not None:

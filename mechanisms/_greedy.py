@@ -15,8 +15,8 @@ def bucket_tree(buckets: int) -> BlockTree:
     return BlockTree(shape=(buckets,), branching=2, height=(buckets - 1).bit_length() + 1)
 
 
-def greedy_weights(lengths: np.ndarray) -> tuple[list[np.ndarray], float]:
-    """Weights of all blocks of a binary tree over buckets, and the error that they leave.
+def greedy_weights(lengths: np.ndarray) -> list[np.ndarray]:
+    """Weights of all blocks of a binary tree over buckets, every level an array, buckets first.
 
     From the cells up, every block keeps the share 1 - p of its budget for its own total and leaves
     p to its children, with the p in {0.01, ..., 1} that is best for the part of the workload within
@@ -25,35 +25,36 @@ def greedy_weights(lengths: np.ndarray) -> tuple[list[np.ndarray], float]:
     the l1 norm of every column of the strategy is 1.
 
     With C the covariance of the children's estimates for unit noise, u = C 1, k = 1' u and W the
-    workload, the own measurement changes C to (C - g u u') / p^2, g = (1-p)^2 / (p^2 + k (1-p)^2)
-    (Sherman and Morrison), so the error tr(W C W') to (tr(W C W') - g |W u|^2) / p^2.
+    workload, the own measurement changes C to (C - g u u') / p^2, g = q / (p^2 + k q), q = (1-p)^2
+    (Sherman and Morrison), so the error tr(W C W') to (tr(W C W') - g |W u|^2) / p^2. As the
+    levels above will measure too, the published code damps this gain at depth d below the root by
+    t = 2^(-d/2), once in q and once in what |W u|^2 has beyond the children's own; so here.
 
     Args:
         lengths: Cells per bucket, (k,) integers.
-
-    Returns:
-        Weights for every level, the buckets first, and the sum over all ranges of the variances of
-        their answers for unit-variance measurements of the weighted totals.
     """
     tree = bucket_tree(len(lengths))
     ends = np.cumsum(lengths)
     response = np.ones(len(lengths))  # u of the block that each bucket is in
     error = _range_energy(response, lengths, ends - lengths, ends)
-    mass = response.copy()  # k of each block
+    mass, apart = response.copy(), error.copy()  # k of each block; |W u|^2 of each block
     own, kept = [np.ones(len(lengths))], []
     for level in range(1, tree.height):
         blocks = np.arange(0, len(lengths), 2**level)
         block_ends = ends[np.minimum(blocks + 2**level, len(lengths)) - 1]
         block_starts = ends[blocks] - lengths[blocks]
         energy = _range_energy(response, lengths, block_starts, block_ends)
-        mass, error = tree.block_sums(mass), tree.block_sums(error)
-        gain = (1 - SHARES) ** 2 / (SHARES**2 + mass[:, None] * (1 - SHARES) ** 2)
-        errors = (error[:, None] - gain * energy[:, None]) / SHARES**2
+        mass, error, apart = (tree.block_sums(each) for each in (mass, error, apart))
+        damping = 2 ** (-(tree.height - 1 - level) / 2)
+        damped = (1 - SHARES) ** 2 * damping
+        gains = damped / (SHARES**2 + mass[:, None] * damped)
+        reach = apart + damping * (energy - apart)
+        errors = (error[:, None] - gains * reach[:, None]) / SHARES**2
         choice = errors.argmin(axis=1)
         share = SHARES[choice]
         error = errors[np.arange(len(blocks)), choice]
         shrink = 1 / (share**2 + mass * (1 - share) ** 2)
-        mass = mass * shrink
+        mass, apart = mass * shrink, energy * shrink**2
         response *= np.repeat(shrink, 2**level)[: len(lengths)]
         own.append(1 - share)
         kept.append(share)
@@ -62,7 +63,7 @@ def greedy_weights(lengths: np.ndarray) -> tuple[list[np.ndarray], float]:
         own[level] = own[level] * left
         if level:
             left = tree.spread(left * kept[level - 1], level - 1)
-    return own, float(error[0])
+    return own
 
 
 def noisy_totals(
@@ -73,7 +74,7 @@ def noisy_totals(
     Laplace noise of `scale` on every weighted total: epsilon-DP for scale = l1_sensitivity /
     epsilon, as the weights above a bucket add up to 1.
     """
-    weights, _ = greedy_weights(lengths)
+    weights = greedy_weights(lengths)
     tree = bucket_tree(len(lengths))
     measured, variances = [], []
     for weight, count in zip(weights, tree.counts(totals), strict=True):

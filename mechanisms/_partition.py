@@ -55,7 +55,9 @@ def dyadic_partition(
         means = np.repeat(total / length, length.astype(int))
         deviations = np.add.reduceat(np.abs(values - means), starts)
         noise = rng.laplace(scale=scale, size=(trials, len(starts))) if scale else 0.0
-        own = np.maximum(np.broadcast_to(deviations + charge, (trials, len(starts))) + noise, charge)
+        own = np.maximum(
+            np.broadcast_to(deviations + charge, (trials, len(starts))) + noise, charge
+        )
         children = own if best is None else tree.block_sums(best)
         splits.append(children < own)
         best = np.minimum(own, children)

@@ -105,6 +105,10 @@ class Mechanism(ABC):
         """The true privacy profile of everything the claim covers, or None where unknown."""
         return None
 
+    def slack(self) -> str | None:
+        """Why `profile` may be worse than the truth, or None where it is exact."""
+        return None
+
     def checked_value(self, value: np.ndarray) -> np.ndarray:
         """`value` as a float array of the query's shape; raises as `release` says."""
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":
@@ -143,7 +147,9 @@ class AdditiveMechanism(Mechanism):
             return published
         profile = published.profile()
         if profile is None:
-            raise Unsupported(f"{cls.key} has no exact profile, so no exact footing")
+            raise Unsupported("has no exact profile, so no exact footing")
+        if slack := published.slack():
+            raise Unsupported(f"has no exact footing here: {slack}")
         factor = profile.scale_factor(budget.epsilon, budget.delta)
         return cls(
             query=query,
@@ -175,6 +181,9 @@ class AdditiveMechanism(Mechanism):
 
     def profile(self):
         return self.noise.profile(self.query)
+
+    def slack(self):
+        return self.noise.slack(self.query)
 
 
 def _unknown_option(cls: type[Mechanism], name: str) -> str:

@@ -51,6 +51,13 @@ class Noise(ABC):
         """The worst pair over the query's sensitivity set, or None where it is not known."""
         return None
 
+    def slack(self, query: Query) -> str | None:
+        """Why `profile` may be worse than the worst pair, or None where it is exactly that.
+
+        A profile with slack proves a claim but cannot refute one, and has no exact footing.
+        """
+        return None
+
     def loss_survival(self, threshold: np.ndarray) -> np.ndarray | None:
         """P(L > threshold) elementwise, or None where there is no closed form."""
         return None
@@ -79,6 +86,11 @@ def _reach(query: Query) -> float:
     if query.linf_sensitivity is None:
         return query.l2_sensitivity
     return min(query.l2_sensitivity, query.linf_sensitivity * math.sqrt(query.size))
+
+
+def _box_binds(query: Query, change: float) -> bool:
+    """Whether no single element may move by as much as `change`."""
+    return query.linf_sensitivity is not None and query.linf_sensitivity < change
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,12 +199,8 @@ class MatrixGaussian(Noise):
         return {"sigma_min": float(products), "sigma_max": float(largest)}
 
     def profile(self, query):
-        """mu over the l2 ball, and over its cut with the element box where noise is diagonal.
-
-        With other directions the box is not used, so that the profile is that of the l2 ball.
-        """
-        diagonal = self.row_directions is None and self.column_directions is None
-        if not diagonal or query.linf_sensitivity is None:
+        """mu over the l2 ball, and over its cut with the element box where noise is diagonal."""
+        if not self._diagonal() or query.linf_sensitivity is None:
             return GaussianProfile(mu=query.l2_sensitivity / self.parameters()["sigma_min"])
         if self._uniform():
             return GaussianProfile(mu=_reach(query) / self.parameters()["sigma_min"])
@@ -202,6 +210,14 @@ class MatrixGaussian(Noise):
             linf_sensitivity=query.linf_sensitivity,
         )
         return GaussianProfile(mu=mu)
+
+    def slack(self, query):
+        if self._diagonal() or not _box_binds(query, query.l2_sensitivity):
+            return None
+        return "the element box is not used for noise along other directions than the axes"
+
+    def _diagonal(self) -> bool:
+        return self.row_directions is None and self.column_directions is None
 
     def _uniform(self) -> bool:
         return not (np.ptp(self.row_std) or np.ptp(self.column_std))
@@ -242,6 +258,12 @@ class IndependentLaplace(Noise):
         if query.l1_sensitivity is None:
             return None
         return LaplaceProfile(l1_sensitivity=query.l1_sensitivity, scale=self.scale)
+
+    def slack(self, query):
+        """The worst pair of the l1 ball moves one element by all of l1_sensitivity."""
+        if query.l1_sensitivity is None or not _box_binds(query, query.l1_sensitivity):
+            return None
+        return "no single element can move by l1_sensitivity, and only the l1 ball is computed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,7 +313,7 @@ class Spherical(Noise):
             shape=self.radial_shape,
             power=self.power,
             scale=self.scale,
-            sensitivity=query.l2_sensitivity,
+            sensitivity=_reach(query),
         )
 
     def loss_survival(self, threshold):

@@ -6,14 +6,11 @@ as ``module:Class``.
 
 from __future__ import annotations
 
-import ast
 import difflib
 import functools
 import importlib
-import importlib.util
 import inspect
 import pkgutil
-from pathlib import Path
 
 import mechanisms
 from mechanisms.base import GUARANTEES, Mechanism
@@ -58,26 +55,6 @@ def get_mechanism(name: str) -> type[Mechanism]:
     return known[name]
 
 
-def source_files(name: str) -> list[str]:
-    """The files that a mechanism's numbers depend on: its own and all it imports from here.
-
-    Paths are relative to the working directory where possible, sorted. Found by reading import
-    statements, so that no job has to be run to know when it must be run again.
-    """
-    seen: dict[str, Path] = {}
-    waiting = [get_mechanism(name).__module__]
-    while waiting:
-        module = waiting.pop()
-        if module in seen:
-            continue
-        seen[module] = Path(importlib.util.find_spec(module).origin)
-        waiting += [m for m in _imports(seen[module]) if m.split(".")[0] == "mechanisms"]
-    # The package's __init__ re-exports every family; it holds no mathematics of its own.
-    files = [path for module, path in seen.items() if module != "mechanisms"]
-    here = Path.cwd()
-    return sorted(str(p.relative_to(here) if p.is_relative_to(here) else p) for p in files)
-
-
 def _outside_mechanism(name: str) -> type[Mechanism]:
     module_name, _, class_name = name.partition(":")
     try:
@@ -99,26 +76,3 @@ def _is_mechanism(value: object) -> bool:
         and not inspect.isabstract(value)
         and hasattr(value, "key")
     )
-
-
-@functools.cache
-def _imports(path: Path) -> tuple[str, ...]:
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module)
-            # `from mechanisms import gaussian` names a module, `... import Query` does not.
-            names = (f"{node.module}.{alias.name}" for alias in node.names)
-            found |= {name for name in names if _is_module(name)}
-    return tuple(sorted(found))
-
-
-def _is_module(name: str) -> bool:
-    if name.split(".")[0] != "mechanisms":
-        return False
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False

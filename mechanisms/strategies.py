@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -92,22 +93,24 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
     log_v = 0.5 * np.log(np.diag(gram))
     weights = np.exp(0.5 * (log_v - log_v.max()))
     points, moves = [], []
-    strategy, error, bound, last = None, np.inf, 0.0, 0.0
+    best, error, bound, last = None, np.inf, 0.0, 0.0
     for _ in range(_ITERATIONS):
-        candidate, diagonal, regular = _at(gram, np.exp(log_v))
-        if candidate.error < error:
-            strategy, error = candidate.gram, candidate.error
-        bound = max(bound, candidate.lower_bound)
-        if error <= bound * (1 + (TOLERANCE if regular else SINGULAR_TOLERANCE)):
-            strategy.flags.writeable = False
-            return Strategy(gram=strategy, error=error * unit, lower_bound=bound * unit)
-        if candidate.lower_bound < last:
+        v = np.exp(log_v)
+        dual = _dual(gram, v)
+        strategy = _primal(v, dual)
+        reached = _error(gram, strategy)
+        if reached < error:
+            best, error = strategy, reached
+        bound = max(bound, dual.bound)
+        if error <= bound * (1 + (TOLERANCE if dual.regular else SINGULAR_TOLERANCE)):
+            return Strategy(gram=best, error=error * unit, lower_bound=bound * unit)
+        if dual.bound < last:
             # Extrapolated too far: again from the last point, without its history.
             points, moves, last = points[-1:], moves[-1:], 0.0
         else:
             points = [*points[1 - _MEMORY :], log_v]
-            moves = [*moves[1 - _MEMORY :], 2 * np.log(np.maximum(diagonal, _LEAST_SHARE))]
-            last = candidate.lower_bound
+            moves = [*moves[1 - _MEMORY :], 2 * np.log(np.maximum(dual.diagonal / v, 1e-3))]
+            last = dual.bound
         log_v = _extrapolated(points, moves, weights)
         log_v = np.maximum(log_v - log_v.max(), np.log(_LEAST_SHARE))
     raise Unsupported(
@@ -134,7 +137,8 @@ def sdp_strategy(gram: np.ndarray) -> Strategy:
     if not asked.all():
         return _with_unasked(sdp_strategy(gram[np.ix_(asked, asked)]), asked)
     unit = np.diag(gram).max()
-    values, vectors = linalg.eigh(gram / unit)
+    gram = gram / unit
+    values, vectors = linalg.eigh(gram)
     kept = values > _rounding(values)
     variable = cvxpy.Variable(gram.shape, PSD=True)
     error = cvxpy.matrix_frac(vectors[:, kept] * np.sqrt(values[kept]), variable)
@@ -143,15 +147,13 @@ def sdp_strategy(gram: np.ndarray) -> Strategy:
     if problem.status not in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE):
         raise Unsupported(f"got no strategy from the convex solver: status {problem.status!r}")
     found = 0.5 * (variable.value + variable.value.T)
-    feasible = _feasible(found / np.diag(found).max(), FLOOR * (not kept.all()))
-    factor = linalg.cho_factor(feasible, lower=True)
-    # The multipliers of diag(X) <= 1 at the optimum.
-    v = np.diag(linalg.cho_solve(factor, linalg.cho_solve(factor, gram / unit).T))
-    bound = _at(gram / unit, v).lower_bound if False else _dual_bound(gram / unit, v)
+    best = _feasible(found, regular=bool(kept.all()))
+    # The multipliers of diag(X) <= 1 are the diagonal of X^-1 V X^-1.
+    half = linalg.solve(best, vectors * np.sqrt(np.maximum(values, 0)), assume_a="pos")
     strategy = Strategy(
-        gram=feasible,
-        error=float(np.trace(linalg.cho_solve(factor, gram))),
-        lower_bound=bound * unit,
+        gram=best,
+        error=_error(gram, best) * unit,
+        lower_bound=_dual(gram, np.sum(half**2, axis=1)).bound * unit,
     )
     if strategy.gap > (SDP_TOLERANCE if kept.all() else SINGULAR_TOLERANCE):
         raise Unsupported(f"got no optimal strategy from the convex solver: gap {strategy.gap:.3g}")
@@ -176,3 +178,104 @@ def require_sdp_size(size: int) -> None:
             f"got {size}: it would take about {_duration(60 * (size / 64) ** 6)}; use "
             "matrix-mechanism, which finds the same strategy"
         )
+
+
+class _Dual(NamedTuple):
+    """The dual at one v: roots and vectors of M, its diagonal, the bound, whether V is regular."""
+
+    roots: np.ndarray
+    vectors: np.ndarray
+    diagonal: np.ndarray
+    bound: float
+    regular: bool
+
+
+def _dual(gram: np.ndarray, v: np.ndarray) -> _Dual:
+    root_v = np.sqrt(v)
+    scaled = gram * root_v
+    scaled *= root_v[:, None]
+    values, vectors = linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
+    # Values that are rounding errors are dropped: that can only lower the bound.
+    roots = np.sqrt(np.where(values > _rounding(values), values, 0.0))
+    return _Dual(
+        roots=roots,
+        vectors=vectors,
+        diagonal=np.square(vectors) @ roots,
+        bound=float(roots.sum() ** 2 / v.sum()),
+        regular=bool(roots.all()),
+    )
+
+
+def _primal(v: np.ndarray, dual: _Dual) -> np.ndarray:
+    """X(v), made feasible."""
+    found = (dual.vectors * dual.roots) @ dual.vectors.T
+    root_v = np.sqrt(v)
+    found /= root_v
+    found /= root_v[:, None]
+    return _feasible(found, regular=dual.regular)
+
+
+def _feasible(found: np.ndarray, *, regular: bool) -> np.ndarray:
+    """X / max diag(X) with its diagonal raised to 1, which only lowers tr(V X^-1); in place."""
+    found *= (1.0 if regular else 1 - FLOOR) / np.diag(found).max()
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def _error(gram: np.ndarray, strategy: np.ndarray) -> float:
+    """tr(V X^-1), infinite where X is not numerically positive definite."""
+    try:
+        factor = linalg.cho_factor(strategy, lower=True, check_finite=False)
+    except linalg.LinAlgError:
+        return np.inf
+    return float(np.trace(linalg.cho_solve(factor, gram, check_finite=False)))
+
+
+def _extrapolated(
+    points: list[np.ndarray], moves: list[np.ndarray], weights: np.ndarray
+) -> np.ndarray:
+    """The next point: Anderson's combination of the last ones, in the weighted l2 norm.
+
+    It takes the affine combination of the points whose combined move is least (Walker and Ni
+    2011); with one point, that point and its move.
+    """
+    following = points[-1] + moves[-1]
+    if len(points) == 1:
+        return following
+    bends = np.diff(moves, axis=0).T
+    share = np.linalg.lstsq(bends * weights[:, None], moves[-1] * weights, rcond=1e-8)[0]
+    return following - (np.diff(points, axis=0).T + bends) @ share
+
+
+def _with_unasked(strategy: Strategy, asked: np.ndarray) -> Strategy:
+    """The same strategy where cells without a query are measured by themselves."""
+    gram = np.eye(len(asked))
+    gram[np.ix_(asked, asked)] = strategy.gram
+    return Strategy(gram=gram, error=strategy.error, lower_bound=strategy.lower_bound)
+
+
+def _rounding(values: np.ndarray) -> float:
+    """Below this, eigenvalues of a positive semidefinite matrix may be rounding errors."""
+    return len(values) * np.finfo(float).eps * float(values.max())
+
+
+def _checked(gram: np.ndarray) -> np.ndarray:
+    gram = np.asarray(gram, dtype=float)
+    if gram.ndim != 2 or gram.shape[0] != gram.shape[1] or not gram.size:
+        raise ValueError(f"the Gram matrix of a workload must be square, got shape {gram.shape}")
+    if not np.isfinite(gram).all():
+        raise ValueError("the Gram matrix of a workload must be finite, got NaN or infinity")
+    diagonal = np.diag(gram)
+    largest = float(np.abs(gram).max())
+    if diagonal.max() <= 0 or largest > diagonal.max() * (1 + 1e-9) or diagonal.min() < 0:
+        raise ValueError("the Gram matrix of a workload must be positive semidefinite, not zero")
+    if np.abs(gram - gram.T).max() > 1e-9 * largest:
+        raise ValueError("the Gram matrix of a workload must be symmetric")
+    return gram
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"

@@ -102,7 +102,7 @@ def verify(
             seed=seed,
             confidence=confidence,
         )
-    wasted = _wasted_variance(mechanism, delta)
+    wasted = None if mechanism.slack() else _wasted_variance(mechanism, delta)
     return Verification(
         mechanism=mechanism.key,
         footing=mechanism.footing,
@@ -113,7 +113,9 @@ def verify(
         noise_scale=next(iter(mechanism.parameters().values())) if _adds(mechanism) else None,
         expected_loss=mechanism.expected_loss() if _adds(mechanism) else None,
         wasted_variance=wasted,
-        verdict=_verdict(true_delta, true_epsilon, epsilon, delta, wasted, audit),
+        verdict=_verdict(
+            true_delta, true_epsilon, epsilon, delta, wasted, audit, exact=not mechanism.slack()
+        ),
         audit=audit,
     )
 
@@ -150,16 +152,19 @@ def _verdict(
     delta: float,
     wasted: float | None,
     audit: AuditResult | None,
+    *,
+    exact: bool,
 ) -> str:
     """The claim counts as true when it is within rounding of the truth in delta or in epsilon.
 
     At a claimed delta of 0 no relative accuracy in delta exists, but there is one in epsilon.
+    A profile that is not exact is an upper bound: it proves claims and refutes none.
     """
     delta, epsilon = delta * (1 + TOLERANCE), epsilon * (1 + TOLERANCE)
     if true_delta.upper <= delta or true_epsilon.upper <= epsilon:
         tight = wasted is None or wasted <= 1 + VARIANCE_TOLERANCE
         return HOLDS if tight else LOOSE
-    if true_delta.lower > delta and true_epsilon.lower > epsilon:
+    if exact and true_delta.lower > delta and true_epsilon.lower > epsilon:
         return REFUTED
     return REFUTED if audit is not None and audit.refutes(delta) else UNDECIDED
 

@@ -32,7 +32,9 @@ def table_4(results: Results) -> Drawn:
     for footing in ("published", "exact"):
         for mechanism in in_order(rows["mechanism"]):
             chosen = rows[(rows["mechanism"] == mechanism) & (rows["footing"] == footing)]
-            if chosen.empty or not (chosen["value"] > 0).all():
+            # Slopes are comparable only where every shape has a value above zero.
+            complete = set(chosen["shape"]) == set(rows["shape"])
+            if not complete or not (chosen["value"] > 0).all():
                 continue
             stated = STATED_ORDERS.get(mechanism)
             logarithm = bool(stated and stated[2])
@@ -84,7 +86,7 @@ def table_5(results: Results) -> Drawn:
     ]
     seconds = timings.groupby(["shape", "mechanism"], sort=False)["value"].median()
     records = []
-    for shape in timings["shape"].unique():
+    for shape in timings[timings["mechanism"] == "gaussian"]["shape"].unique():
         for mechanism in in_order(seconds[shape].index):
             if mechanism == "non-private":
                 continue

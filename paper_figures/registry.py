@@ -14,6 +14,7 @@ import pandas as pd
 
 import paper_figures
 from experiments.frames import read_frame
+from experiments.sources import source_files
 
 
 class DrawingError(Exception):
@@ -64,9 +65,8 @@ class Drawing:
         return tuple(dict.fromkeys(need.split("/")[0] for need in self.needs))
 
     def sources(self) -> list[str]:
-        """Code that the drawing depends on."""
-        module = self.function.__module__.replace(".", "/") + ".py"
-        return [module, "paper_figures/registry.py", "paper_figures/style.py"]
+        """Code that the drawing depends on: its module and what that imports from the project."""
+        return sorted(source_files(self.function.__module__))
 
 
 def drawing(name: str, *, kind: str, needs: tuple[str, ...], timings: tuple[str, ...] = ()):

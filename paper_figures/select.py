@@ -43,7 +43,7 @@ def size_of(shape: str) -> int:
 
 
 def failed_mechanisms(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
-    """One sentence about mechanisms without a result, empty where there is none."""
+    """One sentence about mechanisms that have no result at some grid point, or nothing."""
     failed = rows[
         (rows["experiment"] == experiment) & (rows["dataset"] == dataset) & (rows["status"] != OK)
     ]
@@ -53,4 +53,4 @@ def failed_mechanisms(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
     listed = "; ".join(
         f"{row.mechanism} ({row.footing}): {row.status}" for row in reasons.itertuples()
     )
-    return f" Not drawn: {listed}."
+    return f" Without a result at one or more budgets: {listed}."

@@ -51,8 +51,13 @@ _LOOKS = {
     "spherical-gamma": ("#44AA99", "h"),
     "random-answer": ("#888888", "x"),
 }
-# For mechanisms that the suite does not know; chosen by name, not by position.
-_SPARE = [("#661100", "d"), ("#6699CC", "8"), ("#DDCC77", "H"), ("#888888", "1")]
+# For mechanisms that the suite does not know; chosen by name, not by position, so that two of
+# them may look alike, but one never changes the look of another.
+_SPARE = [
+    (colour, marker)
+    for marker in ("d", "8", "H", "1", "2", "3")
+    for colour in ("#661100", "#6699CC", "#DDCC77", "#AA4466", "#4477AA")
+]
 
 
 def look(mechanism: str) -> Look:

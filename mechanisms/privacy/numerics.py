@@ -137,5 +137,4 @@ def falling_root(
         tolerances={"xatol": 0.0, "xrtol": 1e-15, "fatol": tolerance, "frtol": 0.0},
     )
     # No change of sign: the root lies beyond the end that was reached.
-    beyond = np.where(result.f_x > 0, ceiling, floor)
-    return np.where(result.status == -1, beyond, result.x)
+    return np.where(result.status == -1, np.where(at_start > 0, ceiling, floor), result.x)

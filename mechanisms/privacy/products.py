@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from mechanisms.privacy.composition import ComposedProfile
 from mechanisms.privacy.numerics import ULP, log1mexp
 from mechanisms.privacy.profile import (
     Bounds,
@@ -50,6 +49,9 @@ class LaplaceProfile(PrivacyProfile):
     def compose(self, times: int) -> PrivacyProfile:
         if check_count("times", times) == 1:
             return self
+        # dp_accounting takes half a second to load, and few ever compose.
+        from mechanisms.privacy.composition import ComposedProfile
+
         return ComposedProfile(base=self, times=times)
 
     def scaled(self, factor: float) -> LaplaceProfile:

@@ -26,7 +26,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mechanisms.privacy import spherical_integral
-from mechanisms.privacy.composition import ComposedProfile
 from mechanisms.privacy.numerics import ULP, log_gamma_ratio
 from mechanisms.privacy.profile import (
     Bounds,
@@ -78,6 +77,9 @@ class SphericalProfile(PrivacyProfile):
     def compose(self, times: int) -> PrivacyProfile:
         if check_count("times", times) == 1:
             return self
+        # dp_accounting takes half a second to load, and few ever compose.
+        from mechanisms.privacy.composition import ComposedProfile
+
         return ComposedProfile(base=self, times=times)
 
     def scaled(self, factor: float) -> SphericalProfile:

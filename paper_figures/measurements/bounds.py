@@ -52,7 +52,7 @@ def mvg_right_hand_side(claim: Claim, results: Results) -> Measured:
     elsewhere = []
     for setting in PAPER_SETTINGS:
         query, budget = setting.query, setting.budget
-        if query.frobenius_bound is None or budget.delta == 0:
+        if len(query.shape) != 2 or query.frobenius_bound is None or budget.delta == 0:
             continue
         m, n = query.shape
         scale = math.sqrt(m * n) * harmonic(min(m, n)) ** 2

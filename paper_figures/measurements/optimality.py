@@ -118,10 +118,12 @@ def iid_least(claim: Claim, results: Results) -> Measured:
 def beats_gaussian(claim: Claim, results: Results) -> Measured:
     """mgm2021: IDN against its own per-element Gaussian and the textbook's vector Gaussian."""
     ratios = {"gaussian-per-element": [], "gaussian": []}
-    exact = []
+    exact, private = [], []
     for setting in PAPER_SETTINGS:
         if not setting.name.startswith("mgm2021"):
             continue
+        classic = calibrated("gaussian", setting.query, setting.budget).profile()
+        private.append(classic.delta(setting.budget.epsilon).upper <= setting.budget.delta)
         loss = calibrated("idn", setting.query, setting.budget).expected_loss()
         for key, values in ratios.items():
             values.append(calibrated(key, setting.query, setting.budget).expected_loss() / loss)
@@ -139,7 +141,8 @@ def beats_gaussian(claim: Claim, results: Results) -> Measured:
             "Ratios of E||Z||^2 at the four gradient shapes and clip values of Table 2, claimed "
             "budget (1, 1e-5), elements in [-C, C], l2 sensitivity 2 C sqrt(mn). The baseline "
             "is that of Section 8.2; the other choice reverses the order. The vector Gaussian's "
-            "theorem is stated for epsilon < 1; its exact profile shows that it is private here. "
+            "theorem is stated for epsilon < 1; by its exact profile its claim is true at "
+            f"{sum(private)} of the {len(private)} settings. "
             f"On the exact footing both are the same noise (ratio {min(exact):.6g} to "
             f"{max(exact):.6g})."
         ),

@@ -27,7 +27,13 @@ def run(tmp_path):
     def run_it(cell, config, sources=(), name="cell"):
         paths = tmp_path / f"{name}.parquet", tmp_path / f"{name}.timings.parquet"
         log = tmp_path / f"{name}.log"
-        run_cell(cell.specification(config), [str(s) for s in sources], *paths, log=log)
+        run_cell(
+            cell.specification(config),
+            [str(s) for s in sources],
+            *paths,
+            limits=config["limits"],
+            log=log,
+        )
         check_table(
             read_table(paths[0]),
             {
@@ -201,7 +207,8 @@ import json, sys
 from pathlib import Path
 from experiments.runner import run_cell
 specification, rows, timings, *sources = sys.argv[1:]
-run_cell(json.loads(specification), sources, Path(rows), Path(timings))
+limits = {"seconds": 60, "memory_gib": 2}
+run_cell(json.loads(specification), sources, Path(rows), Path(timings), limits=limits)
 """
 # At epsilon 3 the first child kills the process that started it, and then hangs.
 KILLS_ITS_RUN = """

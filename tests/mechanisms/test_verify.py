@@ -1,5 +1,6 @@
 """Claimed against true privacy: reference values, verdicts, and the exact footing."""
 
+import dataclasses
 import json
 import math
 import warnings
@@ -17,7 +18,7 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.__main__ import main
-from mechanisms.verify import HOLDS, LOOSE, REFUTED, explain, verify
+from mechanisms.verify import HOLDS, LOOSE, REFUTED, UNDECIDED, explain, verify
 
 
 def calibrated(key, query, budget, footing="published"):
@@ -65,7 +66,10 @@ WITH_PROFILE = [
 @pytest.mark.parametrize("key", WITH_PROFILE)
 def test_exact_footing_meets_the_budget(key, shape, make_query):
     budget = Budget(epsilon=0.8, delta=1e-6)
-    mechanism = calibrated(key, make_query(*shape), budget, "exact")
+    query = make_query(*shape)
+    if key == "laplace":
+        query = Query(shape=shape, l2_sensitivity=1.0, l1_sensitivity=1.0)
+    mechanism = calibrated(key, query, budget, "exact")
     true = mechanism.profile().delta(budget.epsilon).value
     assert true == pytest.approx(budget.delta, rel=1e-9)
     assert verify(mechanism).verdict == HOLDS
@@ -98,6 +102,28 @@ def test_laplace_is_pure_and_tight(make_query):
     assert result.claimed_delta == 0
     assert result.verdict == HOLDS
     assert result.true_epsilon.value == pytest.approx(0.5, rel=1e-12)
+
+
+def test_laplace_has_no_exact_footing_where_no_element_can_move_by_the_l1_sensitivity(make_query):
+    with pytest.raises(Unsupported, match="only the l1 ball is computed"):
+        calibrated("laplace", make_query(3, 3), Budget(epsilon=0.5, delta=1e-5), "exact")
+
+
+def test_a_profile_with_slack_refutes_nothing():
+    """Rotated noise under an element box: the l2 ball's mu is only an upper bound."""
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((2, 2)))[0]
+    query = Query(
+        shape=(2, 2), l2_sensitivity=1.0, linf_sensitivity=0.1, frobenius_bound=1.0
+    )  # fmt: skip
+    budget = Budget(epsilon=0.5, delta=1e-5)
+    rotated = get_mechanism("mvg").calibrate(
+        query, budget, directions=turn, precision=[0.9, 0.1]
+    )  # fmt: skip
+    assert "axes" in rotated.slack()
+    too_little = dataclasses.replace(rotated, noise=rotated.noise.scaled(1e-9))
+    result = verify(too_little)
+    assert result.true_delta.lower > budget.delta
+    assert (result.verdict, result.wasted_variance) == (UNDECIDED, None)
 
 
 def test_non_private_claims_nothing(make_query):

@@ -15,6 +15,9 @@ try:
 except (ConfigError, UnknownMechanism) as error:
     raise WorkflowError(f"configuration: {error}") from None
 
+# Scripts read the checked limits from here: as params they would rerun every cell when raised.
+config["limits"] = CONFIG["limits"]
+
 ENVIRONMENT = "../../envs/environment.yaml"
 RUN = results_folder(CONFIG)
 DATA = Path(CONFIG["data"]["folder"])

@@ -13,7 +13,8 @@ rule run_cell:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=int(CONFIG["limits"]["memory_gib"] * 1024),
+        # The child's limit and room for its parent. Resources may change without a rerun.
+        mem_mb=int(CONFIG["limits"]["memory_gib"] * 1024) + 512,
         runtime=int(CONFIG["limits"]["seconds"] / 60) + 5,
     params:
         specification=lambda wildcards: CELLS[wildcards.cell].specification(CONFIG),

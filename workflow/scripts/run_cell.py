@@ -11,6 +11,7 @@ try:
         list(snakemake.input.sources),
         Path(snakemake.output.rows),
         Path(snakemake.output.timings),
+        limits=snakemake.config["limits"],
         log=Path(snakemake.log[0]),
     )
 except CellError as error:
