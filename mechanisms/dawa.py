@@ -94,7 +94,7 @@ class DawaPublished(TwoStage):
     """DAWA with the partition as published, which leaves single cells without noise.
 
     Claims pure epsilon-DP and breaks it: at n = 4 and epsilon 1 for each stage, samples put the
-    true epsilon above 2 with 99.9% confidence. Differs from `dawa` in stage 1 alone.
+    true epsilon above 2.5 with 99.9% confidence. Differs from `dawa` in stage 1 alone.
     """
 
     key = "dawa-published"

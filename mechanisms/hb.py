@@ -37,8 +37,9 @@ def best_branching(cells: int, axes: int) -> int:
     """The branching (per axis) with the least error of an average range query.
 
     One axis: argmin over b >= 2 of (b - 1) h^3 - 2 (b + 1) h^2 / 3, h = ceil(log_b cells) (Qardaji
-    et al. 2013, equation 3). Two axes of `cells` cells: argmin of b h^2, their cost of a rectangle
-    b (n - 1) h^2 without consistency. The smallest b where several cost the same.
+    et al. 2013, equation 3). Two axes of n = `cells` cells each: argmin of their cost of a
+    rectangle, b (n - 1) h^2 (Section 5, as DPBench computes it), which has h = ceil(log_b n) too.
+    The smallest b where several cost the same.
     """
 
     def cost(branching: int) -> int:

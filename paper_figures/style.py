@@ -49,6 +49,9 @@ _LOOKS = {
     "laplace": ("#882255", "<"),
     "l2": ("#117733", ">"),
     "spherical-gamma": ("#44AA99", "h"),
+    "hb": ("#CC6677", "d"),
+    "dawa": ("#4477AA", "8"),
+    "dawa-published": ("#BBCC33", "H"),
     "random-answer": ("#888888", "x"),
 }
 # For mechanisms that the suite does not know; chosen by name, not by position, so that two of

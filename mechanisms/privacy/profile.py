@@ -55,8 +55,12 @@ class PrivacyProfile(ABC):
         epsilon: finite, >= 0; a number or an array. Returns numbers or arrays in [0, 1].
         Raises TypeError for what is not a number, ValueError for what is out of range.
         """
-        bounds = self._log_delta(check_epsilon(epsilon))
-        return _unwrapped(Bounds(*(np.exp(np.minimum(bound, 0.0)) for bound in bounds)))
+        log_delta = self._log_delta(check_epsilon(epsilon))
+        lower, value, upper = (np.exp(np.minimum(bound, 0.0)) for bound in log_delta)
+        # The exponential rounds once more.
+        return _unwrapped(
+            Bounds(lower * (1 - 2 * ULP), value, np.minimum(upper * (1 + 2 * ULP), 1.0))
+        )
 
     def log_delta(self, epsilon: ArrayLike) -> Bounds:
         """Natural logarithm of delta(epsilon), without underflow; -inf where delta is zero."""

@@ -39,13 +39,16 @@ _CUT = 40.0
 _WINDOW = 38.0
 LOG_LEFT_OUT = -700.0
 _SCAN_POINTS = 65
+# Nodes of the two rules that are compared: over the radius, and over each half of the angle.
 _OUTER = (10, 16)
 _INNER = (20, 30)
+# Layers thinner than this share of the first half of the angle are worth a graded rule.
 _GRADING = 0.03
 # A panel is halved while its two outer rules differ by more than this share of delta.
 _TARGET = 1e-10
 _LEVELS = 30
 _MOST_SPLITS = 80
+# Radii at a time, so that the arrays over radius and angle stay in the cache.
 _CHUNK = 1024
 
 
@@ -142,11 +145,11 @@ def _edge(noise: Spherical, log_v: np.ndarray, epsilon: np.ndarray) -> np.ndarra
     u = np.logaddexp(0.0, np.log(epsilon) - log_v) / p
     if gap > 0:
         u = np.minimum(u, epsilon / gap)
-        for _ in range(6):
+        for _ in range(6):  # down to 1e-9 of u, which moves delta by its square
             excess = gap * u + _growth(log_v, p * u) - epsilon
             u = u - excess / (gap + p * np.exp(np.minimum(log_v + p * u, 700.0)))
         u = np.maximum(u, 0.0)
-    x = np.exp(np.log(noise.ratio) - log_v / p)
+    x = np.exp(np.maximum(np.log(noise.ratio) - log_v / p, -700.0))
     return (np.expm1(np.minimum(2 * u, 700.0)) / x - x) / 2
 
 

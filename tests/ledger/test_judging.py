@@ -54,6 +54,7 @@ def test_one_trial_cannot_be_judged():
         ([(0.1, 0.3)], REPRODUCED),
         ([(-0.1, 0.3)], NOT_REPRODUCED),
         ([(0.0, 0.3)], NOT_REPRODUCED),
+        ([(-0.3, 0.1)], NOT_REPRODUCED),
         ([(-0.3, -0.1)], CONTRADICTED),
         ([(0.1, 0.3), (0.2, 0.4)], REPRODUCED),
         ([(0.1, 0.3), (-0.2, 0.4)], NOT_REPRODUCED),

@@ -1,5 +1,6 @@
 """DAWA: its parts against direct computation, its budget by audits, where it wins and loses."""
 
+import itertools
 import math
 
 import numpy as np
@@ -26,7 +27,9 @@ def histogram(*shape, l1=1.0):
 
 
 def calibrated(key, *shape, epsilon=1.0, l1=1.0, **options):
-    return get_mechanism(key).calibrate(histogram(*shape, l1=l1), Budget(epsilon=epsilon), **options)
+    return get_mechanism(key).calibrate(
+        histogram(*shape, l1=l1), Budget(epsilon=epsilon), **options
+    )
 
 
 def deviation(cells):
@@ -51,7 +54,11 @@ def test_running_deviations_agree_with_direct_sums(size, kind):
 
 def test_order_statistics_count_strictly_below():
     values = np.array([2.0, 1.0, 2.0, 5.0, 1.0])
-    first, last, threshold = np.array([0, 0, 2, 1]), np.array([5, 5, 5, 1]), np.array([2, 9, 5, 9.0])
+    first, last, threshold = (
+        np.array([0, 0, 2, 1]),
+        np.array([5, 5, 5, 1]),
+        np.array([2, 9, 5, 9.0]),
+    )
     count, total = OrderStatistics(values).below(first, last, threshold)
     assert count.tolist() == [2, 5, 2, 0]
     assert total.tolist() == [2, 11, 3, 0]
@@ -96,8 +103,8 @@ def test_partition_is_the_cheapest_without_noise(partition, size):
         )
     starts = partition(values, 1.0, 1e9, charge, np.random.default_rng(0), 3)
     for row in starts:
-        edges = [*np.flatnonzero(row), size]
-        buckets = list(zip(edges[:-1], edges[1:], strict=True))
+        edges = [*np.flatnonzero(row).tolist(), size]
+        buckets = list(itertools.pairwise(edges))
         assert edges[0] == 0
         assert all(allowed(*bucket) for bucket in buckets)
         cost = sum(deviation(values[a:b]) + charge for a, b in buckets)
@@ -182,18 +189,21 @@ def all_single(released):
     return np.where(single, released[:, 1], -np.inf)
 
 
-def audited(key, pair, samples):
+def both_sides(draw, pair):
+    """The two ways to draw outputs that an audit compares, from draw(values, rng, n)."""
+    return [lambda rng, n, x=x: draw(x, rng, n) for x in np.array(pair, dtype=float)]
+
+
+def audited(key, pair):
     mechanism = calibrated(key, 4, epsilon=2.0, ratio=0.5)
-    draws = (
-        lambda rng, n, x=np.array(side, dtype=float): mechanism.releases(x, rng, n) for side in pair
-    )
-    return audit_outputs(*draws, 2.0, score=all_single, samples=samples, seed=1)
+    draws = both_sides(mechanism.releases, pair)
+    return audit_outputs(*draws, 2.0, score=all_single, samples=400_000, seed=1)
 
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_published_partition_breaks_the_budget(pair):
     """A known lower bound of the true epsilon at a total of 2 is 2.37."""
-    result = audited("dawa-published", pair, 400_000)
+    result = audited("dawa-published", pair)
     assert result.confidence == 0.999
     assert result.epsilon_lower_bound(0.0) > 2.37
     assert result.refutes(0.0)
@@ -201,27 +211,23 @@ def test_published_partition_breaks_the_budget(pair):
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_safe_variant_passes_the_same_audit(pair):
-    result = audited("dawa", pair, 400_000)
+    result = audited("dawa", pair)
     assert result.epsilon_lower_bound(0.0) <= 2
     assert not result.refutes(0.0)
 
 
 def test_partition_alone_keeps_its_share_or_does_not():
-    """Stage 1 at epsilon 1, through the number of buckets, under both adjacencies."""
+    """Stage 1 at epsilon 1: are all cells buckets of their own? Under both adjacencies."""
     pairs = {1.0: PAIRS[0], 2.0: ((0, 1, 0, 0), (0, 0, 1, 0))}
     bounds = {}
-    for partition in PARTITIONS:
-        for l1, pair in pairs.items():
-            draws = (
-                lambda rng, n, x=np.array(side, dtype=float), l1=l1, draw=partition: draw(
-                    x, l1, 1.0, l1, rng, n
-                )
-                for side in pair
-            )
-            result = audit_outputs(
-                *draws, 1.0, score=lambda s: s.sum(axis=1).astype(float), samples=200_000, seed=2
-            )
-            bounds[partition, l1] = result.epsilon_lower_bound(0.0)
+    for partition, (l1, pair) in itertools.product(PARTITIONS, pairs.items()):
+
+        def draw(x, rng, n, partition=partition, l1=l1):
+            return partition(x, l1, 1.0, l1, rng, n).all(axis=1).astype(float)
+
+        draws = both_sides(draw, pair)
+        result = audit_outputs(*draws, 1.0, score=lambda all_: all_, samples=200_000, seed=2)
+        bounds[partition, l1] = result.epsilon_lower_bound(0.0)
     assert bounds[published_partition, 1.0] > 1.5
     assert bounds[dyadic_partition, 1.0] <= 1
     assert bounds[dyadic_partition, 2.0] <= 1
@@ -277,7 +283,9 @@ def test_releases_have_the_query_shape_and_follow_the_seed(key, shape):
     assert first.shape == shape
     assert first.dtype == np.float64
     assert first.tobytes() == again.tobytes()
-    assert mechanism.release(values.astype(np.float32), np.random.default_rng(3)).dtype == np.float32
+    assert (
+        mechanism.release(values.astype(np.float32), np.random.default_rng(3)).dtype == np.float32
+    )
     assert np.any(first != np.round(first))
 
 

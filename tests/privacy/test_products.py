@@ -181,7 +181,7 @@ def test_atom_mass_and_the_deltas_below_it():
     tiny = KeepOrNoiseProfile(noise=GaussianProfile(mu=1.0), keep=1e-200, components=784)
     assert tiny.atom_mass == pytest.approx(784e-200, rel=1e-12)
     sure = KeepOrNoiseProfile(noise=GaussianProfile(mu=1.0), keep=1.0, components=2)
-    assert sure.atom_mass == 1.0 and sure.delta(5.0).lower == 1.0
+    assert sure.atom_mass == 1.0 and sure.delta(5.0).value == 1.0
 
 
 def test_tldp_laplace_on_an_image_has_delta_one():
