@@ -82,9 +82,9 @@ def published_partition(
     """The cheapest partition into intervals of 2^k cells at any offset, as the authors publish it.
 
     Noise of scale (2 - 1/l - 1/n) l1_sensitivity / epsilon on intervals of l > 1 cells and none on
-    single cells (Li et al. 2014, Section 3, and the code published with it). Not epsilon-DP: the
-    argument behind the scale moves the noise of the one chosen interval that holds the record,
-    which single cells do not have.
+    single cells (Li et al. 2014, Section 3, and the code published with it). Not epsilon-DP: cells
+    stay single where every longer interval around them comes out dear, and as no noise of their
+    own is at stake, what one record does to all those intervals adds up.
 
     Arguments and result as in `dyadic_partition`.
     """

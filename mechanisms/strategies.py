@@ -142,18 +142,18 @@ def sdp_strategy(gram: np.ndarray) -> Strategy:
     kept = values > _rounding(values)
     variable = cvxpy.Variable(gram.shape, PSD=True)
     error = cvxpy.matrix_frac(vectors[:, kept] * np.sqrt(values[kept]), variable)
-    problem = cvxpy.Problem(cvxpy.Minimize(error), [cvxpy.diag(variable) <= 1])
+    columns = cvxpy.diag(variable) <= 1
+    problem = cvxpy.Problem(cvxpy.Minimize(error), [columns])
     problem.solve(solver=cvxpy.CLARABEL)
     if problem.status not in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE):
         raise Unsupported(f"got no strategy from the convex solver: status {problem.status!r}")
     found = 0.5 * (variable.value + variable.value.T)
     best = _feasible(found, regular=bool(kept.all()))
-    # The multipliers of diag(X) <= 1 are the diagonal of X^-1 V X^-1.
-    half = linalg.solve(best, vectors * np.sqrt(np.maximum(values, 0)), assume_a="pos")
+    v = np.maximum(columns.dual_value, _LEAST_SHARE * columns.dual_value.max())
     strategy = Strategy(
         gram=best,
         error=_error(gram, best) * unit,
-        lower_bound=_dual(gram, np.sum(half**2, axis=1)).bound * unit,
+        lower_bound=_dual(gram, v).bound * unit,
     )
     if strategy.gap > (SDP_TOLERANCE if kept.all() else SINGULAR_TOLERANCE):
         raise Unsupported(f"got no optimal strategy from the convex solver: gap {strategy.gap:.3g}")
@@ -175,7 +175,7 @@ def require_sdp_size(size: int) -> None:
     if size > LARGEST_SDP_SIZE:
         raise Unsupported(
             f"gives the convex solver at most {LARGEST_SDP_SIZE} cells per factor of the workload, "
-            f"got {size}: it would take about {_duration(60 * (size / 64) ** 6)}; use "
+            f"got {size}: it would take about {_duration(120 * (size / 64) ** 5)}; use "
             "matrix-mechanism, which finds the same strategy"
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,8 +11,7 @@ from matplotlib.colors import PowerNorm
 from scipy import stats
 
 from experiments.count_query import query_for
-from mechanisms.mvg import harmonic
-from mechanisms.r1smg import log_psi
+from paper_figures.constants import stated_constant
 from paper_figures.registry import DrawingError, Drawn, Results, drawing
 from paper_figures.select import failed_mechanisms, main_dataset, ok_rows, size_of
 from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
@@ -261,7 +259,7 @@ def table_1(results: Results) -> Drawn:
     records = []
     for row in rows.itertuples():
         m, n = (int(axis) for axis in row.shape.split("x"))
-        name, constant = _constant(row.mechanism, m, n, row.epsilon, row.delta)
+        name, constant = stated_constant(row.mechanism, m, n, row.epsilon, row.delta)
         records.append(
             {
                 "mechanism": row.mechanism,
@@ -289,18 +287,6 @@ def _holds(footing: str, loss: float, bound: float) -> str:
     if footing != "published":
         return ""
     return "yes" if loss >= bound * (1 - 1e-9) else "no"
-
-
-def _constant(mechanism: str, m: int, n: int, epsilon: float, delta: float) -> tuple[str, float]:
-    """C_C, C_A, C_M or C_R of Theorems 4 and 7, for an m x n query."""
-    size, r = m * n, min(m, n)
-    if mechanism == "gaussian":
-        return "C_C", 2 * math.log(1.25 / delta) / epsilon**2 * size
-    if mechanism == "gaussian-analytic":
-        return "C_A", (stats.norm.ppf(delta) ** 2 + epsilon) / epsilon**2 * size
-    if mechanism == "mvg":
-        return "C_M", (1.25 * harmonic(r) + 0.25 * harmonic(r, 0.5)) / (2 * epsilon) * size
-    return "C_R", 2 / epsilon * math.exp(-log_psi(size, delta))
 
 
 @drawing("r1smg2024_stability", kind="tables", needs=["noise_only/fixed-sensitivity"])

@@ -11,6 +11,7 @@ import pandas as pd
 
 from experiments.config import describe_keys
 from mechanisms import all_mechanisms
+from paper_figures.ledger import findings
 
 ROOT = Path(__file__).parents[1]
 LEDGER = ROOT / "results" / "reference" / "claims.csv"
@@ -27,8 +28,6 @@ def mechanism_table() -> str:
 
 def generated_blocks() -> dict[tuple[str, str], str]:
     """(file, name of a block in it) and the block's text."""
-    from paper_figures.ledger import findings
-
     ledger = pd.read_csv(LEDGER, keep_default_na=False)
     return {
         ("README.md", "findings"): findings(ledger),

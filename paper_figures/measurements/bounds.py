@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from experiments.noise_only import query_for
 from experiments.paper_settings import PAPER_SETTINGS
@@ -13,6 +13,7 @@ from mechanisms import Budget, Query
 from mechanisms.mgm import frobenius_bound
 from mechanisms.mvg import harmonic, precision_bound
 from mechanisms.privacy.gaussian import mu_for
+from paper_figures.constants import stated_constant
 from paper_figures.ledger import NOT_REPRODUCED, REPRODUCED, Claim, Measured, measurement
 from paper_figures.measurements.judging import calibrated, close, judge_statement, listed
 from paper_figures.registry import Results
@@ -147,7 +148,8 @@ def loss_bound(claim: Claim, results: Results) -> Measured:
         if key == "mvg" and query.frobenius_bound is None:
             continue
         loss = calibrated(key, query, budget).expected_loss()
-        bound = _constant(key, query, budget) * query.l2_sensitivity**2
+        _, constant = stated_constant(key, *query.shape, budget.epsilon, budget.delta)
+        bound = constant * query.l2_sensitivity**2
         ratios.append(loss / bound)
         if setting.name == claim.arguments["shown"]:
             told = f"E L = {loss:.4g}, bound {bound:.4g} (count query)"
@@ -160,13 +162,3 @@ def loss_bound(claim: Claim, results: Results) -> Measured:
         ),
         footing="published",
     )
-
-
-def _constant(key: str, query: Query, budget: Budget) -> float:
-    """C_C, C_A or C_M of r1smg2024 Theorem 4."""
-    epsilon, delta, r = budget.epsilon, budget.delta, min(query.shape)
-    if key == "gaussian":
-        return 2 * math.log(1.25 / delta) / epsilon**2 * query.size
-    if key == "gaussian-analytic":
-        return (stats.norm.ppf(delta) ** 2 + epsilon) / epsilon**2 * query.size
-    return (1.25 * harmonic(r) + 0.25 * harmonic(r, 0.5)) / (2 * epsilon) * query.size

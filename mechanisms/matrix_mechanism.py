@@ -1,0 +1,261 @@
+"""The matrix mechanism: Gaussian noise on a histogram, shaped for the linear queries it serves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
+
+import numpy as np
+
+from mechanisms.base import AdditiveMechanism
+from mechanisms.contract import Budget, Query
+from mechanisms.gaussian import ClassicGaussian, classic_multiplier, require_delta
+from mechanisms.loss import LossMoments
+from mechanisms.noise import IndependentGaussian, Noise
+from mechanisms.options import Option, positive_integer
+from mechanisms.privacy.gaussian import GaussianProfile
+from mechanisms.strategies import (
+    Strategy,
+    optimal_strategy,
+    require_sdp_size,
+    require_size,
+    sdp_strategy,
+)
+from mechanisms.workloads import NAMED, Explicit, Identity, Kronecker, Workload
+
+# sqrt(2) l2 and l1 that are computed apart differ by rounding.
+_SLACK = 1 + 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StrategyNoise(Noise):
+    """A^+ b with b i.i.d. N(0, sigma^2): covariance sigma^2 X^-1, X the product of the grams.
+
+    Args:
+        shape: Axes of the answer; its cells are flattened in C order.
+        sigma: Standard deviation of each measurement's noise.
+        strategies: Factors of the Kronecker product A = A_1 x ... x A_d, whose sizes multiply to
+            the number of cells. Nothing larger than one factor is formed.
+    """
+
+    shape: tuple[int, ...]
+    sigma: float
+    strategies: tuple[Strategy, ...]
+
+    def sample(self, rng, trials, dtype=np.float64):
+        # standard_normal refuses every dtype but these two, with an error of its own.
+        if np.dtype(dtype) not in (np.float32, np.float64):
+            raise TypeError(f"noise is drawn as float32 or float64, got dtype {np.dtype(dtype)}")
+        sizes = [len(strategy.gram) for strategy in self.strategies]
+        draws = rng.standard_normal((trials, *sizes), dtype)
+        for strategy in self.strategies:
+            values, vectors = strategy.spectrum
+            root = (vectors / np.sqrt(values)).astype(dtype)
+            # The first axis of cells is consumed and comes back last: d turns restore the order.
+            draws = np.tensordot(draws, root, axes=(1, 1))
+        draws *= draws.dtype.type(self.sigma)
+        return draws.reshape(trials, *self.shape)
+
+    def loss(self):
+        # L is a sum of sigma^2 / lambda times independent chi-squared variables.
+        powers = ((k, self._product(lambda x, k=k: np.sum(x**-k))) for k in (1.0, 2.0, 3.0, 4.0))
+        return LossMoments(
+            tuple(2 ** (k - 1) * math.gamma(k) * self.sigma ** (2 * k) * s for k, s in powers)
+        )
+
+    def scaled(self, factor):
+        return replace(self, sigma=self.sigma * factor)
+
+    def parameters(self):
+        """sigma, and the least and largest standard deviation along any direction of x."""
+        return {
+            "sigma": self.sigma,
+            "sigma_min": self.sigma / math.sqrt(self._product(np.max)),
+            "sigma_max": self.sigma / math.sqrt(self._product(np.min)),
+        }
+
+    def profile(self, query):
+        return GaussianProfile(mu=strategy_sensitivity(query, self.strategies) / self.sigma)
+
+    def workload_error(self) -> float:
+        """sigma^2 tr(V X^-1), the total variance of the workload's answers."""
+        return self.sigma**2 * math.prod(strategy.error for strategy in self.strategies)
+
+    def _product(self, of) -> float:
+        return math.prod(float(of(strategy.spectrum[0])) for strategy in self.strategies)
+
+
+def strategy_sensitivity(query: Query, strategies: tuple[Strategy, ...]) -> float:
+    """sup ||A D||_2 over the neighbours of a histogram, for A with unit columns, X = A^T A.
+
+    What the query states decides which D are meant:
+
+    - l1_sensitivity <= l2_sensitivity: all that one person adds or removes may fall in one cell,
+      ||D||_1 <= l1. The supremum is l1 times the largest column norm, l1.
+    - adjacency "replace" and l1_sensitivity = sqrt(2) l2_sensitivity: a record moves from cell j
+      to cell i, D = (l1 / 2) (e_i - e_j), or several do with l1 / 2 in all. The supremum is
+      (l1 / 2) max sqrt(X_ii + X_jj - 2 X_ij) = (l1 / 2) sqrt(2 - 2 min X_ij).
+    - Otherwise the whole ball ||D||_2 <= l2: l2 sqrt(largest eigenvalue of X). An l1 or linf
+      sensitivity that cuts the ball is not used, so that this may be more than is needed.
+    """
+    l1, l2, linf = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
+    if l1 is not None and l1 <= l2 * _SLACK:
+        return l1
+    if l1 is not None and query.adjacency == "replace" and query.size > 1:
+        moves = math.isclose(l1, math.sqrt(2) * l2, rel_tol=_SLACK - 1)
+        if moves and (linf is None or linf * _SLACK >= l1 / 2):
+            return l1 / 2 * math.sqrt(2 - 2 * _least_entry(strategies))
+    return l2 * math.sqrt(math.prod(float(s.spectrum[0][-1]) for s in strategies))
+
+
+def _least_entry(strategies: tuple[Strategy, ...]) -> float:
+    """The least entry of a Kronecker product, from the extreme entries of its factors."""
+
+    def combined(low_high, strategy):
+        products = np.outer(low_high, (strategy.gram.min(), strategy.gram.max()))
+        return float(products.min()), float(products.max())
+
+    return reduce(combined, strategies, (1.0, 1.0))[0]
+
+
+def workload_factors(query: Query, *, workload, width, queries, seed) -> tuple[Workload, ...]:
+    """The workload that the options describe, as factors of a Kronecker product.
+
+    Raises:
+        ValueError: A matrix that is empty, not finite or not over the query's cells; a name that
+            does not fit (a width above an axis, not one name per axis).
+    """
+    if isinstance(workload, str):
+        workload = [workload] * len(query.shape)
+    if isinstance(workload, Workload):
+        factors = workload.factors if isinstance(workload, Kronecker) else (workload,)
+    elif _are_names(workload):
+        if len(workload) != len(query.shape):
+            raise ValueError(
+                f"option workload must name one workload per axis of {query.shape}, got {workload}"
+            )
+        own = {"width": (width,), "random-range": (queries, seed)}
+        pairs = zip(workload, query.shape, strict=True)
+        factors = tuple(NAMED[name](axis, *own.get(name, ())) for name, axis in pairs)
+    else:
+        factors = (Explicit(workload),)
+    cells = math.prod(factor.cells for factor in factors)
+    if cells != query.size:
+        raise ValueError(
+            f"option workload must be over the query's {query.size} cells (one column each), got "
+            f"{cells}"
+        )
+    return factors
+
+
+def _are_names(value) -> bool:
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) > 0
+        and all(isinstance(name, str) and name in NAMED for name in value)
+    )
+
+
+def _is_workload(value) -> bool:
+    if isinstance(value, str):
+        return value in NAMED
+    if isinstance(value, (Workload, np.ndarray)) or _are_names(value):
+        return True
+    # What is wrong with the numbers of a matrix is told by Explicit.
+    return isinstance(value, Sequence) and not any(isinstance(row, str) for row in value)
+
+
+def _is_seed(value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+class MatrixMechanism(AdditiveMechanism):
+    """An estimate of a histogram x whose answers to a workload W have the least total variance.
+
+    The strategy A minimises tr(W^T W (A^T A)^-1) among those with unit columns; A x + b is
+    measured with i.i.d. Gaussian b of sigma = ||A||_sensitivity sqrt(2 ln(1.25 / delta)) / epsilon
+    and x + A^+ b is released: W times it is unbiased with the least total variance of any
+    such mechanism. Which neighbours the sensitivity covers: see `strategy_sensitivity`.
+
+    A named workload stands for itself along every axis of the histogram: "prefix" on a matrix
+    asks for all rectangles from the corner. The default is the identity, for which A = I and the
+    noise is i.i.d.: what every other mechanism's expected loss is measured in. Any other workload
+    trades a larger E||n||^2 for a smaller error of W x; compare `expected_workload_error` there.
+    """
+
+    key = "matrix-mechanism"
+    title = "Matrix mechanism"
+    paper = "Li et al. 2015"
+    theorem = "the (epsilon, delta)-matrix mechanism, with the classic Gaussian's sigma"
+    guarantee = "approximate"
+    options = {
+        "workload": Option(
+            "identity",
+            f"one of {', '.join(NAMED)}, such names for each axis, or a (q, M) matrix",
+            _is_workload,
+            "the linear queries whose error is least",
+        ),
+        "width": positive_integer(2, "cells per range, for the workload width"),
+        "queries": positive_integer(100, "ranges per axis, for the workload random-range"),
+        "seed": Option(0, "an integer >= 0", _is_seed, "of the workload random-range"),
+    }
+
+    @classmethod
+    def limit(cls, query, budget):
+        return ClassicGaussian.limit(query, budget)
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget, **settings):
+        require_delta(budget)
+        factors = workload_factors(query, **settings)
+        multiplier = classic_multiplier(budget)
+        if all(isinstance(factor, Identity) for factor in factors):
+            # X = I in closed form, whatever the size.
+            sigma = query.l2_sensitivity * multiplier
+            return IndependentGaussian(shape=query.shape, sigma=sigma)
+        strategies = tuple(cls.strategy(factor) for factor in factors)
+        sigma = strategy_sensitivity(query, strategies) * multiplier
+        return StrategyNoise(shape=query.shape, sigma=sigma, strategies=strategies)
+
+    @staticmethod
+    def strategy(workload: Workload) -> Strategy:
+        """The optimal strategy for one factor; Unsupported above 2048 cells."""
+        require_size(workload.cells)
+        return _optimal_strategy(workload)
+
+    def expected_workload_error(self) -> float:
+        """E||W n||^2 = sigma^2 tr(W^T W X^-1), the total squared error of the workload."""
+        if isinstance(self.noise, StrategyNoise):
+            return self.noise.workload_error()
+        return self.expected_loss()
+
+    def optimality_gap(self) -> float:
+        """The certified relative distance of tr(W^T W X^-1) from its least value."""
+        strategies = getattr(self.noise, "strategies", ())
+        return math.prod(1 + strategy.gap for strategy in strategies) - 1
+
+
+class MatrixMechanismCVXPY(MatrixMechanism):
+    """The matrix mechanism with its strategy found by a general convex solver: an oracle."""
+
+    key = "matrix-mechanism-cvxpy"
+    title = "Matrix mechanism (CVXPY)"
+
+    @staticmethod
+    def strategy(workload: Workload) -> Strategy:
+        """The optimal strategy for one factor; Unsupported above 64 cells."""
+        require_sdp_size(workload.cells)
+        return _sdp_strategy(workload)
+
+
+# One calibration per epsilon, delta and footing shares one optimisation.
+@lru_cache(maxsize=8)
+def _optimal_strategy(workload: Workload) -> Strategy:
+    return optimal_strategy(workload.gram())
+
+
+@lru_cache(maxsize=8)
+def _sdp_strategy(workload: Workload) -> Strategy:
+    return sdp_strategy(workload.gram())
