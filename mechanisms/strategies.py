@@ -91,7 +91,6 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
     unit = np.diag(gram).max()
     gram = gram / unit
     log_v = 0.5 * np.log(np.diag(gram))
-    weights = np.exp(0.5 * (log_v - log_v.max()))
     points, moves = [], []
     best, error, bound, last = None, np.inf, 0.0, 0.0
     for _ in range(_ITERATIONS):
@@ -109,9 +108,11 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
             points, moves, last = points[-1:], moves[-1:], 0.0
         else:
             points = [*points[1 - _MEMORY :], log_v]
-            moves = [*moves[1 - _MEMORY :], 2 * np.log(np.maximum(dual.diagonal / v, 1e-3))]
+            # diag X up to a factor, since the bound does not depend on the scale of v.
+            excess = dual.diagonal / v * (v.sum() / dual.roots.sum())
+            moves = [*moves[1 - _MEMORY :], 2 * np.log(np.maximum(excess, 1e-3))]
             last = dual.bound
-        log_v = _extrapolated(points, moves, weights)
+        log_v = _extrapolated(points, moves, np.sqrt(v))
         log_v = np.maximum(log_v - log_v.max(), np.log(_LEAST_SHARE))
     raise Unsupported(
         f"found no optimal strategy for {len(gram)} cells in {_ITERATIONS} iterations: the gap "

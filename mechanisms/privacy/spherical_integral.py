@@ -232,7 +232,8 @@ def _first_panels(noise: Spherical, epsilon: np.ndarray) -> Panels:
     rate = np.repeat(epsilon, grid.shape[1])
     scan = _log_integrands(noise, grid.ravel(), rate, 16)[0].reshape(grid.shape)
     reference = scan.max(axis=1)
-    reference[~np.isfinite(reference)] = 0.0
+    # What lies far below the smallest delta that is resolved is left out: no panel, sum zero.
+    reference[~(reference > LOG_LEFT_OUT - _CUT)] = 0.0
     near = np.maximum(scan[:, :-1], scan[:, 1:]) > reference[:, None] - _CUT
     owner, cell = np.nonzero(near & (np.diff(grid, axis=1) > 0))
     return Panels(grid[owner, cell], grid[owner, cell + 1], owner, reference)

@@ -48,7 +48,9 @@ def test_laplace_closed_form(tau):
     assert profile.delta(1.001 * tau).upper == 0.0
     assert profile.largest_loss == tau
     assert profile.epsilon(0.0).value == tau
-    np.testing.assert_allclose(profile.epsilon(bounds.value).value, epsilon, rtol=1e-9, atol=1e-8 * tau)
+    np.testing.assert_allclose(
+        profile.epsilon(bounds.value).value, epsilon, rtol=1e-9, atol=1e-8 * tau
+    )
 
 
 def test_laplace_scale_factor_is_exact():
