@@ -161,6 +161,11 @@ class TreeLaplace(Noise):
         )
         return measured if self.tree.height == 1 else PostProcessedProfile(measured=measured)
 
+    def slack(self, query):
+        if self.tree.height == 1:
+            return None
+        return "the estimate may reveal less than the measurements it is made of"
+
 
 def quadratic_form_cumulants(form: np.ndarray) -> np.ndarray:
     """Cumulants 1 to 4 of z^T G z for a symmetric G and independent z_i ~ Laplace(1), (4,).

@@ -196,6 +196,8 @@ def _dual(gram: np.ndarray, v: np.ndarray) -> _Dual:
     scaled = gram * root_v
     scaled *= root_v[:, None]
     values, vectors = linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
+    if values[0] < -10 * _rounding(values):
+        raise ValueError("the Gram matrix of a workload must be positive semidefinite")
     # Values that are rounding errors are dropped: that can only lower the bound.
     roots = np.sqrt(np.where(values > _rounding(values), values, 0.0))
     return _Dual(

@@ -159,8 +159,8 @@ def test_claim_holds_by_an_upper_bound(shape, l1):
     result = verify(mechanism, samples=2000)
     assert result.verdict == HOLDS
     assert result.true_epsilon.value == pytest.approx(0.7, rel=1e-12)
-    assert result.wasted_variance == pytest.approx(1)
     if mechanism.noise.tree.height > 1:
+        assert result.wasted_variance is None
         bounds = mechanism.profile().delta(0.1)
         assert bounds.lower == 0 < bounds.value <= bounds.upper
         assert mechanism.profile().compose(2).epsilon(0).value == pytest.approx(1.4)

@@ -161,6 +161,7 @@ def test_too_many_cells_are_refused_with_the_cost():
         (np.zeros((2, 2)), "not zero"),
         (-np.eye(2), "positive semidefinite"),
         (np.array([[1.0, 2.0], [2.0, 1.0]]), "positive semidefinite"),
+        (np.array([[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1]]), "positive semidefinite"),
         (np.array([[2.0, 1.0], [0.0, 2.0]]), "symmetric"),
         (np.array([[1.0, np.nan], [np.nan, 1.0]]), "finite"),
     ],
