@@ -97,6 +97,13 @@ class Query:
             object.__setattr__(self, "linf_sensitivity", b - a)
 
     @property
+    def reach(self) -> float:
+        """Largest ||D||_2 over the l2 ball and the element box, where one is stated."""
+        if self.linf_sensitivity is None:
+            return self.l2_sensitivity
+        return min(self.l2_sensitivity, self.linf_sensitivity * math.sqrt(self.size))
+
+    @property
     def size(self) -> int:
         """M, the number of elements of the answer."""
         return math.prod(self.shape)

@@ -81,13 +81,6 @@ def _checked_dtype(dtype) -> np.dtype:
     return dtype
 
 
-def _reach(query: Query) -> float:
-    """Largest ||D||_2 over the l2 ball and the element box of a query."""
-    if query.linf_sensitivity is None:
-        return query.l2_sensitivity
-    return min(query.l2_sensitivity, query.linf_sensitivity * math.sqrt(query.size))
-
-
 def _box_binds(query: Query, change: float) -> bool:
     """Whether no single element may move by as much as `change`."""
     return query.linf_sensitivity is not None and query.linf_sensitivity < change
@@ -137,7 +130,7 @@ class IndependentGaussian(Noise):
         return {"sigma": self.sigma}
 
     def profile(self, query):
-        return GaussianProfile(mu=_reach(query) / self.sigma)
+        return GaussianProfile(mu=query.reach / self.sigma)
 
     def loss_survival(self, threshold):
         return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / self.sigma**2)
@@ -203,7 +196,7 @@ class MatrixGaussian(Noise):
         if not self._diagonal() or query.linf_sensitivity is None:
             return GaussianProfile(mu=query.l2_sensitivity / self.parameters()["sigma_min"])
         if self._uniform():
-            return GaussianProfile(mu=_reach(query) / self.parameters()["sigma_min"])
+            return GaussianProfile(mu=query.reach / self.parameters()["sigma_min"])
         mu = worst_case_mu(
             np.outer(self.row_std, self.column_std),
             l2_sensitivity=query.l2_sensitivity,
@@ -313,7 +306,7 @@ class Spherical(Noise):
             shape=self.radial_shape,
             power=self.power,
             scale=self.scale,
-            sensitivity=_reach(query),
+            sensitivity=query.reach,
         )
 
     def loss_survival(self, threshold):

@@ -52,8 +52,8 @@ _LOOKS = {
     "hb": ("#CC6677", "d"),
     "dawa": ("#4477AA", "8"),
     "dawa-published": ("#BBCC33", "H"),
-    "matrix-mechanism": ("#661100", "d"),
-    "matrix-mechanism-cvxpy": ("#DDCC77", "1"),
+    "matrix-mechanism": ("#661100", "+"),
+    "matrix-mechanism-cvxpy": ("#DDCC77", "4"),
     "random-answer": ("#888888", "x"),
 }
 # For mechanisms that the suite does not know; chosen by name, not by position, so that two of

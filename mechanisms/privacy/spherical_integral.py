@@ -88,7 +88,7 @@ def log_delta(noise: Spherical, epsilon: np.ndarray) -> Estimate:
     few, many = _OUTER
     sparse, dense = _INNER
     size = epsilon.size
-    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+    with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
         panels = _first_panels(noise, epsilon)
         total, error, survival = np.zeros(size), np.zeros(size), np.zeros(size)
         for level in range(_LEVELS):
@@ -236,7 +236,15 @@ def _first_panels(noise: Spherical, epsilon: np.ndarray) -> Panels:
     reference[~(reference > LOG_LEFT_OUT - _CUT)] = 0.0
     near = np.maximum(scan[:, :-1], scan[:, 1:]) > reference[:, None] - _CUT
     owner, cell = np.nonzero(near & (np.diff(grid, axis=1) > 0))
-    return Panels(grid[owner, cell], grid[owner, cell + 1], owner, reference)
+    lower, width = grid[owner, cell], grid[owner, cell + 1] - grid[owner, cell]
+    # For small k a cell spans many e-folds of the radius. Where the angle's integral changes over
+    # it, it does so within about one: such cells are cut up, lest both rules miss that.
+    angle = scan + noise.order * expm1_excess(grid)
+    changes = ~(np.abs(angle[owner, cell + 1] - angle[owner, cell]) < 1e-3)
+    pieces = np.where(changes, np.ceil(width / (2 * noise.power)), 1).astype(int)
+    index = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    owner, lower, width = (np.repeat(each, pieces) for each in (owner, lower, width / pieces))
+    return Panels(lower + index * width, lower + (index + 1) * width, owner, reference)
 
 
 def _halved(panels: Panels, split: np.ndarray) -> Panels:

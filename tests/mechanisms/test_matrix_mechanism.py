@@ -47,8 +47,13 @@ def covariance(noise):
 
 @pytest.mark.parametrize(
     ("shape", "workload"),
-    [((6,), "prefix"), ((2, 3), "all-range"), ((2, 3), ["identity", "prefix"]), ((2, 1, 2), "prefix")],
-)  # fmt: skip
+    [
+        ((6,), "prefix"),
+        ((2, 3), "all-range"),
+        ((2, 3), ["identity", "prefix"]),
+        ((2, 1, 2), "prefix"),
+    ],
+)
 def test_draws_have_the_covariance(shape, workload):
     mechanism = calibrated(histogram(*shape), workload=workload)
     draws = mechanism.sample(np.random.default_rng(1), 200_000)
