@@ -6,13 +6,14 @@ import numpy as np
 from scipy import optimize
 
 from mechanisms.privacy.profile import check_count, check_positive, check_target
-from mechanisms.privacy.spherical import SphericalProfile, radius_moment, solve_scale
+from mechanisms.privacy.spherical import SphericalProfile, radius_moment
 
 # Search box for (a / M, p), and where the search starts: the l2 mechanism, the Gaussian, and a
 # point between them where density is singular at the origin, which is what medium M prefers.
 _BOX = ((0.05, 1.0), (0.5, 8.0))
 _START = ((1.0, 1.0), (1.0, 2.0), (0.8, 1.5))
 TOLERANCE = 1e-4
+_SECANT_STEPS = 12
 
 
 def optimal_shape(
@@ -33,23 +34,52 @@ def optimal_shape(
     if delta == 0:
         raise ValueError("delta must be > 0: pure privacy allows a = M and p <= 1 only")
 
-    def calibrated(point: np.ndarray) -> SphericalProfile:
-        shape, power = float(dimension * point[0]), float(point[1])
-        kind = {"dimension": dimension, "shape": shape, "power": power, "sensitivity": sensitivity}
-        return SphericalProfile(**kind, scale=solve_scale(epsilon, delta, **kind))
+    # The search follows a path of nearby shapes: each scale starts from that of the one before,
+    # moved so that the expected loss stays.
+    last_log_loss = [2 * np.log(sensitivity)]
 
-    def log_loss(point: np.ndarray) -> float:
-        profile = calibrated(point)
+    def calibrated(point: np.ndarray) -> SphericalProfile:
+        kind = {"shape": float(dimension * point[0]), "power": float(point[1])}
+        moment = radius_moment(2, scale=1.0, **kind)
+        guess = float(np.exp(0.5 * (last_log_loss[0] - np.log(moment))))
+        start = SphericalProfile(dimension=dimension, scale=guess, sensitivity=sensitivity, **kind)
+        profile = start.scaled(_factor_nearby(start, epsilon, delta))
+        last_log_loss[0] = log_loss_of(profile)
+        return profile
+
+    def log_loss_of(profile: SphericalProfile) -> float:
         kind = {"shape": profile.shape, "power": profile.power, "scale": profile.scale}
         return float(np.log(radius_moment(2, **kind)))
 
     found = optimize.minimize(
-        log_loss,
+        lambda point: log_loss_of(calibrated(point)),
         _START[0],
         method="Nelder-Mead",
         bounds=_BOX,
-        options={"initial_simplex": _START, "xatol": 1e-2, "fatol": TOLERANCE, "maxfev": 200},
+        options={"initial_simplex": _START, "xatol": 2e-2, "fatol": TOLERANCE, "maxfev": 200},
     )
     if not found.success:
         raise ArithmeticError(f"no optimal shape for epsilon {epsilon}, delta {delta}: {found}")
-    return calibrated(found.x)
+    best = calibrated(found.x)
+    return best.scaled(best.scale_factor(epsilon, delta))
+
+
+def _factor_nearby(start: SphericalProfile, epsilon: float, delta: float) -> float:
+    """As `start.scale_factor`, to 1e-9 in log delta, by few secant steps if it is close to 1."""
+    target = np.log(delta)
+
+    def excess(log_factor: float) -> float:
+        return start.scaled(float(np.exp(log_factor))).log_delta(epsilon).value - target
+
+    before, now = 0.0, 0.01
+    value_before, value = excess(before), excess(now)
+    for _ in range(_SECANT_STEPS):
+        if abs(value) <= 1e-9:
+            return float(np.exp(now))
+        if not np.isfinite(value + value_before) or value == value_before:
+            break
+        step = -value * (now - before) / (value - value_before)
+        before, value_before = now, value
+        now += float(np.clip(step, -1.0, 1.0))
+        value = excess(now)
+    return start.scale_factor(epsilon, delta)
