@@ -238,10 +238,10 @@ def _first_panels(noise: Spherical, epsilon: np.ndarray) -> Panels:
     owner, cell = np.nonzero(near & (np.diff(grid, axis=1) > 0))
     lower, width = grid[owner, cell], grid[owner, cell + 1] - grid[owner, cell]
     # For small k a cell spans many e-folds of the radius. Where the angle's integral changes over
-    # it, it does so within about one: such cells are cut up, lest both rules miss that.
+    # it, it may do so within one of r or r^p: such cells are cut up, lest both rules miss that.
     angle = scan + noise.order * expm1_excess(grid)
-    changes = ~(np.abs(angle[owner, cell + 1] - angle[owner, cell]) < 1e-3)
-    pieces = np.where(changes, np.ceil(width / (2 * noise.power)), 1).astype(int)
+    changes = ~(np.abs(angle[owner, cell + 1] - angle[owner, cell]) < 1e-10)
+    pieces = np.where(changes, np.ceil(width / (2 * min(noise.power, 1.0))), 1).astype(int)
     index = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
     owner, lower, width = (np.repeat(each, pieces) for each in (owner, lower, width / pieces))
     return Panels(lower + index * width, lower + (index + 1) * width, owner, reference)

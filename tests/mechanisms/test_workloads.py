@@ -26,7 +26,7 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize("workload", EXAMPLES, ids=str)
+@pytest.mark.parametrize("workload", EXAMPLES, ids=lambda workload: type(workload).__name__)
 def test_gram_is_that_of_the_rows(workload):
     rows = workload.matrix()
     assert rows.shape == (workload.queries, workload.cells)
