@@ -23,7 +23,7 @@ MAPS = (
     "gaussian-analytic",
     "mvg",
     "mgm",
-    "dawa",
+    "dawa-published",
     "hb",
 )
 COMPARED = ("r1smg", "gaussian", "gaussian-analytic", "mvg")
@@ -73,6 +73,7 @@ def figure_4(results: Results) -> Drawn:
             axis.grid(False)
             released = maps.get((mechanism, footing), truth if mechanism == "non-private" else None)
             if released is None:
+                axis.set_box_aspect(shape[0] / shape[1])
                 axis.text(0.5, 0.5, "no result", ha="center", transform=axis.transAxes)
                 continue
             # Rasterised at one pixel per cell; negative answers take the colour of zero.
@@ -80,7 +81,7 @@ def figure_4(results: Results) -> Drawn:
                 released, origin="lower", cmap="cividis", norm=norm, interpolation="nearest"
             )
             if row == 0:
-                axis.set_title(look(mechanism).title, fontsize=7)
+                axis.set_title(look(mechanism).title.replace(" ", "\n", 1), fontsize=7)
             axis.set_xlabel(f"max {released.max():.4g}", fontsize=6)
         axes[row, 0].set_ylabel(FOOTING_TITLES[footing], fontsize=7)
     figure.colorbar(image, ax=axes, extend="both", shrink=0.85, aspect=25, label="pickups per cell")

@@ -42,6 +42,8 @@ _LOOKS = {
     "gaussian-analytic": ("#0072B2", "s"),
     "gaussian-per-element": ("#999933", "p"),
     "mvg": ("#009E73", "D"),
+    # A variant that every shipped config has.
+    "mvg-sqrt": ("#66BB66", "d"),
     "mgm": ("#CC79A7", "v"),
     "udn": ("#AA4499", "P"),
     "idn": ("#56B4E9", "*"),
@@ -61,7 +63,7 @@ _LOOKS = {
 _SPARE = [
     (colour, marker)
     for marker in ("d", "8", "H", "1", "2", "3")
-    for colour in ("#661100", "#6699CC", "#DDCC77", "#AA4466", "#4477AA")
+    for colour in ("#6699CC", "#EE8866", "#77AADD", "#AA4466", "#999944")
 ]
 
 

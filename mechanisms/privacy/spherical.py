@@ -8,7 +8,7 @@ b > 0: a uniform direction times a radius R with (R / b)^p ~ Gamma(a / p). Membe
     a = 1, p = 2, b = sqrt(2 sigma*)  R1SMG (Ji and Li 2024, Definition 8)
 
 and for every a and p the spherical generalised gamma family (Wei, Bienstock and Polychroniadou
-2026, arXiv:2606.08681).
+2026, arXiv:2606.08681), in a parametrisation of our own: any radius with a generalised gamma law.
 
 The worst pair of an l2 ball of radius s is any pair at distance exactly s. Proof: with f the
 density and f_d the density shifted by d, delta(epsilon) = 1 - integral of min(f, e^epsilon f_d).

@@ -40,14 +40,17 @@ _WINDOW = 38.0
 LOG_LEFT_OUT = -700.0
 _SCAN_POINTS = 65
 # Nodes of the two rules that are compared: over the radius, and over each half of the angle.
-_OUTER = (10, 16)
-_INNER = (20, 30)
+_OUTER = (8, 12)
+_INNER = (24, 34)
 # Layers thinner than this share of the first half of the angle are worth a graded rule.
 _GRADING = 0.03
 # A panel is halved while its two outer rules differ by more than this share of delta.
-_TARGET = 1e-10
+_TARGET = 1e-9
 _LEVELS = 30
 _MOST_SPLITS = 80
+_BENDS = 14
+# Up to this dimension the kinks of the integrand are located.
+_KINKY = 40
 # Radii at a time, so that the arrays over radius and angle stay in the cache.
 _CHUNK = 1024
 
@@ -94,8 +97,9 @@ def log_delta(noise: Spherical, epsilon: np.ndarray) -> Estimate:
         for level in range(_LEVELS):
             owner = panels.owner
             fine, tail = _panel_sums(noise, epsilon, panels, many, dense)
-            outer_error = np.abs(fine - _panel_sums(noise, epsilon, panels, few, dense)[0])
-            inner_error = np.abs(fine - _panel_sums(noise, epsilon, panels, many, sparse)[0])
+            coarse = _panel_sums(noise, epsilon, panels, few, dense)[0]
+            outer_error = np.abs(fine - coarse)
+            inner_error = np.abs(coarse - _panel_sums(noise, epsilon, panels, few, sparse)[0])
             scale = total + np.bincount(owner, fine, size)
             split = (outer_error > _TARGET * scale[owner]) & (level < _LEVELS - 1)
             # A kink asks for few panels on each level; asking for many means rounding errors.
@@ -226,25 +230,59 @@ def _panel_sums(
 
 
 def _first_panels(noise: Spherical, epsilon: np.ndarray) -> Panels:
-    """Panels where the integrand is not negligible, split where it is not smooth."""
+    """Panels where the integrand is not negligible, split where it is not smooth.
+
+    A panel over which the log of the integrand is far from a straight line is halved: a step that
+    falls between the last node and the end of a panel would escape both rules.
+    """
     grid = np.broadcast_to(_radius_window(noise.order), (epsilon.size, _SCAN_POINTS))
     grid = np.sort(np.concatenate([grid, _kinks(noise, grid, epsilon)], axis=1), axis=1)
-    rate = np.repeat(epsilon, grid.shape[1])
-    scan = _log_integrands(noise, grid.ravel(), rate, 16)[0].reshape(grid.shape)
+    scan = _scan(noise, grid.ravel(), np.repeat(epsilon, grid.shape[1])).reshape(grid.shape)
     reference = scan.max(axis=1)
-    # What lies far below the smallest delta that is resolved is left out: no panel, sum zero.
-    reference[~(reference > LOG_LEFT_OUT - _CUT)] = 0.0
+    reference[~np.isfinite(reference)] = 0.0
     near = np.maximum(scan[:, :-1], scan[:, 1:]) > reference[:, None] - _CUT
     owner, cell = np.nonzero(near & (np.diff(grid, axis=1) > 0))
-    lower, width = grid[owner, cell], grid[owner, cell + 1] - grid[owner, cell]
-    # For small k a cell spans many e-folds of the radius. Where the angle's integral changes over
-    # it, it may do so within one of r or r^p: such cells are cut up, lest both rules miss that.
-    angle = scan + noise.order * expm1_excess(grid)
-    changes = ~(np.abs(angle[owner, cell + 1] - angle[owner, cell]) < 1e-10)
-    pieces = np.where(changes, np.ceil(width / (2 * min(noise.power, 1.0))), 1).astype(int)
-    index = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    owner, lower, width = (np.repeat(each, pieces) for each in (owner, lower, width / pieces))
-    return Panels(lower + index * width, lower + (index + 1) * width, owner, reference)
+    ends = grid[owner, cell], grid[owner, cell + 1], scan[owner, cell], scan[owner, cell + 1]
+    done = []
+    for _ in range(_BENDS):
+        lower, upper, left, right = ends
+        middle = 0.5 * (lower + upper)
+        value = _scan(noise, middle, epsilon[owner])
+        low, mid, high = np.maximum([left, value, right], reference[owner] - _CUT)
+        bent = (np.abs(mid - 0.5 * (low + high)) > 0.5) | (np.abs(low - high) > 12.0)
+        if noise.dimension <= _KINKY:  # known kinks are ends of panels already
+            bent &= np.isfinite(left) & np.isfinite(right)
+        done.append(Panels(lower[~bent], upper[~bent], owner[~bent], reference))
+        halves = (lower, middle, left, value), (middle, upper, value, right)
+        ends = tuple(np.r_[one[bent], other[bent]] for one, other in zip(*halves, strict=True))
+        owner = np.tile(owner[bent], 2)
+    done.append(Panels(*ends[:2], owner, reference))
+    lower, upper, owner = (np.concatenate([each[i] for each in done]) for i in range(3))
+    return _graded(Panels(lower, upper, owner, reference))
+
+
+def _graded(panels: Panels) -> Panels:
+    """Halve panels until none is more than eight times as wide as one that it touches."""
+    while True:
+        order = np.lexsort((panels.lower, panels.owner))
+        panels = Panels(*(each[order] for each in panels[:3]), panels.reference)
+        width = panels.upper - panels.lower
+        touch = panels.upper[:-1] == panels.lower[1:]
+        right = np.append(np.where(touch, width[1:], np.inf), np.inf)[: width.size]
+        left = np.append(np.inf, np.where(touch, width[:-1], np.inf))[: width.size]
+        wide = width > 8 * np.minimum(left, right)
+        if not wide.any():
+            return panels
+        halved = _halved(panels, wide)
+        panels = Panels(
+            *(np.r_[old[~wide], new] for old, new in zip(panels[:3], halved[:3], strict=True)),
+            panels.reference,
+        )
+
+
+def _scan(noise: Spherical, y: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
+    """The log of the integrand to a few digits."""
+    return _log_integrands(noise, y, epsilon, 16)[0]
 
 
 def _halved(panels: Panels, split: np.ndarray) -> Panels:
@@ -272,7 +310,7 @@ def _kinks(noise: Spherical, grid: np.ndarray, epsilon: np.ndarray) -> np.ndarra
 
     The integrand has a power of order (M - 1) / 2 there: only small M need the split.
     """
-    if noise.dimension > 40:
+    if noise.dimension > _KINKY:
         return np.empty((epsilon.size, 0))
     sine = np.array([1.0, 1.0, -1.0, -1.0])
     shift = np.log(noise.order)

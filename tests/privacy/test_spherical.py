@@ -93,9 +93,9 @@ def test_r1smg_takes_milliseconds(dimension):
     profile, _ = r1smg(dimension, 1e-3, 1e-5)
     seconds = []
     for _ in range(15):
-        start = time.perf_counter()
+        start = time.process_time()
         profile.delta(1e-3)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert min(seconds) < 0.01
 
 
