@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := run
 .PHONY: run test figures lint bench pins clean
 
-PYTHON ?= python3
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all
 RUN ?= reference
 BIN := .venv/bin
@@ -19,7 +19,7 @@ endif
 
 $(READY): envs/requirements.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=")'
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv .venv || { echo "on Debian: apt-get install python3.11-venv, then make again" >&2; rm -rf .venv; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.txt
 	touch $@
 
@@ -28,7 +28,7 @@ run: $(READY)
 	$(BIN)/python -m paper_figures where quick
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -125,6 +125,7 @@ class SphericalProfile(PrivacyProfile):
         flat = epsilon.ravel()
         value, error, log_survival = spherical_integral.log_delta(self._noise, flat)
         value[flat >= self.largest_loss] = -np.inf
+        error[~np.isfinite(value)] = 0.0
         # -d log delta / d epsilon = P(L > epsilon) / delta - 1: how much one ulp in epsilon moves.
         seen = np.isfinite(value)
         slope = np.expm1(np.where(seen, log_survival, 0.0) - np.where(seen, value, 0.0))

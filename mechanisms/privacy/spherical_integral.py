@@ -239,7 +239,8 @@ def _first_panels(noise: Spherical, epsilon: np.ndarray) -> Panels:
     grid = np.sort(np.concatenate([grid, _kinks(noise, grid, epsilon)], axis=1), axis=1)
     scan = _scan(noise, grid.ravel(), np.repeat(epsilon, grid.shape[1])).reshape(grid.shape)
     reference = scan.max(axis=1)
-    reference[~np.isfinite(reference)] = 0.0
+    # Far below the smallest delta that is resolved nothing is integrated: no panel, sum zero.
+    reference[~(reference > LOG_LEFT_OUT - _CUT)] = 0.0
     near = np.maximum(scan[:, :-1], scan[:, 1:]) > reference[:, None] - _CUT
     owner, cell = np.nonzero(near & (np.diff(grid, axis=1) > 0))
     ends = grid[owner, cell], grid[owner, cell + 1], scan[owner, cell], scan[owner, cell + 1]
