@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.privacy import spherical_integral
+from mechanisms.privacy import spherical_angle, spherical_integral
 from mechanisms.privacy.numerics import ULP, log_gamma_ratio
 from mechanisms.privacy.profile import (
     Bounds,
@@ -36,7 +36,7 @@ from mechanisms.privacy.profile import (
 )
 
 # Relative error of delta beyond the estimated one: rounding (1e-12 at most against 50-digit
-# arithmetic) and what the comparison of two rules misses (2.5e-10 at most in random searches).
+# arithmetic) and what the comparison of two rules misses (4e-10 at most in random searches).
 _ALLOWANCE = 1e-9
 
 
@@ -104,12 +104,12 @@ class SphericalProfile(PrivacyProfile):
         log_v = np.log(rng.gamma(noise.order + 1, size=n))
         log_v += np.log1p(-rng.random(n)) / noise.order
         half = (self.dimension - 1) / 2
-        losses = spherical_integral.loss(noise, log_v, 1 - 2 * rng.beta(half, half, size=n))
+        losses = spherical_angle.loss(noise, log_v, 1 - 2 * rng.beta(half, half, size=n))
         return -losses if reverse else losses
 
     @property
-    def _noise(self) -> spherical_integral.Spherical:
-        return spherical_integral.Spherical(
+    def _noise(self) -> spherical_angle.Spherical:
+        return spherical_angle.Spherical(
             int(self.dimension),
             float(self.shape),
             float(self.power),
