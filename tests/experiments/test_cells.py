@@ -32,7 +32,8 @@ def test_cells_are_the_product_but_for_exact_footings_of_no_claim(tiny):
     for settings in tiny["experiments"].values():
         claims = [name for name in settings["mechanisms"] if name not in NO_CLAIM]
         silent = [name for name in settings["mechanisms"] if name in NO_CLAIM]
-        expected += len(settings["datasets"]) * (2 * len(claims) + len(silent))
+        per_dataset = len(settings["footings"]) * len(claims) + len(silent)
+        expected += len(settings["datasets"]) * per_dataset
     assert len(cells) == expected
 
 
