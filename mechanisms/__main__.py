@@ -10,7 +10,7 @@ import sys
 import warnings
 
 from mechanisms.base import FOOTINGS, AdditiveMechanism
-from mechanisms.contract import ADJACENCIES, Budget, Query, Unsupported
+from mechanisms.contract import ADJACENCIES, STRUCTURES, Budget, Query, Unsupported
 from mechanisms.registry import all_mechanisms, get_mechanism
 from mechanisms.verify import Verification, explain, verify
 
@@ -55,6 +55,8 @@ def calibrated(options) -> AdditiveMechanism:
         element_range=options.element_range,
         frobenius_bound=options.frobenius_bound,
         adjacency=options.adjacency,
+        structure=options.structure,
+        record_bound=options.record_bound,
     )
     budget = Budget(epsilon=options.epsilon, delta=options.delta)
     with warnings.catch_warnings(record=True) as caught:
@@ -176,6 +178,8 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--element-range", type=_range, help="a,b: every element lies in [a, b]")
     parser.add_argument("--frobenius-bound", type=float, help="gamma = sup ||f(x)||_F")
     parser.add_argument("--adjacency", choices=ADJACENCIES, default="add-remove")
+    parser.add_argument("--structure", choices=STRUCTURES, help="how records make up the matrix")
+    parser.add_argument("--record-bound", type=float, help="largest l2 norm of a record")
     parser.add_argument("--epsilon", type=float, required=True)
     parser.add_argument("--delta", type=float, default=0.0)
     parser.add_argument("--footing", choices=FOOTINGS, default="published")

@@ -101,6 +101,15 @@ class Mechanism(ABC):
             ValueError: Its shape is not the query's, or it holds NaN or infinities.
         """
 
+    def release_with_diagnostics(
+        self, value: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, dict[str, float]]:
+        """A release, and what its sampler knows about itself (its convergence, say).
+
+        The numbers are for the experimenter alone: they are not covered by the guarantee.
+        """
+        return self.release(value, rng), {}
+
     def profile(self) -> PrivacyProfile | None:
         """The true privacy profile of everything the claim covers, or None where unknown."""
         return None

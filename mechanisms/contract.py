@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 ADJACENCIES = ("add-remove", "replace", "local")
+STRUCTURES = ("records", "gram")
 
 
 class Unsupported(Exception):
@@ -55,6 +56,11 @@ class Query:
         element_range: (a, b) with a < b when every element of the answer lies in [a, b].
         frobenius_bound: gamma = sup ||f(x)||_F over all data sets, positive (MVG needs it).
         adjacency: "add-remove", "replace" (one record changes its value) or "local".
+        structure: How an (m, n) answer is made of records, for mechanisms that use it:
+            "records", each column is one record x_j of R^m; "gram", the (m, m) answer is
+            sum_j x_j x_j^T over the records; None where it is neither or not known.
+        record_bound: B = sup ||x_j||_2 of those records, positive; required with `structure`. A
+            covariance (1/N) sum x x^T of records with norm at most R has B = R / sqrt(N).
 
     Raises:
         TypeError: A number, shape or range of the wrong type.
@@ -68,6 +74,8 @@ class Query:
     element_range: tuple[float, float] | None = None
     frobenius_bound: float | None = None
     adjacency: str = "add-remove"
+    structure: str | None = None
+    record_bound: float | None = None
 
     def __post_init__(self) -> None:
         axes = tuple(self.shape) if isinstance(self.shape, (tuple, list)) else None
@@ -78,12 +86,29 @@ class Query:
         object.__setattr__(self, "shape", axes)
         if self.element_range is not None:
             self._check_range()
-        for name in ("l2_sensitivity", "l1_sensitivity", "linf_sensitivity", "frobenius_bound"):
+        positive = ("l2_sensitivity", "l1_sensitivity", "linf_sensitivity", "frobenius_bound")
+        for name in (*positive, "record_bound"):
             value = getattr(self, name)
             if value is not None or name == "l2_sensitivity":
                 object.__setattr__(self, name, _checked_positive(name, value))
         if self.adjacency not in ADJACENCIES:
             raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {self.adjacency!r}")
+        self._check_structure()
+
+    def _check_structure(self) -> None:
+        if self.structure is None and self.record_bound is None:
+            return
+        if self.structure not in STRUCTURES:
+            raise ValueError(
+                f"structure must be one of {STRUCTURES} where record_bound is given, got "
+                f"{self.structure!r}"
+            )
+        if self.record_bound is None:
+            raise ValueError(f"structure {self.structure!r} needs record_bound = sup ||x_j||_2")
+        square = len(self.shape) == 2 and self.shape[0] == self.shape[1]
+        if len(self.shape) != 2 or (self.structure == "gram" and not square):
+            kind = "square matrix" if self.structure == "gram" else "matrix"
+            raise ValueError(f"structure {self.structure!r} needs a {kind}, got {self.shape}")
 
     def _check_range(self) -> None:
         if not isinstance(self.element_range, (tuple, list)) or len(self.element_range) != 2:

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from mechanisms.privacy.audit_statistics import (
     VALUE_GRID,
@@ -201,6 +200,9 @@ def compare_shortcut(
     are called like `draw_losses` of `audit_losses`, once per direction, `samples` draws each; the
     two Kolmogorov-Smirnov tests are joined by Bonferroni. Atoms make the test conservative.
     """
+    # Imported here: it doubles the time to load this module, and no audit needs it.
+    from scipy import stats
+
     p_values = []
     for side in (0, 1):
         full, sufficient = (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 # Points that stand for values in [0, 1], with a relative step of 2% towards both 0 and 1.
 VALUE_GRID = np.concatenate(([0.0], special.expit(np.linspace(-28.0, 28.0, 2801)), [1.0]))
@@ -191,8 +191,8 @@ def clopper_pearson(hits, trials: int, tail: float) -> tuple[np.ndarray, np.ndar
     """
     hits = np.asarray(hits)
     misses = trials - hits
-    lower = np.where(hits == 0, 0.0, stats.beta.ppf(tail, np.maximum(hits, 1), misses + 1))
-    upper = np.where(misses == 0, 1.0, stats.beta.isf(tail, hits + 1, np.maximum(misses, 1)))
+    lower = np.where(hits == 0, 0.0, special.betaincinv(np.maximum(hits, 1), misses + 1, tail))
+    upper = np.where(misses == 0, 1.0, special.betainccinv(hits + 1, np.maximum(misses, 1), tail))
     return lower, upper
 
 

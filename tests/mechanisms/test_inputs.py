@@ -182,3 +182,19 @@ def test_outside_mechanism_that_cannot_be_loaded(name):
 def test_outside_class_that_is_no_mechanism():
     with pytest.raises(TypeError, match="must be a Mechanism"):
         get_mechanism("mechanisms.contract:Query")
+
+
+@pytest.mark.parametrize(
+    ("structure", "bound", "shape", "words"),
+    [
+        ("rows", 1.0, (3, 3), "structure must be one of"),
+        (None, 1.0, (3, 3), "structure must be one of"),
+        ("gram", None, (3, 3), "needs record_bound"),
+        ("gram", 1.0, (3, 4), "square matrix"),
+        ("records", 1.0, (3,), "needs a matrix"),
+        ("gram", -1.0, (3, 3), "0 < record_bound"),
+    ],
+)
+def test_a_structure_that_makes_no_sense_is_refused(structure, bound, shape, words):
+    with pytest.raises(ValueError, match=words):
+        Query(shape=shape, l2_sensitivity=1.0, structure=structure, record_bound=bound)
