@@ -34,6 +34,8 @@ from mechanisms.privacy.profile import (
 # Beyond this epsilon / mu the square overflows; delta is below e^(-1e299) anyway.
 _LARGEST_START = 1e150
 _NEWTON_STEPS = 200
+# 2^15 vertices: some milliseconds.
+VERTEX_AXES = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +153,22 @@ def worst_case_mu(
     # In units of linf^2: component i takes what is left of the budget, at most 1.
     shares = np.clip((l2_sensitivity / linf_sensitivity) ** 2 - np.arange(std.size), 0.0, 1.0)
     return float(linf_sensitivity * np.linalg.norm(np.sqrt(shares) / ascending))
+
+
+def worst_vertex_mu(directions: ArrayLike, std: ArrayLike, linf_sensitivity: float) -> float:
+    """sup of ||diag(1 / std) directions^T d|| over all d in R^m with |d_i| <= linf.
+
+    directions: orthogonal (m, m), one direction per column; std: (m,), finite and > 0;
+    linf_sensitivity: finite, > 0. A convex function is largest at a vertex of the box: all
+    2^(m-1) of them (d and -d count once) are tried, so m is at most `VERTEX_AXES`.
+    """
+    check_positive("linf_sensitivity", linf_sensitivity)
+    seen = np.asarray(directions, dtype=float) / np.asarray(std, dtype=float)
+    size = len(seen)
+    if size > VERTEX_AXES:
+        raise ValueError(f"a box of {size} axes has too many vertices, at most {VERTEX_AXES} axes")
+    signs = 1 - 2 * (np.arange(2 ** (size - 1))[:, None] >> np.arange(size) & 1)
+    return float(linf_sensitivity * np.linalg.norm(signs @ seen, axis=1).max())
 
 
 def _start(epsilon: np.ndarray, mu: np.ndarray) -> np.ndarray:
