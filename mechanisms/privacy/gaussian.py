@@ -75,7 +75,7 @@ class GaussianProfile(PrivacyProfile):
         if self.mu == 0:
             nothing = np.full(epsilon.shape, -np.inf)
             return Bounds(nothing, nothing, nothing)
-        value, error = _log_delta_and_error(epsilon, np.full(epsilon.shape, float(self.mu)))
+        value, error = log_delta_and_error(epsilon, np.full(epsilon.shape, float(self.mu)))
         clipped = epsilon / self.mu > _LARGEST_START
         lower = np.where(clipped, -np.inf, value - error)
         return Bounds(lower, value, np.minimum(value + error, 0.0))
@@ -120,7 +120,7 @@ def mu_for(epsilon: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
         if not active.size:
             return float(mu[0]) if shape == () else mu.reshape(shape)
         current, rate = mu[active], epsilon[active]
-        value, _ = _log_delta_and_error(rate, current)
+        value, _ = log_delta_and_error(rate, current)
         start = _start(rate, current)
         slope = np.exp(np.log(current) - 0.5 * start**2 - LOG_SQRT_2PI - value)
         step = (target[active] - value) / slope
@@ -176,7 +176,7 @@ def _start(epsilon: np.ndarray, mu: np.ndarray) -> np.ndarray:
     return np.minimum(epsilon / mu, _LARGEST_START) - 0.5 * mu
 
 
-def _log_delta_and_error(epsilon: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def log_delta_and_error(epsilon: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """log delta, and an estimate of its absolute error, for mu > 0; arrays of one shape.
 
     With a = epsilon/mu - mu/2 and the Mills ratio R, e^epsilon phi(a + mu) = phi(a), hence
@@ -211,7 +211,7 @@ def _epsilon_for(delta: np.ndarray, mu: float) -> tuple[np.ndarray, np.ndarray]:
     target = np.log(delta)
     mus = np.full(delta.shape, mu)
     for _ in range(_NEWTON_STEPS):
-        value, error = _log_delta_and_error(epsilon, mus)
+        value, error = log_delta_and_error(epsilon, mus)
         start = _start(epsilon, mus)
         slope = np.exp(-0.5 * start**2 - LOG_SQRT_2PI + log_mills(start + mu) - value)
         step = (value - target) / slope
