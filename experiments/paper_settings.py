@@ -43,17 +43,19 @@ def scaled_records(features: int, records: int) -> Query:
     )
 
 
-def record_covariance(features: int, records: int) -> Query:
+def record_covariance(features: int, records: int, *, tight: bool = False) -> Query:
     """X X^T / N of N records, columns of X in [-1, 1]^features; one is replaced (mvg2018).
 
-    The l2 sensitivity 2 features / N is the paper's; sqrt(2) features / N would do, as
-    ||x x^T - y y^T||_F^2 = ||x||^4 + ||y||^4 - 2 (x^T y)^2.
+    The sensitivities are those of all records x with ||x||^2 <= features, a ball that holds the
+    box: an element changes by at most features / N. The paper's l2 sensitivity is
+    2 features / N; the least one, `tight`, is sqrt(2) features / N, as ||x x^T - y y^T||_F^2 =
+    ||x||^4 + ||y||^4 - 2 (x^T y)^2. Opposite signs in half of the features attain it in the box.
     """
     return Query(
         shape=(features, features),
-        l2_sensitivity=2 * features / records,
+        l2_sensitivity=(math.sqrt(2) if tight else 2) * features / records,
         l1_sensitivity=2 * features**2 / records,
-        linf_sensitivity=2 / records,
+        linf_sensitivity=features / records,
         element_range=(-1.0, 1.0),
         frobenius_bound=float(features),
         adjacency="replace",
