@@ -74,8 +74,10 @@ class Exponential(Mechanism):
             )
         flat = np.clip(value.astype(float).ravel(), low, high)
         rate = 1 / self.parameters()["b"]
-        return _Mixture(flat - low, high - flat, rate).draw(flat, rng, trials).reshape(
-            trials, *self.query.shape
+        return (
+            _Mixture(flat - low, high - flat, rate)
+            .draw(flat, rng, trials)
+            .reshape(trials, *self.query.shape)
         )
 
     def parameters(self):
