@@ -43,8 +43,10 @@ from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, chec
 
 # Squares of ratios within these stay far from overflow.
 _LEAST_RATIO, _LARGEST_RATIO = 1e-140, 1e140
-# Where the search for the bulk of an integral starts.
-_START, _END = -60.0, 20.0
+# Where the search for the bulk of an integral starts: it lies within while log delta > -1e14.
+_START, _END = -60.0, 40.0
+# Beyond, a double does not resolve the logarithm of the integrand.
+_LOG_LEFT_OUT = -1e14
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,8 @@ class _VariancesProfile(PrivacyProfile):
 
     rows: r >= 1. ratio: B / w, within [1e-140, 1e140]. Raises TypeError or ValueError for anything
     else. Bounds are estimates: the difference of two trapezoidal rules, and rounding; checked
-    against 50-digit arithmetic from delta = 1e-300 to 1 in the tests.
+    against arithmetic of many digits from delta = 1e-200 to 1 in the tests. delta is 0 where it is below
+    e^-1e14.
     """
 
     rows: int
@@ -90,10 +93,14 @@ class _VariancesProfile(PrivacyProfile):
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         flat = epsilon.reshape(-1, 1)
-        start = np.full(flat.size, _START)
+
+        def log_integrand(x: np.ndarray) -> np.ndarray:
+            values = self._log_integrand(x, flat)
+            return np.where(values > _LOG_LEFT_OUT, values, -np.inf)
+
         with np.errstate(over="ignore", divide="ignore"):
             value, error = log_integral(
-                lambda x: self._log_integrand(x, flat), start, np.full(flat.size, _END)
+                log_integrand, np.full(flat.size, _START), np.full(flat.size, _END)
             )
         value = np.minimum(value, 0.0)
         seen = value > -np.inf
@@ -103,8 +110,7 @@ class _VariancesProfile(PrivacyProfile):
         steepness = (depth + np.sqrt(2 * order * depth)) * (4 + np.log1p(depth / order))
         error = 2 * error + ULP * (64 + 4 * steepness)
         lower = np.where(seen, value - error, -np.inf)
-        # Below the smallest float there is something still.
-        upper = np.where(seen, np.minimum(value + error, 0.0), np.finfo(float).min)
+        upper = np.where(seen, np.minimum(value + error, 0.0), _LOG_LEFT_OUT)
         return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
 
     def _log_density(self, y: np.ndarray) -> np.ndarray:
