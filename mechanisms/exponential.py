@@ -44,7 +44,7 @@ class Exponential(Mechanism):
     key = "exponential"
     title = "Exponential"
     paper = "McSherry and Talwar 2007"
-    theorem = "Theorem 6, with quality -||Y - f(X)||_F"
+    theorem = "Theorem 6, with minus the Frobenius distance as quality"
     guarantee = "pure"
 
     @classmethod

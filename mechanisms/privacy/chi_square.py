@@ -13,12 +13,12 @@ lambda = 1 + B^2 / w^2.
   N(0, diag(mu, nu))^r against N(0, I)^r.
 
 Less variance tells less: for mu <= lambda, a^2 = (mu - 1) / (lambda - 1) and z ~ N(0, 1), the map
-y -> a y + sqrt(1 - a^2) z takes N(0, lambda) to N(0, mu) and N(0, 1) to itself; and N(0, nu) against
-N(0, 1) is N(0, 1) against N(0, 1 / nu), rescaled. So the worst pairs are those with mu = lambda and
-nu = 1 / lambda: they dominate every other one as a post-processing does, for every epsilon at once
-and in every composition. They occur: no other record (or all in other directions), x of norm B,
-and y orthogonal to x. In one dimension no y is, mu or nu is 1, and a replacement is no worse than an
-addition.
+y -> a y + sqrt(1 - a^2) z takes N(0, lambda) to N(0, mu) and N(0, 1) to itself; and N(0, nu)
+against N(0, 1) is N(0, 1) against N(0, 1 / nu), rescaled. So the worst pairs have mu = lambda and
+nu = 1 / lambda: every other one is a post-processing of them, so they are worst for every epsilon
+at once and in every composition. They occur: no other record (or all in other directions), x of
+norm B, and y of norm B orthogonal to x. In one dimension no y is, mu or nu is 1, and a replacement
+is no worse than an addition.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class _VariancesProfile(PrivacyProfile):
 
     rows: r >= 1. ratio: B / w, within [1e-140, 1e140]. Raises TypeError or ValueError for anything
     else. Bounds are estimates: the difference of two trapezoidal rules, and rounding; checked
-    against arithmetic of many digits from delta = 1e-200 to 1 in the tests. delta is 0 where it is below
-    e^-1e14.
+    against arithmetic of many digits from delta = 1e-200 to 1 in the tests. Where log delta is
+    below -1e14 it is not resolved, and delta is reported as 0.
     """
 
     rows: int
