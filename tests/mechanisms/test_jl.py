@@ -129,7 +129,7 @@ def log_ratio(second_moments, rows, first, second):
 @pytest.mark.parametrize("structure", ["gram", "records"])
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 def test_losses_of_real_releases_are_those_of_the_profile(structure, adjacency):
-    """The worst pair: one record of norm B and no other, removed or replaced by an orthogonal one."""
+    """The worst pair: one record of norm B alone, removed or replaced by an orthogonal one."""
     bound, rows, m = 1.5, 5, 3
     query = gram_query(m, bound, adjacency)
     if structure == "records":

@@ -102,9 +102,8 @@ def test_falling_root_stops_at_the_ends():
 
 def falling_parabolas(x):
     """log of e^height times a normal density; width and centre differ by row."""
-    centre, width, height = np.array([[0.0, 1, 0], [7000, 1e-4, -5e3], [-0.3, 30, 2e5]]).T[
-        ..., None
-    ]
+    rows = [[0.0, 1, 0], [7000, 1e-4, -5e3], [-0.3, 30, 2e5]]
+    centre, width, height = np.array(rows).T[..., None]
     return height - 0.5 * ((x - centre) / width) ** 2
 
 
