@@ -1,6 +1,7 @@
 """The settings at which the papers use their mechanisms, with the papers' own numbers.
 
-Where a paper leaves a number open, the choice made here is said in `choice`.
+Where a paper leaves a number open, the choice made here is said in `choice`. Sensitivities are the
+papers'; the largest norm of a record follows from its features lying in [-1, 1].
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ def _scaled_records(features: int, records: int) -> Query:
         element_range=(-1.0, 1.0),
         frobenius_bound=math.sqrt(features * records),
         adjacency="replace",
+        structure="records",
+        record_bound=math.sqrt(features),
     )
 
 
@@ -61,6 +64,8 @@ _MOVEMENT = Query(
     element_range=(-1.0, 1.0),
     frobenius_bound=4.0,
     adjacency="replace",
+    structure="gram",
+    record_bound=2 / math.sqrt(2021),
 )
 _COUNT = Query(
     shape=(89, 89),
@@ -75,6 +80,8 @@ _SWARM = Query(
     l2_sensitivity=2400 * math.sqrt(2) / 24016,
     frobenius_bound=2400.0,
     adjacency="replace",
+    structure="gram",
+    record_bound=math.sqrt(2400 / 24016),
 )
 _GRADIENT = Query(shape=(26_010,), l2_sensitivity=1.0, adjacency="add-remove")
 _NO_GAMMA = "gamma is not stated: "

@@ -463,6 +463,14 @@ _TABLE = (
         citation="this project: experiments/datasets/city.py",
         rows={},
     ),
+    Dataset(
+        name="boids",
+        title="Simulated groups of boids, flocking or not",
+        source="simulated",
+        licence="that of this project",
+        citation="this project: experiments/datasets/boids.py",
+        rows={},
+    ),
 )
 
 DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _TABLE}
