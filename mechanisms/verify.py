@@ -199,7 +199,8 @@ def explain(result: Verification) -> str:
 def _reason(result: Verification) -> str:
     wasted = result.wasted_variance
     if result.verdict == HOLDS:
-        return "the claim is true, and the noise is as small as the claim allows"
+        tight = ", and the noise is as small as the claim allows" if wasted else ""
+        return f"the claim is true{tight}"
     if result.verdict == LOOSE:
         return f"the claim is true, but {wasted:.4g} times less variance would do"
     if result.verdict == REFUTED:
