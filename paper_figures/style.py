@@ -60,7 +60,7 @@ _LOOKS = {
     "matrix-mechanism-cvxpy": ("#DDCC77", "4"),
     "mod-sulq": ("#33BBEE", ">"),
     "analyze-gauss": ("#AAAA00", "<"),
-    "wishart": ("#EE3377", "s"),
+    "wishart": ("#99DDFF", "s"),
     "ppca": ("#222255", "*"),
     "random-answer": ("#888888", "x"),
 }

@@ -166,7 +166,7 @@ def regression_order(claim: Claim, results: Results) -> Measured:
 
 
 @measurement(experiments=("first_component",))
-def component_order(claim: Claim, results: Results) -> Measured:
+def first_component_order(claim: Claim, results: Results) -> Measured:
     """The order in Table 4. See `_order`."""
     return _order(claim, results, "first_component")
 
@@ -252,7 +252,7 @@ def regression_directions(claim: Claim, results: Results) -> Measured:
 
 
 @measurement(experiments=("first_component",))
-def component_directions(claim: Claim, results: Results) -> Measured:
+def first_component_directions(claim: Claim, results: Results) -> Measured:
     """Figure 4, middle. See `_directions`."""
     return _directions(claim, results, "first_component")
 

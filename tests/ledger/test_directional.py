@@ -7,8 +7,8 @@ from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUC
 from paper_figures.measurements.directional import (
     RECORDS,
     SHAPES,
-    component_directions,
-    component_order,
+    first_component_directions,
+    first_component_order,
     covariance_directions,
     covariance_order,
     experiment_times,
@@ -22,12 +22,12 @@ from paper_figures.treatments import METRICS, best_share, measured, right_direct
 TRIALS = 20
 ORDERS = {
     "regression": regression_order,
-    "first_component": component_order,
+    "first_component": first_component_order,
     "covariance": covariance_order,
 }
 DIRECTIONS = {
     "regression": regression_directions,
-    "first_component": component_directions,
+    "first_component": first_component_directions,
     "covariance": covariance_directions,
 }
 
