@@ -7,11 +7,11 @@ from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUC
 from paper_figures.measurements.directional import (
     RECORDS,
     SHAPES,
-    first_component_directions,
-    first_component_order,
     covariance_directions,
     covariance_order,
     experiment_times,
+    first_component_directions,
+    first_component_order,
     regression_close,
     regression_directions,
     regression_order,
