@@ -17,7 +17,12 @@ from scipy import special
 
 from mechanisms.contract import Query
 from mechanisms.loss import LossMoments
-from mechanisms.privacy.gaussian import GaussianProfile, worst_case_mu
+from mechanisms.privacy.gaussian import (
+    VERTEX_AXES,
+    GaussianProfile,
+    worst_case_mu,
+    worst_vertex_mu,
+)
 from mechanisms.privacy.products import LaplaceProfile
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.spherical import SphericalProfile
@@ -192,7 +197,9 @@ class MatrixGaussian(Noise):
         return {"sigma_min": float(products), "sigma_max": float(largest)}
 
     def profile(self, query):
-        """mu over the l2 ball, and over its cut with the element box where noise is diagonal."""
+        """mu over the l2 ball, and over its cut with the element box where `slack` is None."""
+        if query.one_column:
+            return GaussianProfile(mu=self._column_weight() * self._one_column_mu(query))
         if not self._diagonal() or query.linf_sensitivity is None:
             return GaussianProfile(mu=query.l2_sensitivity / self.parameters()["sigma_min"])
         if self._uniform():
@@ -207,7 +214,31 @@ class MatrixGaussian(Noise):
     def slack(self, query):
         if self._diagonal() or not _box_binds(query, query.l2_sensitivity):
             return None
+        if query.one_column and (self.row_directions is None or self._box_in_ball(query)):
+            return None
         return "the element box is not used for noise along other directions than the axes"
+
+    def _column_weight(self) -> float:
+        """The largest ||diag(1 / column_std) column_directions^T e_j|| over the columns j."""
+        if self.column_directions is None:
+            return float(1 / self.column_std.min())
+        return float(np.linalg.norm(self.column_directions / self.column_std, axis=1).max())
+
+    def _one_column_mu(self, query: Query) -> float:
+        """mu of the worst change of one column, under the row noise alone."""
+        l2, linf = query.l2_sensitivity, query.linf_sensitivity
+        if self.row_directions is None:
+            return worst_case_mu(self.row_std, l2_sensitivity=l2, linf_sensitivity=linf)
+        if self._box_in_ball(query):
+            return worst_vertex_mu(self.row_directions, self.row_std, linf)
+        return l2 / float(self.row_std.min())
+
+    def _box_in_ball(self, query: Query) -> bool:
+        """Whether the element box of one column lies in the l2 ball and has few vertices."""
+        rows, linf = len(self.row_std), query.linf_sensitivity
+        if linf is None or rows > VERTEX_AXES:
+            return False
+        return linf * math.sqrt(rows) <= query.l2_sensitivity * (1 + 1e-12)
 
     def _diagonal(self) -> bool:
         return self.row_directions is None and self.column_directions is None
