@@ -32,7 +32,10 @@ CHUNK = 1 << 23
 
 
 class Noise(ABC):
-    """Zero-mean additive noise of a fixed shape; a frozen dataclass in every subclass."""
+    """Additive noise of a fixed shape, zero-mean unless the subclass says otherwise.
+
+    A frozen dataclass in every subclass.
+    """
 
     shape: tuple[int, ...]
 
@@ -79,7 +82,8 @@ class Noise(ABC):
         return losses
 
 
-def _checked_dtype(dtype) -> np.dtype:
+def checked_dtype(dtype) -> np.dtype:
+    """float32 or float64 as a dtype; TypeError for anything else."""
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64):
         raise TypeError(f"noise is drawn as float32 or float64, got dtype {dtype}")
@@ -98,7 +102,7 @@ class NoNoise(Noise):
     shape: tuple[int, ...]
 
     def sample(self, rng, trials, dtype=np.float64):
-        return np.zeros((trials, *self.shape), _checked_dtype(dtype))
+        return np.zeros((trials, *self.shape), checked_dtype(dtype))
 
     def loss(self):
         return LossMoments((0.0, 0.0, 0.0, 0.0))
@@ -118,7 +122,7 @@ class IndependentGaussian(Noise):
     sigma: float
 
     def sample(self, rng, trials, dtype=np.float64):
-        draws = rng.standard_normal((trials, *self.shape), _checked_dtype(dtype))
+        draws = rng.standard_normal((trials, *self.shape), checked_dtype(dtype))
         draws *= draws.dtype.type(self.sigma)
         return draws
 
@@ -165,7 +169,7 @@ class MatrixGaussian(Noise):
         return len(self.row_std), len(self.column_std)
 
     def sample(self, rng, trials, dtype=np.float64):
-        dtype = _checked_dtype(dtype)
+        dtype = checked_dtype(dtype)
         draws = rng.standard_normal((trials, *self.shape), dtype)
         if self.row_directions is None:
             draws *= self.row_std.astype(dtype)[:, None]
@@ -262,7 +266,7 @@ class IndependentLaplace(Noise):
 
     def sample(self, rng, trials, dtype=np.float64):
         # The difference of two exponentials is Laplace, and numpy draws them in both precisions.
-        dtype = _checked_dtype(dtype)
+        dtype = checked_dtype(dtype)
         draws = rng.standard_exponential((trials, *self.shape), dtype)
         draws -= rng.standard_exponential((trials, *self.shape), dtype)
         draws *= dtype.type(self.scale)
@@ -310,7 +314,7 @@ class Spherical(Noise):
     scale: float
 
     def sample(self, rng, trials, dtype=np.float64):
-        dtype = _checked_dtype(dtype)
+        dtype = checked_dtype(dtype)
         draws = rng.standard_normal((trials, math.prod(self.shape)), dtype)
         radius = rng.standard_gamma(self.radial_shape / self.power, trials) ** (1 / self.power)
         draws *= (self.scale * radius / np.sqrt(np.vecdot(draws, draws)))[:, None].astype(dtype)

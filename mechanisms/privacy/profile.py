@@ -38,9 +38,9 @@ class PrivacyProfile(ABC):
     L = log dP/dQ is the privacy loss (Balle, Barthe and Gaboardi 2018, Theorem 5). A profile is
     adjacency-free: it knows a pair of distributions, and whoever builds it answers for the pair
     being the worst one for the sensitivity and the adjacency at hand. A guarantee covers (P, Q) and
-    (Q, P). Every pair in this package is symmetric, both have the same profile, but for
-    RaisedVarianceProfile, where (P, Q) is the worse one at every epsilon >= 0. So the direction
-    (P, Q) is enough; only ComposedProfile needs the symmetry.
+    (Q, P). One direction is enough: every pair in this package is symmetric, or its profile says
+    otherwise and (P, Q) has the larger delta at every epsilon >= 0. Only ComposedProfile needs the
+    symmetry.
 
     Subclasses are frozen dataclasses. They define `_log_delta` and, where something better than
     the search below exists, `_epsilon`; both get a float array of validated numbers.

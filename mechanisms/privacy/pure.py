@@ -100,7 +100,8 @@ class PureProfile(PrivacyProfile):
             share = np.minimum(delta * (1 + np.exp(-self.largest)), 1.0)
             with np.errstate(divide="ignore"):
                 value = np.maximum(self.largest + np.log1p(-share), 0.0)
-            upper = np.where(value > 0, value + 8 * ULP * self.largest, 0.0)
+            upper = np.minimum(value + 8 * ULP * self.largest, self.largest)
+            upper = np.where(value > 0, upper, 0.0)
         else:
             searched = super()._epsilon(delta)
             value, upper = searched.value, searched.upper
