@@ -125,20 +125,18 @@ def train(
             released = release(total.cpu().numpy()[None], noise)[0]
             moved = torch.from_numpy(released.astype(np.float32)).to(device)
             parameters = parameters - plan.learning_rate / plan.batch * moved
-        history.append(
-            Epoch(
-                accuracy(network, parameters, images, labels),
-                accuracy(network, parameters, test_images, test_labels),
-                time.perf_counter() - clock,
-            )
+        ended = Epoch(
+            accuracy(network, parameters, images, labels),
+            accuracy(network, parameters, test_images, test_labels),
+            time.perf_counter() - clock,
         )
+        history.append(ended)
         if checkpoint is not None:
             _keep(checkpoint, parameters, history)
         left = sum(e.seconds for e in history) / len(history) * (plan.epochs - epoch - 1)
         print(
-            f"{label}: epoch {epoch + 1} of {plan.epochs}, accuracy {history[-1].train_accuracy:.3f}"
-            f" (test {history[-1].test_accuracy:.3f}), {history[-1].seconds:.1f} s, about "
-            f"{left:.0f} s left",
+            f"{label}: epoch {epoch + 1} of {plan.epochs}, accuracy {ended.train_accuracy:.3f} "
+            f"(test {ended.test_accuracy:.3f}), {ended.seconds:.1f} s, about {left:.0f} s left",
             file=sys.stderr,
             flush=True,
         )

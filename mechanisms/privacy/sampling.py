@@ -7,6 +7,7 @@ of any noise with a profile. Losses are natural logarithms.
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +28,7 @@ from mechanisms.privacy.profile import (
 _LARGEST_LOSS = 60.0
 # So does what is left of delta over the whole run where it is below this.
 _NEGLIGIBLE = 1e-15
-_NODES_PER_SIDE = 200
+_NODES_PER_SIDE = 128
 
 
 def gaussian_epsilon(
@@ -44,7 +45,15 @@ def gaussian_epsilon(
 
     accountant = accountant or RdpAccountant()
     event = PoissonSampledDpEvent(rate, GaussianDpEvent(multiplier))
-    return float(accountant.compose(event, steps).get_epsilon(delta))
+    log = logging.getLogger("absl")
+    level = log.level
+    # It warns of orders whose series does not converge, and does without them: epsilon is a bound
+    # at any set of orders.
+    log.setLevel(logging.ERROR)
+    try:
+        return float(accountant.compose(event, steps).get_epsilon(delta))
+    finally:
+        log.setLevel(level)
 
 
 def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
@@ -144,7 +153,7 @@ class SampledRun:
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """By which the noise has to be multiplied for the bound on the run to be (epsilon, delta).
 
-        Within 1e-3, on the private side. Raises ValueError where no factor from e^-64 to e^64 does.
+        Within 1e-3, on the private side. Raises ValueError where no factor is found.
         """
         check_target(epsilon, delta)
 
@@ -153,14 +162,18 @@ class SampledRun:
             reached = SampledRun(step=step, rate=self.rate, steps=self.steps).delta(epsilon)
             return math.log(reached / delta)
 
-        low, high = -1.0, 1.0
-        while abs(high) < 64 and excess(high) > 0:
-            low, high = high, 2 * high
-        while abs(low) < 64 and low < 0 and excess(low) < 0:
-            low, high = 2 * low, low
-        if max(-low, high) >= 64:
-            raise ValueError(f"no multiple of this noise makes the run ({epsilon:g}, {delta:g})")
-        return math.exp(optimize.brentq(excess, low, high, xtol=5e-4) + 5e-4)
+        # A start: where rare large losses decide, the run's delta is the sum of its steps'.
+        base, _ = self._removed(np.array([float(epsilon)]))
+        share = min(delta / (self.steps * self.rate), 0.5)
+        start = math.log(self.step.scale_factor(float(base[0]), share))
+        sign = 1 if excess(start) > 0 else -1
+        near, far = start, start + 0.25 * sign
+        while excess(far) * sign > 0:
+            near, far = far, far + 2 * (far - near)
+            if abs(far - start) > 64:
+                raise ValueError(f"no multiple of this noise makes the run ({epsilon}, {delta})")
+        root = optimize.brentq(excess, min(near, far), max(near, far), xtol=5e-4)
+        return math.exp(root + 5e-4)
 
     def _removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the base profile is needed, and its weight; -inf where the base is certain."""

@@ -11,8 +11,9 @@ from experiments import guarantee
 from experiments.experiment import Names, Variant
 from experiments.table import OK, to_table, write_table
 from mechanisms import Unsupported, get_mechanism
+from mechanisms.privacy.sampling import step_budget
 from paper_figures.ledger import evaluate
-from paper_figures.measurements.accounting import _renyi, step_budget
+from paper_figures.measurements.accounting import _renyi
 from paper_figures.measurements.growth import power
 from paper_figures.measurements.local_privacy import KINDS, retention, spread, tensor_profile
 
