@@ -51,6 +51,8 @@ _LOOKS = {
     "laplace": ("#882255", "<"),
     "l2": ("#117733", ">"),
     "spherical-gamma": ("#44AA99", "h"),
+    "exponential": ("#EE3377", "1"),
+    "jl": ("#004488", "2"),
     "hb": ("#CC6677", "d"),
     "dawa": ("#4477AA", "8"),
     "dawa-published": ("#BBCC33", "H"),
