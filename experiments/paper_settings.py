@@ -51,16 +51,17 @@ def record_covariance(features: int, records: int, *, tight: bool = False) -> Qu
     2 features / N; the least one, `tight`, is sqrt(2) features / N, as ||x x^T - y y^T||_F^2 =
     ||x||^4 + ||y||^4 - 2 (x^T y)^2. Opposite signs in half of the features attain it in the box.
     """
+    bound = math.sqrt(features / records)
     return Query(
         shape=(features, features),
         l2_sensitivity=(math.sqrt(2) if tight else 2) * features / records,
         l1_sensitivity=2 * features**2 / records,
-        linf_sensitivity=features / records,
+        linf_sensitivity=bound**2,
         element_range=(-1.0, 1.0),
         frobenius_bound=float(features),
         adjacency="replace",
         structure="gram",
-        record_bound=math.sqrt(features / records),
+        record_bound=bound,
     )
 
 
