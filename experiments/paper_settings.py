@@ -1,6 +1,7 @@
 """The settings at which the papers use their mechanisms, with the papers' own numbers.
 
-Where a paper leaves a number open, the choice made here is said in `choice`.
+Where a paper leaves a number open, the choice made here is said in `choice`. Sensitivities are the
+papers'; the largest norm of a record follows from its features lying in [-1, 1].
 """
 
 from __future__ import annotations
@@ -90,6 +91,8 @@ _SWARM = Query(
     l2_sensitivity=2400 * math.sqrt(2) / 24016,
     frobenius_bound=2400.0,
     adjacency="replace",
+    structure="gram",
+    record_bound=math.sqrt(2400 / 24016),
 )
 _GRADIENT = Query(shape=(26_010,), l2_sensitivity=1.0, adjacency="add-remove")
 _NO_GAMMA = "gamma is not stated: "

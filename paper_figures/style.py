@@ -58,6 +58,10 @@ _LOOKS = {
     "dawa-published": ("#BBCC33", "H"),
     "matrix-mechanism": ("#661100", "+"),
     "matrix-mechanism-cvxpy": ("#DDCC77", "4"),
+    "mod-sulq": ("#33BBEE", ">"),
+    "analyze-gauss": ("#AAAA00", "<"),
+    "wishart": ("#EE3377", "s"),
+    "ppca": ("#222255", "*"),
     "random-answer": ("#888888", "x"),
 }
 # For mechanisms that the suite does not know; chosen by name, not by position, so that two of
