@@ -73,7 +73,7 @@ SETTINGS = {
     "clipping_bound": Setting("a number > 0", positive, "norm that gradients are clipped to", 1.0),
     "trials": Setting("a whole number >= 1", integer(1), "runs per budget", 1),
     "canary_samples": Setting(
-        "a whole number >= 1", integer(1), "releases with and without the canary", 100_000
+        "a whole number >= 1", integer(1), "releases with and without the canary", 400_000
     ),
     "canary_rates": Setting(
         "a list of numbers in [0, 1]",

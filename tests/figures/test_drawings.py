@@ -10,9 +10,9 @@ import pytest
 from experiments.cells import cells_of, data_source
 from experiments.config import read_config
 from experiments.experiment import all_experiments
-from experiments.table import to_table, write_table
+from experiments.table import read_table, to_table, write_table
 from mechanisms import OutOfRangeWarning, Unsupported, all_mechanisms
-from paper_figures.registry import DrawingError, all_drawings, draw
+from paper_figures.registry import DrawingError, all_drawings, draw, drawings_for
 from paper_figures.style import _LOOKS, in_order, look
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,7 +80,18 @@ def _files(drawing, stored):
     return [str(path) for path in files]
 
 
-@pytest.mark.parametrize("name", all_drawings())
+def of_tiny():
+    """The drawings for which config/tiny.yaml has the data."""
+    cells = cells_of(read_config(ROOT / "config/tiny.yaml"))
+    names = {c.experiment for c in cells} | {f"{c.experiment}/{c.dataset}" for c in cells}
+    return drawings_for(names)
+
+
+def test_all_but_cifar_10_are_drawn_here():
+    assert set(all_drawings()) - set(of_tiny()) == {"r1smg2024_fig8"}
+
+
+@pytest.mark.parametrize("name", of_tiny())
 def test_every_drawing_writes_its_files_and_twice_the_same_bytes(name, stored, tmp_path):
     drawing = all_drawings()[name]
     for folder in ("first", "second"):
@@ -101,6 +112,11 @@ def test_every_drawing_writes_its_files_and_twice_the_same_bytes(name, stored, t
         ("r1smg2024_fig9", ["closed form", "delta 1e-10", "l2 sensitivity 1"]),
         ("mgm2021_table4", ["adjacency local", "epsilon 1"]),
         ("suite_headline", ["exact profiles", "(1, 1e-05)"]),
+        (
+            "r1smg2024_fig7",
+            ["digits (data bundled", "200 training", "2 trials", "added or removed"],
+        ),
+        ("suite_canary", ["1x2410 parameters", "data bundled", "added or removed"]),
     ],
 )
 def test_captions_say_source_footing_trials_and_adjacency(name, words, stored, tmp_path):
@@ -108,6 +124,17 @@ def test_captions_say_source_footing_trials_and_adjacency(name, words, stored, t
     caption = (tmp_path / f"{name}.md").read_text()
     for word in words:
         assert word in caption
+
+
+def test_figure_8_is_figure_7_on_cifar_10(stored, tmp_path):
+    table = read_table(stored / "dpsgd.parquet")
+    column = table.schema.get_field_index("dataset")
+    renamed = table.set_column(column, "dataset", [["cifar10"] * len(table)])
+    write_table(renamed, tmp_path / "dpsgd.parquet")
+    draw("r1smg2024_fig8", [str(tmp_path / "dpsgd.parquet")], tmp_path)
+    assert "Figure 8 on cifar10" in (tmp_path / "r1smg2024_fig8.md").read_text()
+    with pytest.raises(DrawingError, match="Figure 7 needs dpsgd on mnist or digits"):
+        draw("r1smg2024_fig7", [str(tmp_path / "dpsgd.parquet")], tmp_path)
 
 
 def test_what_could_not_be_measured_is_said(stored, tmp_path):

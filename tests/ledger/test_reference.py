@@ -141,7 +141,7 @@ def test_a_value_is_kept_with_the_papers_probability():
 
 
 def test_ledger_is_complete_and_typed(ledger):
-    assert len(ledger) == 74
+    assert len(ledger) == 75
     assert isinstance(ledger["trials"].dtype, pd.Int64Dtype)
     told = ledger[ledger["verdict"] != "not run"]
     assert (told["we find"] != "").all()
