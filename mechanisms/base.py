@@ -159,7 +159,10 @@ class AdditiveMechanism(Mechanism):
             raise Unsupported("has no exact profile, so no exact footing")
         if slack := published.slack():
             raise Unsupported(f"has no exact footing here: {slack}")
-        factor = profile.scale_factor(budget.epsilon, budget.delta)
+        try:
+            factor = profile.scale_factor(budget.epsilon, budget.delta)
+        except ValueError as reason:
+            raise Unsupported(f"has no exact footing here: {reason}") from reason
         return cls(
             query=query,
             budget=budget,
