@@ -69,12 +69,17 @@ class Value:
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """The words that a cell's seeds are made of (not the footing: both see the same draws)."""
+    """The words that a cell's seeds are made of (not the footing: both see the same draws).
+
+    `folder` is no part of a seed: it is where the cell may keep unfinished work, such as
+    checkpoints, until it is done; None outside of a cell's process.
+    """
 
     base_seed: int
     experiment: str
     dataset: str
     mechanism: str
+    folder: Path | None = None
 
     def seed(self, point: Point, *more: object) -> int:
         """The seed of one trial, or another named draw, at a point."""

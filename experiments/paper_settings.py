@@ -29,8 +29,8 @@ class PaperSetting:
     choice: str = ""
 
 
-def _scaled_records(features: int, records: int) -> Query:
-    """X in [-1, 1]^{features x records}; one record, a column, is replaced."""
+def scaled_records(features: int, records: int) -> Query:
+    """X in [-1, 1]^{features x records}; one record, a column, is replaced (mvg2018)."""
     return Query(
         shape=(features, records),
         l2_sensitivity=2 * math.sqrt(features),
@@ -38,6 +38,29 @@ def _scaled_records(features: int, records: int) -> Query:
         element_range=(-1.0, 1.0),
         frobenius_bound=math.sqrt(features * records),
         adjacency="replace",
+        structure="records",
+        record_bound=math.sqrt(features),
+    )
+
+
+def record_covariance(features: int, records: int, *, tight: bool = False) -> Query:
+    """X X^T / N of N records, columns of X in [-1, 1]^features; one is replaced (mvg2018).
+
+    The sensitivities are those of all records x with ||x||^2 <= features, a ball that holds the
+    box: an element changes by at most features / N. The paper's l2 sensitivity is
+    2 features / N; the least one, `tight`, is sqrt(2) features / N, as ||x x^T - y y^T||_F^2 =
+    ||x||^4 + ||y||^4 - 2 (x^T y)^2. Opposite signs in half of the features attain it in the box.
+    """
+    return Query(
+        shape=(features, features),
+        l2_sensitivity=(math.sqrt(2) if tight else 2) * features / records,
+        l1_sensitivity=2 * features**2 / records,
+        linf_sensitivity=features / records,
+        element_range=(-1.0, 1.0),
+        frobenius_bound=float(features),
+        adjacency="replace",
+        structure="gram",
+        record_bound=math.sqrt(features / records),
     )
 
 
@@ -53,15 +76,6 @@ def _clipped_matrix(m: int, n: int, clip: float) -> Query:
     )
 
 
-_MOVEMENT = Query(
-    shape=(4, 4),
-    l2_sensitivity=8 / 2021,
-    l1_sensitivity=32 / 2021,
-    linf_sensitivity=2 / 2021,
-    element_range=(-1.0, 1.0),
-    frobenius_bound=4.0,
-    adjacency="replace",
-)
 _COUNT = Query(
     shape=(89, 89),
     l2_sensitivity=math.sqrt(2),
@@ -84,21 +98,21 @@ PAPER_SETTINGS = (
     PaperSetting(
         name="mvg2018-regression",
         where="Section 7.1, Liver Disorders",
-        query=_scaled_records(6, 248),
+        query=scaled_records(6, 248),
         budget=Budget(epsilon=1.0, delta=1 / 248),
         choice=_NO_GAMMA + "sqrt(6 x 248), its largest value on [-1, 1]",
     ),
     PaperSetting(
         name="mvg2018-component",
         where="Section 7.2, Movement",
-        query=_MOVEMENT,
+        query=record_covariance(4, 2021),
         budget=Budget(epsilon=1.0, delta=1 / 2021),
         choice=_NO_GAMMA + "4, its largest value on [-1, 1]",
     ),
     PaperSetting(
         name="mvg2018-covariance",
         where="Section 7.3, Cardiotocography",
-        query=_scaled_records(21, 2126),
+        query=scaled_records(21, 2126),
         budget=Budget(epsilon=1.0, delta=1 / 2126),
         choice=_NO_GAMMA + "sqrt(21 x 2126), its largest value on [-1, 1]",
     ),

@@ -9,7 +9,7 @@ import math
 import sys
 import warnings
 
-from mechanisms.base import FOOTINGS, AdditiveMechanism
+from mechanisms.base import FOOTINGS, AdditiveMechanism, Mechanism
 from mechanisms.contract import ADJACENCIES, STRUCTURES, Budget, Query, Unsupported
 from mechanisms.registry import all_mechanisms, get_mechanism
 from mechanisms.verify import Verification, explain, verify
@@ -45,7 +45,7 @@ def _describe(options) -> dict:
     return _metadata(cls) | {"about": cls.__doc__.strip(), "options": described}
 
 
-def calibrated(options) -> AdditiveMechanism:
+def calibrated(options) -> Mechanism:
     """The mechanism that the command line describes; out-of-range use is told on stderr."""
     query = Query(
         shape=options.shape,
@@ -80,7 +80,8 @@ def _calibrate(options) -> dict:
         "adjacency": mechanism.query.adjacency,
     }
     if not isinstance(mechanism, AdditiveMechanism):
-        return answer | {"noise": None, "reason": "not additive: it only releases answers"}
+        noise = mechanism.parameters() or None
+        return answer | {"noise": noise, "reason": "not additive: it only releases answers"}
     loss = mechanism.loss()
     return answer | {
         "noise": mechanism.parameters(),

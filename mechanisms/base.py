@@ -118,6 +118,10 @@ class Mechanism(ABC):
         """Why `profile` may be worse than the truth, or None where it is exact."""
         return None
 
+    def parameters(self) -> dict[str, float]:
+        """Named scale parameters, first the one that the exact footing rescales; may be empty."""
+        return {}
+
     def checked_value(self, value: np.ndarray) -> np.ndarray:
         """`value` as a float array of the query's shape; raises as `release` says."""
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":
@@ -154,21 +158,12 @@ class AdditiveMechanism(Mechanism):
         )
         if footing == "published":
             return published
-        profile = published.profile()
-        if profile is None:
-            raise Unsupported("has no exact profile, so no exact footing")
-        if slack := published.slack():
-            raise Unsupported(f"has no exact footing here: {slack}")
-        try:
-            factor = profile.scale_factor(budget.epsilon, budget.delta)
-        except ValueError as reason:
-            raise Unsupported(f"has no exact footing here: {reason}") from reason
         return cls(
             query=query,
             budget=budget,
             footing="exact",
             settings=settings,
-            noise=noise.scaled(factor),
+            noise=noise.scaled(exact_factor(published)),
         )
 
     def sample(self, rng: np.random.Generator, trials: int, dtype=np.float64) -> np.ndarray:
@@ -183,8 +178,7 @@ class AdditiveMechanism(Mechanism):
         """The exact moments of the accuracy loss L = ||n||^2."""
         return self.noise.loss()
 
-    def parameters(self) -> dict[str, float]:
-        """Named scale parameters of the noise, the family's own scale first."""
+    def parameters(self):
         return self.noise.parameters()
 
     def expected_loss(self) -> float:
@@ -196,6 +190,23 @@ class AdditiveMechanism(Mechanism):
 
     def slack(self):
         return self.noise.slack(self.query)
+
+
+def exact_factor(published: Mechanism) -> float:
+    """By which a published noise must be multiplied for its true delta to be the budget's.
+
+    Raises:
+        Unsupported: No profile, or one with slack: the truth is not known. Or no factor does it.
+    """
+    profile = published.profile()
+    if profile is None:
+        raise Unsupported("has no exact profile, so no exact footing")
+    if slack := published.slack():
+        raise Unsupported(f"has no exact footing here: {slack}")
+    try:
+        return profile.scale_factor(published.budget.epsilon, published.budget.delta)
+    except ValueError as reason:
+        raise Unsupported(f"has no exact footing here: {reason}") from reason
 
 
 def _unknown_option(cls: type[Mechanism], name: str) -> str:

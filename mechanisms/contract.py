@@ -57,8 +57,9 @@ class Query:
         frobenius_bound: gamma = sup ||f(x)||_F over all data sets, positive (MVG needs it).
         adjacency: "add-remove", "replace" (one record changes its value) or "local".
         structure: How an (m, n) answer is made of records, for mechanisms that use it:
-            "records", each column is one record x_j of R^m; "gram", the (m, m) answer is
-            sum_j x_j x_j^T over the records; None where it is neither or not known.
+            "records", each column is one record x_j of R^m, so that D (unless local) is zero
+            outside of one column; "gram", the (m, m) answer is sum_j x_j x_j^T over the records;
+            None where it is neither or not known.
         record_bound: B = sup ||x_j||_2 of those records, positive; required with `structure`. A
             covariance (1/N) sum x x^T of records with norm at most R has B = R / sqrt(N).
 
@@ -122,11 +123,17 @@ class Query:
             object.__setattr__(self, "linf_sensitivity", b - a)
 
     @property
+    def one_column(self) -> bool:
+        """Whether neighbouring answers differ in one column only: columns are records."""
+        return self.structure == "records" and self.adjacency != "local"
+
+    @property
     def reach(self) -> float:
-        """Largest ||D||_2 over the l2 ball and the element box, where one is stated."""
+        """Largest ||D||_2 over the l2 ball, the element box and one column, where stated."""
         if self.linf_sensitivity is None:
             return self.l2_sensitivity
-        return min(self.l2_sensitivity, self.linf_sensitivity * math.sqrt(self.size))
+        changed = self.shape[0] if self.one_column else self.size
+        return min(self.l2_sensitivity, self.linf_sensitivity * math.sqrt(changed))
 
     @property
     def size(self) -> int:

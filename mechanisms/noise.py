@@ -17,7 +17,12 @@ from scipy import special
 
 from mechanisms.contract import Query
 from mechanisms.loss import LossMoments
-from mechanisms.privacy.gaussian import GaussianProfile, worst_case_mu
+from mechanisms.privacy.gaussian import (
+    VERTEX_AXES,
+    GaussianProfile,
+    worst_case_mu,
+    worst_vertex_mu,
+)
 from mechanisms.privacy.products import LaplaceProfile
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.spherical import SphericalProfile
@@ -27,7 +32,10 @@ CHUNK = 1 << 23
 
 
 class Noise(ABC):
-    """Zero-mean additive noise of a fixed shape; a frozen dataclass in every subclass."""
+    """Additive noise of a fixed shape, zero-mean unless the subclass says otherwise.
+
+    A frozen dataclass in every subclass.
+    """
 
     shape: tuple[int, ...]
 
@@ -74,7 +82,8 @@ class Noise(ABC):
         return losses
 
 
-def _checked_dtype(dtype) -> np.dtype:
+def checked_dtype(dtype) -> np.dtype:
+    """float32 or float64 as a dtype; TypeError for anything else."""
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64):
         raise TypeError(f"noise is drawn as float32 or float64, got dtype {dtype}")
@@ -93,7 +102,7 @@ class NoNoise(Noise):
     shape: tuple[int, ...]
 
     def sample(self, rng, trials, dtype=np.float64):
-        return np.zeros((trials, *self.shape), _checked_dtype(dtype))
+        return np.zeros((trials, *self.shape), checked_dtype(dtype))
 
     def loss(self):
         return LossMoments((0.0, 0.0, 0.0, 0.0))
@@ -113,7 +122,7 @@ class IndependentGaussian(Noise):
     sigma: float
 
     def sample(self, rng, trials, dtype=np.float64):
-        draws = rng.standard_normal((trials, *self.shape), _checked_dtype(dtype))
+        draws = rng.standard_normal((trials, *self.shape), checked_dtype(dtype))
         draws *= draws.dtype.type(self.sigma)
         return draws
 
@@ -160,7 +169,7 @@ class MatrixGaussian(Noise):
         return len(self.row_std), len(self.column_std)
 
     def sample(self, rng, trials, dtype=np.float64):
-        dtype = _checked_dtype(dtype)
+        dtype = checked_dtype(dtype)
         draws = rng.standard_normal((trials, *self.shape), dtype)
         if self.row_directions is None:
             draws *= self.row_std.astype(dtype)[:, None]
@@ -192,7 +201,9 @@ class MatrixGaussian(Noise):
         return {"sigma_min": float(products), "sigma_max": float(largest)}
 
     def profile(self, query):
-        """mu over the l2 ball, and over its cut with the element box where noise is diagonal."""
+        """mu over the l2 ball, and over its cut with the element box where `slack` is None."""
+        if query.one_column:
+            return GaussianProfile(mu=self._column_weight() * self._one_column_mu(query))
         if not self._diagonal() or query.linf_sensitivity is None:
             return GaussianProfile(mu=query.l2_sensitivity / self.parameters()["sigma_min"])
         if self._uniform():
@@ -207,7 +218,31 @@ class MatrixGaussian(Noise):
     def slack(self, query):
         if self._diagonal() or not _box_binds(query, query.l2_sensitivity):
             return None
+        if query.one_column and (self.row_directions is None or self._box_in_ball(query)):
+            return None
         return "the element box is not used for noise along other directions than the axes"
+
+    def _column_weight(self) -> float:
+        """The largest ||diag(1 / column_std) column_directions^T e_j|| over the columns j."""
+        if self.column_directions is None:
+            return float(1 / self.column_std.min())
+        return float(np.linalg.norm(self.column_directions / self.column_std, axis=1).max())
+
+    def _one_column_mu(self, query: Query) -> float:
+        """mu of the worst change of one column, under the row noise alone."""
+        l2, linf = query.l2_sensitivity, query.linf_sensitivity
+        if self.row_directions is None:
+            return worst_case_mu(self.row_std, l2_sensitivity=l2, linf_sensitivity=linf)
+        if self._box_in_ball(query):
+            return worst_vertex_mu(self.row_directions, self.row_std, linf)
+        return l2 / float(self.row_std.min())
+
+    def _box_in_ball(self, query: Query) -> bool:
+        """Whether the element box of one column lies in the l2 ball and has few vertices."""
+        rows, linf = len(self.row_std), query.linf_sensitivity
+        if linf is None or rows > VERTEX_AXES:
+            return False
+        return linf * math.sqrt(rows) <= query.l2_sensitivity * (1 + 1e-12)
 
     def _diagonal(self) -> bool:
         return self.row_directions is None and self.column_directions is None
@@ -249,7 +284,7 @@ class IndependentLaplace(Noise):
 
     def sample(self, rng, trials, dtype=np.float64):
         # The difference of two exponentials is Laplace, and numpy draws them in both precisions.
-        dtype = _checked_dtype(dtype)
+        dtype = checked_dtype(dtype)
         draws = rng.standard_exponential((trials, *self.shape), dtype)
         draws -= rng.standard_exponential((trials, *self.shape), dtype)
         draws *= dtype.type(self.scale)
@@ -307,7 +342,7 @@ class Spherical(Noise):
     scale: float
 
     def sample(self, rng, trials, dtype=np.float64):
-        dtype = _checked_dtype(dtype)
+        dtype = checked_dtype(dtype)
         draws = rng.standard_normal((trials, math.prod(self.shape)), dtype)
         radius = rng.standard_gamma(self.radial_shape / self.power, trials) ** (1 / self.power)
         draws *= (self.scale * radius / np.sqrt(np.vecdot(draws, draws)))[:, None].astype(dtype)

@@ -25,10 +25,10 @@ class Verification:
         claimed_epsilon, claimed_delta: The claim; delta is 0 where purity is claimed.
         true_delta: delta(claimed_epsilon) with bounds, None without an exact profile.
         true_epsilon: epsilon(claimed_delta) with bounds (infinite where there is none), or None.
-        noise_scale: The family's own scale parameter; None for mechanisms that add no noise.
-        expected_loss: E||noise||^2, or None.
-        wasted_variance: Expected loss over that of the same noise rescaled until the true delta
-            is the claimed one (below 1: too little noise), or None where it is not known.
+        noise_scale: The family's own scale parameter, or None where it has none.
+        expected_loss: E||noise||^2; None for mechanisms that are not additive.
+        wasted_variance: Variance of the noise over that of the same noise rescaled until the true
+            delta is the claimed one (below 1: too little noise), or None where it is not known.
         verdict: "holds" and "loose" (both exact; loose wastes more than 1% of variance),
             "refuted" (exact, or sampled with the audit's confidence), "undecided".
         audit: The sampled audit, or None where none was asked for.
@@ -110,8 +110,10 @@ def verify(
         claimed_delta=delta,
         true_delta=true_delta,
         true_epsilon=true_epsilon,
-        noise_scale=next(iter(mechanism.parameters().values())) if _adds(mechanism) else None,
-        expected_loss=mechanism.expected_loss() if _adds(mechanism) else None,
+        noise_scale=next(iter(mechanism.parameters().values()), None),
+        expected_loss=(
+            mechanism.expected_loss() if isinstance(mechanism, AdditiveMechanism) else None
+        ),
         wasted_variance=wasted,
         verdict=_verdict(
             true_delta, true_epsilon, epsilon, delta, wasted, audit, exact=not mechanism.slack()
@@ -131,12 +133,8 @@ def claimed_delta(mechanism: Mechanism) -> float:
     return 0.0
 
 
-def _adds(mechanism: Mechanism) -> bool:
-    return isinstance(mechanism, AdditiveMechanism)
-
-
 def _wasted_variance(mechanism: Mechanism, delta: float) -> float | None:
-    if not _adds(mechanism):
+    if not mechanism.parameters():
         return None
     try:
         factor = mechanism.profile().scale_factor(mechanism.budget.epsilon, delta)
@@ -183,10 +181,9 @@ def explain(result: Verification) -> str:
         f"  true epsilon {result.true_epsilon.value:.6g} at that delta",
     ]
     if result.noise_scale is not None:
-        lines.append(
-            f"  noise        scale {result.noise_scale:.6g}, expected squared norm "
-            f"{result.expected_loss:.6g}"
-        )
+        loss = result.expected_loss
+        norm = "" if loss is None else f", expected squared norm {loss:.6g}"
+        lines.append(f"  noise        scale {result.noise_scale:.6g}{norm}")
     if result.audit is not None:
         bounds = result.audit
         lines.append(
@@ -200,7 +197,8 @@ def explain(result: Verification) -> str:
 def _reason(result: Verification) -> str:
     wasted = result.wasted_variance
     if result.verdict == HOLDS:
-        return "the claim is true, and the noise is as small as the claim allows"
+        tight = "" if wasted is None else ", and the noise is as small as the claim allows"
+        return f"the claim is true{tight}"
     if result.verdict == LOOSE:
         return f"the claim is true, but {wasted:.4g} times less variance would do"
     if result.verdict == REFUTED:

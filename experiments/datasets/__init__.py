@@ -6,7 +6,7 @@
     digits = datasets.load("mnist", "data")
 
 Official data are checked byte by byte and row by row, and nothing stands in for them: if they
-cannot be had, `DataError` says what to do. Simulated data have names of their own.
+cannot be had, `DataError` says what to do. Bundled and simulated data have names of their own.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def load(name: str, folder: Path | str = "data") -> Any:
 
     Args:
         name: key in `DATASETS`; the loader is `experiments.datasets.<name>.load`.
-        folder: the data folder given to `fetch`; simulated data need none and come with the
-            default seed and size (call their own `load` to choose).
+        folder: the data folder given to `fetch`; bundled and simulated data need none, and
+            simulated ones come with the default seed and size (call their own `load` to choose).
 
     Raises:
         DataError: unknown name; files missing, changed or with a wrong number of rows.
     """
     dataset = find(name)
     loader = importlib.import_module(f"experiments.datasets.{name}")
-    return loader.load() if dataset.source == "simulated" else loader.load(Path(folder))
+    return loader.load(Path(folder)) if dataset.source == "official" else loader.load()

@@ -48,7 +48,7 @@ def _list(folder: Path) -> None:
     print(line.format("name", "source", "in folder", "title", "records"))
     for dataset in DATASETS.values():
         rows = ", ".join(f"{part} {count:,}" for part, count in dataset.rows.items())
-        there = "-" if dataset.source == "simulated" else "no"
+        there = "no" if dataset.source == "official" else "-"
         if dataset.files and present_form(dataset, folder / dataset.name) is not None:
             there = "yes"
         print(line.format(dataset.name, dataset.source, there, dataset.title, rows).rstrip())

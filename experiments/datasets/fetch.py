@@ -29,8 +29,8 @@ def fetch(dataset: str | Dataset, folder: Path | str, *, mirror: Path | str | No
             empty string for none.
 
     Raises:
-        DataError: unknown or simulated data set, no place has the files, corrupted file,
-            damaged archive, folder that cannot be written; the message says what to do.
+        DataError: unknown data set or one that is not official, no place has the files, corrupted
+            file, damaged archive, folder that cannot be written; the message says what to do.
     """
     if isinstance(dataset, str):
         dataset = find(dataset)

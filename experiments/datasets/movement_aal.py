@@ -15,6 +15,8 @@ from experiments.datasets.checksums import local_files
 from experiments.datasets.errors import DataError
 from experiments.datasets.table import require_rows
 
+FEATURES = ("anchor1", "anchor2", "anchor3", "anchor4")
+
 _SEQUENCE = re.compile(r"MovementAAL_RSS_(\d+)\.csv")
 _TARGET = "MovementAAL_target.csv"
 _GROUP = "MovementAAL_DatasetGroup.csv"
@@ -26,8 +28,8 @@ class MovementAAL:
     """The sequences in the order of their numbers.
 
     Attributes:
-        sequences: one float64 (steps, 4) per sequence, the four anchors' signal strength
-            scaled to [-1, 1], 8 steps per second.
+        sequences: one float64 (steps, 4) per sequence, columns `FEATURES`: the four anchors'
+            signal strength scaled to [-1, 1], 8 steps per second.
         targets: int64 (n,), 1 if the user changes the room, else -1.
         groups: int64 (n,), 1..3, the environment in which the sequence was taken.
         paths: int64 (n,), 1..6, the prototypical path that was walked.

@@ -463,6 +463,33 @@ _TABLE = (
         citation="this project: experiments/datasets/city.py",
         rows={},
     ),
+    Dataset(
+        name="diabetes",
+        title="Diabetes",
+        source="bundled",
+        licence="none stated; carried by scikit-learn (BSD 3-clause)",
+        citation="Efron, Hastie, Johnstone, Tibshirani. Least angle regression. Annals of "
+        "Statistics 32(2), 2004",
+        rows={"records": 442},
+    ),
+    Dataset(
+        name="wine",
+        title="Wine",
+        source="bundled",
+        licence="CC BY 4.0",
+        citation="Aeberhard, Forina. Wine. UCI Machine Learning Repository, 1992. "
+        "doi:10.24432/C5PC7J",
+        rows={"records": 178},
+    ),
+    Dataset(
+        name="breast_cancer",
+        title="Breast Cancer Wisconsin (Diagnostic)",
+        source="bundled",
+        licence="CC BY 4.0",
+        citation="Wolberg, Mangasarian, Street, Street. Breast Cancer Wisconsin (Diagnostic). "
+        "UCI Machine Learning Repository, 1993. doi:10.24432/C5DW2B",
+        rows={"records": 569},
+    ),
 )
 
 DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _TABLE}

@@ -34,6 +34,8 @@ from mechanisms.privacy.profile import (
 # Beyond this epsilon / mu the square overflows; delta is below e^(-1e299) anyway.
 _LARGEST_START = 1e150
 _NEWTON_STEPS = 200
+# 2^15 vertices: some milliseconds.
+VERTEX_AXES = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +75,7 @@ class GaussianProfile(PrivacyProfile):
         if self.mu == 0:
             nothing = np.full(epsilon.shape, -np.inf)
             return Bounds(nothing, nothing, nothing)
-        value, error = _log_delta_and_error(epsilon, np.full(epsilon.shape, float(self.mu)))
+        value, error = log_delta_and_error(epsilon, np.full(epsilon.shape, float(self.mu)))
         clipped = epsilon / self.mu > _LARGEST_START
         lower = np.where(clipped, -np.inf, value - error)
         return Bounds(lower, value, np.minimum(value + error, 0.0))
@@ -118,7 +120,7 @@ def mu_for(epsilon: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
         if not active.size:
             return float(mu[0]) if shape == () else mu.reshape(shape)
         current, rate = mu[active], epsilon[active]
-        value, _ = _log_delta_and_error(rate, current)
+        value, _ = log_delta_and_error(rate, current)
         start = _start(rate, current)
         slope = np.exp(np.log(current) - 0.5 * start**2 - LOG_SQRT_2PI - value)
         step = (target[active] - value) / slope
@@ -153,12 +155,28 @@ def worst_case_mu(
     return float(linf_sensitivity * np.linalg.norm(np.sqrt(shares) / ascending))
 
 
+def worst_vertex_mu(directions: ArrayLike, std: ArrayLike, linf_sensitivity: float) -> float:
+    """sup of ||diag(1 / std) directions^T d|| over all d in R^m with |d_i| <= linf.
+
+    directions: orthogonal (m, m), one direction per column; std: (m,), finite and > 0;
+    linf_sensitivity: finite, > 0. A convex function is largest at a vertex of the box: all
+    2^(m-1) of them (d and -d count once) are tried, so m is at most `VERTEX_AXES`.
+    """
+    check_positive("linf_sensitivity", linf_sensitivity)
+    seen = np.asarray(directions, dtype=float) / np.asarray(std, dtype=float)
+    size = len(seen)
+    if size > VERTEX_AXES:
+        raise ValueError(f"a box of {size} axes has too many vertices, at most {VERTEX_AXES} axes")
+    signs = 1 - 2 * (np.arange(2 ** (size - 1))[:, None] >> np.arange(size) & 1)
+    return float(linf_sensitivity * np.linalg.norm(signs @ seen, axis=1).max())
+
+
 def _start(epsilon: np.ndarray, mu: np.ndarray) -> np.ndarray:
     """Where, in standard deviations, the region {loss > epsilon} starts."""
     return np.minimum(epsilon / mu, _LARGEST_START) - 0.5 * mu
 
 
-def _log_delta_and_error(epsilon: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def log_delta_and_error(epsilon: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """log delta, and an estimate of its absolute error, for mu > 0; arrays of one shape.
 
     With a = epsilon/mu - mu/2 and the Mills ratio R, e^epsilon phi(a + mu) = phi(a), hence
@@ -193,7 +211,7 @@ def _epsilon_for(delta: np.ndarray, mu: float) -> tuple[np.ndarray, np.ndarray]:
     target = np.log(delta)
     mus = np.full(delta.shape, mu)
     for _ in range(_NEWTON_STEPS):
-        value, error = _log_delta_and_error(epsilon, mus)
+        value, error = log_delta_and_error(epsilon, mus)
         start = _start(epsilon, mus)
         slope = np.exp(-0.5 * start**2 - LOG_SQRT_2PI + log_mills(start + mu) - value)
         step = (value - target) / slope

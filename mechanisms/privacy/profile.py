@@ -37,8 +37,10 @@ class PrivacyProfile(ABC):
     delta(epsilon) = sup_S P(S) - e^epsilon Q(S) = E_P[(1 - e^(epsilon - L))_+], where
     L = log dP/dQ is the privacy loss (Balle, Barthe and Gaboardi 2018, Theorem 5). A profile is
     adjacency-free: it knows a pair of distributions, and whoever builds it answers for the pair
-    being the worst one for the sensitivity and the adjacency at hand. Every pair in this package
-    is symmetric: (Q, P) has the same profile, so one direction is enough.
+    being the worst one for the sensitivity and the adjacency at hand. A guarantee covers (P, Q) and
+    (Q, P). One direction is enough: every pair in this package is symmetric, or its profile says
+    otherwise and (P, Q) has the larger delta at every epsilon >= 0. Only ComposedProfile needs the
+    symmetry.
 
     Subclasses are frozen dataclasses. They define `_log_delta` and, where something better than
     the search below exists, `_epsilon`; both get a float array of validated numbers.

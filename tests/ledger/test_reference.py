@@ -10,7 +10,7 @@ from experiments.experiment import Names, Variant
 from experiments.table import OK, to_table, write_table
 from mechanisms import Unsupported, get_mechanism
 from paper_figures.ledger import evaluate
-from paper_figures.measurements.accounting import _renyi, step_budget
+from paper_figures.measurements.accounting import _renyi
 from paper_figures.measurements.growth import power
 
 VERDICTS = {
@@ -97,18 +97,6 @@ def test_analytic_gaussian_below_its_lower_bound(ledger):
 
 def test_training_budgets(ledger):
     assert "1.793 at sigma 1.1 and 16.96 at sigma 0.5" in ledger.loc["r1-f7-eps", "we find"]
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "expected"), [(1.795, (0.71, 3.33e-7)), (16.983, (5.42, 3.33e-7))]
-)
-def test_step_budgets_of_eq_16(epsilon, expected):
-    split = step_budget(epsilon, 1e-5, 256 / 60000, 30, 1e-10)
-    assert split == pytest.approx(expected, rel=4e-3)
-    # Put back into the equation.
-    x, steps = 256 / 60000 * split[0], 30 * 60000 / 256
-    total = math.sqrt(2 * steps * math.log(1e10)) * x + steps * x * math.expm1(x)
-    assert total == pytest.approx(epsilon, rel=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [1.5, 2, 8, 64])

@@ -1,0 +1,95 @@
+"""PPCA: the exponential mechanism over subspaces, a draw of the matrix Bingham distribution."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from mechanisms._bingham import CONVERGED, sample_bingham
+from mechanisms._gram import require_gram
+from mechanisms.base import Mechanism
+from mechanisms.contract import Unsupported
+from mechanisms.options import positive_integer
+from mechanisms.privacy.pure import PureProfile
+
+
+class NotConverged(UserWarning):
+    """The chains of a sampler still differ where it stopped: its draw is not of the exact law."""
+
+
+class Ppca(Mechanism):
+    """k orthonormal components V of density ~ exp(eps tr(V^T A V) / (2 B^2)), released as V V^T.
+
+    The paper's exp(n eps tr(V^T A V) / 2) for A = (1/n) sum x x^T of n records in the unit ball.
+    The release has the query's shape (d, d): the projector on the k components, which are its
+    eigenvectors of eigenvalue 1 (as a space; the density does not order them).
+
+    tr(V^T A V) changes by |V^T x|^2 in [0, B^2] where x is added and by |V^T x|^2 - |V^T y|^2 in
+    [-B^2, B^2] where x replaces y, so that the exponential mechanism is epsilon-DP. With the
+    normalising constant, an average of the same ratio, the loss is at most epsilon under replace,
+    and at most epsilon / 2 under add-remove, where the change has one sign.
+
+    The guarantee is that of the exact density. Draws are the last states of Markov chains, see
+    `sample_bingham`; `release_with_diagnostics` tells how far they have converged.
+    """
+
+    key = "ppca"
+    title = "PPCA"
+    paper = "Chaudhuri et al. 2013"
+    theorem = "Algorithm PPCA (exponential mechanism)"
+    guarantee = "pure"
+    options = {"components": positive_integer(1, "components k <= d that are released together")}
+
+    @classmethod
+    def _calibrated(cls, query, budget, footing, settings):
+        require_gram(query)
+        if settings["components"] > query.shape[0]:
+            raise ValueError(
+                f"option components must be at most d = {query.shape[0]}, got "
+                f"{settings['components']}"
+            )
+        if footing == "exact":
+            raise Unsupported("has no exact profile, so no exact footing")
+        return cls(query=query, budget=budget, footing=footing, settings=settings)
+
+    def profile(self):
+        """All that a pure guarantee says, at the largest loss under the query's adjacency."""
+        share = 1.0 if self.query.adjacency == "replace" else 0.5
+        return PureProfile(largest=share * self.budget.epsilon)
+
+    def slack(self):
+        return "only its largest loss is bounded: the density's constant depends on the data"
+
+    def release(self, value, rng):
+        return self.releases(value, rng, 1)[0]
+
+    def releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+        """Independent answers to one value, (trials, d, d), for one eigendecomposition.
+
+        Warns:
+            NotConverged: The chains had not converged.
+        """
+        released, diagnostics = self._drawn(value, rng, trials)
+        if diagnostics["r_hat"] >= CONVERGED:
+            warnings.warn(
+                f"ppca: R-hat {diagnostics['r_hat']:.3g} after {diagnostics['sweeps']:.0f} sweeps",
+                NotConverged,
+                stacklevel=2,
+            )
+        return released
+
+    def release_with_diagnostics(self, value, rng):
+        """A release and its split R-hat (converged: below 1.01) and number of sweeps."""
+        released, diagnostics = self._drawn(value, rng, 1)
+        return released[0], diagnostics
+
+    def _drawn(self, value, rng, trials):
+        value = self.checked_value(value)
+        gram = 0.5 * (value.astype(float) + value.T)
+        eigenvalues, eigenvectors = np.linalg.eigh(gram)
+        exponents = self.budget.epsilon / (2 * self.query.record_bound**2) * eigenvalues[::-1]
+        drawn, diagnostics = sample_bingham(exponents, self.settings["components"], rng, trials)
+        components = eigenvectors[:, ::-1] @ drawn
+        projectors = components @ components.swapaxes(1, 2)
+        return projectors.astype(value.dtype, copy=False), diagnostics
