@@ -131,6 +131,11 @@ class TreeLaplace(Noise):
         cumulants = sum(copies * self._subtree_cumulants(kind) for kind, copies in kinds.items())
         return LossMoments(tuple(float(k) for k in cumulants))
 
+    @property
+    def _cells(self) -> IndependentLaplace:
+        """The noise where the tree has one level only."""
+        return IndependentLaplace(shape=self.shape, scale=self.scale)
+
     def _subtree_cumulants(self, shape: tuple[int, ...]) -> np.ndarray:
         """The first four cumulants of L for one block of the top level, (4,)."""
         noise = TreeLaplace(tree=replace(self.tree, shape=shape), scale=1.0)
@@ -154,16 +159,18 @@ class TreeLaplace(Noise):
 
     def profile(self, query):
         """That of the noisy tree, of which the released cells are a function."""
+        if self.tree.height == 1:
+            return self._cells.profile(query)
         if query.l1_sensitivity is None:
             return None
         measured = LaplaceProfile(
             l1_sensitivity=self.tree.height * query.l1_sensitivity, scale=self.scale
         )
-        return measured if self.tree.height == 1 else PostProcessedProfile(measured=measured)
+        return PostProcessedProfile(measured=measured)
 
     def slack(self, query):
         if self.tree.height == 1:
-            return None
+            return self._cells.slack(query)
         return "the estimate may reveal less than the measurements it is made of"
 
 

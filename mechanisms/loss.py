@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import mpmath
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class LossMoments:
     def of_independent(cls, raw: tuple[float, float, float, float], count: int) -> Self:
         """L = X_1 + ... + X_count with independent X_i, each with E X^k = raw[k - 1]."""
         return cls(tuple(count * k for k in _cumulants(*raw)))
+
+    @classmethod
+    def of_sum(cls, raw: tuple[np.ndarray, ...]) -> Self:
+        """L = sum of independent X_i of different laws: raw[k - 1] holds E X_i^k, k = 1..4."""
+        return cls(tuple(float(np.sum(k)) for k in _cumulants(*raw)))
 
     @classmethod
     def of_radius(cls, log_raw: tuple[mpmath.mpf, ...]) -> Self:

@@ -257,6 +257,24 @@ class MatrixGaussian(Noise):
         return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / sigma**2)
 
 
+def _largest_l1_change(query: Query) -> tuple[int, float] | None:
+    """(k, w): Laplace noise is least private where k elements move by w each.
+
+    Shift belongs on as few elements as possible (see LaplaceProfile): as many as the l1 ball
+    allows move by all of linf_sensitivity. Where that number is no whole one, (1, l1_sensitivity),
+    which is worse than any change of the query. None without either sensitivity.
+    """
+    linf = math.inf if query.linf_sensitivity is None else query.linf_sensitivity
+    l1 = math.inf if query.l1_sensitivity is None else query.l1_sensitivity
+    l1 = min(l1, query.size * linf)
+    if l1 == math.inf:
+        return None
+    count = l1 / linf
+    if count <= 1 or abs(count - round(count)) > 1e-9 * count:
+        return 1, l1
+    return round(count), linf
+
+
 @dataclass(frozen=True, kw_only=True)
 class IndependentLaplace(Noise):
     """Independent Laplace noise of scale b (variance 2 b^2) on every element."""
@@ -283,15 +301,25 @@ class IndependentLaplace(Noise):
         return {"b": self.scale}
 
     def profile(self, query):
-        if query.l1_sensitivity is None:
+        change = _largest_l1_change(query)
+        if change is None:
             return None
-        return LaplaceProfile(l1_sensitivity=query.l1_sensitivity, scale=self.scale)
+        count, width = change
+        return LaplaceProfile(l1_sensitivity=width, scale=self.scale).compose(count)
 
     def slack(self, query):
-        """The worst pair of the l1 ball moves one element by all of l1_sensitivity."""
-        if query.l1_sensitivity is None or not _box_binds(query, query.l1_sensitivity):
+        change = _largest_l1_change(query)
+        if change is None:
             return None
-        return "no single element can move by l1_sensitivity, and only the l1 ball is computed"
+        count, width = change
+        if _box_binds(query, width):
+            return (
+                "no single element can move by l1_sensitivity, and the element box is used only "
+                "where l1_sensitivity is a whole multiple of linf_sensitivity"
+            )
+        if width * math.sqrt(count) > query.l2_sensitivity * (1 + 1e-9):
+            return "the l2 ball is not used for Laplace noise, and it cuts off the worst pair"
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)

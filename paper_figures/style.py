@@ -62,6 +62,10 @@ _LOOKS = {
     "analyze-gauss": ("#AAAA00", "<"),
     "wishart": ("#EE3377", "s"),
     "ppca": ("#222255", "*"),
+    "tldp-l": ("#EE3377", "$L$"),
+    "tldp-g": ("#222255", "$G$"),
+    "tldp-l-w": ("#FFAABB", "$l$"),
+    "tldp-g-w": ("#7777CC", "$g$"),
     "random-answer": ("#888888", "x"),
 }
 # For mechanisms that the suite does not know; chosen by name, not by position, so that two of

@@ -50,6 +50,8 @@ class ComposedProfile(PrivacyProfile):
     base: PrivacyProfile
     times: int
 
+    calibrated_curve = "upper"
+
     def __post_init__(self) -> None:
         check_count("times", self.times)
 

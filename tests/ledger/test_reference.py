@@ -2,10 +2,8 @@
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from experiments import guarantee
 from experiments.experiment import Names, Variant
@@ -14,7 +12,6 @@ from mechanisms import Unsupported, get_mechanism
 from paper_figures.ledger import evaluate
 from paper_figures.measurements.accounting import _renyi
 from paper_figures.measurements.growth import power
-from paper_figures.measurements.local_privacy import KINDS, retention, spread, tensor_profile
 
 VERDICTS = {
     "reproduced": """
@@ -111,33 +108,6 @@ def test_renyi_divergence_of_a_gaussian(alpha, mu):
 def test_power_of_a_power_law():
     sizes = [3.0, 7.0]
     assert power([2 * s**2.5 for s in sizes], sizes) == pytest.approx(2.5)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("count", [1, 2, 4, 16])
-def test_tensor_profile_is_above_a_majority_test(kind, count):
-    """At least k components nearer to one tensor: a kept one always is, a noisy one sometimes."""
-    epsilon, width = 1.0, 1.0
-    keep = retention(kind, epsilon, width, count)
-    noise = stats.laplace if kind == "laplace" else stats.norm
-    near = noise.cdf(width / 2, scale=spread(kind, epsilon, width))
-    k = np.arange(count + 1)
-    own = stats.binom.sf(k - 1, count, keep + (1 - keep) * near)
-    other = stats.binom.sf(k - 1, count, (1 - keep) * (1 - near))
-    bound = np.max(own - math.exp(epsilon) * other)
-    delta = tensor_profile(kind, epsilon, width, count).delta(epsilon)
-    assert bound <= delta.upper
-    assert delta.lower > 0
-
-
-def test_a_value_is_kept_with_the_papers_probability():
-    # p = e^(eps - I Delta/b) / (2b + e^(eps - I Delta/b)) at I = 2, eps = 1, Delta = 3: b = 3.
-    assert retention("laplace", 1.0, 3.0, 2) == pytest.approx(math.exp(-1) / (6 + math.exp(-1)))
-    sigma = 3 / math.sqrt(2)
-    constant = sigma * math.sqrt(2 * math.pi)
-    expected = math.exp(-1) / (constant + math.exp(-1))
-    assert retention("gaussian", 1.0, 3.0, 2) == pytest.approx(expected)
-    assert retention("laplace", 1.0, 1.0, 784) == pytest.approx(0.0)
 
 
 def test_ledger_is_complete_and_typed(ledger):

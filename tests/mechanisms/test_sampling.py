@@ -59,7 +59,9 @@ def test_noise_has_mean_zero_and_is_uncorrelated_between_trials(key, make_query)
     draws = calibrated(key, make_query(3, 4)).sample(np.random.default_rng(3), TRIALS)
     error = draws.std(axis=0) / math.sqrt(TRIALS)
     assert np.all(np.abs(draws.mean(axis=0)) < 4.5 * error)
-    assert len(np.unique(draws[:, 0, 0])) == TRIALS
+    # Zeros are values that TLDP keeps, and nothing else repeats.
+    noisy = draws[draws[:, 0, 0] != 0, 0, 0]
+    assert len(np.unique(noisy)) == len(noisy) > 0.99 * TRIALS
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
