@@ -56,6 +56,7 @@ _LOOKS = {
     "dawa-published": ("#BBCC33", "H"),
     "matrix-mechanism": ("#661100", "+"),
     "matrix-mechanism-cvxpy": ("#DDCC77", "4"),
+    "matrix-mechanism-l1": ("#EE3377", "1"),
     "random-answer": ("#888888", "x"),
 }
 # For mechanisms that the suite does not know; chosen by name, not by position, so that two of

@@ -11,9 +11,9 @@ from mechanisms._tree import BlockTree, TreeLeastSquares
 from mechanisms.hb import (
     TreeLaplace,
     best_branching,
-    quadratic_form_cumulants,
     tree_height,
 )
+from mechanisms.loss import quadratic_form_cumulants
 from mechanisms.verify import HOLDS, verify
 
 
