@@ -1,6 +1,5 @@
 """The claims that need no data: verdicts and numbers known from elsewhere."""
 
-
 import pandas as pd
 import pytest
 
