@@ -82,7 +82,12 @@ SETTINGS = {
         [1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3],
     ),
     "threads": Setting("a whole number >= 1", integer(1), "threads of torch in one cell", 1),
-    "device": Setting("cpu or auto", _one_of(DEVICES), "auto: CUDA where there is one", "cpu"),
+    "device": Setting(
+        "cpu or auto",
+        _one_of(DEVICES),
+        "auto: CUDA where there is one; its results are not the CPU's",
+        "cpu",
+    ),
 }
 
 
