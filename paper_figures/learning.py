@@ -52,7 +52,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     figure, axes = plt.subplots(
         len(footings),
         len(epsilons),
-        figsize=(PAGE, 3.0 * len(footings)),
+        figsize=(PAGE, 3.2 * len(footings)),
         sharex=True,
         sharey=True,
         squeeze=False,
@@ -64,10 +64,9 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
                 budget = _true_budget(rows, mechanism, footing, epsilon)
                 _curves(axis, panel[panel["mechanism"] == mechanism], mechanism, budget)
             axis.set(title=f"({epsilon:g}, {means['delta'].iloc[0]:g}), {FOOTING_WORDS[footing]}")
-            axis.legend(fontsize=6, frameon=True, framealpha=0.85, edgecolor="none")
+            axis.legend(fontsize=6, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
+            axis.set_xlabel("epoch", labelpad=1)
         row[0].set_ylabel("accuracy")
-    for axis in axes[-1]:
-        axis.set_xlabel("epoch")
     caption = (
         f"{name} on {dataset} ({SOURCE_WORDS[rows['data_source'].iloc[0]]}): accuracy after every "
         "epoch of gradient descent on Poisson samples, test (solid) and training (dotted), mean "
