@@ -56,10 +56,10 @@ _LOOKS = {
     "dawa-published": ("#BBCC33", "H"),
     "matrix-mechanism": ("#661100", "+"),
     "matrix-mechanism-cvxpy": ("#DDCC77", "4"),
-    "tldp-l": ("#EE3377", "$L$"),
-    "tldp-g": ("#222255", "$G$"),
-    "tldp-l-w": ("#FFAABB", "$l$"),
-    "tldp-g-w": ("#7777CC", "$g$"),
+    "tldp-l": ("#EE3377", "P"),
+    "tldp-g": ("#222255", "X"),
+    "tldp-l-w": ("#FFAABB", "p"),
+    "tldp-g-w": ("#7777CC", "H"),
     "random-answer": ("#888888", "x"),
 }
 # For mechanisms that the suite does not know; chosen by name, not by position, so that two of
