@@ -136,6 +136,17 @@ def name(value: Any) -> str:
     return value
 
 
+def one_of(*names: str) -> Callable[[Any], str]:
+    """One of a few names."""
+
+    def convert(value: Any) -> str:
+        if value not in names:
+            raise ValueError
+        return value
+
+    return convert
+
+
 def optional(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """null, or what `convert` accepts."""
     return lambda value: None if value is None else convert(value)

@@ -73,7 +73,7 @@ SETTINGS = {
     "clipping_bound": Setting("a number > 0", positive, "norm that gradients are clipped to", 1.0),
     "trials": Setting("a whole number >= 1", integer(1), "runs per budget", 1),
     "canary_samples": Setting(
-        "a whole number >= 1", integer(1), "releases with and without the canary", 100_000
+        "a whole number >= 1", integer(1), "releases with and without the canary", 400_000
     ),
     "canary_rates": Setting(
         "a list of numbers in [0, 1]",
@@ -82,7 +82,12 @@ SETTINGS = {
         [1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3],
     ),
     "threads": Setting("a whole number >= 1", integer(1), "threads of torch in one cell", 1),
-    "device": Setting("cpu or auto", one_of(*DEVICES), "auto: CUDA where there is one", "cpu"),
+    "device": Setting(
+        "cpu or auto",
+        one_of(*DEVICES),
+        "auto: CUDA where there is one; its results are not the CPU's",
+        "cpu",
+    ),
 }
 
 

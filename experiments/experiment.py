@@ -98,6 +98,8 @@ class Experiment(Protocol):
     PAPER: Key of the paper whose study it carries out.
     DATASETS: Names of the data sets it can run on, with their source.
     SETTINGS: Its settings in the config: name -> (check, description).
+    FILES: Where a data set of the experiment is made of another one of `experiments.datasets`:
+        that one's name. May be left out.
     """
 
     NAME: str
@@ -114,6 +116,11 @@ class Experiment(Protocol):
         self, problem: Any, variant: Variant, footing: str, point: Point, names: Names
     ) -> Iterator[Value]:
         """Run one grid point; Unsupported and other exceptions become rows."""
+
+
+def files_of(experiment: Experiment, dataset: str) -> str:
+    """The data set of `experiments.datasets` that a data set of an experiment is made of."""
+    return getattr(experiment, "FILES", {}).get(dataset, dataset)
 
 
 def all_experiments() -> dict[str, Experiment]:

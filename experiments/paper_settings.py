@@ -1,6 +1,7 @@
 """The settings at which the papers use their mechanisms, with the papers' own numbers.
 
-Where a paper leaves a number open, the choice made here is said in `choice`.
+Where a paper leaves a number open, the choice made here is said in `choice`. Sensitivities are the
+papers'; the largest norm of a record follows from its features lying in [-1, 1].
 """
 
 from __future__ import annotations
@@ -51,16 +52,17 @@ def record_covariance(features: int, records: int, *, tight: bool = False) -> Qu
     2 features / N; the least one, `tight`, is sqrt(2) features / N, as ||x x^T - y y^T||_F^2 =
     ||x||^4 + ||y||^4 - 2 (x^T y)^2. Opposite signs in half of the features attain it in the box.
     """
+    bound = math.sqrt(features / records)
     return Query(
         shape=(features, features),
         l2_sensitivity=(math.sqrt(2) if tight else 2) * features / records,
         l1_sensitivity=2 * features**2 / records,
-        linf_sensitivity=features / records,
+        linf_sensitivity=bound**2,
         element_range=(-1.0, 1.0),
         frobenius_bound=float(features),
         adjacency="replace",
         structure="gram",
-        record_bound=math.sqrt(features / records),
+        record_bound=bound,
     )
 
 
@@ -89,6 +91,8 @@ _SWARM = Query(
     l2_sensitivity=2400 * math.sqrt(2) / 24016,
     frobenius_bound=2400.0,
     adjacency="replace",
+    structure="gram",
+    record_bound=math.sqrt(2400 / 24016),
 )
 _GRADIENT = Query(shape=(26_010,), l2_sensitivity=1.0, adjacency="add-remove")
 _NO_GAMMA = "gamma is not stated: "

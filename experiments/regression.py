@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments import directional
-from experiments.checks import ConfigError, Setting, checked_mapping, positive, unknown_key
+from experiments.checks import ConfigError, Setting, checked_mapping, one_of, positive, unknown_key
 from experiments.datasets import load as load_dataset
 from experiments.directional import (
     binary_allocation,
@@ -83,7 +83,9 @@ def _kernels(value) -> dict[str, dict[str, float]]:
 
 SETTINGS = directional.SETTINGS | {
     "scaling": Setting(
-        f"one of {', '.join(SCALINGS)}", {name: name for name in SCALINGS}.get, "of the records"
+        f"one of {', '.join(SCALINGS)}",
+        one_of(*SCALINGS),
+        "how the records are brought into [-1, 1]",
     ),
     "kernels": Setting(
         "a mapping from scalings to gamma and ridge",

@@ -22,7 +22,7 @@ CHAINS = 4
 CONVERGED = 1.01
 # Where all m are equal R-hat sees nothing; turning random pairs forgets any start in 60 sweeps.
 LEAST_SWEEPS = 128
-MOST_SWEEPS = 1 << 14
+MOST_SWEEPS = 1 << 15
 
 
 def sample_bingham(
@@ -32,7 +32,7 @@ def sample_bingham(
 
     One chain per draw, at least four; every other one starts at the mode, the rest uniformly. The
     number of sweeps is doubled until the split R-hat of tr(V^T M V) over the second half of all
-    chains is below 1.01, or 16,384 are done. A draw is the last state of a chain chosen at random.
+    chains is below 1.01, or 32,768 are done. A draw is the last state of a chain chosen at random.
 
     Args:
         exponents: (d,) diagonal of M, falling.

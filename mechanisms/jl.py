@@ -41,16 +41,16 @@ class JohnsonLindenstrauss(Mechanism):
       record: E Y = 0 and E Y Y^T = X X^T + w^2 I, of which a user subtracts w^2 I.
 
     Calibration: Algorithm 3 of Blocki, Blum, Datta and Sheffet (FOCS 2012) for a covariance,
-    w = 16 B' sqrt(r ln(2 / delta)) / epsilon ln(16 r / delta), quoted from memory; whether the claim
-    holds is computed, and does not rest on it. Our readings: a row changes there by a vector of norm
-    at most 1, so B' = B for adjacency "add-remove" (an absent record is a zero column) and
-    B' = 2 B for "replace"; the subtraction of the mean is left out; and the transform of a general
-    matrix (Upadhyay 2014, Circulant matrices and differential privacy, with which mvg2018
-    compares) is calibrated in the same way.
+    w = 16 B' sqrt(r ln(2 / delta)) / epsilon ln(16 r / delta), quoted from memory: the profile does
+    not rest on it. Our readings: a row changes there by a vector of norm at most 1, so B' = B for
+    adjacency "add-remove" (an absent record is a zero column) and B' = 2 B for "replace"; the
+    subtraction of the mean is left out; and the transform of a general matrix (Upadhyay 2014,
+    Circulant matrices and differential privacy, with which mvg2018 compares) is calibrated in the
+    same way.
 
-    The profile is exact (mechanisms/privacy/chi_square.py); on the exact footing w is the least that
-    meets the budget. The variance that `verify` finds wasted is w^2, that of the noise w z which
-    lifting adds to every Gaussian combination.
+    The profile is exact (mechanisms/privacy/chi_square.py); on the exact footing w is the least
+    that meets the budget. The variance that `verify` finds wasted is w^2, that of the noise w z
+    which lifting adds to every Gaussian combination.
 
     Args:
         w: Standard deviation that is added to the records' combinations in every direction, > 0.

@@ -10,9 +10,9 @@ from experiments.regression import PCA, SCALING, SUBSPACE
 from experiments.table import OK
 from paper_figures.measurements.judging import mean_interval, paired_difference
 from paper_figures.registry import DrawingError, Drawn, Results, drawing
-from paper_figures.select import failed_mechanisms, main_dataset
-from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
-from paper_figures.treatments import METRICS, best_share, measured, right_directions
+from paper_figures.select import failed_mechanisms, main_dataset, ok_rows
+from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order
+from paper_figures.treatments import best_share, measured, right_directions
 
 EXPERIMENTS = ("regression", "first_component", "covariance")
 # The mechanisms behind the paper's methods; Experiment II has its own Gaussian and Exponential.
@@ -64,6 +64,18 @@ QUERIES = {
     ),
     "covariance": "f(X) = X, l2 sensitivity 2 sqrt(m)",
 }
+_METHOD = "method of the paper"
+_METHOD_ORDER = (
+    "Non-private",
+    "Random guess",
+    "MVG",
+    "MVG-1",
+    "MVG-2",
+    "Gaussian",
+    "JL transform",
+    "Laplace",
+    "Exponential",
+)
 _SET_COLOURS = ("#009E73", "#D55E00", "#0072B2", "#CC79A7", "#999933", "#56B4E9")
 _SET_MARKERS = "Dos^vP"
 
@@ -73,9 +85,18 @@ def methods(experiment: str) -> dict[str, str]:
     return COMPONENT_METHODS if experiment == "first_component" else METHODS
 
 
-def _treated(trials: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Treatments of one mechanism and footing: each set of directions at its best share."""
-    own = trials[~trials["directions"].str.startswith(SCALING)]
+def _treated(
+    trials: pd.DataFrame, mechanism: str, right: str | None
+) -> list[tuple[str, pd.DataFrame]]:
+    """The treatments of one mechanism and footing that are shown, each at its best share.
+
+    The subspace is for mechanisms that the paper compares, wrong directions for MVG itself.
+    """
+    hidden = trials["directions"].str.startswith(SCALING)
+    if mechanism not in METHODS:
+        hidden |= trials["directions"] == SUBSPACE
+        hidden |= ~trials["directions"].isin(("", IID, PCA, right))
+    own = trials[~hidden]
     return [(name, best_share(group)) for name, group in own.groupby("directions", sort=False)]
 
 
@@ -102,12 +123,12 @@ def _table(results: Results, experiment: str, number: int) -> Drawn:
         right = right_directions(mvg)
         reference = None if right is None else best_share(mvg[mvg["directions"] == right])
         for mechanism in in_order(own["mechanism"]):
-            for directions, group in _treated(own[own["mechanism"] == mechanism]):
+            for directions, group in _treated(own[own["mechanism"] == mechanism], mechanism, right):
                 method = _method(experiment, mechanism, directions, right)
                 records.append(
                     {
                         "footing": footing,
-                        "method of the paper": method,
+                        _METHOD: method,
                         "mechanism": mechanism,
                         "directions": directions,
                         "tau": group["share"].iloc[0],
@@ -117,6 +138,9 @@ def _table(results: Results, experiment: str, number: int) -> Drawn:
                 )
     if experiment == "regression":
         records += _predictions(rows)
+    # The paper's own rows first, in its order.
+    order = [*_METHOD_ORDER, ""]
+    records.sort(key=lambda row: (row["footing"] == "exact", order.index(row[_METHOD])))
     table = pd.DataFrame(records)
     first = trials.iloc[0]
     absent = failed_mechanisms(results.rows, experiment, dataset)
@@ -166,11 +190,9 @@ def _numbers(trials: pd.DataFrame, reference: pd.DataFrame | None) -> dict[str, 
     if reference is None:
         return found
     difference = paired_difference(trials, reference)
-    return found | {
-        "above MVG": difference.mean,
-        "from": difference.low,
-        "to": difference.high,
-    }
+    # Predictions that all vanish differ by rounding; no minus before a zero.
+    ends = (round(end, 9) + 0.0 for end in difference[:3])
+    return found | dict(zip(("above MVG", "from", "to"), ends, strict=True))
 
 
 def _predictions(rows: pd.DataFrame) -> list[dict]:
@@ -180,8 +202,7 @@ def _predictions(rows: pd.DataFrame) -> list[dict]:
         trials = rows[(rows["metric"] == metric) & (rows["status"] == OK)]
         if len(trials):
             records.append(
-                {"footing": "published", "method of the paper": "", "mechanism": words}
-                | _numbers(trials, None)
+                {"footing": "published", _METHOD: "", "mechanism": words} | _numbers(trials, None)
             )
     return records
 
@@ -213,7 +234,7 @@ def table_6(results: Results) -> Drawn:
     names = METHODS | COMPONENT_METHODS
     records = [
         {
-            "method of the paper": names.get(mechanism, ""),
+            _METHOD: names.get(mechanism, ""),
             "mechanism": mechanism,
             "Exp. I": row["regression"],
             "Exp. II": row["first_component"],
@@ -270,6 +291,7 @@ def figure_4(results: Results) -> Drawn:
         [(*key, i.mean, i.low, i.high) for key, i in intervals.items()],
         columns=[*keys, "mean", "low", "high"],
     )
+    zero = _error_of_zero(results.rows)
     figure, axes = plt.subplots(
         len(footings), 3, figsize=(PAGE, 0.9 + 1.9 * len(footings)), sharex=True, squeeze=False
     )
@@ -277,17 +299,24 @@ def figure_4(results: Results) -> Drawn:
         for row, footing in enumerate(footings):
             panel = lines[(lines["experiment"] == experiment) & (lines["footing"] == footing)]
             _panel(axes[row, column], panel)
-        axes[0, column].set_title(f"{_TITLES[experiment]}\n{METRICS[experiment].upper()}")
+            if experiment == "regression" and zero is not None:
+                axes[row, column].axhline(
+                    zero, color="#888888", dashes=(6, 3), label="predict zero"
+                )
+        axes[0, column].set_title(_TITLES[experiment])
         axes[-1, column].set_xlabel("tau")
+        handles, labels = axes[0, column].get_legend_handles_labels()
         axes[-1, column].legend(
-            loc="upper center", bbox_to_anchor=(0.5, -0.28), ncols=1, fontsize=6
+            handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.28), fontsize=6
         )
     for row, footing in enumerate(footings):
         axes[row, 0].set_ylabel(FOOTING_TITLES[footing])
     caption = (
         f"mvg2018 Figure 4 on {', '.join(sources)}: MVG's error over tau, the share of precision "
         "that the named features get in equal parts, with 95% intervals over "
-        f"{_count(trials)} trials; the dotted line is equal precision (i.i.d. noise). Left: "
+        f"{_count(trials)} trials; the dotted line is equal precision (i.i.d. noise), the dashed "
+        "one the error of always predicting zero; points are moved sideways to show those below. "
+        "Left: "
         f"{WORDS['regression']}; middle: {WORDS['first_component']}; right: "
         f"{WORDS['covariance']}. Adjacency: one record is replaced; epsilon 1, delta 1/N; gamma, "
         "which the paper does not state, is its largest value for data in [-1, 1]. Rows: noise as "
@@ -297,25 +326,33 @@ def figure_4(results: Results) -> Drawn:
 
 
 _TITLES = {
-    "regression": "I: regression",
-    "first_component": "II: first component",
-    "covariance": "III: covariance",
+    "regression": "I: regression\nRMSE",
+    "first_component": "II: first component\nlambda_1 - v^T C v",
+    "covariance": "III: covariance\nRSS",
 }
 
 
+def _error_of_zero(rows: pd.DataFrame) -> float | None:
+    """RMSE of always predicting zero, where the run has the non-private control."""
+    dataset, _ = main_dataset(rows, "regression")
+    found = ok_rows(rows, "regression", "rmse_of_zero", dataset)["value"]
+    return None if found.empty else float(found.mean())
+
+
 def _panel(axis, panel: pd.DataFrame) -> None:
-    iid = panel[panel["directions"] == IID]
     shared = panel[panel["share"].notna()]
-    for index, (name, line) in enumerate(shared.groupby("directions", sort=False)):
+    groups = list(shared.groupby("directions", sort=False))
+    for index, (name, line) in enumerate(groups):
         line = line.sort_values("share")
         axis.errorbar(
-            line["share"],
+            line["share"] + 0.01 * (index - (len(groups) - 1) / 2),
             line["mean"],
             yerr=(line["mean"] - line["low"], line["high"] - line["mean"]),
             color=_SET_COLOURS[index % len(_SET_COLOURS)],
             marker=_SET_MARKERS[index % len(_SET_MARKERS)],
-            capsize=2,
+            linewidth=0.8,
+            capsize=1.5,
             label=name,
         )
-    for mean in iid["mean"]:
-        axis.axhline(mean, color=look("mvg").colour, linestyle=":", label=IID)
+    for mean in panel[panel["directions"] == IID]["mean"]:
+        axis.axhline(mean, color="black", linestyle=":", label=IID)

@@ -490,6 +490,14 @@ _TABLE = (
         "UCI Machine Learning Repository, 1993. doi:10.24432/C5DW2B",
         rows={"records": 569},
     ),
+    Dataset(
+        name="boids",
+        title="Simulated groups of boids, flocking or not",
+        source="simulated",
+        licence="that of this project",
+        citation="this project: experiments/datasets/boids.py",
+        rows={},
+    ),
 )
 
 DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _TABLE}

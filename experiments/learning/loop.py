@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -43,7 +44,7 @@ class Plan:
         clipping: None for the plain gradient.
         chunk: Per-example gradients in memory at once.
         threads: Of torch; the last bits of results depend on it.
-        device: "cpu", or "auto" for CUDA where there is one.
+        device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
 
     batch: int
@@ -92,9 +93,7 @@ def train(
     Raises:
         Diverged: Gradients are not finite any more.
     """
-    torch.set_num_threads(plan.threads)
-    torch.use_deterministic_algorithms(True)
-    device = "cuda" if plan.device == "auto" and torch.cuda.is_available() else "cpu"
+    device = _prepared(plan)
     images, labels, test_images, test_labels = (
         torch.from_numpy(array).to(device)
         for array in (data.train_images, data.train_labels, data.test_images, data.test_labels)
@@ -152,6 +151,17 @@ def accuracy(network: Network, parameters, images, labels) -> float:
         ):
             right += int((network.logits(parameters, x).argmax(dim=1) == y).sum())
     return right / len(labels)
+
+
+def _prepared(plan: Plan) -> str:
+    """The device; on a CPU every operation has to be one that always gives the same bytes."""
+    torch.set_num_threads(plan.threads)
+    device = "cuda" if plan.device == "auto" and torch.cuda.is_available() else "cpu"
+    # cuBLAS reads this when it starts. CUDA has no deterministic form of every operation: torch
+    # warns of such ones instead of refusing them.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True, warn_only=device == "cuda")
+    return device
 
 
 def _begin(network: Network, seed: int, checkpoint: Path | None) -> tuple[torch.Tensor, list]:

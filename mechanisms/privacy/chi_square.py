@@ -13,12 +13,12 @@ lambda = 1 + B^2 / w^2.
   N(0, diag(mu, nu))^r against N(0, I)^r.
 
 Less variance tells less: for mu <= lambda, a^2 = (mu - 1) / (lambda - 1) and z ~ N(0, 1), the map
-y -> a y + sqrt(1 - a^2) z takes N(0, lambda) to N(0, mu) and N(0, 1) to itself; and N(0, nu) against
-N(0, 1) is N(0, 1) against N(0, 1 / nu), rescaled. So the worst pairs are those with mu = lambda and
-nu = 1 / lambda: they dominate every other one as a post-processing does, for every epsilon at once
-and in every composition. They occur: no other record (or all in other directions), x of norm B,
-and y orthogonal to x. In one dimension no y is, mu or nu is 1, and a replacement is no worse than an
-addition.
+y -> a y + sqrt(1 - a^2) z takes N(0, lambda) to N(0, mu) and N(0, 1) to itself; and N(0, nu)
+against N(0, 1) is N(0, 1) against N(0, 1 / nu), rescaled. So the worst pairs have mu = lambda and
+nu = 1 / lambda: every other one is a post-processing of them, so they are worst for every epsilon
+at once and in every composition. They occur: no other record (or all in other directions), x of
+norm B, and y of norm B orthogonal to x. In one dimension no y is, mu or nu is 1, and a replacement
+is no worse than an addition.
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, chec
 
 # Squares of ratios within these stay far from overflow.
 _LEAST_RATIO, _LARGEST_RATIO = 1e-140, 1e140
-# Where the search for the bulk of an integral starts.
-_START, _END = -60.0, 20.0
+# Where the search for the bulk of an integral starts: it lies within while log delta > -1e14.
+_START, _END = -60.0, 40.0
+# Beyond, a double does not resolve the logarithm of the integrand.
+_LOG_LEFT_OUT = -1e14
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,8 @@ class _VariancesProfile(PrivacyProfile):
 
     rows: r >= 1. ratio: B / w, within [1e-140, 1e140]. Raises TypeError or ValueError for anything
     else. Bounds are estimates: the difference of two trapezoidal rules, and rounding; checked
-    against 50-digit arithmetic from delta = 1e-300 to 1 in the tests.
+    against arithmetic of many digits from delta = 1e-200 to 1 in the tests. Where log delta is
+    below -1e14 it is not resolved, and delta is reported as 0.
     """
 
     rows: int
@@ -90,10 +93,14 @@ class _VariancesProfile(PrivacyProfile):
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         flat = epsilon.reshape(-1, 1)
-        start = np.full(flat.size, _START)
+
+        def log_integrand(x: np.ndarray) -> np.ndarray:
+            values = self._log_integrand(x, flat)
+            return np.where(values > _LOG_LEFT_OUT, values, -np.inf)
+
         with np.errstate(over="ignore", divide="ignore"):
             value, error = log_integral(
-                lambda x: self._log_integrand(x, flat), start, np.full(flat.size, _END)
+                log_integrand, np.full(flat.size, _START), np.full(flat.size, _END)
             )
         value = np.minimum(value, 0.0)
         seen = value > -np.inf
@@ -103,8 +110,7 @@ class _VariancesProfile(PrivacyProfile):
         steepness = (depth + np.sqrt(2 * order * depth)) * (4 + np.log1p(depth / order))
         error = 2 * error + ULP * (64 + 4 * steepness)
         lower = np.where(seen, value - error, -np.inf)
-        # Below the smallest float there is something still.
-        upper = np.where(seen, np.minimum(value + error, 0.0), np.finfo(float).min)
+        upper = np.where(seen, np.minimum(value + error, 0.0), _LOG_LEFT_OUT)
         return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
 
     def _log_density(self, y: np.ndarray) -> np.ndarray:

@@ -7,10 +7,10 @@ of any noise with a profile. Losses are natural logarithms.
 
 from __future__ import annotations
 
+import functools
 import logging
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy import optimize
@@ -56,6 +56,7 @@ def gaussian_epsilon(
         log.setLevel(level)
 
 
+@functools.cache
 def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
     """The multiplier at which `gaussian_epsilon` by Renyi DP is `epsilon`, to 1e-9.
 
@@ -187,7 +188,7 @@ class SampledRun:
         with np.errstate(divide="ignore"):
             return losses + math.log(self.rate) - np.log(weight), weight
 
-    @cached_property
+    @functools.cached_property
     def _composed(self) -> tuple[LossDistribution, LossDistribution]:
         """The run's losses where a record is removed, and where one is added."""
         # The bulk of the losses lies within +-ln(1 - q), which the grid has to resolve.

@@ -118,3 +118,31 @@ def test_true_delta_of_r1smg(size):
         least_seconds(*[lambda e=e: noise.profile(query).delta(e) for e in (0.5 / size, 1.0, 10.0)])
     )
     show_and_check(f"true delta of r1smg at M = {size:g}", 1e3 * seconds, 10, "ms")
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.parametrize("rows", [1, 100, 2126, 10**5])
+def test_true_delta_of_jl(rows, adjacency):
+    """delta(epsilon) of the Johnson-Lindenstrauss transform from scratch, near its own budget."""
+    query = Query(
+        shape=(21, 21),
+        l2_sensitivity=1.0,
+        adjacency=adjacency,
+        structure="gram",
+        record_bound=1.0,
+    )
+    budget = Budget(epsilon=1.0, delta=1e-7)
+    mechanism = calibrated("jl", query, budget, footing="exact", rows=rows)
+    tasks = [lambda e=e: mechanism.profile().delta(e) for e in (0.0, 1.0, 10.0)]
+    seconds = max(least_seconds(*tasks))
+    show_and_check(f"true delta of jl, {adjacency}, r = {rows}", 1e3 * seconds, 20, "ms")
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 1e4])
+def test_release_of_the_exponential_mechanism(epsilon):
+    """One release at 21 x 2126: nearly uniform, as in mvg2018, and close to the value."""
+    query = Query(shape=(21, 2126), l2_sensitivity=2 * math.sqrt(21), element_range=(-1.0, 1.0))
+    mechanism = calibrated("exponential", query, Budget(epsilon=epsilon))
+    value = np.random.default_rng(0).uniform(-1, 1, query.shape)
+    (seconds,) = least_seconds(lambda: mechanism.release(value, np.random.default_rng(1)))
+    show_and_check(f"exponential at 21 x 2126, epsilon {epsilon:g}", seconds, 1, "s")

@@ -512,5 +512,5 @@ def test_on_the_command_line(key, capsys):
     ]  # fmt: skip
     assert main(arguments) == 0
     shown = capsys.readouterr().out
-    verdict = {"wishart": "refuted", "ppca": "holds"}.get(key, "loose")
-    assert f"verdict      {verdict}" in shown
+    verdict = {"wishart": "refuted: the claim is false\n", "ppca": "holds: the claim is true\n"}
+    assert f"verdict      {verdict.get(key, 'loose')}" in shown

@@ -98,3 +98,41 @@ def test_falling_root_stops_at_the_ends():
         args=(np.array([1.0, -1.0]),),
     )
     np.testing.assert_array_equal(ends, [8.0, -3.0])
+
+
+def falling_parabolas(x):
+    """log of e^height times a normal density; width and centre differ by row."""
+    rows = [[0.0, 1, 0], [7000, 1e-4, -5e3], [-0.3, 30, 2e5]]
+    centre, width, height = np.array(rows).T[..., None]
+    return height - 0.5 * ((x - centre) / width) ** 2
+
+
+def test_peak_window_holds_the_peak_and_little_else():
+    low, high = numerics.peak_window(falling_parabolas, np.full(3, -1.0), np.full(3, 1.0))
+    reach = np.array([1, 1e-4, 30]) * np.sqrt(2 * 45)
+    centre = np.array([0, 7000, -0.3])
+    assert (low < centre - reach).all() and (centre + reach < high).all()
+    assert (high - low < 2.4 * reach).all()
+
+
+def test_log_integral_of_normals_far_away_and_narrow():
+    value, error = numerics.log_integral(falling_parabolas, np.full(3, -1.0), np.full(3, 1.0))
+    expected = np.array([0, -5e3, 2e5]) + np.log([1, 1e-4, 30]) + numerics.LOG_SQRT_2PI
+    np.testing.assert_allclose(value, expected, rtol=1e-14, atol=1e-13)
+    assert (error < 1e-10).all()
+
+
+@pytest.mark.parametrize("order", [0.5, 1.0, 7.3, 1e6])
+def test_log_integral_of_gamma_densities(order):
+    value, _ = numerics.log_integral(
+        lambda x: order * x - np.exp(x), np.zeros(1), np.ones(1) + np.log(order)
+    )
+    assert value[0] == pytest.approx(float(mp.loggamma(order)), rel=1e-14, abs=1e-13)
+
+
+def test_log_integral_of_nothing_is_minus_infinity():
+    value, error = numerics.log_integral(
+        lambda x: np.full(x.shape, -np.inf), np.zeros(2), np.ones(2)
+    )
+    assert value.tolist() == [-np.inf, -np.inf]
+    assert error.tolist() == [0.0, 0.0]

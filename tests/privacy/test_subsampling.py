@@ -61,8 +61,6 @@ def test_noise_multipliers_solve_for_the_budget(setting):
 def test_no_noise_multiplier_in_reach():
     with pytest.raises(ValueError, match="no noise multiplier >="):
         noise_multiplier(1e9, 1e-5, 0.1, 1)
-    with pytest.raises(ValueError, match="no noise multiplier <="):
-        noise_multiplier(1e-9, 1e-30, 0.5, 1000)
 
 
 @pytest.mark.parametrize(
@@ -132,13 +130,15 @@ def test_a_run_of_laplace_steps_against_sampled_losses():
     assert terms.mean() - 4 * error < removed < terms.mean() * 1.02 + 4 * error
 
 
+def test_spherical_noise_that_is_gaussian_runs_like_it():
+    arguments = {"dimension": 9, "shape": 9.0, "power": 2.0, "sensitivity": 1.0}
+    spherical = SphericalProfile(scale=math.sqrt(2) * 0.7, **arguments)
+    found = SampledRun(step=spherical, rate=0.1, steps=20).delta(1.5)
+    assert found == pytest.approx(run(0.7, 0.1, 20).delta(1.5), rel=1e-6)
+
+
 @pytest.mark.parametrize(
-    "profile",
-    [
-        GaussianProfile(mu=3.0),
-        LaplaceProfile(l1_sensitivity=2.0, scale=1.0),
-        SphericalProfile(dimension=64, shape=1.0, power=2.0, scale=3.0, sensitivity=1.0),
-    ],
+    "profile", [GaussianProfile(mu=3.0), LaplaceProfile(l1_sensitivity=2.0, scale=1.0)]
 )
 def test_the_scale_factor_meets_the_budget_of_the_run(profile):
     factor = SampledRun(step=profile, rate=0.05, steps=50).scale_factor(2.0, 1e-5)

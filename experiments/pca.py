@@ -1,0 +1,195 @@
+"""Principal components of a private covariance matrix: r1smg2024, Section 7.2, Figure 6.
+
+The query is C = D^T D / N of N records of d features in [-1, 1], not centred. Adjacency: one record
+is replaced by another; the l2 sensitivity is sqrt(2) d / N, as in the paper, by two orthogonal
+records of signs. C is a Gram matrix of records of norm at most sqrt(d / N), which the mechanisms
+for such matrices use. gamma for MVG, which the paper does not state, is d, the largest norm of C.
+
+What is done with a release, as in the paper: it is made symmetric and decomposed. Measured are
+
+total_deviation
+    sum_i |lambda_i - v_i^T C v_i| with lambda_i the i-th largest eigenvalue of C and v_i the i-th
+    eigenvector of the release, its eigenvalues falling. The paper sums to 2041 of 2400 and does not
+    say why; here all d count.
+leading_deviation
+    sum_{i <= k} lambda_i - tr(V^T C V) for the first k components V: how much less of C they hold
+    than the best k. It is the least deviation of any k vectors in their span, and does not depend
+    on which are taken. PPCA releases such a span and no order, so it has this number alone.
+accuracy
+    of a linear support vector machine (squared hinge loss, penalty 1, which the paper leaves open)
+    on the records projected on the first k components, trained on 60% of the records and tested on
+    40%. One split for all mechanisms.
+
+Data: Swarm Behaviour, scaled to [-1, 1] by each feature's extremes as the paper does it, which is
+not private; records with an empty cell are left out, and counted. Simulated boids have the same
+features, scaled by bounds that hold for all snapshots.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from experiments import linear_svm
+from experiments.checks import ConfigError, Setting, integer
+from experiments.datasets import boids, swarm
+from experiments.experiment import Names, Point, Value, Variant
+from experiments.grid import EPSILONS, points_over
+from mechanisms import AdditiveMechanism, Budget, Query
+
+NAME = "pca"
+PAPER = "r1smg2024"
+DATASETS = {"swarm": "official", "boids": "simulated"}
+SETTINGS = EPSILONS | {
+    "components": Setting(
+        "a whole number >= 1", integer(1), "first components that the classifier sees", 20
+    ),
+    "trials": Setting("a whole number >= 1", integer(1), "releases per grid point", 10),
+    "boids": Setting(
+        "a whole number >= 2", integer(2), "boids of a simulated group, 12 features each", 20
+    ),
+    "groups": Setting("a whole number >= 10", integer(10), "simulated groups", 2000),
+}
+TRAINING_SHARE = 0.6
+
+
+def check(settings: dict) -> None:
+    """Raise ConfigError unless there are as many features as components."""
+    features = boids.FEATURES * settings["boids"]
+    if "boids" in settings["datasets"] and settings["components"] > features:
+        raise ConfigError(
+            f"config key experiments.pca.components must be at most {features}, the features of "
+            f"{settings['boids']} boids, got {settings['components']}"
+        )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all mechanisms share.
+
+    Args:
+        features: (N, d) in [-1, 1].
+        labels: (N,) of 0 and 1.
+        training: (N,) boolean, the records that train the classifier.
+        dropped: Records that were left out.
+        settings: Of the experiment.
+    """
+
+    features: np.ndarray
+    labels: np.ndarray
+    training: np.ndarray
+    dropped: int
+    settings: dict
+
+    @cached_property
+    def covariance(self) -> np.ndarray:
+        """C = D^T D / N, (d, d)."""
+        return self.features.T @ self.features / len(self.features)
+
+    @cached_property
+    def eigenvalues(self) -> np.ndarray:
+        """Of C, falling, (d,)."""
+        return np.linalg.eigvalsh(self.covariance)[::-1]
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon at the one shape of the covariance."""
+    size = swarm.COLUMNS if dataset == "swarm" else boids.FEATURES * settings["boids"]
+    return points_over([(size, size)], settings, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+    """The scaled records, and the split that all mechanisms share."""
+    if dataset == "swarm":
+        data = swarm.load(folder)
+        complete = np.isfinite(data.features).all(axis=1)
+        features, labels = scaled(data.features[complete]), data.labels[complete]
+    else:
+        seed = names.shared_seed("boids")
+        data = boids.load(seed=seed, groups=settings["groups"], boids=settings["boids"])
+        features, labels = data.features, data.labels
+    training = np.zeros(len(labels), dtype=bool)
+    order = np.random.default_rng(names.shared_seed("split")).permutation(len(labels))
+    training[order[: round(TRAINING_SHARE * len(labels))]] = True
+    return Problem(features, labels, training, len(data.labels) - len(labels), settings)
+
+
+def scaled(features: np.ndarray) -> np.ndarray:
+    """Every column to [-1, 1] by its extremes; columns of one value become 0."""
+    low, high = features.min(axis=0), features.max(axis=0)
+    centred = features - 0.5 * (low + high)
+    centred /= np.where(high > low, 0.5 * (high - low), 1.0)
+    return centred
+
+
+def query_for(records: int, features: int) -> Query:
+    """The covariance under replacement of one of N records with d features in [-1, 1]."""
+    return Query(
+        shape=(features, features),
+        l2_sensitivity=math.sqrt(2) * features / records,
+        frobenius_bound=float(features),
+        adjacency="replace",
+        structure="gram",
+        record_bound=math.sqrt(features / records),
+    )
+
+
+def measure(
+    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Deviations and accuracy of every release, and what its sampler says of itself."""
+    components = problem.settings["components"]
+    options = dict(variant.options)
+    if "components" in variant.mechanism.options:
+        options.setdefault("components", components)
+    clock = time.perf_counter()
+    mechanism = variant.mechanism.calibrate(
+        query_for(*problem.features.shape),
+        Budget(epsilon=point.epsilon, delta=point.delta),
+        footing,
+        **options,
+    )
+    yield Value("calibrate_seconds", time.perf_counter() - clock, timing=True)
+    if isinstance(mechanism, AdditiveMechanism):
+        yield Value("expected_loss", mechanism.expected_loss())
+    yield Value("components", float(components))
+    yield Value("records", float(len(problem.features)))
+    yield Value("records_dropped", float(problem.dropped))
+    yield Value("variance", float(problem.eigenvalues.sum()))
+    yield Value("leading_variance", float(problem.eigenvalues[:components].sum()))
+
+    for trial in range(problem.settings["trials"]):
+        seed = names.seed(point, trial)
+        clock = time.perf_counter()
+        released, diagnostics = mechanism.release_with_diagnostics(
+            problem.covariance, np.random.default_rng(seed)
+        )
+        yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
+        vectors = leading_first(released)
+        held = np.vecdot(vectors, problem.covariance @ vectors, axis=0)
+        numbers = {
+            "leading_deviation": (problem.eigenvalues - held)[:components].sum(),
+            "accuracy": projected_accuracy(problem, vectors[:, :components]),
+        } | diagnostics
+        if "components" not in mechanism.settings:
+            numbers["total_deviation"] = np.abs(problem.eigenvalues - held).sum()
+        for metric, value in numbers.items():
+            yield Value(metric, float(value), trial, seed=seed)
+
+
+def leading_first(released: np.ndarray) -> np.ndarray:
+    """Eigenvectors (d, d) of the symmetric part, one per column, by falling eigenvalue."""
+    return np.linalg.eigh(0.5 * (released + released.T))[1][:, ::-1]
+
+
+def projected_accuracy(problem: Problem, vectors: np.ndarray) -> float:
+    """Test accuracy on the records projected on `vectors` (d, k)."""
+    projected, training = problem.features @ vectors, problem.training
+    weights = linear_svm.fit(projected[training], problem.labels[training])
+    return linear_svm.accuracy(weights, projected[~training], problem.labels[~training])

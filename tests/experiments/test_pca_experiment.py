@@ -1,0 +1,318 @@
+"""The PCA study against brute force, closed forms and scikit-learn."""
+
+import math
+import warnings
+import zipfile
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from experiments import linear_svm, pca
+from experiments.checks import ConfigError
+from experiments.config import check_config
+from experiments.datasets import boids, swarm
+from experiments.experiment import Names, Point, Variant
+from experiments.paper_settings import PAPER_SETTINGS
+from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
+from mechanisms.privacy.gaussian import mu_for
+from mechanisms.verify import verify
+
+SETTINGS = {
+    "datasets": ["boids"],
+    "epsilons": [0.4],
+    "delta": 1e-7,
+    "boids": 3,
+    "groups": 120,
+    "components": 4,
+    "trials": 3,
+}
+
+
+def settings_with(**changes):
+    config = {"run": "test", "experiments": {"pca": SETTINGS | changes}}
+    return check_config(config)["experiments"]["pca"]
+
+
+def names(mechanism="gaussian", dataset="boids"):
+    return Names(base_seed=1, experiment="pca", dataset=dataset, mechanism=mechanism)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return pca.load(settings_with(), "boids", None, names())
+
+
+def measure(problem, key, epsilon=0.4, footing="published", **options):
+    variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
+    size = problem.features.shape[1]
+    point = Point(shape=(size, size), epsilon=epsilon, delta=1e-7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return list(pca.measure(problem, variant, footing, point, names(key)))
+
+
+def series(values, metric):
+    found = [value for value in values if value.metric == metric]
+    assert [value.trial for value in found] == list(range(len(found)))
+    return np.array([value.value for value in found])
+
+
+def single(values, metric):
+    (found,) = (value.value for value in values if value.metric == metric)
+    return found
+
+
+def test_points_have_the_shape_of_the_covariance():
+    assert [p.shape for p in pca.points(settings_with(), "gaussian", "boids")] == [(36, 36)]
+    assert [p.shape for p in pca.points(settings_with(), "gaussian", "swarm")] == [(2400, 2400)]
+
+
+def test_more_components_than_features_are_refused():
+    with pytest.raises(ConfigError, match="components must be at most 36"):
+        settings_with(components=37)
+
+
+def test_all_mechanisms_see_one_problem(problem):
+    other = pca.load(settings_with(), "boids", None, names("mvg"))
+    assert np.array_equal(other.features, problem.features)
+    assert np.array_equal(other.training, problem.training)
+    assert problem.training.sum() == 72
+    assert problem.dropped == 0
+
+
+def test_replacing_one_record_moves_the_covariance_by_at_most_the_sensitivity(problem):
+    records, size = problem.features.shape
+    query = pca.query_for(records, size)
+    rng = np.random.default_rng(0)
+    extremes = np.sign(rng.standard_normal((200, size)))
+    changes = [
+        np.linalg.norm(np.outer(x, x) - np.outer(y, y)) / records
+        for x, y in zip(extremes[::2], extremes[1::2], strict=True)
+    ]
+    assert max(changes) <= query.l2_sensitivity
+    # Attained by two orthogonal records of signs.
+    x, y = np.ones(size), np.tile([1.0, -1.0], size // 2)
+    attained = np.linalg.norm(np.outer(x, x) - np.outer(y, y)) / records
+    assert attained == pytest.approx(query.l2_sensitivity, rel=1e-12)
+    assert np.linalg.norm(x / math.sqrt(records)) == pytest.approx(query.record_bound)
+    assert np.linalg.norm(np.outer(x, x)) == query.frobenius_bound
+    assert np.linalg.norm(problem.covariance) <= query.frobenius_bound
+
+
+def test_the_papers_query():
+    (setting,) = [s for s in PAPER_SETTINGS if s.name == "r1smg2024-pca-1.6"]
+    assert pca.query_for(24016, 2400) == setting.query
+
+
+def test_metrics_against_brute_force(problem):
+    values = measure(problem, "gaussian")
+    covariance = sum(np.outer(x, x) for x in problem.features) / len(problem.features)
+    eigenvalues = np.sort(np.linalg.eigvalsh(covariance))[::-1]
+    point = Point(shape=(36, 36), epsilon=0.4, delta=1e-7)
+    mechanism = get_mechanism("gaussian").calibrate(
+        pca.query_for(120, 36), Budget(epsilon=0.4, delta=1e-7)
+    )
+    for trial in range(3):
+        rng = np.random.default_rng(names().seed(point, trial))
+        released = mechanism.release(problem.covariance, rng)
+        noisy, vectors = np.linalg.eigh((released + released.T) / 2)
+        order = np.argsort(noisy)[::-1]
+        total, leading = 0.0, 0.0
+        for rank, index in enumerate(order):
+            v = vectors[:, index]
+            deviation = eigenvalues[rank] - v @ covariance @ v
+            total += abs(deviation)
+            leading += deviation if rank < 4 else 0.0
+        assert series(values, "total_deviation")[trial] == pytest.approx(total, rel=1e-9)
+        assert series(values, "leading_deviation")[trial] == pytest.approx(leading, rel=1e-9)
+    assert single(values, "variance") == pytest.approx(np.trace(covariance))
+    assert single(values, "leading_variance") == pytest.approx(eigenvalues[:4].sum())
+    assert (single(values, "records"), single(values, "components")) == (120, 4)
+
+
+def test_accuracy_against_scikit_learn(problem):
+    from sklearn.svm import LinearSVC
+
+    eigenvectors = np.linalg.eigh(problem.covariance)[1][:, ::-1][:, :4]
+    projected, training = problem.features @ eigenvectors, problem.training
+    theirs = LinearSVC(dual=False, tol=1e-10, max_iter=10_000)
+    theirs.fit(projected[training], problem.labels[training])
+    ours = series(measure(problem, "non-private"), "accuracy")
+    assert set(ours) == {theirs.score(projected[~training], problem.labels[~training])}
+    assert ours[0] > 0.7
+
+
+def test_the_non_private_components_deviate_by_nothing(problem):
+    values = measure(problem, "non-private")
+    scale = single(values, "variance")
+    assert np.abs(series(values, "total_deviation")).max() < 1e-12 * scale
+    assert np.abs(series(values, "leading_deviation")).max() < 1e-12 * scale
+
+
+def test_the_leading_deviation_is_the_least_of_the_span_and_invariant(problem):
+    rng = np.random.default_rng(3)
+    vectors = np.linalg.qr(rng.standard_normal((36, 36)))[0]
+    turned = vectors.copy()
+    turned[:, :4] = vectors[:, :4] @ np.linalg.qr(rng.standard_normal((4, 4)))[0]
+
+    def deviations(v):
+        held = np.einsum("ij,ik,kj->j", v, problem.covariance, v)
+        return (problem.eigenvalues - held)[:4]
+
+    assert deviations(turned).sum() == pytest.approx(deviations(vectors).sum(), rel=1e-12)
+    # Ritz vectors of the span attain it, others do not beat it.
+    small = vectors[:, :4].T @ problem.covariance @ vectors[:, :4]
+    best = vectors.copy()
+    best[:, :4] = vectors[:, :4] @ np.linalg.eigh(small)[1][:, ::-1]
+    assert np.abs(deviations(best)).sum() == pytest.approx(deviations(vectors).sum(), rel=1e-12)
+    assert np.abs(deviations(turned)).sum() >= deviations(vectors).sum()
+
+
+def test_ppca_gets_the_components_and_tells_of_its_chains(problem):
+    values = measure(problem, "ppca", epsilon=1.6)
+    assert not [v for v in values if v.metric == "total_deviation"]
+    assert len(series(values, "leading_deviation")) == 3
+    assert series(values, "r_hat").max() < 1.01
+    assert series(values, "sweeps").min() >= 128
+    assert {v.seed for v in values if v.metric == "r_hat"} == {
+        names("ppca").seed(Point(shape=(36, 36), epsilon=1.6, delta=1e-7), t) for t in range(3)
+    }
+    fewer = measure(problem, "ppca", epsilon=1.6, components=1)
+    assert series(fewer, "leading_deviation").mean() != series(values, "leading_deviation").mean()
+
+
+def test_a_large_epsilon_gives_nearly_the_exact_components(problem):
+    """The noise is then far below every gap that matters for the leading span."""
+    for key in ("gaussian-analytic", "mod-sulq", "ppca"):
+        lost = series(measure(problem, key, epsilon=1e5), "leading_deviation")
+        assert 0 <= lost.max() < 0.02 * problem.eigenvalues[:4].sum(), key
+
+
+@pytest.mark.parametrize("key", ["mod-sulq", "analyze-gauss", "wishart"])
+def test_exact_footings_follow_the_record_bound(problem, key):
+    values = measure(problem, key, footing="exact")
+    query = pca.query_for(120, 36)
+    if key == "wishart":
+        scale = query.record_bound**2 / (2 * -math.log1p(-1e-7))
+        expected = 2 * scale**2 * 36 * 37**2
+    else:
+        sigma = math.sqrt(2) * query.record_bound**2 / mu_for(0.4, 1e-7)
+        expected = 36**2 * sigma**2
+    assert single(values, "expected_loss") == pytest.approx(expected, rel=1e-9)
+
+
+def test_ppca_has_no_exact_footing(problem):
+    with pytest.raises(Unsupported, match="no exact footing"):
+        measure(problem, "ppca", footing="exact")
+
+
+def test_swarm_is_scaled_and_its_incomplete_record_left_out(monkeypatch, tmp_path):
+    rng = np.random.default_rng(0)
+    features = rng.uniform(-5, 40, (11, 2400))
+    features[:, 7] = 3.0
+    features[10, 0] = np.nan
+    labels = np.arange(11) % 2
+    data = SimpleNamespace(features=features, labels=labels)
+    monkeypatch.setattr(swarm, "load", lambda folder: data)
+    problem = pca.load(settings_with(datasets=["swarm"]), "swarm", tmp_path, names(dataset="swarm"))
+    assert (len(problem.features), problem.dropped) == (10, 1)
+    assert problem.labels.tolist() == labels[:10].tolist()
+    assert np.all(problem.features[:, 7] == 0)
+    others = np.delete(problem.features, 7, axis=1)
+    assert np.abs(others.min(axis=0) + 1).max() < 1e-12
+    assert np.abs(others.max(axis=0) - 1).max() < 1e-12
+    # Affine in every column.
+    column, whole = problem.features[:, 3], features[:10, 3]
+    assert np.corrcoef(column, whole)[0, 1] == pytest.approx(1)
+
+
+def test_a_swarm_file_reaches_the_problem(monkeypatch, tmp_path):
+    """Through the loader, on a file of the official form."""
+    rng = np.random.default_rng(1)
+    lines = [",".join([f"x{k}" for k in range(2400)] + ["Class"])]
+    for label in (0, 1, 1, 0, 1):
+        lines.append(",".join([f"{v:.4f}" for v in rng.standard_normal(2400)] + [str(label)]))
+    lines[-1] = " " + lines[-1][lines[-1].index(",") :]
+    archive = tmp_path / "swarm.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("Flocking.csv", "\n".join(lines) + "\n")
+    monkeypatch.setattr(swarm, "load", lambda folder: swarm.parse(archive))
+    problem = pca.load(settings_with(datasets=["swarm"]), "swarm", tmp_path, names(dataset="swarm"))
+    assert problem.features.shape == (4, 2400)
+    assert problem.labels.tolist() == [0, 1, 1, 0]
+
+
+def test_boids_are_used_as_they_are(problem):
+    data = boids.load(seed=names().shared_seed("boids"), groups=120, boids=3)
+    assert np.array_equal(problem.features, data.features)
+
+
+@pytest.mark.parametrize(
+    ("key", "verdicts"),
+    [
+        # The element box of the Movement query leaves symmetric noise with an upper bound there.
+        ("mod-sulq", ["holds", "loose", "loose"]),
+        ("analyze-gauss", ["holds", "loose", "loose"]),
+        ("wishart", ["refuted"] * 3),
+        ("ppca", ["holds"] * 3),
+    ],
+)
+def test_the_guarantee_study_judges_the_papers_covariances(key, verdicts):
+    grams = [s for s in PAPER_SETTINGS if s.query.structure == "gram"]
+    assert [s.name for s in grams] == [
+        "mvg2018-component", "r1smg2024-pca-1.6", "r1smg2024-pca-1.6e-07",
+    ]  # fmt: skip
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        for setting in grams:
+            mechanism = get_mechanism(key).calibrate(setting.query, setting.budget)
+            found.append(verify(mechanism).verdict)
+    assert found == verdicts
+
+
+# The support vector machine.
+
+
+@pytest.mark.parametrize("penalty", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("separable", [True, False])
+def test_weights_against_scikit_learn(penalty, separable):
+    from sklearn.svm import LinearSVC
+
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((400, 6))
+    noise = 0.0 if separable else 1.0
+    labels = (features[:, 0] - features[:, 3] + noise * rng.standard_normal(400) > 0.3).astype(int)
+    weights = linear_svm.fit(features, labels, penalty)
+    theirs = LinearSVC(dual=False, C=penalty, tol=1e-12, max_iter=100_000).fit(features, labels)
+    expected = np.r_[theirs.coef_[0], theirs.intercept_]
+    assert weights == pytest.approx(expected, rel=1e-4, abs=1e-5 * np.abs(expected).max())
+    assert linear_svm.accuracy(weights, features, labels) == theirs.score(features, labels)
+
+
+def test_weights_are_at_the_minimum():
+    """The gradient of the objective, by its definition, vanishes."""
+    rng = np.random.default_rng(5)
+    features, labels = rng.standard_normal((200, 3)), rng.integers(0, 2, 200)
+    weights = linear_svm.fit(features, labels, 2.0)
+    signs = 2 * labels - 1
+    lacking = np.maximum(1 - signs * (features @ weights[:3] + weights[3]), 0)
+    points = np.column_stack([features, np.ones(200)])
+    gradient = weights - 4.0 * (lacking * signs) @ points
+    assert np.abs(gradient).max() < 1e-5 * np.abs(4.0 * (lacking * signs)[:, None] * points).sum()
+
+
+def test_turning_the_features_changes_nothing():
+    rng = np.random.default_rng(6)
+    features = rng.standard_normal((300, 5))
+    labels = (features[:, 0] + rng.standard_normal(300) > 0).astype(int)
+    turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    weights = linear_svm.fit(features, labels)
+    turned = linear_svm.fit(features @ turn, labels)
+    assert turned[:5] == pytest.approx(turn.T @ weights[:5], abs=1e-6)
+
+
+def test_a_single_class():
+    weights = linear_svm.fit(np.ones((5, 2)), np.ones(5, int))
+    assert linear_svm.accuracy(weights, np.ones((2, 2)), np.ones(2, int)) == 1.0
