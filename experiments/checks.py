@@ -118,17 +118,6 @@ def text(value: Any) -> str:
     return value
 
 
-def one_of(*allowed: str) -> Callable[[Any], str]:
-    """One of a few words."""
-
-    def convert(value: Any) -> str:
-        if value not in allowed:
-            raise ValueError
-        return value
-
-    return convert
-
-
 def name(value: Any) -> str:
     """A word that is safe in a file name: lower-case letters, digits, - and _."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", text(value)):
