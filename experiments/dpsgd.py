@@ -25,7 +25,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.checks import ConfigError, Setting, integer, list_of, mapping_of, number, positive
+from experiments.checks import (
+    ConfigError,
+    Setting,
+    integer,
+    list_of,
+    mapping_of,
+    number,
+    one_of,
+    positive,
+)
 from experiments.experiment import Names, Point, Value, Variant
 from experiments.learning import data
 from experiments.learning.clipping import RULES, Clipping
@@ -39,15 +48,6 @@ NAME = "dpsgd"
 PAPER = "r1smg2024"
 DATASETS = data.SOURCES
 DEVICES = ("cpu", "auto")
-
-
-def _one_of(allowed: tuple[str, ...]):
-    def convert(value):
-        if value not in allowed:
-            raise ValueError
-        return value
-
-    return convert
 
 
 SETTINGS = {
@@ -69,7 +69,7 @@ SETTINGS = {
         {},
     ),
     "learning_rate": Setting("a number > 0", positive, "of plain gradient descent", 0.15),
-    "clipping": Setting("l2 or linf", _one_of(RULES), "rule for single gradients", "l2"),
+    "clipping": Setting("l2 or linf", one_of(*RULES), "rule for single gradients", "l2"),
     "clipping_bound": Setting("a number > 0", positive, "norm that gradients are clipped to", 1.0),
     "trials": Setting("a whole number >= 1", integer(1), "runs per budget", 1),
     "canary_samples": Setting(
@@ -84,7 +84,7 @@ SETTINGS = {
     "threads": Setting("a whole number >= 1", integer(1), "threads of torch in one cell", 1),
     "device": Setting(
         "cpu or auto",
-        _one_of(DEVICES),
+        one_of(*DEVICES),
         "auto: CUDA where there is one; its results are not the CPU's",
         "cpu",
     ),

@@ -63,10 +63,10 @@ _LOOKS = {
     "analyze-gauss": ("#AAAA00", "<"),
     "wishart": ("#EE3377", "s"),
     "ppca": ("#222255", "*"),
-    "tldp-l": ("#CC3311", "$L$"),
-    "tldp-g": ("#004488", "$G$"),
-    "tldp-l-w": ("#FFAABB", "$l$"),
-    "tldp-g-w": ("#7777CC", "$g$"),
+    "tldp-l": ("#CC3311", "P"),
+    "tldp-g": ("#004488", "X"),
+    "tldp-l-w": ("#FFAABB", "p"),
+    "tldp-g-w": ("#7777CC", "H"),
     "random-answer": ("#888888", "x"),
 }
 # For mechanisms that the suite does not know; chosen by name, not by position, so that two of

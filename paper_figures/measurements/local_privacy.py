@@ -9,25 +9,15 @@ import math
 
 import pandas as pd
 
-from mechanisms import AdditiveMechanism, Budget, Query
+from mechanisms import AdditiveMechanism, Budget
+from paper_figures.errors import stated_errors, tensor_query
 from paper_figures.ledger import Claim, Measured, measurement
 from paper_figures.measurements.judging import at_least, calibrated, close, judge_statement, listed
 from paper_figures.registry import Results
 
 KINDS = {"tldp-l": "TLDP-L", "tldp-g": "TLDP-G"}
-
-
-def tensor_query(shape: tuple[int, ...], width: float) -> Query:
-    """Any tensor with elements in a range of this width may become any other."""
-    count = math.prod(shape)
-    return Query(
-        shape=shape,
-        l2_sensitivity=width * math.sqrt(count),
-        l1_sensitivity=width * count,
-        element_range=(-width / 2, width / 2),
-        frobenius_bound=width / 2 * math.sqrt(count),
-        adjacency="local",
-    )
+# Entries of Table 5 by the mechanism that stands for them.
+ENTRIES = {"laplace": "Laplace", "gaussian": "Gaussian", "mvg": "MVG", "idn": "IDN"} | KINDS
 
 
 def tensor_mechanism(
@@ -141,26 +131,13 @@ def error_table(claim: Claim, results: Results) -> Measured:
 
 def _error_ratios(epsilon: float, width: float, side: int, delta: float) -> dict[str, float]:
     """Stated over computed error of every entry."""
-    count = side**2
-    root = math.sqrt(count)
+    stated = stated_errors((side, side), epsilon, width)
     query, budget = tensor_query((side, side), width), Budget(epsilon=epsilon, delta=delta)
-    laplace, gaussian = (calibrated(key, query, budget) for key in KINDS)
-    sigma = gaussian.parameters()["sigma"]
-    noisy = {m.title: -math.expm1(m.parameters()["log_p"]) for m in (laplace, gaussian)}
-    stated = {
-        "Laplace": width / epsilon * count * math.sqrt(2 * count),
-        "Gaussian": width / (2 * epsilon) * count * root,
-        "MVG": width * side * count * root / (math.sqrt(2) * epsilon) * math.log(side + 1) ** 2,
-        "IDN": width * count * root / (math.sqrt(2) * epsilon),
-        "TLDP-L": width / epsilon * math.sqrt(2 * noisy["TLDP-L"] * count),
-        "TLDP-G": width / (2 * epsilon) * math.sqrt(noisy["TLDP-G"] * count),
-    }
+    options = {"mvg": {"zeta": "sqrt"}}
     squares = {
-        "Laplace": calibrated("laplace", query, budget).expected_loss(),
-        "Gaussian": count * count * sigma**2,
-        "MVG": calibrated("mvg", query, budget, zeta="sqrt").expected_loss(),
-        "IDN": calibrated("idn", query, budget).expected_loss(),
-        "TLDP-L": laplace.expected_loss(),
-        "TLDP-G": gaussian.expected_loss(),
+        key: calibrated(key, query, budget, **options.get(key, {})).expected_loss()
+        for key in ("laplace", "mvg", "idn", *KINDS)
     }
-    return {name: stated[name] / math.sqrt(squares[name]) for name in stated}
+    # The Gaussian of the paper's eq. (7): sigma^2 = I Delta^2 / (2 epsilon), without a delta.
+    squares["gaussian"] = side**4 * width**2 / (2 * epsilon)
+    return {name: stated[key] / math.sqrt(squares[key]) for key, name in ENTRIES.items()}

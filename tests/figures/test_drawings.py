@@ -21,7 +21,7 @@ from paper_figures.style import _LOOKS, in_order, look
 ROOT = Path(__file__).resolve().parents[2]
 MECHANISMS = (
     "non-private", "gaussian", "gaussian-analytic", "mvg", "mgm", "r1smg", "idn", "laplace",
-    "dawa", "matrix-mechanism-l1",
+    "dawa", "matrix-mechanism-l1", "tldp-g",
 )  # fmt: skip
 
 
@@ -126,6 +126,17 @@ def test_every_drawing_writes_its_files_and_twice_the_same_bytes(name, stored, t
         ("suite_linear", ["simulated data", "added or removed", "4 trials", "delta 1e-06"]),
         ("suite_linear", ["claims pure epsilon-DP", "as published", "rescaled until"]),
         ("suite_linear_table", ["simulated data", "added or removed", "4 trials", "standard"]),
+        (
+            "tldp2025_fig1",
+            [
+                "data bundled",
+                "300 training images",
+                "2 trials",
+                "Adjacency local",
+                "rescaled until",
+            ],
+        ),
+        ("tldp2025_table5", ["noise as published", "Delta = 1", "Adjacency local"]),
     ],
 )
 def test_captions_say_source_footing_trials_and_adjacency(name, words, stored, tmp_path):
@@ -185,6 +196,17 @@ def test_table_1_finds_the_analytic_loss_below_its_stated_bound(stored, tmp_path
     assert set(holds["gaussian-analytic"]) == {"no"}
     assert set(holds["gaussian"]) == {"yes"}
     assert set(holds["r1smg"]) == {"yes"}
+
+
+def test_stated_errors_beside_measured_ones(stored, tmp_path):
+    draw("tldp2025_table5", _files(all_drawings()["tldp2025_table5"], stored), tmp_path)
+    table = pd.read_csv(tmp_path / "tldp2025_table5.csv").set_index("mechanism")
+    # 64 pixels, epsilon 1: Laplace 64 sqrt(128), and 600 images measure it within 1%.
+    assert table.loc["laplace", "stated error"] == pytest.approx(64 * 128**0.5)
+    assert table.loc["laplace", "stated / measured"] == pytest.approx(1, rel=0.01)
+    # sigma^2 = 1 / (2 epsilon): sqrt(64 / 2), stated as 8 / 2.
+    assert table.loc["tldp-g", "stated error"] == pytest.approx(4, rel=1e-6)
+    assert table.loc["tldp-g", "closed form"] == pytest.approx(32**0.5, rel=1e-6)
 
 
 def test_results_without_the_experiment_are_told(tmp_path):
