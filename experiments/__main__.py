@@ -55,7 +55,7 @@ def _run(options) -> int:
             f"{', '.join(near) or 'no cell of this experiment'}"
         )
     if all_experiments()[cell.experiment].DATASETS[cell.dataset] == "official":
-        fetch(cell.dataset, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
+        fetch(cell.files, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
     out = results_folder(config) / "cells"
     rows, timings = out / f"{cell.stem}.parquet", out / f"{cell.stem}.timings.parquet"
     run_cell(

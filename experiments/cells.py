@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.experiment import Names, Point, Variant, all_experiments
+from experiments.experiment import Names, Point, Variant, all_experiments, files_of
 from experiments.sources import source_files
 from mechanisms import get_mechanism
 
@@ -24,6 +24,11 @@ class Cell:
     def stem(self) -> str:
         """Path of its files below results/<run>/cells/, without an ending."""
         return f"{self.experiment}/{self.dataset}/{self.mechanism}--{self.footing}"
+
+    @property
+    def files(self) -> str:
+        """The data set whose files it reads: that of its own name, unless its experiment says."""
+        return files_of(all_experiments()[self.experiment], self.dataset)
 
     def names(self, config: dict) -> Names:
         """What its seeds are made of."""
@@ -51,7 +56,7 @@ class Cell:
             "experiments.worker",
             f"experiments.{self.experiment}",
             # Loaders are chosen by name, so no import statement tells of them.
-            f"experiments.datasets.{self.dataset}",
+            f"experiments.datasets.{self.files}",
             self.variant(config).mechanism.__module__,
         )
         return sorted(set().union(*(source_files(module) for module in modules)))

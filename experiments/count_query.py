@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -50,14 +50,19 @@ _BOX = {
 }
 
 
-def _box(value) -> dict[str, float]:
-    box = checked_mapping("experiments.count_query.bounding_box", value, _BOX)
-    if not (box["south"] < box["north"] and box["west"] < box["east"]):
-        raise ConfigError(
-            "config key experiments.count_query.bounding_box must have south < north and "
-            f"west < east, got {box}"
-        )
-    return box
+def _box_in(experiment: str) -> Callable[[object], dict[str, float]]:
+    """The check of a bounding box, which names the experiment in its errors."""
+    path = f"experiments.{experiment}.bounding_box"
+
+    def convert(value):
+        box = checked_mapping(path, value, _BOX)
+        if not (box["south"] < box["north"] and box["west"] < box["east"]):
+            raise ConfigError(
+                f"config key {path} must have south < north and west < east, got {box}"
+            )
+        return box
+
+    return convert
 
 
 def _time(value) -> str:
@@ -70,26 +75,36 @@ def _time(value) -> str:
     return str(moment)
 
 
-SETTINGS = EPSILONS | {
-    "bounding_box": Setting(
-        "south < north, west < east",
-        _box,
-        "edges of the Uber map, degrees; the simulated city has its own",
-    ),
-    "cells_per_side": Setting("a whole number >= 1", integer(1), "cells per axis", 89),
-    "start": Setting("a time", _time, "first second of the window", "2014-04-01T00:11:00"),
-    "end": Setting("a time", _time, "last second of the window", "2014-04-03T23:57:00"),
-    "trials": Setting("a whole number >= 1", integer(1), "releases per grid point", 100),
-    "rectangles": Setting("a whole number >= 1", integer(1), "random rectangle queries", 200),
-    "city_pickups": Setting(
-        "a whole number >= 1", integer(1), "pickups of the simulated city", 50_000
-    ),
-    "map_epsilons": Setting(
-        "a mapping from mechanisms (and default) to a number > 0",
-        mapping_of(positive),
-        "epsilon at which the first trial's whole map is kept, for Figures 4 and 5",
-    ),
-}
+def map_settings(experiment: str) -> dict[str, Setting]:
+    """The settings of `map_counts`, for the experiment that has them."""
+    return {
+        "bounding_box": Setting(
+            "south < north, west < east",
+            _box_in(experiment),
+            "edges of the Uber map, degrees; the simulated city has its own",
+        ),
+        "cells_per_side": Setting("a whole number >= 1", integer(1), "cells per axis", 89),
+        "start": Setting("a time", _time, "first second of the window", "2014-04-01T00:11:00"),
+        "end": Setting("a time", _time, "last second of the window", "2014-04-03T23:57:00"),
+        "city_pickups": Setting(
+            "a whole number >= 1", integer(1), "pickups of the simulated city", 50_000
+        ),
+    }
+
+
+SETTINGS = (
+    EPSILONS
+    | map_settings(NAME)
+    | {
+        "trials": Setting("a whole number >= 1", integer(1), "releases per grid point", 100),
+        "rectangles": Setting("a whole number >= 1", integer(1), "random rectangle queries", 200),
+        "map_epsilons": Setting(
+            "a mapping from mechanisms (and default) to a number > 0",
+            mapping_of(positive),
+            "epsilon at which the first trial's whole map is kept, for Figures 4 and 5",
+        ),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -110,23 +125,41 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
 
 def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
     """Count the window's pickups and find the cells known to be empty."""
+    counts, empty = map_counts(settings, dataset, folder, names)
+    seed = names.shared_seed("rectangles")
+    rectangles = random_rectangles(counts.shape, settings["rectangles"], seed)
+    return Problem(counts, empty, rectangles, settings)
+
+
+def map_counts(
+    settings: dict, source: str, folder: Path, names: Names
+) -> tuple[np.ndarray, np.ndarray]:
+    """Counts (k, k) of the pickups in the window, and the cells known to be empty.
+
+    Args:
+        settings: Those of `map_settings`.
+        source: "city", which is drawn from a seed of `names`, or "uber".
+    """
     side = settings["cells_per_side"]
-    if dataset == "city":
+    if source == "city":
         pickups = city.load(seed=names.shared_seed("city"), pickups=settings["city_pickups"])
         edges = map_edges(city.LATITUDE_RANGE, city.LONGITUDE_RANGE, side)
-        counts, empty = histogram(pickups, slice(None), edges), city.water_cells(*edges)
-    else:
-        pickups = load_dataset("uber", folder)
-        box = settings["bounding_box"]
-        edges = map_edges((box["south"], box["north"]), (box["west"], box["east"]), side)
-        start, end = (np.datetime64(settings[key], "s") for key in ("start", "end"))
-        inside = (pickups.time >= start) & (pickups.time <= end)
-        counts, empty = histogram(pickups, inside, edges), histogram(pickups, ~inside, edges) == 0
-    rng = np.random.default_rng(names.shared_seed("rectangles"))
-    corners = rng.integers(0, side, (settings["rectangles"], 2, 2))
-    # (top, left, bottom, right) with the last row and column excluded
-    rectangles = np.concatenate([corners.min(axis=1), corners.max(axis=1) + 1], axis=1)
-    return Problem(counts, empty, rectangles, settings)
+        return histogram(pickups, slice(None), edges), city.water_cells(*edges)
+    pickups = load_dataset("uber", folder)
+    box = settings["bounding_box"]
+    edges = map_edges((box["south"], box["north"]), (box["west"], box["east"]), side)
+    start, end = (np.datetime64(settings[key], "s") for key in ("start", "end"))
+    inside = (pickups.time >= start) & (pickups.time <= end)
+    return histogram(pickups, inside, edges), histogram(pickups, ~inside, edges) == 0
+
+
+def random_rectangles(shape: tuple[int, int], count: int, seed: int) -> np.ndarray:
+    """Rectangles (count, 4) as (top, left, bottom, right), the last row and column excluded.
+
+    Both ends along an axis are cells drawn uniformly and independently.
+    """
+    corners = np.random.default_rng(seed).integers(0, shape, (count, 2, 2))
+    return np.concatenate([corners.min(axis=1), corners.max(axis=1) + 1], axis=1)
 
 
 def map_edges(

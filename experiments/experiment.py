@@ -69,12 +69,17 @@ class Value:
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """The words that a cell's seeds are made of (not the footing: both see the same draws)."""
+    """The words that a cell's seeds are made of (not the footing: both see the same draws).
+
+    `folder` is no part of a seed: it is where the cell may keep unfinished work, such as
+    checkpoints, until it is done; None outside of a cell's process.
+    """
 
     base_seed: int
     experiment: str
     dataset: str
     mechanism: str
+    folder: Path | None = None
 
     def seed(self, point: Point, *more: object) -> int:
         """The seed of one trial, or another named draw, at a point."""
@@ -93,6 +98,8 @@ class Experiment(Protocol):
     PAPER: Key of the paper whose study it carries out.
     DATASETS: Names of the data sets it can run on, with their source.
     SETTINGS: Its settings in the config: name -> (check, description).
+    FILES: Where a data set of the experiment is made of another one of `experiments.datasets`:
+        that one's name. May be left out.
     """
 
     NAME: str
@@ -109,6 +116,11 @@ class Experiment(Protocol):
         self, problem: Any, variant: Variant, footing: str, point: Point, names: Names
     ) -> Iterator[Value]:
         """Run one grid point; Unsupported and other exceptions become rows."""
+
+
+def files_of(experiment: Experiment, dataset: str) -> str:
+    """The data set of `experiments.datasets` that a data set of an experiment is made of."""
+    return getattr(experiment, "FILES", {}).get(dataset, dataset)
 
 
 def all_experiments() -> dict[str, Experiment]:

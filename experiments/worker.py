@@ -43,6 +43,7 @@ def main(folder: str, parent: str) -> None:
         experiment=specification["experiment"],
         dataset=specification["dataset"],
         mechanism=specification["mechanism"],
+        folder=Path(folder),
     )
     settings, dataset = specification["settings"], specification["dataset"]
     problem = experiment.load(settings, dataset, Path(specification["data_folder"]), names)

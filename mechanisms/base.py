@@ -196,14 +196,17 @@ def exact_factor(published: Mechanism) -> float:
     """By which a published noise must be multiplied for its true delta to be the budget's.
 
     Raises:
-        Unsupported: No profile, or one with slack: the truth is not known.
+        Unsupported: No profile, or one with slack: the truth is not known. Or no factor does it.
     """
     profile = published.profile()
     if profile is None:
         raise Unsupported("has no exact profile, so no exact footing")
     if slack := published.slack():
         raise Unsupported(f"has no exact footing here: {slack}")
-    return profile.scale_factor(published.budget.epsilon, published.budget.delta)
+    try:
+        return profile.scale_factor(published.budget.epsilon, published.budget.delta)
+    except ValueError as reason:
+        raise Unsupported(f"has no exact footing here: {reason}") from reason
 
 
 def _unknown_option(cls: type[Mechanism], name: str) -> str:

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
 from mechanisms._tree import BlockTree, TreeLeastSquares
 from mechanisms.base import AdditiveMechanism
 from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.loss import LossMoments
+from mechanisms.loss import LossMoments, quadratic_form_cumulants
 from mechanisms.noise import IndependentLaplace, Noise
+from mechanisms.privacy.post_processing import PostProcessedProfile
 from mechanisms.privacy.products import LaplaceProfile
-from mechanisms.privacy.profile import Bounds, PrivacyProfile
 
 # Cells of one subtree up to which the higher moments of the loss are computed: a second or two.
 LARGEST_SUBTREE = 2048
+# Cells up to which the Gram matrix of a workload is written out.
+LARGEST_GRAM = 4096
 
 
 def tree_height(cells: int, branching: int) -> int:
@@ -131,6 +133,11 @@ class TreeLaplace(Noise):
         cumulants = sum(copies * self._subtree_cumulants(kind) for kind, copies in kinds.items())
         return LossMoments(tuple(float(k) for k in cumulants))
 
+    @property
+    def _cells(self) -> IndependentLaplace:
+        """The noise where the tree has one level only."""
+        return IndependentLaplace(shape=self.shape, scale=self.scale)
+
     def _subtree_cumulants(self, shape: tuple[int, ...]) -> np.ndarray:
         """The first four cumulants of L for one block of the top level, (4,)."""
         noise = TreeLaplace(tree=replace(self.tree, shape=shape), scale=1.0)
@@ -141,6 +148,23 @@ class TreeLaplace(Noise):
             [unit.reshape(-1, *level) for unit, level in zip(units, levels, strict=True)]
         ).reshape(sum(sizes), -1)
         return quadratic_form_cumulants(columns @ columns.T) * self.scale ** np.array([2, 4, 6, 8])
+
+    def workload_variance(self, factors):
+        """2 b^2 tr(V C), with C the covariance of the estimates for measurements of variance 1.
+
+        C is (A^T A)^-1 for the blocks A, so that C w is the estimate from the measurements w of
+        the cells and 0 of all other blocks: A^T of these is w. None above 4096 cells, where V is
+        larger than 128 MiB.
+        """
+        cells = math.prod(self.shape)
+        if cells > LARGEST_GRAM:
+            return None
+        gram = reduce(np.kron, [factor.gram() for factor in factors])
+        levels = self.tree.level_shapes
+        measured = [gram.reshape(cells, *self.shape)]
+        measured += [np.zeros((cells, *level)) for level in levels[1:]]
+        estimates = self._solver.estimate(measured).reshape(cells, cells)
+        return 2 * self.scale**2 * float(np.trace(estimates))
 
     def scaled(self, factor):
         return replace(self, scale=self.scale * factor)
@@ -154,82 +178,19 @@ class TreeLaplace(Noise):
 
     def profile(self, query):
         """That of the noisy tree, of which the released cells are a function."""
+        if self.tree.height == 1:
+            return self._cells.profile(query)
         if query.l1_sensitivity is None:
             return None
         measured = LaplaceProfile(
             l1_sensitivity=self.tree.height * query.l1_sensitivity, scale=self.scale
         )
-        return measured if self.tree.height == 1 else PostProcessedProfile(measured=measured)
+        return PostProcessedProfile(measured=measured)
 
     def slack(self, query):
         if self.tree.height == 1:
-            return None
+            return self._cells.slack(query)
         return "the estimate may reveal less than the measurements it is made of"
-
-
-def quadratic_form_cumulants(form: np.ndarray) -> np.ndarray:
-    """Cumulants 1 to 4 of z^T G z for a symmetric G and independent z_i ~ Laplace(1), (4,).
-
-    The sums over indecomposable partitions of the factors of z into blocks of two, four, six and
-    eight (McCullagh, Tensor Methods in Statistics, Section 3.3), one for each multigraph of
-    blocks, with the even cumulants 2, 12, 240 and 10080 of the Laplace distribution.
-    """
-    k2, k4, k6, k8 = 2.0, 12.0, 240.0, 10080.0
-    own = np.diag(form)
-    squared = form @ form
-    own2 = np.diag(squared)
-    own3 = np.vecdot(squared, form)
-    entries = form**2
-    return np.array(
-        [
-            k2 * own.sum(),
-            2 * k2**2 * own2.sum() + k4 * (own**2).sum(),
-            8 * k2**3 * own3.sum() + 12 * k4 * k2 * own @ own2 + k6 * (own**3).sum(),
-            48 * k2**4 * (squared**2).sum()
-            + k4 * k2**2 * (96 * own @ own3 + 48 * own2 @ own2)
-            + k4**2 * (24 * own @ entries @ own + 8 * (entries**2).sum())
-            + 24 * k6 * k2 * own**2 @ own2
-            + k8 * (own**4).sum(),
-        ]
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class PostProcessedProfile(PrivacyProfile):
-    """An upper bound: the release is a function of measurements whose profile is known.
-
-    By post-processing its own delta is nowhere above that of `measured`, which is reported as the
-    value; the lower bound is 0. Sampled losses are those of the measurements.
-    """
-
-    measured: PrivacyProfile
-
-    @property
-    def largest_loss(self) -> float:
-        return self.measured.largest_loss
-
-    def compose(self, times: int) -> PostProcessedProfile:
-        return PostProcessedProfile(measured=self.measured.compose(times))
-
-    def scaled(self, factor: float) -> PostProcessedProfile:
-        return PostProcessedProfile(measured=self.measured.scaled(factor))
-
-    def scale_factor(self, epsilon: float, delta: float) -> float:
-        return self.measured.scale_factor(epsilon, delta)
-
-    def sample_losses(self, rng, n, *, reverse=False):
-        return self.measured.sample_losses(rng, n, reverse=reverse)
-
-    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        bounds = self.measured._log_delta(epsilon)
-        return Bounds(np.full(epsilon.shape, -np.inf), bounds.value, bounds.upper)
-
-    def _survival(self, epsilon: np.ndarray) -> np.ndarray:
-        return self.measured._survival(epsilon)
-
-    def _epsilon(self, delta: np.ndarray) -> Bounds:
-        bounds = self.measured._epsilon(delta)
-        return Bounds(np.zeros(delta.shape), bounds.value, bounds.upper)
 
 
 class Hb(AdditiveMechanism):

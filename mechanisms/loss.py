@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import mpmath
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class LossMoments:
     def of_independent(cls, raw: tuple[float, float, float, float], count: int) -> Self:
         """L = X_1 + ... + X_count with independent X_i, each with E X^k = raw[k - 1]."""
         return cls(tuple(count * k for k in _cumulants(*raw)))
+
+    @classmethod
+    def of_sum(cls, raw: tuple[np.ndarray, ...]) -> Self:
+        """L = sum of independent X_i of different laws: raw[k - 1] holds E X_i^k, k = 1..4."""
+        return cls(tuple(float(np.sum(k)) for k in _cumulants(*raw)))
 
     @classmethod
     def of_radius(cls, log_raw: tuple[mpmath.mpf, ...]) -> Self:
@@ -86,4 +92,44 @@ def _cumulants(m1, m2, m3, m4):
         m2 - m1**2,
         m3 - 3 * m2 * m1 + 2 * m1**3,
         m4 - 4 * m3 * m1 - 3 * m2**2 + 12 * m2 * m1**2 - 6 * m1**4,
+    )
+
+
+def quadratic_form_cumulants(*factors: np.ndarray) -> np.ndarray:
+    """Cumulants 1 to 4 of z^T G z for independent z_i ~ Laplace(1) and a symmetric G, (4,).
+
+    G is the Kronecker product of `factors`, which is not formed: the sums below are those of the
+    factors multiplied. They run over indecomposable partitions of the factors of z into blocks of
+    two, four, six and eight (McCullagh, Tensor Methods in Statistics, Section 3.3), one for each
+    multigraph of blocks, with the even cumulants 2, 12, 240 and 10080 of the Laplace distribution.
+    """
+    k2, k4, k6, k8 = 2.0, 12.0, 240.0, 10080.0
+    weights = np.array(
+        [
+            *(k2,),
+            *(2 * k2**2, k4),
+            *(8 * k2**3, 12 * k4 * k2, k6),
+            *(48 * k2**4, 96 * k4 * k2**2, 48 * k4 * k2**2, 24 * k4**2, 8 * k4**2),
+            *(24 * k6 * k2, k8),
+        ]
+    )
+    terms = weights * np.prod([_contractions(factor) for factor in factors], axis=0)
+    return np.add.reduceat(terms, [0, 1, 3, 6])
+
+
+def _contractions(form: np.ndarray) -> np.ndarray:
+    """The sums of products of four or fewer entries of G that the cumulants need, (13,)."""
+    own = np.diag(form)
+    squared = form @ form
+    own2 = np.diag(squared)
+    own3 = np.vecdot(squared, form)
+    entries = form**2
+    return np.array(
+        [
+            *(own.sum(),),
+            *(own2.sum(), own @ own),
+            *(own3.sum(), own @ own2, np.sum(own**3)),
+            *(np.sum(squared**2), own @ own3, own2 @ own2, own @ entries @ own),
+            *(np.sum(entries**2), own**2 @ own2, np.sum(own**4)),
+        ]
     )

@@ -26,6 +26,7 @@ from mechanisms.privacy.gaussian import (
 from mechanisms.privacy.products import LaplaceProfile
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.spherical import SphericalProfile
+from mechanisms.workloads import Workload
 
 # Floats drawn at a time by `loss_samples`: 64 MiB of float64, whatever the shape.
 CHUNK = 1 << 23
@@ -70,6 +71,14 @@ class Noise(ABC):
         """P(L > threshold) elementwise, or None where there is no closed form."""
         return None
 
+    def workload_variance(self, factors: tuple[Workload, ...]) -> float | None:
+        """E||W n||^2, the total variance of linear queries; None where it is not computed.
+
+        W is the Kronecker product of `factors`, over as many cells in all as the noise has
+        elements (flattened in C order).
+        """
+        return None
+
     def loss_samples(self, rng: np.random.Generator, trials: int) -> np.ndarray:
         """`trials` draws of L, in chunks so that memory does not grow with the trials."""
         size = math.prod(self.shape)
@@ -88,6 +97,18 @@ def checked_dtype(dtype) -> np.dtype:
     if dtype not in (np.float32, np.float64):
         raise TypeError(f"noise is drawn as float32 or float64, got dtype {dtype}")
     return dtype
+
+
+def _variance_along(gram: np.ndarray, std: np.ndarray, directions: np.ndarray | None) -> float:
+    """tr(V U U^T) for U = directions diag(std)."""
+    own = np.diag(gram) if directions is None else np.vecdot(directions, gram @ directions, axis=0)
+    return float(own @ std**2)
+
+
+def _uncorrelated_variance(noise: Noise, factors: tuple[Workload, ...]) -> float:
+    """E||W n||^2 = tr(W^T W) E L / M for uncorrelated elements of one variance."""
+    trace = math.prod(factor.trace() for factor in factors)
+    return trace * noise.loss().mean / math.prod(noise.shape)
 
 
 def _box_binds(query: Query, change: float) -> bool:
@@ -112,6 +133,9 @@ class NoNoise(Noise):
 
     def parameters(self):
         return {"sigma": 0.0}
+
+    def workload_variance(self, factors):
+        return 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +167,9 @@ class IndependentGaussian(Noise):
 
     def loss_survival(self, threshold):
         return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / self.sigma**2)
+
+    def workload_variance(self, factors):
+        return _uncorrelated_variance(self, factors)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -256,6 +283,39 @@ class MatrixGaussian(Noise):
         sigma = self.parameters()["sigma_min"]
         return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / sigma**2)
 
+    def workload_variance(self, factors):
+        """The product of tr(V_k U_k U_k^T) over both axes, where there is one factor for each."""
+        if self._uniform():
+            return _uncorrelated_variance(self, factors)
+        if tuple(factor.cells for factor in factors) != self.shape:
+            return None
+        axes = (
+            (self.row_std, self.row_directions),
+            (self.column_std, self.column_directions),
+        )
+        return math.prod(
+            _variance_along(factor.gram(), std, directions)
+            for factor, (std, directions) in zip(factors, axes, strict=True)
+        )
+
+
+def _largest_l1_change(query: Query) -> tuple[int, float] | None:
+    """(k, w): Laplace noise is least private where k elements move by w each.
+
+    Shift belongs on as few elements as possible (see LaplaceProfile): as many as the l1 ball
+    allows move by all of linf_sensitivity. Where that number is no whole one, (1, l1_sensitivity),
+    which is worse than any change of the query. None without either sensitivity.
+    """
+    linf = math.inf if query.linf_sensitivity is None else query.linf_sensitivity
+    l1 = math.inf if query.l1_sensitivity is None else query.l1_sensitivity
+    l1 = min(l1, query.size * linf)
+    if l1 == math.inf:
+        return None
+    count = l1 / linf
+    if count <= 1 or abs(count - round(count)) > 1e-9 * count:
+        return 1, l1
+    return round(count), linf
+
 
 @dataclass(frozen=True, kw_only=True)
 class IndependentLaplace(Noise):
@@ -283,15 +343,28 @@ class IndependentLaplace(Noise):
         return {"b": self.scale}
 
     def profile(self, query):
-        if query.l1_sensitivity is None:
+        change = _largest_l1_change(query)
+        if change is None:
             return None
-        return LaplaceProfile(l1_sensitivity=query.l1_sensitivity, scale=self.scale)
+        count, width = change
+        return LaplaceProfile(l1_sensitivity=width, scale=self.scale).compose(count)
 
     def slack(self, query):
-        """The worst pair of the l1 ball moves one element by all of l1_sensitivity."""
-        if query.l1_sensitivity is None or not _box_binds(query, query.l1_sensitivity):
+        change = _largest_l1_change(query)
+        if change is None:
             return None
-        return "no single element can move by l1_sensitivity, and only the l1 ball is computed"
+        count, width = change
+        if _box_binds(query, width):
+            return (
+                "no single element can move by l1_sensitivity, and the element box is used only "
+                "where l1_sensitivity is a whole multiple of linf_sensitivity"
+            )
+        if width * math.sqrt(count) > query.l2_sensitivity * (1 + 1e-9):
+            return "the l2 ball is not used for Laplace noise, and it cuts off the worst pair"
+        return None
+
+    def workload_variance(self, factors):
+        return _uncorrelated_variance(self, factors)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,3 +420,7 @@ class Spherical(Noise):
     def loss_survival(self, threshold):
         radius = np.sqrt(np.asarray(threshold)) / self.scale
         return special.gammaincc(self.radial_shape / self.power, radius**self.power)
+
+    def workload_variance(self, factors):
+        # A direction without preference: the covariance is E R^2 / M times the identity.
+        return _uncorrelated_variance(self, factors)

@@ -57,6 +57,13 @@ def weights(description: str) -> Option:
     return Option(None, allowed, _are_weights, description)
 
 
+def shares(description: str) -> Option:
+    """A vector or matrix of numbers in [0, 1], or None for what the description says."""
+    return Option(
+        None, "a vector or matrix of numbers in [0, 1], or null", _are_shares, description
+    )
+
+
 def _as_floats(value: Any, axes: int) -> np.ndarray | None:
     if not isinstance(value, (np.ndarray, Sequence)) or isinstance(value, str):
         return None
@@ -77,3 +84,10 @@ def _are_weights(value: Any) -> bool:
     array = _as_floats(value, 1)
     # A sum of m rounded weights may exceed 1 by rounding alone.
     return array is not None and bool((array > 0).all() and array.sum() <= 1 + 1e-12 * array.size)
+
+
+def _are_shares(value: Any) -> bool:
+    if value is None:
+        return True
+    arrays = (_as_floats(value, axes) for axes in (1, 2))
+    return any(array is not None and ((array >= 0) & (array <= 1)).all() for array in arrays)

@@ -156,15 +156,16 @@ def _verdict(
     """The claim counts as true when it is within rounding of the truth in delta or in epsilon.
 
     At a claimed delta of 0 no relative accuracy in delta exists, but there is one in epsilon.
-    A profile that is not exact is an upper bound: it proves claims and refutes none.
+    A profile that is not exact is an upper bound: it proves claims and refutes none, and no more
+    does an audit of its pair, which no two data sets need to have.
     """
     delta, epsilon = delta * (1 + TOLERANCE), epsilon * (1 + TOLERANCE)
     if true_delta.upper <= delta or true_epsilon.upper <= epsilon:
         tight = wasted is None or wasted <= 1 + VARIANCE_TOLERANCE
         return HOLDS if tight else LOOSE
-    if exact and true_delta.lower > delta and true_epsilon.lower > epsilon:
-        return REFUTED
-    return REFUTED if audit is not None and audit.refutes(delta) else UNDECIDED
+    false = true_delta.lower > delta and true_epsilon.lower > epsilon
+    sampled = audit is not None and audit.refutes(delta)
+    return REFUTED if exact and (false or sampled) else UNDECIDED
 
 
 def explain(result: Verification) -> str:

@@ -36,6 +36,10 @@ class Workload(ABC):
     def matrix(self) -> np.ndarray:
         """W itself, (q, n): for small n."""
 
+    def trace(self) -> float:
+        """tr V, the sum of the squares of all coefficients of W."""
+        return float(np.trace(self.gram()))
+
 
 @dataclass(frozen=True)
 class _Named(Workload):
@@ -53,6 +57,10 @@ class Identity(_Named):
     @property
     def queries(self):
         return self.cells
+
+    def trace(self):
+        # Without the matrix: the number of cells has no limit here.
+        return float(self.cells)
 
     def gram(self):
         return np.eye(self.cells)

@@ -58,10 +58,15 @@ _LOOKS = {
     "dawa-published": ("#BBCC33", "H"),
     "matrix-mechanism": ("#661100", "+"),
     "matrix-mechanism-cvxpy": ("#DDCC77", "4"),
+    "matrix-mechanism-l1": ("#994455", "1"),
     "mod-sulq": ("#33BBEE", ">"),
     "analyze-gauss": ("#AAAA00", "<"),
     "wishart": ("#99DDFF", "s"),
     "ppca": ("#222255", "*"),
+    "tldp-l": ("#CC3311", "P"),
+    "tldp-g": ("#004488", "X"),
+    "tldp-l-w": ("#FFAABB", "p"),
+    "tldp-g-w": ("#7777CC", "H"),
     "random-answer": ("#888888", "x"),
 }
 # For mechanisms that the suite does not know; chosen by name, not by position, so that two of

@@ -33,7 +33,7 @@ from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 # delta at which the loss of one release is cut off, and the tail cut from the convolution.
 _CUT = 1e-15
 # Absolute error of the FFT in delta: about ten times the largest seen against closed forms.
-_FFT_ERROR = 1e-12
+FFT_ERROR = 1e-12
 _NODES = 512
 _GRID = 1 << 16
 _SAMPLES_AT_ONCE = 1 << 22
@@ -49,6 +49,8 @@ class ComposedProfile(PrivacyProfile):
 
     base: PrivacyProfile
     times: int
+
+    calibrated_curve = "upper"
 
     def __post_init__(self) -> None:
         check_count("times", self.times)
@@ -84,8 +86,8 @@ class ComposedProfile(PrivacyProfile):
             below.delta(epsilon + shift),
         )
         value = np.where(private, 0.0, (upper + 2 * near) / 3)
-        lower = np.clip(lower - _CUT - _FFT_ERROR, 0.0, value)
-        upper = np.where(private, 0.0, np.clip(upper + _FFT_ERROR, value, 1.0))
+        lower = np.clip(lower - _CUT - FFT_ERROR, 0.0, value)
+        upper = np.where(private, 0.0, np.clip(upper + FFT_ERROR, value, 1.0))
         with np.errstate(divide="ignore"):
             return Bounds(np.log(lower), np.log(value), np.log(upper))
 
@@ -104,7 +106,7 @@ class ComposedProfile(PrivacyProfile):
         nodes = _nodes(size)
         epsilon = np.minimum(nodes * spacing, top)
         delta = self.base.delta(epsilon)
-        above = _chords(nodes, epsilon, np.asarray(delta.upper), spacing)
+        above = _symmetric_chords(nodes, epsilon, np.asarray(delta.upper), spacing)
         below = _merged(epsilon, np.asarray(delta.value), self.base.survival(epsilon), spacing)
         return above.power(self.times), below.power(self.times), self.times * spacing
 
@@ -166,12 +168,24 @@ def _nodes(size: int) -> np.ndarray:
     return np.unique(np.round(np.r_[even, geometric]).astype(int))
 
 
-def _chords(
+def _symmetric_chords(
     nodes: np.ndarray, epsilon: np.ndarray, delta: np.ndarray, spacing: float
 ) -> LossDistribution:
-    """Connect the dots; delta(-e) = 1 - e^(-e) (1 - delta(e)) for a symmetric pair."""
-    nodes = np.r_[-nodes[:0:-1], nodes]
-    delta = np.r_[1 - np.exp(-epsilon[:0:-1]) * (1 - delta[:0:-1]), delta]
+    """Chords through the profile at the nodes and at their mirror images."""
+    mirrored = at_negative(epsilon[:0:-1], delta[:0:-1])
+    return chords(np.r_[-nodes[:0:-1], nodes], np.r_[mirrored, delta], spacing)
+
+
+def at_negative(epsilon: np.ndarray, delta: np.ndarray) -> np.ndarray:
+    """delta(-epsilon) = 1 - e^(-epsilon) (1 - delta(epsilon)) for a symmetric pair."""
+    return 1 - np.exp(-epsilon) * (1 - delta)
+
+
+def chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribution:
+    """Connect the dots: a worse pair, whose profile has `delta` at the losses nodes * spacing.
+
+    nodes: increasing integers, two or more. What is left beyond the last becomes infinite loss.
+    """
     delta = np.minimum.accumulate(delta)
     gap, fall = np.diff(nodes) * spacing, -np.diff(delta)
     # A fall over one gap is P(right end) and beyond, less e^-gap of it: Algorithm 1.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,13 +38,17 @@ class PrivacyProfile(ABC):
     L = log dP/dQ is the privacy loss (Balle, Barthe and Gaboardi 2018, Theorem 5). A profile is
     adjacency-free: it knows a pair of distributions, and whoever builds it answers for the pair
     being the worst one for the sensitivity and the adjacency at hand. A guarantee covers (P, Q) and
-    (Q, P). Every pair in this package is symmetric, both have the same profile, but for
-    RaisedVarianceProfile, where (P, Q) is the worse one at every epsilon >= 0. So the direction
-    (P, Q) is enough; only ComposedProfile needs the symmetry.
+    (Q, P). One direction is enough: every pair in this package is symmetric, or its profile says
+    otherwise and (P, Q) has the larger delta at every epsilon >= 0. Only ComposedProfile needs the
+    symmetry.
 
     Subclasses are frozen dataclasses. They define `_log_delta` and, where something better than
     the search below exists, `_epsilon`; both get a float array of validated numbers.
     """
+
+    # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are wider
+    # than rounding, so that what the rescaled noise claims is proven.
+    calibrated_curve: ClassVar[str] = "value"
 
     @property
     def largest_loss(self) -> float:
@@ -89,7 +93,8 @@ class PrivacyProfile(ABC):
 
         epsilon: finite, > 0; delta: in (0, 1), or 0 where the noise can be purely private. The
         delta that is reached is within 1e-10, relatively, of the one asked for; less only if the
-        profile is so steep that neighbouring floating-point scales differ by more. Raises
+        profile is so steep that neighbouring floating-point scales differ by more. Where the
+        bounds of delta are wider than rounding it is their upper end that is reached. Raises
         ValueError where no finite factor does it.
         """
         check_target(epsilon, delta)
@@ -98,7 +103,8 @@ class PrivacyProfile(ABC):
 
         def excess(log_factor: np.ndarray) -> np.ndarray:
             profiles = [self.scaled(float(np.exp(each))) for each in log_factor]
-            reached = np.array([profile.log_delta(epsilon).value for profile in profiles])
+            bounds = [profile.log_delta(epsilon) for profile in profiles]
+            reached = np.array([getattr(each, self.calibrated_curve) for each in bounds])
             return np.maximum(reached, _LOG_NOTHING) - np.log(delta)
 
         limit = _LARGEST_LOG_FACTOR

@@ -65,7 +65,7 @@ def optimal_shape(
 
 
 def _factor_nearby(start: SphericalProfile, epsilon: float, delta: float) -> float:
-    """As `start.scale_factor`, to 1e-9 in log delta, by few secant steps if it is close to 1."""
+    """As `start.scale_factor`, to 1e-6 in log delta, by few secant steps if it is close to 1."""
     target = np.log(delta)
 
     def excess(log_factor: float) -> float:
@@ -74,7 +74,7 @@ def _factor_nearby(start: SphericalProfile, epsilon: float, delta: float) -> flo
     before, now = 0.0, 0.01
     value_before, value = excess(before), excess(now)
     for _ in range(_SECANT_STEPS):
-        if abs(value) <= 1e-9:
+        if abs(value) <= 1e-6:
             return float(np.exp(now))
         if not np.isfinite(value + value_before) or value == value_before:
             break

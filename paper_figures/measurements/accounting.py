@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import integrate, optimize
+from scipy import integrate
 
 from mechanisms.privacy.gaussian import mu_for
+from mechanisms.privacy.sampling import gaussian_epsilon, step_budget
 from paper_figures.ledger import Claim, Measured, measurement
 from paper_figures.measurements.judging import close, judge_numbers, judge_statement, listed
 from paper_figures.registry import Results
@@ -27,14 +28,18 @@ def training_budget(claim: Claim, results: Results) -> Measured:
 
     a = claim.arguments
     steps = a["epochs"] * a["records"] // a["batch"]
-    event = _sampled_gaussian(a["batch"] / a["records"], steps)
+
+    def totals(accountant) -> list[float]:
+        return [
+            gaussian_epsilon(
+                sigma, a["batch"] / a["records"], steps, a["delta"], accountant=accountant()
+            )
+            for sigma, _ in a["stated"]
+        ]
+
     sigmas = [sigma for sigma, _ in a["stated"]]
-    ours = [_epsilon(RdpAccountant(), event(sigma), a["delta"]) for sigma in sigmas]
-    coarse = [_epsilon(RdpAccountant(COARSE_ORDERS), event(sigma), a["delta"]) for sigma in sigmas]
-    tight = [
-        _epsilon(PLDAccountant(value_discretization_interval=1e-3), event(sigma), a["delta"])
-        for sigma in sigmas
-    ]
+    ours, coarse = totals(RdpAccountant), totals(lambda: RdpAccountant(COARSE_ORDERS))
+    tight = totals(lambda: PLDAccountant(value_discretization_interval=1e-3))
     pairs = list(zip(ours, (stated for _, stated in a["stated"]), strict=True))
     words = listed(f"{e:.4g} at sigma {s:g}" for e, s in zip(ours, sigmas, strict=True))
     differ = ", ".join(f"{e / stated - 1:+.1%}" for e, stated in pairs)
@@ -50,36 +55,6 @@ def training_budget(claim: Claim, results: Results) -> Measured:
         ),
         footing="published",
     )
-
-
-def _sampled_gaussian(rate: float, steps: int):
-    from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
-
-    def event(sigma: float):
-        sampled = PoissonSampledDpEvent(rate, GaussianDpEvent(sigma))
-        return SelfComposedDpEvent(sampled, steps)
-
-    return event
-
-
-def _epsilon(accountant, event, delta: float) -> float:
-    return float(accountant.compose(event).get_epsilon(delta))
-
-
-def step_budget(
-    epsilon: float, delta: float, rate: float, epochs: int, slack: float
-) -> tuple[float, float]:
-    """(epsilon_0, delta_0) of r1smg2024 eq. (16), with T = epochs / rate steps.
-
-    epsilon = sqrt(2 T ln(1/slack)) x + T x (e^x - 1) with x = rate epsilon_0, and
-    delta = T rate delta_0 + slack.
-    """
-    steps = epochs / rate
-
-    def excess(x: float) -> float:
-        return math.sqrt(2 * steps * -math.log(slack)) * x + steps * x * math.expm1(x) - epsilon
-
-    return optimize.brentq(excess, 0.0, 1.0, xtol=1e-15) / rate, (delta - slack) / epochs
 
 
 @measurement()

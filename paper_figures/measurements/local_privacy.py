@@ -1,7 +1,6 @@
 """tldp2025: what its tensors reveal, its noise ratios and its error table, in closed form.
 
-Every component keeps its value with probability p, else Lap(0, b) or N(0, sigma^2) is added. The
-worst two tensors differ by Delta in every one of the I components.
+The worst two tensors differ by Delta in every one of the I components.
 """
 
 from __future__ import annotations
@@ -9,43 +8,26 @@ from __future__ import annotations
 import math
 
 import pandas as pd
-from scipy import special
 
-from mechanisms import Budget, Query
-from mechanisms.privacy.gaussian import GaussianProfile
-from mechanisms.privacy.products import KeepOrNoiseProfile, LaplaceProfile
+from mechanisms import AdditiveMechanism, Budget
+from paper_figures.errors import stated_errors, tensor_query
 from paper_figures.ledger import Claim, Measured, measurement
 from paper_figures.measurements.judging import at_least, calibrated, close, judge_statement, listed
 from paper_figures.registry import Results
 
-KINDS = {"laplace": "TLDP-L", "gaussian": "TLDP-G"}
+KINDS = {"tldp-l": "TLDP-L", "tldp-g": "TLDP-G"}
+# Entries of Table 5 by the mechanism that stands for them.
+ENTRIES = {"laplace": "Laplace", "gaussian": "Gaussian", "mvg": "MVG", "idn": "IDN"} | KINDS
 
 
-def spread(kind: str, epsilon: float, width: float) -> float:
-    """b = Delta / epsilon or sigma = Delta / sqrt(2 epsilon), Delta = width."""
-    return width / epsilon if kind == "laplace" else width / math.sqrt(2 * epsilon)
-
-
-def retention(kind: str, epsilon: float, width: float, count: int) -> float:
-    """p of Algorithm 1 for I = count; I Delta / b and I Delta^2 / (2 sigma^2) are I epsilon."""
-    constant = 2.0 if kind == "laplace" else math.sqrt(2 * math.pi)
-    exponent = (1 - count) * epsilon - math.log(constant * spread(kind, epsilon, width))
-    return float(special.expit(exponent))
-
-
-def tensor_profile(
-    kind: str, epsilon: float, width: float, count: int, weight: float = 0.0
-) -> KeepOrNoiseProfile:
-    """Exact profile of TLDP on I = count components, all with the same weight."""
-    scale = spread(kind, epsilon, width)
-    laplace = kind == "laplace"
-    return KeepOrNoiseProfile(
-        noise=LaplaceProfile(l1_sensitivity=width, scale=scale)
-        if laplace
-        else GaussianProfile(mu=width / scale),
-        keep=(1 - weight) * retention(kind, epsilon, width, count),
-        components=count,
-    )
+def tensor_mechanism(
+    key: str, epsilon: float, width: float, count: int, weight: float = 0.0
+) -> AdditiveMechanism:
+    """TLDP on I = count components as published, all of them with the same weight."""
+    query, budget = tensor_query((count,), width), Budget(epsilon=epsilon)
+    if weight:
+        return calibrated(f"{key}-w", query, budget, weights=[weight] * count)
+    return calibrated(key, query, budget)
 
 
 @measurement()
@@ -59,17 +41,18 @@ def tensor_guarantee(claim: Claim, results: Results) -> Measured:
     epsilon, width, weight = a["epsilon"], a["width"], a.get("weight", 0.0)
     deltas = {
         name: [
-            tensor_profile(kind, epsilon, width, count, weight).delta(epsilon).lower
+            tensor_mechanism(key, epsilon, width, count, weight).profile().delta(epsilon).lower
             for count in a["counts"]
         ]
-        for kind, name in KINDS.items()
+        for key, name in KINDS.items()
     }
     told = listed(f"{at_least(values[0])} ({name})" for name, values in deltas.items())
     others = "; ".join(
         f"I = {count}: {listed(f'{v[i]:.3g} ({n})' for n, v in deltas.items())}"
         for i, count in enumerate(a["counts"][1:], 1)
     )
-    kept = [(1 - weight) * retention(kind, epsilon, width, 1) for kind in KINDS]
+    single = [tensor_mechanism(key, epsilon, width, 1, weight) for key in KINDS]
+    kept = [math.exp(mechanism.parameters()["log_p"]) for mechanism in single]
     stated = (1 - weight) * math.exp(epsilon)
     weighted = (
         f" Weight {weight:g} everywhere: the stated bound on the ratio of probabilities is "
@@ -96,10 +79,13 @@ def noise_ratio(claim: Claim, results: Results) -> Measured:
     """b / b1 and sigma^2 / sigma1^2 of Theorem 2. Arguments: epsilon, width, count."""
     a = claim.arguments
     epsilon, width, count = a["epsilon"], a["width"], a["count"]
-    query = Query(shape=(count,), l2_sensitivity=width, l1_sensitivity=count * width)
-    everywhere = calibrated("laplace", query, Budget(epsilon=epsilon)).noise.scale
-    laplace = spread("laplace", epsilon, width) / everywhere
-    gaussian = spread("gaussian", epsilon, width) ** 2 / (count * width**2 / (2 * epsilon))
+    b, sigma = (
+        tensor_mechanism(key, epsilon, width, count).parameters()[name]
+        for key, name in (("tldp-l", "b"), ("tldp-g", "sigma"))
+    )
+    query = tensor_query((count,), width)
+    laplace = b / calibrated("laplace", query, Budget(epsilon=epsilon)).parameters()["b"]
+    gaussian = sigma**2 / (count * width**2 / (2 * epsilon))
     same = all(close(ratio, 1 / count, claim.tolerance) for ratio in (laplace, gaussian))
     return Measured(
         ours=f"b/b1 = 1/{1 / laplace:.6g}, sigma^2/sigma1^2 = 1/{1 / gaussian:.6g}",
@@ -145,33 +131,13 @@ def error_table(claim: Claim, results: Results) -> Measured:
 
 def _error_ratios(epsilon: float, width: float, side: int, delta: float) -> dict[str, float]:
     """Stated over computed error of every entry."""
-    count = side**2
-    root = math.sqrt(count)
-    query = Query(
-        shape=(side, side),
-        l2_sensitivity=width * root,
-        l1_sensitivity=width * count,
-        element_range=(-width / 2, width / 2),
-        frobenius_bound=width / 2 * root,
-        adjacency="local",
-    )
-    budget = Budget(epsilon=epsilon, delta=delta)
-    keep = {kind: retention(kind, epsilon, width, count) for kind in KINDS}
-    b, sigma = spread("laplace", epsilon, width), spread("gaussian", epsilon, width)
-    stated = {
-        "Laplace": width / epsilon * count * math.sqrt(2 * count),
-        "Gaussian": width / (2 * epsilon) * count * root,
-        "MVG": width * side * count * root / (math.sqrt(2) * epsilon) * math.log(side + 1) ** 2,
-        "IDN": width * count * root / (math.sqrt(2) * epsilon),
-        "TLDP-L": width / epsilon * math.sqrt(2 * (1 - keep["laplace"]) * count),
-        "TLDP-G": width / (2 * epsilon) * math.sqrt((1 - keep["gaussian"]) * count),
-    }
+    stated = stated_errors((side, side), epsilon, width)
+    query, budget = tensor_query((side, side), width), Budget(epsilon=epsilon, delta=delta)
+    options = {"mvg": {"zeta": "sqrt"}}
     squares = {
-        "Laplace": calibrated("laplace", query, budget).expected_loss(),
-        "Gaussian": count * count * sigma**2,
-        "MVG": calibrated("mvg", query, budget, zeta="sqrt").expected_loss(),
-        "IDN": calibrated("idn", query, budget).expected_loss(),
-        "TLDP-L": count * (1 - keep["laplace"]) * 2 * b**2,
-        "TLDP-G": count * (1 - keep["gaussian"]) * sigma**2,
+        key: calibrated(key, query, budget, **options.get(key, {})).expected_loss()
+        for key in ("laplace", "mvg", "idn", *KINDS)
     }
-    return {name: stated[name] / math.sqrt(squares[name]) for name in stated}
+    # The Gaussian of the paper's eq. (7): sigma^2 = I Delta^2 / (2 epsilon), without a delta.
+    squares["gaussian"] = side**4 * width**2 / (2 * epsilon)
+    return {name: stated[key] / math.sqrt(squares[key]) for key, name in ENTRIES.items()}

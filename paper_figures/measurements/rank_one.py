@@ -7,6 +7,7 @@ import math
 from scipy import integrate, special, stats
 
 from mechanisms import Budget, Query
+from mechanisms.privacy.sampling import SampledRun
 from mechanisms.r1smg import log_psi
 from paper_figures.ledger import Claim, Measured, measurement
 from paper_figures.measurements.judging import at_least, calibrated, judge_statement, listed
@@ -64,8 +65,8 @@ def one_step(claim: Claim, results: Results) -> Measured:
         budget = Budget(epsilon=step, delta=a["step_delta"])
         profile = calibrated("r1smg", query, budget).profile()
         alone.append(f"{at_least(profile.delta(step).lower)} at {step:g}")
-        unsampled = math.log1p(math.expm1(total) / a["rate"])
-        sampled.append(a["rate"] * profile.delta(unsampled).lower)
+        run = SampledRun(step=profile, rate=a["rate"], steps=1)
+        sampled.append(run.step_delta(total).lower)
     totals = listed(f"{total:g}" for total, _ in a["budgets"])
     return Measured(
         ours=f"one step alone has delta >= {min(sampled):.3g} at epsilon {totals} with sampling, "

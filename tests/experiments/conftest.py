@@ -31,6 +31,17 @@ COUNT_QUERY = {
     "map_epsilons": {"default": 0.5},
     "bounding_box": {"south": 40.4961, "north": 40.9155, "west": -74.2557, "east": -73.7004},
 }
+LINEAR_QUERIES = {
+    "datasets": ["city-grid", "city-longitude"],
+    "epsilons": [0.5],
+    "delta": 1e-6,
+    "cells_per_side": 6,
+    "line_cells": 24,
+    "trials": 4,
+    "random_queries": 15,
+    "city_pickups": 300,
+    "bounding_box": COUNT_QUERY["bounding_box"],
+}
 
 MECHANISM = '''
 """A mechanism from outside the suite that does what a test wants at each epsilon."""
@@ -72,7 +83,11 @@ def make_config():
     """A checked config with one experiment, in which every default can be replaced."""
 
     def make(experiment="noise_only", variants=None, limits=None, **settings):
-        defaults = {"noise_only": NOISE_ONLY, "count_query": COUNT_QUERY}[experiment]
+        defaults = {
+            "noise_only": NOISE_ONLY,
+            "count_query": COUNT_QUERY,
+            "linear_queries": LINEAR_QUERIES,
+        }[experiment]
         return check_config(
             {
                 "run": "test",

@@ -11,10 +11,11 @@ from mechanisms._tree import BlockTree, TreeLeastSquares
 from mechanisms.hb import (
     TreeLaplace,
     best_branching,
-    quadratic_form_cumulants,
     tree_height,
 )
+from mechanisms.loss import quadratic_form_cumulants
 from mechanisms.verify import HOLDS, verify
+from mechanisms.workloads import AllRange, Identity, Kronecker, Prefix, RandomRanges
 
 
 def histogram(*shape, l1=1.0):
@@ -106,6 +107,38 @@ def test_least_squares_agree_with_dense_algebra(shape, branching):
     columns = solver.estimate(units(tree)).reshape(len(matrix), -1)
     assert np.allclose(columns.T, covariance @ weighted, atol=1e-12)
     assert np.allclose(solver.cell_variances().ravel(), np.diag(covariance), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("shape", "factors"),
+    [
+        ((37,), (AllRange(37),)),
+        ((37,), (RandomRanges(37, 12),)),
+        ((6, 9), (Prefix(6), AllRange(9))),
+        ((6, 9), (RandomRanges(54, 20),)),
+        ((1, 5), (Identity(1), Prefix(5))),
+    ],
+    ids=str,
+)
+def test_variance_of_a_workload_agrees_with_dense_algebra(shape, factors):
+    noise = TreeLaplace(tree=BlockTree(shape=shape, branching=2, height=4), scale=3.0)
+    columns = noise._solver.estimate(units(noise.tree)).reshape(-1, math.prod(shape))
+    answers = columns @ Kronecker(factors).matrix().T
+    expected = 2 * 3.0**2 * np.sum(answers**2)
+    assert noise.workload_variance(factors) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "error"), [(AllRange, 6.40869236), (Prefix, 6.43381220)])
+def test_variance_of_a_workload_at_1024(kind, error):
+    """The same published values, by the experiment's way."""
+    noise, workload = calibrated(1024).noise, kind(1024)
+    variance = noise.workload_variance((workload,)) / (2 * noise.scale**2)
+    mean = noise.tree.height * variance / workload.queries
+    assert math.sqrt(mean) == pytest.approx(error, abs=5.1e-9)
+
+
+def test_variance_of_a_workload_is_not_computed_where_its_gram_is_too_large():
+    assert calibrated(5000).noise.workload_variance((Prefix(5000),)) is None
 
 
 @pytest.mark.parametrize("shape", [(1024,), (89, 89), (100,), (7, 30)])

@@ -182,14 +182,47 @@ def test_one_workload_stated_in_four_ways():
 
 def test_parameters_of_workloads_are_used():
     width = calibrated(histogram(9), workload="width", width=3).noise
-    assert width.workload_error() == pytest.approx(
-        width.sigma**2 * optimal_strategy(Width(9, 3).gram()).error, rel=1e-12
+    assert width.workload_variance((Width(9, 3),)) == pytest.approx(
+        width.sigma**2 * optimal_strategy(Width(9, 3).gram()).error, rel=1e-9
     )
     errors = {
-        calibrated(histogram(9), workload="random-range", queries=q, seed=s).noise.workload_error()
+        calibrated(
+            histogram(9), workload="random-range", queries=q, seed=s
+        ).expected_workload_error()
         for q, s in ((5, 0), (5, 1), (6, 0))
     }
     assert len(errors) == 3
+
+
+def test_parameters_have_defaults_where_they_are_used():
+    for given, left_out in [
+        ({"workload": "width", "width": 2}, {"workload": "width"}),
+        (
+            {"workload": ["identity", "random-range"], "queries": 100, "seed": 0},
+            {"workload": ["identity", "random-range"]},
+        ),
+    ]:
+        first, second = (
+            calibrated(histogram(3, 8), **options).expected_workload_error()
+            for options in (given, left_out)
+        )
+        assert first == second
+
+
+@pytest.mark.parametrize("key", ["matrix-mechanism", "matrix-mechanism-l1"])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"width": 2}, "option width is for the workload width only"),
+        ({"workload": "prefix", "width": 2}, "option width is for the workload width only"),
+        ({"workload": "width", "seed": 0}, "option seed is for the workload random-range only"),
+        ({"workload": np.eye(6), "queries": 5}, "option queries is for the workload random-range"),
+        ({"workload": ["width", "prefix"], "seed": 1}, "option seed is for"),
+    ],
+)
+def test_a_parameter_of_another_workload_is_refused(key, options, words):
+    with pytest.raises(ValueError, match=words):
+        calibrated(histogram(2, 3), key, **options)
 
 
 def test_total_is_answered_as_well_as_by_itself():
@@ -221,8 +254,8 @@ def test_the_count_query_with_rectangles(uber_budget):
         histogram(89, 89, adjacency="replace"), uber_budget, workload="all-range"
     )
     axis = optimal_strategy(AllRange(89).gram())
-    assert mechanism.noise.workload_error() == pytest.approx(
-        (mechanism.noise.sigma * axis.error) ** 2, rel=1e-12
+    assert mechanism.expected_workload_error() == pytest.approx(
+        (mechanism.noise.sigma * axis.error) ** 2, rel=1e-9
     )
     assert mechanism.sample(np.random.default_rng(0), 2).shape == (2, 89, 89)
 

@@ -18,6 +18,8 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.__main__ import main
+from mechanisms.noise import IndependentLaplace
+from mechanisms.privacy.products import LaplaceProfile
 from mechanisms.verify import HOLDS, LOOSE, REFUTED, UNDECIDED, explain, verify
 
 
@@ -69,15 +71,18 @@ WITH_PROFILE = [
 def test_exact_footing_meets_the_budget(key, shape, make_query):
     budget = Budget(epsilon=0.8, delta=1e-6)
     query = make_query(*shape)
-    if key == "laplace":
-        query = Query(shape=shape, l2_sensitivity=1.0, l1_sensitivity=1.0)
-    if calibrated(key, query, budget).slack():
+    published = calibrated(key, query, budget)
+    # Even infinite noise leaves the values that TLDP keeps.
+    exposed = published.profile().scaled(1e9).delta(budget.epsilon).value > budget.delta
+    if published.slack() or exposed:
         with pytest.raises(Unsupported, match="no exact footing"):
             calibrated(key, query, budget, "exact")
         return
     mechanism = calibrated(key, query, budget, "exact")
-    true = mechanism.profile().delta(budget.epsilon).value
-    assert true == pytest.approx(budget.delta, rel=1e-9)
+    true = mechanism.profile().delta(budget.epsilon)
+    assert true.value == pytest.approx(budget.delta, rel=1e-5)
+    reached = getattr(true, mechanism.profile().calibrated_curve)
+    assert reached == pytest.approx(budget.delta, rel=1e-9)
     assert verify(mechanism).verdict == HOLDS
 
 
@@ -110,9 +115,43 @@ def test_laplace_is_pure_and_tight(make_query):
     assert result.true_epsilon.value == pytest.approx(0.5, rel=1e-12)
 
 
-def test_laplace_has_no_exact_footing_where_no_element_can_move_by_the_l1_sensitivity(make_query):
-    with pytest.raises(Unsupported, match="only the l1 ball is computed"):
-        calibrated("laplace", make_query(3, 3), Budget(epsilon=0.5, delta=1e-5), "exact")
+@pytest.mark.parametrize(
+    ("l1", "l2", "linf", "worst"),
+    [
+        # All nine elements, two of them, one: as the box allows.
+        (3.0, 1.0, 1 / 3, (9, 1 / 3)),
+        (2.0, math.sqrt(2), 1.0, (2, 1.0)),
+        (2.0, 2.0, None, (1, 2.0)),
+        (2.0, 2.0, 3.0, (1, 2.0)),
+        # No l1 sensitivity is needed where the box implies one.
+        (None, 3.0, 1.0, (9, 1.0)),
+    ],
+)
+def test_the_worst_pair_of_laplace_noise(l1, l2, linf, worst):
+    query = Query(shape=(3, 3), l2_sensitivity=l2, l1_sensitivity=l1, linf_sensitivity=linf)
+    noise = IndependentLaplace(shape=(3, 3), scale=2.0)
+    assert noise.slack(query) is None
+    count, width = worst
+    one = LaplaceProfile(l1_sensitivity=width, scale=2.0)
+    assert noise.profile(query).delta(0.1) == one.compose(count).delta(0.1)
+
+
+@pytest.mark.parametrize(
+    ("l1", "l2", "linf", "words"),
+    [
+        (2.5, 3.0, 1.0, "whole multiple"),
+        (2.0, 1.0, None, "l2 ball is not used"),
+        (9.0, 2.0, 1.0, "l2 ball is not used"),
+    ],
+)
+def test_laplace_has_no_exact_footing_where_its_worst_pair_is_not_known(l1, l2, linf, words):
+    query = Query(shape=(3, 3), l2_sensitivity=l2, l1_sensitivity=l1, linf_sensitivity=linf)
+    with pytest.raises(Unsupported, match=words):
+        calibrated("laplace", query, Budget(epsilon=0.5, delta=1e-5), "exact")
+    # What is computed instead is at least as bad as any change that there is.
+    noise = IndependentLaplace(shape=(3, 3), scale=2.0)
+    several = LaplaceProfile(l1_sensitivity=min(linf or 1.0, l2), scale=2.0)
+    assert noise.profile(query).delta(0.1).upper >= several.delta(0.1).lower
 
 
 def test_a_profile_with_slack_refutes_nothing():
@@ -130,6 +169,10 @@ def test_a_profile_with_slack_refutes_nothing():
     result = verify(too_little)
     assert result.true_delta.lower > budget.delta
     assert (result.verdict, result.wasted_variance) == (UNDECIDED, None)
+    # Nor do samples: they are drawn from a pair that no two data sets have.
+    sampled = verify(too_little, samples=5000)
+    assert sampled.audit.refutes(budget.delta)
+    assert sampled.verdict == UNDECIDED
 
 
 def test_non_private_claims_nothing(make_query):

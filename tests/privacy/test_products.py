@@ -79,7 +79,84 @@ def test_two_components_by_brute_force():
     exact = np.array([two_laplace_delta(e, 0.6, 0.6) for e in epsilon])
     bounds = profile.delta(epsilon)
     assert (bounds.lower <= exact).all() and (exact <= bounds.upper).all()
-    np.testing.assert_allclose(bounds.value, exact, rtol=1e-4)
+    np.testing.assert_allclose(bounds.value, exact, rtol=1e-6)
+    assert (bounds.upper <= 1.000002 * bounds.lower).all()
+
+
+@pytest.mark.parametrize(("components", "tau"), [(3, 0.4), (50, 1.0), (784, 0.01)])
+def test_two_engines_enclose_the_same_laplace_product(components, tau):
+    lattice = IndependentLaplaceProfile(components=components, width=tau, scale=1.0)
+    general = ComposedProfile(
+        base=LaplaceProfile(l1_sensitivity=tau, scale=1.0), times=components
+    )  # fmt: skip
+    epsilon = lattice.epsilon(np.array([0.05, 1e-3]) * min(tau * np.sqrt(components), 1.0))
+    ours, theirs = lattice.delta(epsilon.value), general.delta(epsilon.value)
+    assert (ours.lower <= theirs.upper).all() and (theirs.lower <= ours.upper).all()
+    np.testing.assert_allclose(ours.value, theirs.value, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("components", "tau", "epsilon"),
+    [(200, 0.5, 40.0), (784, 0.1, 5.0), (784, 0.1, 60.0), (10_000, 0.02, 1.0)],
+)
+def test_laplace_product_by_the_inverse_laplace_transform(components, tau, epsilon):
+    """delta = 1 / (2 pi i) int M(z)^k e^(-z epsilon) / (z (z + 1)) dz on a vertical line.
+
+    M is the moment generating function of one loss. Beyond the first fall of |M|^k, to e^-38 or
+    less here, its atoms add what is far below the tolerance.
+    """
+    with mp.workdps(40):
+        line = mp.mpf(epsilon) / (components * mp.mpf(tau) ** 2)
+
+        def integrand(y):
+            z = line + 1j * y
+            w = z + mp.mpf(1) / 2
+            one = mp.exp(-mp.mpf(tau) / 2) * (mp.cosh(w * tau) + mp.sinh(w * tau) / (2 * w))
+            return mp.re(one**components * mp.exp(-z * epsilon) / (z * (z + 1)))
+
+        width = 1 / (tau * mp.sqrt(components))
+        exact = mp.quad(integrand, [width * i for i in range(14)]) / mp.pi
+        log_exact = float(mp.log(exact))
+    profile = IndependentLaplaceProfile(components=components, width=tau, scale=1.0)
+    bounds = profile.log_delta(epsilon)
+    assert bounds.lower <= log_exact <= bounds.upper
+    assert bounds.value == pytest.approx(log_exact, abs=2e-5)
+    assert bounds.upper - bounds.lower < 2e-3
+
+
+def test_many_small_laplace_components_are_gaussian():
+    """mu = sqrt(k) tau; the central limit errs by 1/k here (three moments agree)."""
+    components, mu = 10**6, 0.3
+    profile = IndependentLaplaceProfile(
+        components=components, width=mu / np.sqrt(components), scale=1.0
+    )
+    epsilon = np.array([0.0, 0.5, 1.0, 2.0])
+    gaussian = GaussianProfile(mu=mu).delta(epsilon).value
+    # The variance of one loss is tau^2 (1 - 2 tau / 3 + ...): a share of 2 tau / 3 of mu^2.
+    np.testing.assert_allclose(profile.delta(epsilon).value, gaussian, rtol=1e-2)
+    assert (profile.delta(epsilon).value < gaussian).all()
+
+
+def test_laplace_product_at_its_ends():
+    profile = IndependentLaplaceProfile(components=4, width=0.25, scale=1.0)
+    # Just below the largest loss only four times the atom 1/2 at tau is left.
+    gap = 1e-9
+    bounds = profile.delta(1 - gap)
+    assert bounds.lower <= gap / 16 * (1 + 1e-6) and gap / 16 * (1 - 1e-6) <= bounds.upper
+    assert profile.delta(1.0).upper == 0.0
+    assert profile.delta(np.array([])).value.size == 0
+    # Noise that hides nothing, and noise that hides all.
+    for tau, delta in ((1e12, 1.0), (1e-12, 0.75e-12)):
+        value = IndependentLaplaceProfile(components=4, width=tau, scale=1.0).delta(0.0).value
+        assert value == pytest.approx(delta, rel=1e-6)
+
+
+def test_laplace_product_scale_factor_is_proven():
+    profile = IndependentLaplaceProfile(components=784, width=1.0, scale=1.0)
+    scaled = profile.scaled(profile.scale_factor(1.0, 1e-5))
+    reached = scaled.delta(1.0)
+    assert reached.upper == pytest.approx(1e-5, rel=1e-9)
+    assert 0.99999e-5 < reached.lower < reached.value < 1e-5
 
 
 @pytest.mark.parametrize(("components", "tau"), [(5, 0.3), (40, 0.1)])
@@ -131,10 +208,17 @@ def test_composition_encloses_the_gaussian_closed_form(mu, times):
 
 def test_compositions_of_compositions_multiply():
     profile = LaplaceProfile(l1_sensitivity=1.0, scale=5.0).compose(2).compose(3)
-    assert profile.times == 6
-    assert profile.delta(0.3).value == pytest.approx(
-        IndependentLaplaceProfile(components=6, width=1.0, scale=5.0).delta(0.3).value, rel=1e-12
+    assert profile.components == 6
+    assert profile.delta(0.3) == (
+        IndependentLaplaceProfile(components=6, width=1.0, scale=5.0).delta(0.3)
     )
+
+
+def keep_or_noise(noise, keep, components):
+    """`noise` is that of one component; all are kept with the same probability."""
+    with np.errstate(divide="ignore"):
+        log_keep = np.full(components, np.log(np.float64(keep)))
+    return KeepOrNoiseProfile.of(noise=noise.compose(components), log_keep=log_keep)
 
 
 def keep_or_noise_by_brute_force(density, keep, epsilon, cells):
@@ -166,12 +250,12 @@ def test_keep_or_noise_by_brute_force(keep, epsilon, kind):
             lambda x: 1.2 * np.exp(-0.72 * x**2) / np.sqrt(2 * np.pi), keep, epsilon, cells
         )
     for components, each in zip((1, 2), exact, strict=True):
-        profile = KeepOrNoiseProfile(noise=noise, keep=keep, components=components)
+        profile = keep_or_noise(noise, keep, components)
         assert profile.delta(epsilon).value == pytest.approx(each, rel=2e-4)
 
 
 def test_atom_mass_and_the_deltas_below_it():
-    profile = KeepOrNoiseProfile(noise=GaussianProfile(mu=1.0), keep=0.01, components=30)
+    profile = keep_or_noise(GaussianProfile(mu=1.0), 0.01, 30)
     mass = 1 - 0.99**30
     assert profile.atom_mass == pytest.approx(mass, rel=1e-13)
     assert profile.delta(1e6).value == pytest.approx(mass, rel=1e-13)
@@ -180,9 +264,9 @@ def test_atom_mass_and_the_deltas_below_it():
     above = profile.epsilon(1.01 * mass)
     assert above.lower <= above.value <= above.upper < np.inf
     assert profile.delta(above.value).value == pytest.approx(1.01 * mass, rel=1e-10)
-    tiny = KeepOrNoiseProfile(noise=GaussianProfile(mu=1.0), keep=1e-200, components=784)
+    tiny = keep_or_noise(GaussianProfile(mu=1.0), 1e-200, 784)
     assert tiny.atom_mass == pytest.approx(784e-200, rel=1e-12)
-    sure = KeepOrNoiseProfile(noise=GaussianProfile(mu=1.0), keep=1.0, components=2)
+    sure = keep_or_noise(GaussianProfile(mu=1.0), 1.0, 2)
     assert sure.atom_mass == 1.0 and sure.delta(5.0).value == 1.0
 
 
@@ -190,15 +274,15 @@ def test_tldp_laplace_on_an_image_has_delta_one():
     # TLDP-L at epsilon 1 on 784 components: b = Delta, kept with p = e^(1 - 784) / (2 b + ...).
     keep = float(mp.e ** (1 - 784) / 2)
     noise = LaplaceProfile(l1_sensitivity=1.0, scale=1.0)
-    profile = KeepOrNoiseProfile(noise=noise, keep=keep, components=784)
+    profile = keep_or_noise(noise, keep, 784)
     assert profile.delta(1.0).lower == pytest.approx(1.0, abs=1e-6)
 
 
 def test_keep_or_noise_scale_factor():
     noise = GaussianProfile(mu=2.0)
-    profile = KeepOrNoiseProfile(noise=noise, keep=1e-4, components=10)
+    profile = keep_or_noise(noise, 1e-4, 10)
     scaled = profile.scaled(profile.scale_factor(1.0, 0.01))
-    assert scaled.keep == 1e-4
+    assert scaled.log_exposure == profile.log_exposure
     assert scaled.delta(1.0).value == pytest.approx(0.01, rel=1e-9)
     with pytest.raises(ValueError, match="out of reach"):
         profile.scale_factor(1.0, 9e-4)
@@ -209,10 +293,11 @@ def test_keep_or_noise_scale_factor():
     [
         LaplaceProfile(l1_sensitivity=1.5, scale=1.0),
         IndependentLaplaceProfile(components=4, width=0.5, scale=1.0),
-        KeepOrNoiseProfile(noise=GaussianProfile(mu=0.5), keep=0.02, components=5),
-        KeepOrNoiseProfile(
-            noise=LaplaceProfile(l1_sensitivity=0.5, scale=1.0), keep=0.02, components=3
-        ),
+        keep_or_noise(GaussianProfile(mu=0.5), 0.02, 5),
+        keep_or_noise(LaplaceProfile(l1_sensitivity=0.5, scale=1.0), 0.02, 3),
+        # So many components that their losses are drawn as counts of cells.
+        IndependentLaplaceProfile(components=400, width=0.05, scale=1.0),
+        IndependentLaplaceProfile(components=50, width=0.1, scale=1.0),
     ],
     ids=lambda profile: type(profile).__name__,
 )
@@ -239,19 +324,17 @@ def test_sampled_losses_reproduce_delta(profile):
             "components must be at least 1, got 0",
         ),
         (
-            lambda: KeepOrNoiseProfile(noise=1.0, keep=0.1, components=1),
+            lambda: KeepOrNoiseProfile(noise=1.0, log_exposure=-1.0),
             TypeError,
             "noise must be a PrivacyProfile",
         ),
         (
-            lambda: KeepOrNoiseProfile(noise=GaussianProfile(mu=1.0), keep=1.1, components=1),
+            lambda: keep_or_noise(GaussianProfile(mu=1.0), 1.1, 1),
             ValueError,
-            r"keep is a probability and must lie in \[0, 1\], got 1.1",
+            "log of probabilities and must be <= 0, got 0.0953",
         ),
         (
-            lambda: KeepOrNoiseProfile(
-                noise=GaussianProfile(mu=1.0), keep=0.5, components=1
-            ).scale_factor(0.0, 0.6),
+            lambda: keep_or_noise(GaussianProfile(mu=1.0), 0.5, 1).scale_factor(0.0, 0.6),
             ValueError,
             "epsilon must be finite and > 0",
         ),

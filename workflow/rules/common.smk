@@ -27,7 +27,7 @@ DRAWINGS = drawings_for(
 )
 OFFICIAL = sorted(
     {
-        cell.dataset
+        cell.files
         for cell in CELLS.values()
         if data_source(cell.experiment, cell.dataset) == "official"
     }
@@ -54,8 +54,8 @@ def cell_inputs(wildcards):
     """Code and data of one cell."""
     cell = CELLS[wildcards.cell]
     files = {"sources": cell.sources(CONFIG)}
-    if cell.dataset in OFFICIAL:
-        files["data"] = DATA / cell.dataset / "fetched.json"
+    if cell.files in OFFICIAL:
+        files["data"] = DATA / cell.files / "fetched.json"
     return files
 
 

@@ -1,0 +1,235 @@
+"""Learning with noisy gradients, r1smg2024, Section 7.3 (Figures 7 and 8).
+
+Every step draws each record with probability q = batch / records, adds up the gradients of the
+cross-entropy, each clipped to norm C, and releases the sum through the mechanism. The point's
+(epsilon, delta) is the budget of the whole run. How one step's noise follows from it is told in
+experiments/learning/noise.py; what the run truly spends is measured beside the accuracy.
+Adjacency: one record is added or removed. The control without privacy does not clip, as in the
+paper. Start and samples are shared by all mechanisms.
+
+The paper states q, E, C, the noise multipliers and delta'; not the learning rate (0.15 in the
+tutorial that it cites) nor whether samples are Poisson, which its accountant assumes.
+
+Canary: someone who knows all gradients of a step but one, of norm C, tests by the likelihood ratio
+whether it was there. At the budget of one step by eq. (16), without sampling, the claim bounds the
+true positive rate by e^epsilon times the false positive rate plus delta.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from experiments.checks import (
+    ConfigError,
+    Setting,
+    integer,
+    list_of,
+    mapping_of,
+    number,
+    one_of,
+    positive,
+)
+from experiments.experiment import Names, Point, Value, Variant
+from experiments.learning import data
+from experiments.learning.clipping import RULES, Clipping
+from experiments.learning.networks import NETWORKS
+from mechanisms import AdditiveMechanism, Budget, Mechanism
+
+if TYPE_CHECKING:
+    from experiments.learning.noise import Schedule
+
+NAME = "dpsgd"
+PAPER = "r1smg2024"
+DATASETS = data.SOURCES
+DEVICES = ("cpu", "auto")
+
+
+SETTINGS = {
+    "budgets": Setting(
+        "a mapping from data sets to lists of numbers > 0",
+        mapping_of(list_of(positive)),
+        "total epsilon of a run",
+    ),
+    "delta": Setting("a number in (0, 1)", number(1e-300, 1 - 1e-16), "total delta"),
+    "slack": Setting("a number in (0, delta)", positive, "delta' of r1smg2024 eq. (16)", 1e-10),
+    "epochs": Setting(
+        "a mapping from data sets to whole numbers >= 1", mapping_of(integer(1)), "epochs of a run"
+    ),
+    "batch": Setting("a whole number >= 1", integer(1), "expected records per step", 256),
+    "records": Setting(
+        "a mapping from data sets to whole numbers >= 1",
+        mapping_of(integer(1)),
+        "training records kept, drawn at random; all where absent",
+        {},
+    ),
+    "learning_rate": Setting("a number > 0", positive, "of plain gradient descent", 0.15),
+    "clipping": Setting("l2 or linf", one_of(*RULES), "rule for single gradients", "l2"),
+    "clipping_bound": Setting("a number > 0", positive, "norm that gradients are clipped to", 1.0),
+    "trials": Setting("a whole number >= 1", integer(1), "runs per budget", 1),
+    "canary_samples": Setting(
+        "a whole number >= 1", integer(1), "releases with and without the canary", 400_000
+    ),
+    "canary_rates": Setting(
+        "a list of numbers in [0, 1]",
+        list_of(number(0, 1)),
+        "false positive rates at which the canary is tested",
+        [1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3],
+    ),
+    "threads": Setting("a whole number >= 1", integer(1), "threads of torch in one cell", 1),
+    "device": Setting(
+        "cpu or auto",
+        one_of(*DEVICES),
+        "auto: CUDA where there is one; its results are not the CPU's",
+        "cpu",
+    ),
+}
+
+
+def check(settings: dict) -> None:
+    """Raise ConfigError unless every data set has budgets and epochs, and slack < delta."""
+    for key in ("budgets", "epochs"):
+        for dataset in settings["datasets"]:
+            if dataset not in settings[key]:
+                raise ConfigError(f"config key experiments.dpsgd.{key} has no entry for {dataset}")
+    if settings["slack"] >= settings["delta"]:
+        raise ConfigError(
+            "config key experiments.dpsgd.slack must be below delta, got "
+            f"{settings['slack']:g} and {settings['delta']:g}"
+        )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all mechanisms share."""
+
+    dataset: str
+    split: data.Split
+    settings: dict
+
+    @property
+    def clipping(self) -> Clipping:
+        """The clipping rule of the config."""
+        return Clipping(rule=self.settings["clipping"], bound=self.settings["clipping_bound"])
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """One point per total budget; the shape is that of the gradient as a row."""
+    return [
+        Point(shape=(1, NETWORKS[dataset].size), epsilon=epsilon, delta=settings["delta"])
+        for epsilon in settings["budgets"][dataset]
+    ]
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+    """The images, and the part of them that is trained on."""
+    seed = names.shared_seed("records")
+    split = data.load(dataset, folder, settings["records"].get(dataset), seed)
+    return Problem(dataset, split, settings)
+
+
+def measure(
+    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Claimed and true budgets, the canary, and the accuracy after every epoch (`element`)."""
+    # Accounting and torch take seconds to load, and reading a config imports this module.
+    from experiments.learning.noise import Schedule, calibrated
+
+    records, batch = len(problem.split.train_labels), problem.settings["batch"]
+    epochs = problem.settings["epochs"][problem.dataset]
+    schedule = Schedule(
+        rate=batch / records,
+        steps=epochs * records // batch,
+        epochs=epochs,
+        slack=problem.settings["slack"],
+    )
+    query = problem.clipping.query(NETWORKS[problem.dataset].size, batch)
+    total = Budget(epsilon=point.epsilon, delta=point.delta)
+    mechanism = calibrated(variant, query, total, schedule, footing)
+    yield Value("records", float(records))
+    yield Value("sampling_rate", schedule.rate)
+    yield Value("steps", float(schedule.steps))
+    yield from _privacy(mechanism, total, schedule)
+
+    step = schedule.step_budget(total)
+    yield Value("step_epsilon", step.epsilon)
+    yield Value("step_delta", step.delta)
+    one_step = variant.mechanism.calibrate(query, step, footing, **variant.options)
+    yield from _canary(one_step, problem.settings, names.seed(point, "canary"))
+
+    for trial in range(problem.settings["trials"]):
+        yield from _training(problem, mechanism, point, names, trial)
+
+
+def _privacy(mechanism: Mechanism, total: Budget, schedule: Schedule) -> Iterator[Value]:
+    """The size of a step's noise, and bounds on what the whole run spends."""
+    if isinstance(mechanism, AdditiveMechanism):
+        yield Value("noise_norm", math.sqrt(mechanism.expected_loss()))
+    profile = mechanism.profile()
+    if profile is None:
+        return
+    run = schedule.run(profile)
+    yield Value("true_delta_upper", run.delta(total.epsilon))
+    if mechanism.slack() is None:
+        yield Value("true_delta_lower", run.step_delta(total.epsilon).lower)
+    epsilon = run.epsilon(total.delta)
+    if math.isfinite(epsilon):
+        yield Value("true_epsilon_upper", epsilon)
+
+
+def _canary(mechanism: Mechanism, settings: dict, seed: int) -> Iterator[Value]:
+    """Rates of the likelihood-ratio test; thresholds come from releases of their own."""
+    profile = mechanism.profile()
+    if profile is None:
+        return
+    rng, count = np.random.default_rng(seed), settings["canary_samples"]
+    rates = np.array(settings["canary_rates"])
+    absent = profile.sample_losses(rng, count, reverse=True)
+    thresholds = np.quantile(absent, 1 - rates, method="higher")
+    for metric, reverse in (("canary_fpr", True), ("canary_tpr", False)):
+        losses = np.sort(profile.sample_losses(rng, count, reverse=reverse))
+        found = 1 - np.searchsorted(losses, thresholds, side="right") / count
+        for element, rate in enumerate(found):
+            yield Value(metric, rate, element=element, seed=seed)
+
+
+def _training(
+    problem: Problem, mechanism: Mechanism, point: Point, names: Names, trial: int
+) -> Iterator[Value]:
+    from experiments.learning.loop import Plan, Seeds, train
+
+    settings = problem.settings
+    plan = Plan(
+        batch=settings["batch"],
+        epochs=settings["epochs"][problem.dataset],
+        learning_rate=settings["learning_rate"],
+        clipping=None if mechanism.guarantee == "none" else problem.clipping,
+        threads=settings["threads"],
+        device=settings["device"],
+    )
+    seeds = Seeds(
+        start=names.shared_seed("start", trial),
+        batches=names.shared_seed("batches", trial),
+        noise=names.seed(point, trial),
+    )
+    history = train(
+        NETWORKS[problem.dataset],
+        problem.split,
+        plan,
+        mechanism.release,
+        seeds,
+        checkpoint=names.folder and names.folder / f"epsilon-{point.epsilon:g}-{trial}.pt",
+        label=f"{names.mechanism} {mechanism.footing} epsilon {point.epsilon:g} trial {trial}",
+    )
+    for number_of_epoch, epoch in enumerate(history, start=1):
+        at = (trial, number_of_epoch, seeds.noise)
+        yield Value("train_accuracy", epoch.train_accuracy, *at)
+        yield Value("test_accuracy", epoch.test_accuracy, *at)
+        yield Value("epoch_seconds", epoch.seconds, *at, timing=True)
+    yield Value("final_train_accuracy", history[-1].train_accuracy, trial, seed=seeds.noise)
+    yield Value("final_test_accuracy", history[-1].test_accuracy, trial, seed=seeds.noise)

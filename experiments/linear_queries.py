@@ -1,0 +1,256 @@
+"""Linear queries on histograms: the error per query, of noise made for them and of other noise.
+
+Every data set is one histogram x of counts. Adjacency: one record is added or removed, so that one
+cell changes by one: l1, l2 and linf sensitivity 1. The number of records is not public; nothing
+bounds the counts or their norm, so that mechanisms that need such a bound are unsupported.
+
+Histograms, over domains that are known without the data:
+
+adult-age, adult-hours
+    Adult's training part (32,561 people), one cell for each whole year of age and each whole hour
+    of work per week from 0 to 99.
+adult-capital-loss
+    The same people, 1024 cells of 5 dollars from 0: nearly all of them are in the first.
+city-grid, uber-grid
+    Pickups in a square grid of the map, see count_query.
+city-longitude
+    The simulated city's pickups along one axis.
+
+Workloads: prefix (from the first cell to each, on a map all rectangles from its south-west corner),
+all-range (all ranges, or rectangles) and random (ranges or rectangles whose ends are drawn
+uniformly; all mechanisms share them). Mechanisms that take a workload are told the one at hand and
+calibrated for each; the others release x once for all three. A released histogram answers a query
+by summing its cells. The mean squared error per query is measured, and exact where the noise has a
+known covariance.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from experiments.checks import Setting, integer
+from experiments.count_query import (
+    map_counts,
+    map_settings,
+    random_rectangles,
+    rectangle_sums,
+)
+from experiments.datasets import adult
+from experiments.experiment import Names, Point, Value, Variant
+from experiments.grid import EPSILONS, points_over
+from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported
+from mechanisms.workloads import AllRange, Explicit, Kronecker, Prefix
+
+NAME = "linear_queries"
+PAPER = "suite"
+# Column of Adult, cells, and width of a cell in units of the column.
+_ADULT = {
+    "adult-age": ("age", 100, 1),
+    "adult-hours": ("hours-per-week", 100, 1),
+    "adult-capital-loss": ("capital-loss", 1024, 5),
+}
+_GRIDS = {"city-grid": "city", "uber-grid": "uber"}
+DATASETS = dict.fromkeys([*_ADULT, "uber-grid"], "official") | {
+    "city-grid": "simulated",
+    "city-longitude": "simulated",
+}
+FILES = dict.fromkeys(_ADULT, "adult") | {"uber-grid": "uber"}
+SETTINGS = (
+    EPSILONS
+    | map_settings(NAME)
+    | {
+        "cells_per_side": Setting("a whole number >= 1", integer(1), "cells per axis of grids", 32),
+        "line_cells": Setting("a whole number >= 1", integer(1), "cells of city-longitude", 256),
+        "trials": Setting("a whole number >= 1", integer(1), "releases per grid point", 100),
+        "random_queries": Setting(
+            "a whole number >= 1", integer(1), "queries of the random workload", 200
+        ),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all mechanisms share.
+
+    Attributes:
+        counts: The histogram, (n,) or (k, k).
+        rectangles: (q, 4), the random queries on the histogram as a matrix (a line has one column).
+        workloads: The workloads by name, as factors of a Kronecker product.
+        trials: Releases per grid point.
+    """
+
+    counts: np.ndarray
+    rectangles: np.ndarray
+    workloads: dict[str, tuple]
+    trials: int
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon at the one shape of the histogram."""
+    if dataset in _GRIDS:
+        shape = (settings["cells_per_side"],) * 2
+    else:
+        shape = (settings["line_cells"] if dataset == "city-longitude" else _ADULT[dataset][1],)
+    return points_over([shape], settings, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+    """The histogram and the workloads over it."""
+    counts = _histogram(settings, dataset, folder, names)
+    matrix = counts.reshape(len(counts), -1)
+    seed = names.shared_seed("rectangles")
+    rectangles = random_rectangles(matrix.shape, settings["random_queries"], seed)
+    workloads = {
+        "prefix": tuple(Prefix(cells) for cells in counts.shape),
+        "all-range": tuple(AllRange(cells) for cells in counts.shape),
+        "random": (Explicit(rectangle_rows(rectangles, matrix.shape)),),
+    }
+    return Problem(counts, rectangles, workloads, settings["trials"])
+
+
+def _histogram(settings: dict, dataset: str, folder: Path, names: Names) -> np.ndarray:
+    if dataset in _ADULT:
+        column, cells, width = _ADULT[dataset]
+        return line_histogram(adult.load(folder).train[column].to_numpy(), cells, width)
+    if dataset == "city-longitude":
+        fine = settings | {"cells_per_side": settings["line_cells"]}
+        return map_counts(fine, "city", folder, names)[0].sum(axis=0)
+    return map_counts(settings, _GRIDS[dataset], folder, names)[0]
+
+
+def line_histogram(values: np.ndarray, cells: int, width: int) -> np.ndarray:
+    """Counts (cells,) of whole numbers; cell i holds those from i width to (i + 1) width - 1.
+
+    Raises:
+        ValueError: A value outside the domain, which is public and so not made to fit.
+    """
+    outside = (values < 0) | (values >= cells * width)
+    if outside.any():
+        raise ValueError(
+            f"the value {values[outside][0]} lies outside the domain, 0 to {cells * width - 1}"
+        )
+    return np.bincount(values // width, minlength=cells).astype(float)
+
+
+def rectangle_rows(rectangles: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """The queries (q, 4) as rows of zeros and ones over the cells in C order, (q, M)."""
+    row, column = np.indices(shape).reshape(2, 1, -1)
+    top, left, bottom, right = rectangles.T[:, :, None]
+    return ((top <= row) & (row < bottom) & (left <= column) & (column < right)).astype(float)
+
+
+def query_for(counts: np.ndarray) -> Query:
+    """The histogram when one record is added or removed."""
+    return Query(
+        shape=counts.shape,
+        l2_sensitivity=1.0,
+        l1_sensitivity=1.0,
+        linf_sensitivity=1.0,
+        adjacency="add-remove",
+    )
+
+
+def measure(
+    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Mean squared error per query of every workload, measured and, where known, exact.
+
+    A mechanism that takes a workload may refuse some: then `refused <workload>` is 1, the reason
+    goes to stderr. Where it refuses all of them, it is unsupported.
+    """
+    yield Value("records", float(problem.counts.sum()))
+    yield Value("occupied_cells", float(np.count_nonzero(problem.counts)))
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+
+    def served(workloads: dict[str, tuple], **options) -> Iterator[Value]:
+        clock = time.perf_counter()
+        mechanism = variant.mechanism.calibrate(
+            query_for(problem.counts), budget, footing, **variant.options | options
+        )
+        seconds = time.perf_counter() - clock
+        yield Value(f"calibrate_seconds {' '.join(workloads)}", seconds, timing=True)
+        yield from _exact(mechanism, workloads)
+        yield from _measured(mechanism, problem, workloads, point, names)
+
+    if not takes_workload(variant.mechanism):
+        yield from served(problem.workloads)
+        return
+    refusals = {}
+    for name, factors in problem.workloads.items():
+        try:
+            yield from served({name: factors}, workload=Kronecker(factors))
+        except Unsupported as reason:
+            refusals[name] = reason
+    if len(refusals) == len(problem.workloads):
+        raise next(iter(refusals.values()))
+    for name, reason in refusals.items():
+        print(f"{variant.name} refuses the workload {name}: it {reason}", file=sys.stderr)
+        yield Value(f"refused {name}", 1.0)
+
+
+def takes_workload(mechanism: type[Mechanism]) -> bool:
+    """Whether it can be told the workload over the whole histogram, by its option `workload`."""
+    option = mechanism.options.get("workload")
+    return option is not None and option.accepts(Prefix(1))
+
+
+def _exact(mechanism: Mechanism, workloads: dict[str, tuple]) -> Iterator[Value]:
+    """Expected errors in closed form, and how near to the best a strategy is known to be."""
+    for name, factors in workloads.items():
+        if isinstance(mechanism, AdditiveMechanism):
+            variance = mechanism.noise.workload_variance(factors)
+            if variance is not None:
+                queries = math.prod(factor.queries for factor in factors)
+                yield Value(f"expected_mse {name}", variance / queries)
+        for certificate in ("optimality_gap", "optimality"):
+            if hasattr(mechanism, certificate):
+                yield Value(f"{certificate} {name}", getattr(mechanism, certificate)())
+
+
+def _measured(
+    mechanism: Mechanism,
+    problem: Problem,
+    workloads: dict[str, tuple],
+    point: Point,
+    names: Names,
+) -> Iterator[Value]:
+    counts = problem.counts
+    seeds = [names.seed(point, trial) for trial in range(problem.trials)]
+    errors = np.empty((problem.trials, *counts.shape))
+    for trial, seed in enumerate(seeds):
+        errors[trial] = mechanism.release(counts, np.random.default_rng(seed)) - counts
+    squares = mean_squared_errors(errors, problem.rectangles)
+    for name in workloads:
+        for trial, seed in enumerate(seeds):
+            yield Value(f"mse {name}", squares[name][trial], trial, seed=seed)
+
+
+def mean_squared_errors(errors: np.ndarray, rectangles: np.ndarray) -> dict[str, np.ndarray]:
+    """Mean squared error per query, (trials,), of every workload.
+
+    A rectangle is a difference of prefix sums along both axes. Over all pairs of n + 1 numbers
+    the squared differences add up to n + 1 times the squared deviations from their mean, so all
+    r (r + 1) / 2 times c (c + 1) / 2 rectangles need no more than the (r + 1) (c + 1) prefix sums.
+
+    Args:
+        errors: Of every cell, (trials, n) or (trials, r, c).
+        rectangles: (q, 4), as `random_rectangles` makes them.
+    """
+    maps = errors.reshape(*errors.shape[:2], -1)
+    _, rows, columns = maps.shape
+    sums = np.pad(maps.cumsum(axis=1).cumsum(axis=2), ((0, 0), (1, 0), (1, 0)))
+    centred = sums - sums.mean(axis=1, keepdims=True)
+    centred -= centred.mean(axis=2, keepdims=True)
+    return {
+        "prefix": np.mean(sums[:, 1:, 1:] ** 2, axis=(1, 2)),
+        "all-range": 4 * np.sum(centred**2, axis=(1, 2)) / (rows * columns),
+        "random": np.mean(rectangle_sums(maps, rectangles) ** 2, axis=1),
+    }

@@ -1,0 +1,168 @@
+"""Training on protected images: tldp2025, Section 5.2.1 (type I), Figure 1 and Table 5.
+
+Users release their training images, every one of them through the mechanism; the server trains a
+classifier on what it gets and is tested on clean images (the paper's three users change nothing
+here, as each image is protected on its own). Adjacency: local. Any image with pixels in [0, 1] may
+become any other: with I pixels l2 sensitivity sqrt(I), l1 sensitivity I, Frobenius bound sqrt(I).
+Channels are stacked as rows, so that every image is a matrix. Released pixels are not clipped.
+
+The paper writes Delta = 256 (its Table 2) and pixels in (-1, 1) (its eq. 17); the noise relative to
+the pixels' range is the same for any of them but for p, which is negligible at these sizes.
+
+Weights of TLDP-L-w and TLDP-G-w are higher where images are brighter, as in the paper; here the
+mean of the clean test images, which are public. Weights from the private images would tell of them.
+
+The paper trains MobileNetV2, pre-trained on ImageNet. Its weights are no data set of this suite;
+a config chooses logistic regression or a small CNN from scratch, and the metrics' names say which.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from experiments.checks import ConfigError, Setting, integer, mapping_of, one_of
+from experiments.experiment import Names, Point, Value, Variant
+from experiments.grid import EPSILONS, points_over
+from experiments.learning import data
+from experiments.learning.classifiers import Training, in_units, logistic, network, weighted_f1
+from experiments.learning.networks import NETWORKS
+from mechanisms import AdditiveMechanism, Budget, Mechanism, Query
+
+NAME = "private_data"
+PAPER = "tldp2025"
+DATASETS = data.SOURCES
+SHAPES = {"digits": (8, 8), "mnist": (28, 28), "cifar10": (96, 32)}
+CLASSIFIERS = ("logistic", "network")
+# Images that are protected at once: memory stays far below that of the data.
+_AT_ONCE = 1024
+
+
+SETTINGS = EPSILONS | {
+    "classifiers": Setting(
+        "a mapping from data sets to logistic or network",
+        mapping_of(one_of(*CLASSIFIERS)),
+        "what is trained on the released images",
+    ),
+    "records": Setting(
+        "a mapping from data sets to whole numbers >= 1",
+        mapping_of(integer(1)),
+        "training images kept, drawn at random; all where absent",
+        {},
+    ),
+    "training_epochs": Setting("a whole number >= 1", integer(1), "epochs of a network", 10),
+    "trials": Setting("a whole number >= 1", integer(1), "releases and trainings per epsilon", 3),
+}
+
+
+def check(settings: dict) -> None:
+    """Raise ConfigError unless every data set has a classifier."""
+    for dataset in settings["datasets"]:
+        if dataset not in settings["classifiers"]:
+            raise ConfigError(
+                f"config key experiments.private_data.classifiers has no entry for {dataset}"
+            )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all mechanisms share: the clean images, and public weights of the pixels."""
+
+    dataset: str
+    split: data.Split
+    weights: np.ndarray
+    settings: dict
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon at the shape of one image."""
+    return points_over([SHAPES[dataset]], settings, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+    """The images, and the part of them that is trained on."""
+    seed = names.shared_seed("records")
+    split = data.load(dataset, folder, settings["records"].get(dataset), seed)
+    weights = split.test_images.mean(axis=0, dtype=np.float64).reshape(SHAPES[dataset])
+    return Problem(dataset, split, weights, settings)
+
+
+def query_for(shape: tuple[int, int]) -> Query:
+    """One image, under local adjacency."""
+    size = math.prod(shape)
+    return Query(
+        shape=shape,
+        l2_sensitivity=math.sqrt(size),
+        l1_sensitivity=float(size),
+        element_range=(0.0, 1.0),
+        frobenius_bound=math.sqrt(size),
+        adjacency="local",
+    )
+
+
+def measure(
+    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Weighted F1 and accuracy on clean images, and the squared error of one released image."""
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    options = variant.options
+    if "weights" in variant.mechanism.options:
+        options = {"weights": problem.weights} | options
+    mechanism = variant.mechanism.calibrate(query_for(point.shape), budget, footing, **options)
+    if isinstance(mechanism, AdditiveMechanism):
+        yield Value("expected_loss", mechanism.expected_loss())
+    yield Value("records", float(len(problem.split.train_labels)))
+    classifier = problem.settings["classifiers"][problem.dataset]
+    for trial in range(problem.settings["trials"]):
+        seed = names.seed(point, trial)
+        clock = time.perf_counter()
+        released = protected(mechanism, problem.split.train_images, np.random.default_rng(seed))
+        yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
+        error = squared_error(released, problem.split.train_images)
+        yield Value("squared_error", error, trial, seed=seed)
+        clock = time.perf_counter()
+        predicted = _predicted(problem, released, names.shared_seed("training", trial))
+        yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
+        labels = problem.split.test_labels
+        f1, accuracy = weighted_f1(labels, predicted), float(np.mean(predicted == labels))
+        yield Value(f"f1_{classifier}", f1, trial, seed=seed)
+        yield Value(f"accuracy_{classifier}", accuracy, trial, seed=seed)
+
+
+def protected(mechanism: Mechanism, images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Every image (n, channels, height, width), float32, released on its own."""
+    matrices = images.reshape(len(images), *mechanism.query.shape)
+    released = np.empty_like(matrices)
+    for start in range(0, len(matrices), _AT_ONCE):
+        part = matrices[start : start + _AT_ONCE]
+        if isinstance(mechanism, AdditiveMechanism):
+            answers = part + mechanism.sample(rng, len(part), np.float32)
+        else:
+            answers = [mechanism.release(image, rng) for image in part]
+        released[start : start + _AT_ONCE] = answers
+    return released.reshape(images.shape)
+
+
+def squared_error(released: np.ndarray, images: np.ndarray) -> float:
+    """Mean over the images of ||released - image||^2."""
+    total = sum(
+        float(np.sum(np.square(r - x), dtype=np.float64))
+        for r, x in zip(
+            *(np.array_split(a, 1 + len(a) // _AT_ONCE) for a in (released, images)), strict=True
+        )
+    )
+    return total / len(images)
+
+
+def _predicted(problem: Problem, released: np.ndarray, seed: int) -> np.ndarray:
+    """Labels of the clean test images by the classifier of the config."""
+    seen = in_units(replace(problem.split, train_images=released))
+    if problem.settings["classifiers"][problem.dataset] == "logistic":
+        return logistic(seen)
+    training = Training(epochs=problem.settings["training_epochs"])
+    return network(seen, NETWORKS[problem.dataset], training, seed)

@@ -1,0 +1,197 @@
+"""TLDP (tldp2025): every component keeps its value with a small probability, else gets noise.
+
+Delta is the range of one component's values (Section 3.1): the query's linf_sensitivity, which is
+the width of its element_range. I is the number of components. p depends on the unit of the values,
+as the paper has it: the density of the noise at 0, which p is to make up for, has one.
+
+The noise of a component is that of a budget of epsilon for it alone, so that I components reveal I
+times as much; and a value that is kept is one that no other tensor gives. Kept values are rare: of
+784 with a range of 1, 0.18 (Laplace) and 6.8 (Gaussian) are expected at the epsilon at which they
+are most frequent, about 1/784 and half of that, and e^-777 at epsilon 1, where the weights, which
+change p alone, change nothing that a run could show.
+
+On the exact footing the noise is rescaled and p stays: possible where the budget's delta exceeds
+the probability that any value is kept, unsupported elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mechanisms.base import AdditiveMechanism
+from mechanisms.contract import Budget, Query, Unsupported
+from mechanisms.loss import LossMoments
+from mechanisms.noise import IndependentGaussian, IndependentLaplace, Noise
+from mechanisms.options import shares
+from mechanisms.privacy.products import KeepOrNoiseProfile
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KeepOrNoise(Noise):
+    """Zero with probability p_i on component i, else independent scalar noise.
+
+    Args:
+        noise: That of the components that are not kept, on the whole answer.
+        log_keep: log p_i, an array that broadcasts to the shape; in [-inf, 0].
+    """
+
+    noise: IndependentLaplace | IndependentGaussian
+    log_keep: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.noise.shape
+
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = self.noise.sample(rng, trials, dtype)
+        # A standard exponential exceeds -log p with probability p, whether or not p underflows.
+        draws[rng.standard_exponential(draws.shape) > -self.log_keep] = 0
+        return draws
+
+    def loss(self):
+        squares = replace(self.noise, shape=(1,)).loss().raw()
+        noisy = np.broadcast_to(-np.expm1(self.log_keep), self.shape)
+        return LossMoments.of_sum(tuple(noisy * moment for moment in squares))
+
+    def scaled(self, factor):
+        return replace(self, noise=self.noise.scaled(factor))
+
+    def parameters(self):
+        """The scale of the noise, and the log of the largest p_i."""
+        return self.noise.parameters() | {"log_p": float(self.log_keep.max())}
+
+    def profile(self, query):
+        noise = self.noise.profile(query)
+        if noise is None:
+            return None
+        return KeepOrNoiseProfile.of(
+            noise=noise, log_keep=np.broadcast_to(self.log_keep, self.shape)
+        )
+
+    def slack(self, query):
+        return self.noise.slack(query)
+
+
+def laplace_variant(query: Query, budget: Budget) -> tuple[IndependentLaplace, float]:
+    """Lap(0, b), b = Delta / epsilon, and log p with p = e^x / (2b + e^x),
+    x = epsilon - I Delta / b."""
+    width = component_range(query)
+    b = width / budget.epsilon
+    exponent = budget.epsilon - query.size * width / b
+    return IndependentLaplace(shape=query.shape, scale=b), log_keep(exponent, 2 * b)
+
+
+def gaussian_variant(query: Query, budget: Budget) -> tuple[IndependentGaussian, float]:
+    """N(0, sigma^2), sigma^2 = Delta^2 / (2 epsilon), and log p with p = e^x / (c + e^x),
+    c = sigma sqrt(2 pi), x = epsilon - I Delta^2 / (2 sigma^2)."""
+    width = component_range(query)
+    sigma = width / math.sqrt(2 * budget.epsilon)
+    exponent = budget.epsilon - query.size * width**2 / (2 * sigma**2)
+    noise = IndependentGaussian(shape=query.shape, sigma=sigma)
+    return noise, log_keep(exponent, sigma * math.sqrt(2 * math.pi))
+
+
+def component_range(query: Query) -> float:
+    """Delta; raises Unsupported where no component has a stated range."""
+    if query.linf_sensitivity is None:
+        raise Unsupported(
+            "needs element_range or linf_sensitivity: Delta is the range of one component"
+        )
+    return query.linf_sensitivity
+
+
+def log_keep(exponent: float, constant: float) -> float:
+    """log p for p = e^exponent / (constant + e^exponent), which underflows on large tensors."""
+    return -float(np.logaddexp(0.0, math.log(constant) - exponent))
+
+
+def weighted(query: Query, log_p: float, weights) -> np.ndarray:
+    """log of (1 - w) p, to broadcast against the tensor; one weight for each of its leading axes.
+
+    Raises:
+        ValueError: The weights have not the shape of the first two axes (of the one axis of a
+            vector).
+    """
+    axes = query.shape[:2]
+    weights = np.full(axes, 0.5) if weights is None else np.asarray(weights, dtype=float)
+    if weights.shape != axes:
+        raise ValueError(f"option weights must have shape {axes}, got {weights.shape}")
+    with np.errstate(divide="ignore"):
+        kept = log_p + np.log1p(-weights)
+    return kept.reshape(axes + (1,) * (len(query.shape) - 2))
+
+
+WEIGHTS = {
+    "weights": shares(
+        "w, one for each element of the first two axes: a value is kept with probability (1 - w) "
+        "p; null is 1/2 everywhere, as the paper gives no numbers; must not depend on the data"
+    )
+}
+
+
+class TLDPLaplace(AdditiveMechanism):
+    """TLDP-L: Lap(0, Delta / epsilon) on the components that are not kept. Claims pure epsilon."""
+
+    key = "tldp-l"
+    title = "TLDP-L"
+    paper = "tldp2025"
+    theorem = "Theorem 1"
+    guarantee = "local"
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget):
+        noise, log_p = laplace_variant(query, budget)
+        return KeepOrNoise(noise=noise, log_keep=np.array(log_p))
+
+
+class TLDPGaussian(AdditiveMechanism):
+    """TLDP-G: N(0, Delta^2 / (2 epsilon)) on the components that are not kept.
+
+    Claims pure epsilon, which no Gaussian noise gives.
+    """
+
+    key = "tldp-g"
+    title = "TLDP-G"
+    paper = "tldp2025"
+    theorem = "Theorem 1"
+    guarantee = "local"
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget):
+        noise, log_p = gaussian_variant(query, budget)
+        return KeepOrNoise(noise=noise, log_keep=np.array(log_p))
+
+
+class WeightedTLDPLaplace(AdditiveMechanism):
+    """TLDP-L-w: TLDP-L that keeps a value of weight w with probability (1 - w) p."""
+
+    key = "tldp-l-w"
+    title = "TLDP-L-w"
+    paper = "tldp2025"
+    theorem = "Theorem 3"
+    guarantee = "local"
+    options = WEIGHTS
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget, *, weights):
+        noise, log_p = laplace_variant(query, budget)
+        return KeepOrNoise(noise=noise, log_keep=weighted(query, log_p, weights))
+
+
+class WeightedTLDPGaussian(AdditiveMechanism):
+    """TLDP-G-w: TLDP-G that keeps a value of weight w with probability (1 - w) p."""
+
+    key = "tldp-g-w"
+    title = "TLDP-G-w"
+    paper = "tldp2025"
+    theorem = "Theorem 3"
+    guarantee = "local"
+    options = WEIGHTS
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget, *, weights):
+        noise, log_p = gaussian_variant(query, budget)
+        return KeepOrNoise(noise=noise, log_keep=weighted(query, log_p, weights))

@@ -1,0 +1,247 @@
+"""The learning study: budgets, footings, rows, checkpoints, the canary; and no torch too early."""
+
+import math
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from experiments import dpsgd
+from experiments.checks import ConfigError
+from experiments.config import check_config, read_config
+from experiments.experiment import Names, Point, Variant
+from experiments.learning.clipping import Clipping
+from experiments.learning.noise import Schedule, calibrated
+from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
+from mechanisms.privacy.sampling import gaussian_epsilon
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = {
+    "datasets": ["digits"],
+    "mechanisms": ["gaussian"],
+    "budgets": {"digits": [2.0]},
+    "delta": 1e-5,
+    "epochs": {"digits": 2},
+    "records": {"digits": 150},
+    "batch": 30,
+    "trials": 2,
+    "canary_samples": 100_000,
+}
+TOTAL = Budget(epsilon=2.0, delta=1e-5)
+SCHEDULE = Schedule(rate=0.2, steps=10, epochs=2, slack=1e-10)
+QUERY = Clipping(rule="l2", bound=1.0).query(2410, 30)
+
+
+@pytest.fixture
+def settings():
+    config = {"run": "test", "experiments": {"dpsgd": SETTINGS}}
+    return check_config(config)["experiments"]["dpsgd"]
+
+
+def variant(key):
+    return Variant(name=key, mechanism=get_mechanism(key))
+
+
+def names_of(mechanism, folder=None):
+    return Names(
+        base_seed=1, experiment="dpsgd", dataset="digits", mechanism=mechanism, folder=folder
+    )
+
+
+def measure(settings, mechanism, footing="published", folder=None):
+    names = names_of(mechanism, folder)
+    problem = dpsgd.load(settings, "digits", None, names)
+    (point,) = dpsgd.points(settings, mechanism, "digits")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return list(dpsgd.measure(problem, variant(mechanism), footing, point, names))
+
+
+def of(values, metric):
+    return [value for value in values if value.metric == metric]
+
+
+def number(values, metric):
+    (value,) = of(values, metric)
+    return value.value
+
+
+def test_reading_a_config_loads_neither_torch_nor_scikit_learn():
+    code = (
+        "import sys; from experiments.config import read_config; "
+        "read_config('config/quick.yaml'); "
+        "print([m for m in ('torch', 'sklearn', 'dp_accounting') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert found.stdout.strip() == "[]", found.stderr
+
+
+def test_points_are_the_budgets_at_the_shape_of_the_gradient(settings):
+    assert dpsgd.points(settings, "gaussian", "digits") == [
+        Point(shape=(1, 2410), epsilon=2.0, delta=1e-5)
+    ]
+    paper = read_config(ROOT / "config/paper.yaml")["experiments"]["dpsgd"]
+    shapes = {p.shape for d in paper["datasets"] for p in dpsgd.points(paper, "r1smg", d)}
+    assert shapes == {(1, 26_010), (1, 122_570)}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"budgets": {"mnist": [1]}}, "budgets has no entry for digits"),
+        ({"epochs": {}}, "epochs has no entry for digits"),
+        ({"slack": 1e-5}, "slack must be below delta"),
+        ({"clipping": "l1"}, "clipping must be l2 or linf"),
+        ({"device": "gpu"}, "device must be cpu or auto"),
+    ],
+)
+def test_bad_settings_are_named(changed, words):
+    with pytest.raises(ConfigError, match=words):
+        check_config({"run": "test", "experiments": {"dpsgd": SETTINGS | changed}})
+
+
+def test_the_classic_gaussian_is_dpsgd_by_renyi_accounting():
+    mechanism = calibrated(variant("gaussian"), QUERY, TOTAL, SCHEDULE, "published")
+    sigma = mechanism.noise.sigma / QUERY.l2_sensitivity
+    assert gaussian_epsilon(sigma, 0.2, 10, 1e-5) == pytest.approx(2.0, rel=1e-8)
+    # Tighter accounting finds that it has room.
+    assert SCHEDULE.run(mechanism.profile()).epsilon(1e-5) < 2.0
+
+
+@pytest.mark.parametrize("key", ["gaussian-analytic", "laplace", "udn"])
+def test_other_noise_has_the_step_budget_of_eq_16(key):
+    mechanism = calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "published")
+    step = SCHEDULE.step_budget(TOTAL)
+    assert mechanism.budget == step
+    assert mechanism.profile().delta(step.epsilon).value <= step.delta * (1 + 1e-9)
+
+
+def test_on_the_exact_footing_all_gaussian_noise_is_the_same():
+    found = [
+        calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "exact")
+        for key in ("gaussian", "gaussian-analytic", "imgm", "udn")
+    ]
+    losses = [mechanism.expected_loss() for mechanism in found]
+    assert losses == pytest.approx([losses[0]] * 4, rel=2e-3)
+    # Not above what the accountant of dp_accounting wants, but for our bound's own error.
+    sigma = math.sqrt(losses[0] / QUERY.size)
+    from dp_accounting.pld import PLDAccountant
+
+    tight = gaussian_epsilon(sigma, 0.2, 10, 1e-5, accountant=PLDAccountant())
+    assert 1.98 < tight < 2.0
+
+
+@pytest.mark.parametrize("key", ["random-answer", "non-private"])
+def test_no_exact_footing_without_noise(key):
+    with pytest.raises(Unsupported, match="adds no noise"):
+        calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "exact")
+
+
+def test_rows_of_a_point(settings):
+    values = measure(settings, "gaussian")
+    assert number(values, "records") == 150
+    assert number(values, "sampling_rate") == 0.2
+    assert number(values, "steps") == 10
+    assert 0 < number(values, "true_delta_lower") < number(values, "true_delta_upper") < 1e-5
+    assert 1.5 < number(values, "true_epsilon_upper") < 2
+    for metric in ("train_accuracy", "test_accuracy"):
+        rows = of(values, metric)
+        assert [(v.trial, v.element) for v in rows] == [(0, 1), (0, 2), (1, 1), (1, 2)]
+        assert all(0 <= v.value <= 1 for v in rows)
+        finals = of(values, f"final_{metric}")
+        assert [v.value for v in finals] == [v.value for v in rows if v.element == 2]
+    assert len(of(values, "epoch_seconds")) == 4
+    keys = [(v.metric, v.trial, v.element) for v in values]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_point_measured_twice_is_the_same(settings):
+    first, second = ([v for v in measure(settings, "r1smg") if not v.timing] for _ in range(2))
+    assert first == second
+
+
+def test_r1smg_spends_far_more_than_its_budget(settings):
+    values = measure(settings, "r1smg")
+    # One step shows the record whenever it is sampled.
+    assert number(values, "true_delta_lower") == pytest.approx(0.2, rel=1e-3)
+    assert number(values, "true_delta_upper") > 0.8
+    assert not of(values, "true_epsilon_upper")
+    assert min(v.value for v in of(values, "canary_tpr")) > 0.999
+
+
+@pytest.mark.parametrize("footing", ["published", "exact"])
+def test_the_canary_of_gaussian_noise_follows_its_closed_form(settings, footing):
+    """TPR = Phi(mu - PhiInv(1 - FPR)), and no more than the claim allows."""
+    values = measure(settings | {"trials": 0}, "gaussian-analytic", footing)
+    fpr, tpr = (np.array([v.value for v in of(values, f"canary_{k}pr")]) for k in "ft")
+    rates = np.array(settings["canary_rates"])
+    error = np.sqrt(2 * rates / settings["canary_samples"])
+    assert np.all(np.abs(fpr - rates) < 5 * error)
+    step = SCHEDULE.step_budget(TOTAL)
+    mu = get_mechanism("gaussian-analytic").calibrate(QUERY, step).profile().mu
+    expected = stats.norm.cdf(mu - stats.norm.isf(fpr))
+    error = 5 * np.sqrt(expected / settings["canary_samples"])
+    assert np.all(np.abs(tpr - expected) < error)
+    assert np.all(tpr < math.exp(step.epsilon) * fpr + step.delta + error)
+
+
+@pytest.mark.parametrize("key", ["r1smg", "gaussian-analytic"])
+def test_the_canary_s_losses_are_those_of_real_releases(key):
+    """Sums with a gradient of the clipping norm in any direction, scored by the noise's density."""
+    step = SCHEDULE.step_budget(TOTAL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        mechanism = get_mechanism(key).calibrate(QUERY, step)
+    rng = np.random.default_rng(3)
+    canary = rng.standard_normal(QUERY.shape)
+    canary *= QUERY.l2_sensitivity / np.linalg.norm(canary)
+    others = rng.standard_normal(QUERY.shape)
+
+    def log_density(noise):
+        square = np.sum(noise**2, axis=(1, 2))
+        if key == "r1smg":
+            scale = mechanism.noise.scale
+            return (1 - QUERY.size) / 2 * np.log(square) - square / scale**2
+        return -square / (2 * mechanism.noise.sigma**2)
+
+    answers = np.array([mechanism.release(others + canary, rng) for _ in range(2000)])
+    found = log_density(answers - others - canary) - log_density(answers - others)
+    expected = mechanism.profile().sample_losses(rng, 2000)
+    assert stats.ks_2samp(found, expected).pvalue > 1e-3
+
+
+def test_checkpoints_lie_in_the_folder_of_the_cell(settings, tmp_path):
+    with_folder = measure(settings, "gaussian", folder=tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["epsilon-2-0.pt", "epsilon-2-1.pt"]
+    # Gone through again from its checkpoints, which hold all epochs.
+    again = measure(settings, "gaussian", folder=tmp_path)
+    without = measure(settings, "gaussian")
+    kept = [[v for v in run if not v.timing] for run in (with_folder, again, without)]
+    assert kept[0] == kept[1] == kept[2]
+
+
+def test_all_mechanisms_and_footings_share_start_samples_and_draws(settings, monkeypatch):
+    from experiments.learning import loop
+
+    seen = {}
+
+    def record(network, split, plan, release, seeds, **kwargs):
+        seen.setdefault(kwargs["label"].split(" epsilon")[0], []).append(seeds)
+        return [loop.Epoch(0.5, 0.5, 0.0)]
+
+    monkeypatch.setattr(loop, "train", record)
+    for mechanism, footing in (
+        ("gaussian", "published"),
+        ("gaussian", "exact"),
+        ("laplace", "exact"),
+    ):
+        measure(settings, mechanism, footing)
+    published, exact, laplace = seen.values()
+    assert published == exact
+    assert [s[:2] for s in published] == [s[:2] for s in laplace]
+    assert [s.noise for s in published] != [s.noise for s in laplace]
+    assert len({s.start for s in published}) == 2

@@ -1,0 +1,178 @@
+"""Training on protected images: what is released, who sees what, the score, both classifiers."""
+
+import dataclasses
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from experiments import private_data
+from experiments.checks import ConfigError
+from experiments.experiment import Names, Point, Variant
+from experiments.learning.classifiers import (
+    Training,
+    in_units,
+    logistic,
+    network,
+    weighted_f1,
+)
+from experiments.learning.networks import NETWORKS
+from experiments.private_data import SHAPES, protected, query_for, squared_error
+from mechanisms import Budget, get_mechanism
+
+SETTINGS = {
+    "datasets": ["digits"],
+    "epsilons": [1.0],
+    "epsilons_for": {},
+    "delta": 1e-5,
+    "classifiers": {"digits": "logistic"},
+    "records": {"digits": 400},
+    "training_epochs": 10,
+    "trials": 2,
+}
+
+
+def names(mechanism="tldp-l"):
+    return Names(base_seed=1, experiment="private_data", dataset="digits", mechanism=mechanism)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return private_data.load(SETTINGS, "digits", Path("data"), names())
+
+
+def measured(problem, key, epsilon=1.0, footing="published", **options):
+    variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
+    point = Point(shape=SHAPES["digits"], epsilon=epsilon, delta=1e-5)
+    return list(private_data.measure(problem, variant, footing, point, names(key)))
+
+
+def series(values, metric):
+    found = [value for value in values if value.metric == metric]
+    assert [value.trial for value in found] == list(range(len(found)))
+    return np.array([value.value for value in found])
+
+
+def test_any_two_images_are_neighbours_within_the_sensitivities():
+    for shape in SHAPES.values():
+        query = query_for(shape)
+        change = np.ones(shape) - np.zeros(shape)
+        assert query.l2_sensitivity == np.linalg.norm(change) == query.frobenius_bound
+        assert query.l1_sensitivity == np.abs(change).sum()
+        assert (query.linf_sensitivity, query.adjacency) == (1.0, "local")
+
+
+def test_mechanisms_share_the_images_and_no_others_are_kept(problem):
+    other = private_data.load(SETTINGS, "digits", Path("data"), names("gaussian"))
+    assert np.array_equal(problem.split.train_images, other.split.train_images)
+    assert problem.split.train_images.shape == (400, 1, 8, 8)
+    assert problem.split.train_images.min() == 0 and problem.split.train_images.max() == 1
+
+
+def test_every_image_has_noise_of_its_own(problem):
+    mechanism = get_mechanism("tldp-g").calibrate(query_for((8, 8)), Budget(epsilon=1.0))
+    images = np.repeat(problem.split.train_images[:1], 3000, axis=0)
+    released = protected(mechanism, images, np.random.default_rng(2))
+    noise = released - images
+    assert released.dtype == np.float32
+    assert len(np.unique(noise[:, 0, 3, 3])) > 2900
+    norms = np.square(noise).sum(axis=(1, 2, 3), dtype=float)
+    error = norms.std() / math.sqrt(len(norms))
+    assert abs(norms.mean() - mechanism.expected_loss()) < 4 * error
+    assert squared_error(released, images) == pytest.approx(norms.mean(), rel=1e-5)
+
+
+def test_mechanisms_that_add_nothing_release_image_by_image(problem):
+    images = problem.split.train_images[:5]
+    mechanism = get_mechanism("random-answer").calibrate(query_for((8, 8)), Budget(epsilon=1.0))
+    released = protected(mechanism, images, np.random.default_rng(3))
+    rng = np.random.default_rng(3)
+    expected = [mechanism.release(image[0], rng) for image in images]
+    assert np.array_equal(released[:, 0], expected)
+
+
+def test_channels_are_rows():
+    images = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
+    mechanism = get_mechanism("non-private").calibrate(query_for((12, 5)), Budget(epsilon=1.0))
+    assert np.array_equal(protected(mechanism, images, np.random.default_rng(0)), images)
+
+
+def test_without_noise_the_digits_are_learned_and_random_images_teach_nothing(problem):
+    clean = series(measured(problem, "non-private"), "f1_logistic")
+    assert (clean > 0.9).all() and clean[0] == clean[1]
+    assert series(measured(problem, "random-answer"), "f1_logistic").max() < 0.3
+
+
+def test_published_noise_learns_and_noise_of_the_same_true_privacy_does_not(problem):
+    assert series(measured(problem, "tldp-g", epsilon=5.0), "f1_logistic").min() > 0.8
+    assert series(measured(problem, "tldp-g", 5.0, "exact"), "f1_logistic").max() < 0.5
+
+
+def test_the_same_seeds_give_the_same_numbers(problem):
+    first, second = (measured(problem, "tldp-l") for _ in range(2))
+    told = [[(v.metric, v.value, v.seed) for v in run if not v.timing] for run in (first, second)]
+    assert told[0] == told[1]
+    scores = series(first, "squared_error")
+    assert scores[0] != scores[1]
+
+
+def test_weights_are_those_of_the_public_test_images(problem):
+    """They reach the mechanism: with all weights one nothing is kept, else zeros are."""
+    expected = problem.split.test_images.mean(axis=(0, 1))
+    assert problem.weights == pytest.approx(expected, abs=1e-6)
+    loss = {
+        name: next(v.value for v in values if v.metric == "expected_loss")
+        for name, values in {
+            "public": measured(problem, "tldp-g-w", epsilon=0.01),
+            "ones": measured(problem, "tldp-g-w", epsilon=0.01, weights=np.ones((8, 8)).tolist()),
+        }.items()
+    }
+    plain = get_mechanism("tldp-g").calibrate(query_for((8, 8)), Budget(epsilon=0.01))
+    p = math.exp(plain.parameters()["log_p"])
+    assert loss["ones"] == pytest.approx(64 * 50.0)
+    assert loss["public"] == pytest.approx(50.0 * np.sum(1 - p * (1 - expected)), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weighted_f1_is_that_of_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 6, 200)
+    predicted = np.where(rng.random(200) < 0.5, labels, rng.integers(0, 4, 200))
+    expected = f1_score(labels, predicted, average="weighted", zero_division=0)
+    assert weighted_f1(labels, predicted) == pytest.approx(expected, rel=1e-12)
+    assert weighted_f1(labels, labels) == 1.0
+    assert weighted_f1(labels, np.full(200, 9)) == 0.0
+
+
+def test_a_network_learns_the_digits_and_repeats_itself(problem):
+    data = in_units(problem.split)
+    training = Training(epochs=20, learning_rate=0.01)
+    first, second = (network(data, NETWORKS["digits"], training, seed=4) for _ in range(2))
+    assert np.array_equal(first, second)
+    assert weighted_f1(data.test_labels, first) > 0.85
+    assert not np.array_equal(first, network(data, NETWORKS["digits"], training, seed=5))
+
+
+def test_the_unit_of_the_pixels_does_not_matter(problem):
+    data = in_units(problem.split)
+    assert np.mean(np.square(data.train_images)) == pytest.approx(1.0, rel=1e-5)
+    split = problem.split
+    bytes_ = dataclasses.replace(
+        split, train_images=split.train_images * 256, test_images=split.test_images * 256
+    )
+    assert np.array_equal(logistic(data), logistic(in_units(bytes_)))
+
+
+def test_the_classifier_of_the_config_is_named_by_its_metrics(problem):
+    settings = SETTINGS | {"classifiers": {"digits": "network"}, "training_epochs": 1}
+    other = private_data.Problem("digits", problem.split, problem.weights, settings)
+    metrics = {value.metric for value in measured(other, "tldp-g")}
+    assert {"f1_network", "accuracy_network"} <= metrics
+    assert "f1_logistic" not in metrics
+
+
+def test_every_data_set_needs_a_classifier():
+    with pytest.raises(ConfigError, match=r"classifiers has no entry for mnist"):
+        private_data.check(SETTINGS | {"datasets": ["digits", "mnist"]})

@@ -1,0 +1,151 @@
+"""Per-example gradients, their clipping and the sensitivity that follows."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from experiments.learning.clipping import Clipping
+from experiments.learning.gradients import clipped_sum, per_example_gradients
+from experiments.learning.networks import NETWORKS
+
+SHAPES = {"digits": (1, 8, 8), "mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
+CLIPPINGS = [Clipping(rule="l2", bound=0.7), Clipping(rule="linf", bound=0.01)]
+
+
+def batch(dataset, n, seed=0):
+    rng = np.random.default_rng(seed)
+    images = torch.from_numpy(rng.random((n, *SHAPES[dataset]), np.float32))
+    labels = torch.from_numpy(rng.integers(0, 10, n))
+    network = NETWORKS[dataset]
+    return network, torch.from_numpy(network.initial(rng)), images, labels
+
+
+def one_by_one(network, parameters, images, labels):
+    """Gradients of micro-batches of one example by plain reverse mode, a row per example."""
+    rows = []
+    for k in range(len(labels)):
+        leaf = parameters.clone().requires_grad_()
+        cross_entropy(network.logits(leaf, images[k : k + 1]), labels[k : k + 1]).backward()
+        rows.append(leaf.grad)
+    return torch.stack(rows)
+
+
+def test_parameters_are_those_of_the_tutorials():
+    sizes = {name: network.size for name, network in NETWORKS.items()}
+    # TensorFlow Privacy's MNIST network, and the summary that TensorFlow's CNN tutorial prints.
+    assert sizes == {"digits": 64 * 32 + 32 + 32 * 10 + 10, "mnist": 26_010, "cifar10": 122_570}
+
+
+@pytest.mark.parametrize("dataset", NETWORKS)
+def test_weights_start_as_glorot_says_and_biases_at_zero(dataset):
+    network = NETWORKS[dataset]
+    flat = network.initial(np.random.default_rng(0))
+    assert flat.dtype == np.float32
+    start = 0
+    for shape in network.weights:
+        count, taps = math.prod(shape), math.prod(shape[2:])
+        weight, bias = flat[start : start + count], flat[start + count : start + count + shape[0]]
+        start += count + shape[0]
+        variance = 2 / (taps * (shape[0] + shape[1]))
+        # The variance of a uniform sample has relative standard deviation sqrt(0.8 / n).
+        assert weight.var() == pytest.approx(variance, rel=4 * math.sqrt(0.8 / count))
+        assert not bias.any()
+    assert start == network.size
+
+
+@pytest.mark.parametrize("dataset", NETWORKS)
+def test_per_example_gradients_are_those_of_single_examples(dataset):
+    network, parameters, images, labels = batch(dataset, 5)
+    found = per_example_gradients(network, parameters, images, labels)
+    expected = one_by_one(network, parameters, images, labels)
+    errors = (found - expected).norm(dim=1) / expected.norm(dim=1)
+    assert found.shape == (5, network.size)
+    assert errors.max() < 1e-5
+
+
+@pytest.mark.parametrize("dataset", NETWORKS)
+@pytest.mark.parametrize("clipping", CLIPPINGS, ids=lambda c: c.rule)
+@pytest.mark.parametrize("chunk", [2, 100])
+def test_clipped_sums_equal_a_plain_loop(dataset, clipping, chunk):
+    network, parameters, images, labels = batch(dataset, 5)
+    rows = one_by_one(network, parameters, images, labels)
+    if clipping.rule == "l2":
+        rows = torch.stack([row * min(1.0, clipping.bound / float(row.norm())) for row in rows])
+    else:
+        rows = torch.minimum(torch.maximum(rows, -torch.tensor(0.01)), torch.tensor(0.01))
+    found = clipped_sum(network, parameters, images, labels, clipping, batch=5, chunk=chunk)
+    expected = rows.sum(dim=0)
+    assert (found - expected).norm() < 1e-5 * expected.norm()
+
+
+def test_the_plain_gradient_is_the_sum_of_all():
+    network, parameters, images, labels = batch("mnist", 7)
+    found = clipped_sum(network, parameters, images, labels, None, batch=1, chunk=3)
+    expected = one_by_one(network, parameters, images, labels).sum(dim=0)
+    assert (found - expected).norm() < 1e-5 * expected.norm()
+
+
+@pytest.mark.parametrize("clipping", [None, *CLIPPINGS])
+def test_an_empty_sample_has_the_sum_zero(clipping):
+    network, parameters, images, labels = batch("digits", 0)
+    found = clipped_sum(network, parameters, images, labels, clipping, batch=4, chunk=2)
+    assert found.shape == (network.size,)
+    assert not found.any()
+
+
+def test_a_gradient_of_zero_stays_zero():
+    rows = torch.zeros(2, 3)
+    assert not CLIPPINGS[0].clip(rows).any()
+
+
+@pytest.mark.parametrize("dataset", NETWORKS)
+@pytest.mark.parametrize("clipping", CLIPPINGS, ids=lambda c: c.rule)
+# At an expected batch of 1 the sum itself is clipped, at 1000 it is not.
+@pytest.mark.parametrize("expected", [1, 1000])
+def test_one_record_moves_the_sum_by_no_more_than_the_query_says(dataset, clipping, expected):
+    network, parameters, images, labels = batch(dataset, 6)
+    query = clipping.query(network.size, expected)
+    kind = {"batch": expected, "chunk": 6}
+    whole = clipped_sum(network, parameters, images, labels, clipping, **kind).double()
+    slack = 1 + 1e-5
+    assert whole.norm() <= query.frobenius_bound * slack
+    if query.element_range is not None:
+        assert whole.abs().max() <= query.element_range[1] * slack
+    for k in range(6):
+        kept = torch.arange(6) != k
+        without = clipped_sum(
+            network, parameters, images[kept], labels[kept], clipping, **kind
+        ).double()
+        change = whole - without
+        assert 0 < change.norm() <= query.l2_sensitivity * slack
+        assert change.abs().sum() <= query.l1_sensitivity * slack
+        if query.linf_sensitivity is not None:
+            assert change.abs().max() <= query.linf_sensitivity * slack
+
+
+@pytest.mark.parametrize("clipping", CLIPPINGS, ids=lambda c: c.rule)
+def test_sensitivities_are_attained(clipping):
+    """By a gradient far above the bound, in the direction that is worst for each norm."""
+    query = clipping.query(16, 100)
+    assert query.shape == (1, 16)
+    assert query.adjacency == "add-remove"
+    even = clipping.clip(torch.full((1, 16), 1e6, dtype=torch.float64))[0]
+    assert float(even.norm()) == pytest.approx(query.l2_sensitivity)
+    assert float(even.abs().sum()) == pytest.approx(query.l1_sensitivity)
+    if clipping.rule == "linf":
+        assert float(even.abs().max()) == query.linf_sensitivity == clipping.bound
+    assert clipping.clip(torch.full((1, 16), 1e6), 100)[0].norm() == pytest.approx(
+        query.frobenius_bound
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "bound", "words"),
+    [("l1", 1.0, "rule"), ("l2", 0.0, "bound"), ("l2", math.inf, "bound")],
+)
+def test_bad_clipping_is_named(rule, bound, words):
+    with pytest.raises(ValueError, match=words):
+        Clipping(rule=rule, bound=bound)

@@ -1,0 +1,154 @@
+"""Training: the same bytes always, also after a kill; Poisson samples; divergence."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from experiments.learning import loop
+from experiments.learning.clipping import Clipping
+from experiments.learning.data import load
+from experiments.learning.networks import NETWORKS
+
+NETWORK = NETWORKS["digits"]
+SEEDS = loop.Seeds(start=1, batches=2, noise=3)
+PLAN = loop.Plan(
+    batch=20, epochs=3, learning_rate=0.5, clipping=Clipping(rule="l2", bound=1.0), chunk=16
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load("digits", None, 150, seed=0)
+
+
+def exact(value, rng):
+    return value
+
+
+def noisy(value, rng):
+    return value + 0.1 * rng.standard_normal(value.shape, np.float32)
+
+
+def accuracies(history):
+    return [(epoch.train_accuracy, epoch.test_accuracy) for epoch in history]
+
+
+def test_digits_are_split_once_and_scaled(data):
+    whole = load("digits", None, None, seed=0)
+    assert len(whole.train_labels) + len(whole.test_labels) == 1797
+    assert len(data.train_labels) == 150
+    for images in (whole.train_images, whole.test_images):
+        assert images.shape[1:] == (1, 8, 8)
+        assert images.dtype == np.float32
+        assert (images.min(), images.max()) == (0, 1)
+    # The test set does not depend on how many records are kept.
+    assert np.array_equal(whole.test_images, data.test_images)
+    with pytest.raises(ValueError, match="1438 training records, got 2000"):
+        load("digits", None, 2000, seed=0)
+
+
+def test_steps_fill_the_epochs():
+    plan = replace(PLAN, batch=256, epochs=30)
+    assert plan.steps(60_000) == 7031
+    assert plan.steps(60_000, 0) == 0
+    per_epoch = np.diff([plan.steps(60_000, epoch) for epoch in range(31)])
+    assert set(per_epoch) == {234, 235}
+    assert per_epoch.sum() == 7031
+
+
+def test_training_learns(data):
+    plan = replace(PLAN, epochs=10, clipping=None)
+    history = loop.train(NETWORK, data, plan, exact, SEEDS)
+    assert len(history) == 10
+    # A linear classifier on 150 digits does as well; chance is 0.1.
+    assert history[-1].test_accuracy > 0.7
+
+
+def test_the_same_seeds_give_the_same_bytes(data, tmp_path):
+    kept = []
+    for name in ("a", "b"):
+        history = loop.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / name)
+        kept.append((accuracies(history), torch.load(tmp_path / name)["parameters"].numpy()))
+    assert kept[0][0] == kept[1][0]
+    assert kept[0][1].tobytes() == kept[1][1].tobytes()
+    other = loop.train(NETWORK, data, PLAN, noisy, SEEDS._replace(noise=4))
+    assert accuracies(other) != kept[0][0]
+
+
+def test_a_killed_run_goes_on_at_its_last_epoch_and_ends_with_the_same_bytes(data, tmp_path):
+    whole = loop.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / "whole")
+    calls = 0
+
+    def killed(value, rng):
+        nonlocal calls
+        calls += 1
+        # In the middle of the third epoch of seven or eight steps.
+        if calls == 18:
+            raise KeyboardInterrupt
+        return noisy(value, rng)
+
+    with pytest.raises(KeyboardInterrupt):
+        loop.train(NETWORK, data, PLAN, killed, SEEDS, checkpoint=tmp_path / "killed")
+    done = torch.load(tmp_path / "killed")["history"]
+    assert len(done) == 2
+    resumed = loop.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / "killed")
+    assert accuracies(resumed) == accuracies(whole)
+    assert resumed[:2] == [loop.Epoch(*epoch) for epoch in done]
+    found, expected = (
+        torch.load(tmp_path / name)["parameters"].numpy() for name in ("killed", "whole")
+    )
+    assert found.tobytes() == expected.tobytes()
+
+
+def test_empty_samples_are_released_and_noised(data):
+    """At an expected batch of one, a third of the samples are empty."""
+    plan = replace(PLAN, batch=1, epochs=1)
+    zeros, total = 0, 0
+
+    def count(value, rng):
+        nonlocal zeros, total
+        zeros, total = zeros + (not value.any()), total + 1
+        return noisy(value, rng)
+
+    loop.train(NETWORK, data, plan, count, SEEDS)
+    assert total == 150
+    # (1 - 1/150)^150 = 0.3667; four standard deviations of 150 draws are 0.157.
+    assert zeros / total == pytest.approx(0.3667, abs=0.157)
+
+
+def test_samples_are_poisson_and_shared_by_all_noise(data, monkeypatch):
+    sizes = {exact: [], noisy: []}
+    original = loop.clipped_sum
+    for release, found in sizes.items():
+
+        def record(network, parameters, images, labels, *args, found=found, **kwargs):
+            found.append(len(labels))
+            return original(network, parameters, images, labels, *args, **kwargs)
+
+        monkeypatch.setattr(loop, "clipped_sum", record)
+        loop.train(NETWORK, data, replace(PLAN, epochs=20), release, SEEDS)
+    assert sizes[exact] == sizes[noisy]
+    drawn = np.array(sizes[exact])
+    # Binomial(150, 20/150): mean 20, variance 17.3; four standard errors.
+    assert drawn.mean() == pytest.approx(20, abs=4 * (17.33 / len(drawn)) ** 0.5)
+    assert drawn.var() == pytest.approx(17.33, rel=4 * (2 / len(drawn)) ** 0.5)
+
+
+def test_a_step_moves_by_the_release_over_the_expected_batch(data, tmp_path):
+    plan = replace(PLAN, epochs=1, batch=150)
+    loop.train(
+        NETWORK, data, plan, lambda v, rng: np.ones_like(v), SEEDS, checkpoint=tmp_path / "x"
+    )
+    moved = torch.load(tmp_path / "x")["parameters"].numpy()
+    start = NETWORK.initial(np.random.default_rng(SEEDS.start))
+    assert moved == pytest.approx(start - np.float32(0.5 / 150), abs=1e-7)
+
+
+def test_divergence_is_told(data):
+    def huge(value, rng):
+        return 1e30 * rng.standard_normal(value.shape, np.float32)
+
+    with pytest.raises(loop.Diverged, match="epoch 1 of 3: the gradients are not finite"):
+        loop.train(NETWORK, data, PLAN, huge, SEEDS)
