@@ -17,6 +17,9 @@ MVG along them, tau to the first two; the total is basic composition, also on th
 where each part is exact by itself. "subspace" is any other mechanism on the right features alone
 (Section 9.3), with the sensitivity of that smaller query.
 
+JL's answer is made of combinations of records; they are taken for records here, as the paper
+says nothing else.
+
 With the control that adds no noise come its errors under every scaling ("rmse scaling-columns"),
 and those of two predictions without features: zero, and the mean of the private targets.
 """

@@ -52,7 +52,7 @@ _LOOKS = {
     "l2": ("#117733", ">"),
     "spherical-gamma": ("#44AA99", "h"),
     "exponential": ("#EE3377", "1"),
-    "jl": ("#004488", "2"),
+    "jl": ("#6F4C9B", "2"),
     "hb": ("#CC6677", "d"),
     "dawa": ("#4477AA", "8"),
     "dawa-published": ("#BBCC33", "H"),
