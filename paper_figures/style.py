@@ -64,7 +64,7 @@ _LOOKS = {
     "wishart": ("#99DDFF", "s"),
     "ppca": ("#222255", "*"),
     "tldp-l": ("#CC3311", "P"),
-    "tldp-g": ("#004488", "X"),
+    "tldp-g": ("#225555", "X"),
     "tldp-l-w": ("#FFAABB", "p"),
     "tldp-g-w": ("#7777CC", "H"),
     "random-answer": ("#888888", "x"),
