@@ -88,9 +88,9 @@ def search(gram: np.ndarray) -> PIdentity:
     """The best p-identity strategy for V = `gram` that L-BFGS-B finds from fixed starting points.
 
     p = n / 16, rounded up; four starting points, uniform in [0, 1] with fixed seeds. The problem is
-    not convex: what is found need not be the best, but it is a strategy
-    whose error is exact, and the identity is returned where nothing better is found. Where V is
-    diagonal it is the best: tr(V X^-1) >= sum V_ii / X_ii, and X_ii <= 1 for X = A^T A.
+    not convex: what is found need not be the best, but its error is exact, and the identity is
+    returned where nothing better is found. Where V is diagonal the identity is the best of all:
+    tr(V X^-1) >= sum V_ii / X_ii, and X_ii <= 1 for X = A^T A.
 
     Args:
         gram: (n, n), symmetric positive semidefinite, not zero, n <= 1024.
