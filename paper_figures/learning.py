@@ -5,6 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 from paper_figures.registry import DrawingError, Drawn, Results, drawing
 from paper_figures.select import SOURCE_WORDS, failed_mechanisms, main_dataset, ok_rows
@@ -66,6 +67,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
             axis.set(title=f"({epsilon:g}, {means['delta'].iloc[0]:g}), {FOOTING_WORDS[footing]}")
             axis.legend(fontsize=6, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
             axis.set_xlabel("epoch", labelpad=1)
+            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         row[0].set_ylabel("accuracy")
     caption = (
         f"{name} on {dataset} ({SOURCE_WORDS[rows['data_source'].iloc[0]]}): accuracy after every "
