@@ -10,7 +10,7 @@ import numpy as np
 from mechanisms._gram import gram_sensitivity, require_gram
 from mechanisms.base import AdditiveMechanism
 from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.gaussian import classic_multiplier, require_delta
+from mechanisms.gaussian import ClassicGaussian, classic_multiplier, require_delta
 from mechanisms.loss import LossMoments
 from mechanisms.noise import Noise, checked_dtype
 from mechanisms.privacy.gaussian import GaussianProfile
@@ -113,9 +113,7 @@ class AnalyzeGauss(AdditiveMechanism):
 
     @classmethod
     def limit(cls, query, budget):
-        if budget.epsilon >= 1:
-            return f"the theorem is proved for epsilon < 1 only, used at {budget.epsilon:g}"
-        return None
+        return ClassicGaussian.limit(query, budget)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
