@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
@@ -55,6 +56,13 @@ class KeepOrNoise(Noise):
         squares = replace(self.noise, shape=(1,)).loss().raw()
         noisy = np.broadcast_to(-np.expm1(self.log_keep), self.shape)
         return LossMoments.of_sum(tuple(noisy * moment for moment in squares))
+
+    def workload_variance(self, factors):
+        variances = np.broadcast_to(-np.expm1(self.log_keep), self.shape)
+        variances = variances * replace(self.noise, shape=(1,)).loss().mean
+        # The noise of two components is independent: only the diagonal of W^T W counts.
+        asked = reduce(np.kron, (factor.gram().diagonal() for factor in factors))
+        return float(variances.ravel() @ asked)
 
     def scaled(self, factor):
         return replace(self, noise=self.noise.scaled(factor))
