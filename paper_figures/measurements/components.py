@@ -19,6 +19,7 @@ from paper_figures.measurements.judging import (
     judge_order,
     judge_parts,
     listed,
+    official_study,
     paired_difference,
     pick,
 )
@@ -30,19 +31,8 @@ SIGNS = {"accuracy": 1.0, "leading_deviation": -1.0}
 
 
 def official_components(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the paper's own query: the covariance of Swarm Behaviour, delta 1e-7.
-
-    Raises:
-        CannotJudge: The run has no such rows; simulated boids say nothing about its numbers.
-    """
-    found = pick(rows, experiment="pca")
-    own = (found["shape"] == SHAPE) & (found["delta"] == DELTA)
-    chosen = found[own & (found["data_source"] == "official")]
-    if chosen.empty:
-        kinds = found[["data_source", "shape"]].drop_duplicates().itertuples(index=False)
-        words = listed(f"{source} data of shape {shape}" for source, shape in kinds)
-        raise CannotJudge(f"A claim about Swarm Behaviour, shape {SHAPE}; this run has {words}")
-    return chosen
+    """Rows of the paper's own query, the covariance of Swarm Behaviour; else CannotJudge."""
+    return official_study(rows, "pca", about="Swarm Behaviour", shape=SHAPE, delta=DELTA)
 
 
 @measurement(experiments=("pca",))

@@ -25,6 +25,7 @@ from paper_figures.measurements.judging import (
     judge_parts,
     listed,
     mean_interval,
+    official_study,
     paired_difference,
     pick,
 )
@@ -34,20 +35,8 @@ SHAPE, DELTA = "89x89", 1e-7
 
 
 def official_counts(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the paper's own query: Uber pickups, 89 x 89 cells, delta 1e-7.
-
-    Raises:
-        CannotJudge: The run has no such rows; a simulated city says nothing about the paper's
-            numbers.
-    """
-    counts = pick(rows, experiment="count_query")
-    own = (counts["shape"] == SHAPE) & (counts["delta"] == DELTA)
-    chosen = counts[own & (counts["data_source"] == "official")]
-    if chosen.empty:
-        found = counts[["data_source", "shape"]].drop_duplicates().itertuples(index=False)
-        words = listed(f"{source} data in {shape} cells" for source, shape in found)
-        raise CannotJudge(f"A claim about the Uber pickups in {SHAPE} cells; this run has {words}")
-    return chosen
+    """Rows of the paper's own query: Uber pickups, 89 x 89 cells, delta 1e-7; else CannotJudge."""
+    return official_study(rows, "count_query", about="the Uber pickups", shape=SHAPE, delta=DELTA)
 
 
 def compared(

@@ -27,6 +27,7 @@ from paper_figures.measurements.judging import (
     judge_parts,
     listed,
     mean_interval,
+    official_study,
     paired_difference,
     pick,
 )
@@ -40,24 +41,15 @@ SETTING = "epsilon 1, delta 1/N, one record replaced, gamma (not stated) the lar
 
 
 def official_rows(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
-    """Rows of an experiment at the paper's own data, shape and budget.
-
-    Raises:
-        CannotJudge: The run has no such rows; bundled data say nothing about the paper's numbers.
-    """
-    own = pick(rows, experiment=experiment)
-    shape, delta = SHAPES[experiment], 1 / RECORDS[experiment]
-    chosen = own[
-        (own["shape"] == shape)
-        & (own["epsilon"] == 1)
-        & ((own["delta"] - delta).abs() < 1e-9)
-        & (own["data_source"] == "official")
-    ]
-    if chosen.empty:
-        found = own[["data_source", "shape"]].drop_duplicates().itertuples(index=False)
-        words = listed(f"{source} data of shape {size}" for source, size in found)
-        raise CannotJudge(f"A claim about official data of shape {shape}; this run has {words}")
-    return chosen
+    """Rows of an experiment at the paper's own data, shape and budget; else CannotJudge."""
+    chosen = official_study(
+        rows,
+        experiment,
+        about=f"the {experiment} study",
+        shape=SHAPES[experiment],
+        delta=1 / RECORDS[experiment],
+    )
+    return pick(chosen, epsilon=1)
 
 
 def trials(

@@ -50,6 +50,30 @@ def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
     return rows[chosen]
 
 
+def official_study(
+    rows: pd.DataFrame, experiment: str, *, about: str, shape: str, delta: float
+) -> pd.DataFrame:
+    """Rows of an experiment on official data, at the shape and the delta of the paper's study.
+
+    Raises:
+        CannotJudge: The run has no such rows, and other data say nothing about the paper's
+            numbers; the message names `about`, what the claim is about, and what the run has.
+    """
+    found = pick(rows, experiment=experiment)
+    own = (found["shape"] == shape) & ((found["delta"] - delta).abs() <= 1e-9 * delta)
+    chosen = found[own & (found["data_source"] == "official")]
+    if chosen.empty:
+        present = found[["data_source", "shape", "delta"]].drop_duplicates()
+        words = listed(
+            f"{source} data of shape {size} at delta {value:.3g}"
+            for source, size, value in present.itertuples(index=False)
+        )
+        raise CannotJudge(
+            f"A claim about {about} of shape {shape} at delta {delta:.3g}; this run has {words}"
+        )
+    return chosen
+
+
 def mean_interval(values: pd.Series) -> Interval:
     """Student's interval of a mean over independent trials.
 
