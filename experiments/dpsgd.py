@@ -38,7 +38,7 @@ from experiments.checks import (
 from experiments.experiment import Names, Point, Value, Variant
 from experiments.learning import data
 from experiments.learning.clipping import RULES, Clipping
-from experiments.learning.networks import NETWORKS
+from experiments.learning.networks.tutorials import TUTORIALS
 from mechanisms import AdditiveMechanism, Budget, Mechanism
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 NAME = "dpsgd"
 PAPER = "r1smg2024"
-DATASETS = data.SOURCES
+DATASETS = {name: data.SOURCES[name] for name in TUTORIALS}
 DEVICES = ("cpu", "auto")
 
 
@@ -121,7 +121,7 @@ class Problem:
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     """One point per total budget; the shape is that of the gradient as a row."""
     return [
-        Point(shape=(1, NETWORKS[dataset].size), epsilon=epsilon, delta=settings["delta"])
+        Point(shape=(1, TUTORIALS[dataset].size), epsilon=epsilon, delta=settings["delta"])
         for epsilon in settings["budgets"][dataset]
     ]
 
@@ -148,7 +148,7 @@ def measure(
         epochs=epochs,
         slack=problem.settings["slack"],
     )
-    query = problem.clipping.query(NETWORKS[problem.dataset].size, batch)
+    query = problem.clipping.query(TUTORIALS[problem.dataset].size, batch)
     total = Budget(epsilon=point.epsilon, delta=point.delta)
     mechanism = calibrated(variant, query, total, schedule, footing)
     yield Value("records", float(records))
@@ -218,7 +218,7 @@ def _training(
         noise=names.seed(point, trial),
     )
     history = train(
-        NETWORKS[problem.dataset],
+        TUTORIALS[problem.dataset],
         problem.split,
         plan,
         mechanism.release,

@@ -31,12 +31,12 @@ from experiments.experiment import Names, Point, Value, Variant
 from experiments.grid import EPSILONS, points_over
 from experiments.learning import data
 from experiments.learning.classifiers import Training, in_units, logistic, network, weighted_f1
-from experiments.learning.networks import NETWORKS
+from experiments.learning.networks.tutorials import TUTORIALS
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query
 
 NAME = "private_data"
 PAPER = "tldp2025"
-DATASETS = data.SOURCES
+DATASETS = {name: data.SOURCES[name] for name in ("digits", "mnist", "cifar10")}
 SHAPES = {"digits": (8, 8), "mnist": (28, 28), "cifar10": (96, 32)}
 CLASSIFIERS = ("logistic", "network")
 # Images that are protected at once: memory stays far below that of the data.
@@ -88,7 +88,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
     """The images, and the part of them that is trained on."""
     seed = names.shared_seed("records")
     split = data.load(dataset, folder, settings["records"].get(dataset), seed)
-    weights = split.test_images.mean(axis=0, dtype=np.float64).reshape(SHAPES[dataset])
+    weights = split.test_inputs.mean(axis=0, dtype=np.float64).reshape(SHAPES[dataset])
     return Problem(dataset, split, weights, settings)
 
 
@@ -121,9 +121,9 @@ def measure(
     for trial in range(problem.settings["trials"]):
         seed = names.seed(point, trial)
         clock = time.perf_counter()
-        released = protected(mechanism, problem.split.train_images, np.random.default_rng(seed))
+        released = protected(mechanism, problem.split.train_inputs, np.random.default_rng(seed))
         yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
-        error = squared_error(released, problem.split.train_images)
+        error = squared_error(released, problem.split.train_inputs)
         yield Value("squared_error", error, trial, seed=seed)
         clock = time.perf_counter()
         predicted = _predicted(problem, released, names.shared_seed("training", trial))
@@ -161,8 +161,8 @@ def squared_error(released: np.ndarray, images: np.ndarray) -> float:
 
 def _predicted(problem: Problem, released: np.ndarray, seed: int) -> np.ndarray:
     """Labels of the clean test images by the classifier of the config."""
-    seen = in_units(replace(problem.split, train_images=released))
+    seen = in_units(replace(problem.split, train_inputs=released))
     if problem.settings["classifiers"][problem.dataset] == "logistic":
         return logistic(seen)
     training = Training(epochs=problem.settings["training_epochs"])
-    return network(seen, NETWORKS[problem.dataset], training, seed)
+    return network(seen, TUTORIALS[problem.dataset], training, seed)

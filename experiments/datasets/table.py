@@ -498,6 +498,14 @@ _TABLE = (
         citation="this project: experiments/datasets/boids.py",
         rows={},
     ),
+    Dataset(
+        name="reviews",
+        title="Simulated reviews, positive or negative",
+        source="simulated",
+        licence="that of this project",
+        citation="this project: experiments/datasets/reviews.py",
+        rows={},
+    ),
 )
 
 DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _TABLE}

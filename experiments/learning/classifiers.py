@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.learning.data import Split
-from experiments.learning.networks import Network
+from experiments.learning.networks.network import Network
 
 # lambda in mean log-loss + lambda / 2 ||w||^2: of 0.1, 0.01 and 0.001 the best on noisy digits.
 _PENALTY = 1e-3
@@ -34,11 +34,11 @@ class Training:
 
 def in_units(data: Split) -> Split:
     """All images over the root mean square of the training images."""
-    scale = np.float32(np.sqrt(np.mean(np.square(data.train_images), dtype=np.float64)))
+    scale = np.float32(np.sqrt(np.mean(np.square(data.train_inputs), dtype=np.float64)))
     return Split(
-        train_images=data.train_images / scale,
+        train_inputs=data.train_inputs / scale,
         train_labels=data.train_labels,
-        test_images=data.test_images / scale,
+        test_inputs=data.test_inputs / scale,
         test_labels=data.test_labels,
     )
 
@@ -48,7 +48,7 @@ def logistic(data: Split) -> np.ndarray:
     from sklearn.linear_model import LogisticRegression
 
     train, test = (
-        images.reshape(len(images), -1) for images in (data.train_images, data.test_images)
+        images.reshape(len(images), -1) for images in (data.train_inputs, data.test_inputs)
     )
     strength = 1 / (_PENALTY * len(train))
     model = LogisticRegression(C=strength, tol=1e-3, max_iter=300)
@@ -65,7 +65,7 @@ def network(data: Split, network: Network, training: Training, seed: int) -> np.
     rng = np.random.default_rng(seed)
     parameters = torch.from_numpy(network.initial(rng)).requires_grad_()
     optimiser = torch.optim.Adam([parameters], lr=training.learning_rate)
-    images, labels = torch.from_numpy(data.train_images), torch.from_numpy(data.train_labels)
+    images, labels = torch.from_numpy(data.train_inputs), torch.from_numpy(data.train_labels)
     for _ in range(training.epochs):
         for chosen in torch.from_numpy(rng.permutation(len(labels))).split(training.batch):
             loss = cross_entropy(network.logits(parameters, images[chosen]), labels[chosen])
@@ -73,7 +73,7 @@ def network(data: Split, network: Network, training: Training, seed: int) -> np.
             loss.backward()
             optimiser.step()
     with torch.no_grad():
-        parts = torch.from_numpy(data.test_images).split(1000)
+        parts = torch.from_numpy(data.test_inputs).split(1000)
         logits = torch.cat([network.logits(parameters, part) for part in parts])
     return logits.argmax(dim=1).numpy()
 

@@ -1,63 +1,59 @@
-"""Labelled images as arrays for training, scaled to [0, 1]."""
+"""Labelled records as arrays for training and testing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from experiments.datasets import load as load_dataset
+from experiments.learning import pictures, tables, texts
 
-SOURCES = {"digits": "bundled", "mnist": "official", "cifar10": "official"}
+SOURCES = pictures.SOURCES | tables.SOURCES | texts.SOURCES
 
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """float32 images (n, channels, height, width) in [0, 1] and int64 labels (n,)."""
+    """Inputs (n, ...), float32 or, for texts, int64; and int64 labels (n,), 0..classes-1.
 
-    train_images: np.ndarray
+    Images are (channels, height, width) in [0, 1], records (features,) in [-1, 1], texts (words,)
+    numbers of words, where 0 stands before the first one.
+    """
+
+    train_inputs: np.ndarray
     train_labels: np.ndarray
-    test_images: np.ndarray
+    test_inputs: np.ndarray
     test_labels: np.ndarray
 
 
 def load(dataset: str, folder: Path, records: int | None, seed: int) -> Split:
-    """A data set with its official split; for digits a random fifth is the test set.
+    """A data set with its official split, or the split that its module documents.
 
     Args:
         records: Training records to keep, drawn at random without replacement; None: all.
-        seed: Seed of these draws.
+        seed: Seed of these draws, and of the split where there is no official one.
 
     Raises:
         ValueError: `records` is more than there are.
         DataError: The files are missing.
     """
     rng = np.random.default_rng(seed)
-    if dataset == "digits":
-        from sklearn.datasets import load_digits
+    module = next(m for m in (pictures, tables, texts) if dataset in m.SOURCES)
+    inputs, labels, test_inputs, test_labels = module.load(dataset, folder, rng)
+    split = Split(
+        train_inputs=inputs,
+        train_labels=labels.astype(np.int64),
+        test_inputs=test_inputs,
+        test_labels=test_labels.astype(np.int64),
+    )
+    return split if records is None else _part(split, dataset, records, rng)
 
-        digits = load_digits()
-        images, labels = digits.images[:, None] / 16, digits.target
-        order = rng.permutation(len(labels))
-        test, train = np.split(order, [len(labels) // 5])
-        parts = images[train], labels[train], images[test], labels[test]
-    else:
-        found = load_dataset(dataset, folder)
-        parts = (
-            found.train_images / np.float32(255),
-            found.train_labels,
-            found.test_images / np.float32(255),
-            found.test_labels,
-        )
-    if records is not None:
-        if records > len(parts[1]):
-            raise ValueError(f"{dataset} has {len(parts[1])} training records, got {records}")
-        kept = np.sort(rng.choice(len(parts[1]), records, replace=False))
-        parts = parts[0][kept], parts[1][kept], *parts[2:]
-    return Split(
-        train_images=parts[0].astype(np.float32),
-        train_labels=parts[1].astype(np.int64),
-        test_images=parts[2].astype(np.float32),
-        test_labels=parts[3].astype(np.int64),
+
+def _part(split: Split, dataset: str, records: int, rng: np.random.Generator) -> Split:
+    count = len(split.train_labels)
+    if records > count:
+        raise ValueError(f"{dataset} has {count} training records, got {records}")
+    kept = np.sort(rng.choice(count, records, replace=False))
+    return replace(
+        split, train_inputs=split.train_inputs[kept], train_labels=split.train_labels[kept]
     )

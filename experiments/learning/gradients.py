@@ -7,7 +7,7 @@ from torch.func import grad, vmap
 from torch.nn.functional import cross_entropy
 
 from experiments.learning.clipping import Clipping
-from experiments.learning.networks import Network
+from experiments.learning.networks.network import Network
 
 
 def per_example_gradients(network: Network, parameters, images, labels) -> torch.Tensor:

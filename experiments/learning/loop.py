@@ -16,7 +16,7 @@ import torch
 from experiments.learning.clipping import Clipping
 from experiments.learning.data import Split
 from experiments.learning.gradients import clipped_sum
-from experiments.learning.networks import Network
+from experiments.learning.networks.network import Network
 
 _EVALUATED_AT_ONCE = 1000
 
@@ -94,9 +94,9 @@ def train(
         Diverged: Gradients are not finite any more.
     """
     device = _prepared(plan)
-    images, labels, test_images, test_labels = (
+    images, labels, test_inputs, test_labels = (
         torch.from_numpy(array).to(device)
-        for array in (data.train_images, data.train_labels, data.test_images, data.test_labels)
+        for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
     )
     records = len(labels)
     parameters, history = _begin(network, seeds.start, checkpoint)
@@ -126,7 +126,7 @@ def train(
             parameters = parameters - plan.learning_rate / plan.batch * moved
         ended = Epoch(
             accuracy(network, parameters, images, labels),
-            accuracy(network, parameters, test_images, test_labels),
+            accuracy(network, parameters, test_inputs, test_labels),
             time.perf_counter() - clock,
         )
         history.append(ended)

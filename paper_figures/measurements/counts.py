@@ -12,7 +12,6 @@ from paper_figures.ledger import (
     NOT_REPRODUCED,
     NOT_RUN,
     REPRODUCED,
-    CannotJudge,
     Claim,
     Measured,
     measurement,

@@ -18,7 +18,7 @@ from experiments.learning.classifiers import (
     network,
     weighted_f1,
 )
-from experiments.learning.networks import NETWORKS
+from experiments.learning.networks.tutorials import TUTORIALS
 from experiments.private_data import SHAPES, protected, query_for, squared_error
 from mechanisms import Budget, get_mechanism
 
@@ -66,14 +66,14 @@ def test_any_two_images_are_neighbours_within_the_sensitivities():
 
 def test_mechanisms_share_the_images_and_no_others_are_kept(problem):
     other = private_data.load(SETTINGS, "digits", Path("data"), names("gaussian"))
-    assert np.array_equal(problem.split.train_images, other.split.train_images)
-    assert problem.split.train_images.shape == (400, 1, 8, 8)
-    assert problem.split.train_images.min() == 0 and problem.split.train_images.max() == 1
+    assert np.array_equal(problem.split.train_inputs, other.split.train_inputs)
+    assert problem.split.train_inputs.shape == (400, 1, 8, 8)
+    assert problem.split.train_inputs.min() == 0 and problem.split.train_inputs.max() == 1
 
 
 def test_every_image_has_noise_of_its_own(problem):
     mechanism = get_mechanism("tldp-g").calibrate(query_for((8, 8)), Budget(epsilon=1.0))
-    images = np.repeat(problem.split.train_images[:1], 3000, axis=0)
+    images = np.repeat(problem.split.train_inputs[:1], 3000, axis=0)
     released = protected(mechanism, images, np.random.default_rng(2))
     noise = released - images
     assert released.dtype == np.float32
@@ -85,7 +85,7 @@ def test_every_image_has_noise_of_its_own(problem):
 
 
 def test_mechanisms_that_add_nothing_release_image_by_image(problem):
-    images = problem.split.train_images[:5]
+    images = problem.split.train_inputs[:5]
     mechanism = get_mechanism("random-answer").calibrate(query_for((8, 8)), Budget(epsilon=1.0))
     released = protected(mechanism, images, np.random.default_rng(3))
     rng = np.random.default_rng(3)
@@ -118,9 +118,9 @@ def test_the_same_seeds_give_the_same_numbers(problem):
     assert scores[0] != scores[1]
 
 
-def test_weights_are_those_of_the_public_test_images(problem):
+def test_weights_are_those_of_the_public_test_inputs(problem):
     """They reach the mechanism: with all weights one nothing is kept, else zeros are."""
-    expected = problem.split.test_images.mean(axis=(0, 1))
+    expected = problem.split.test_inputs.mean(axis=(0, 1))
     assert problem.weights == pytest.approx(expected, abs=1e-6)
     loss = {
         name: next(v.value for v in values if v.metric == "expected_loss")
@@ -149,18 +149,18 @@ def test_weighted_f1_is_that_of_scikit_learn(seed):
 def test_a_network_learns_the_digits_and_repeats_itself(problem):
     data = in_units(problem.split)
     training = Training(epochs=20, learning_rate=0.01)
-    first, second = (network(data, NETWORKS["digits"], training, seed=4) for _ in range(2))
+    first, second = (network(data, TUTORIALS["digits"], training, seed=4) for _ in range(2))
     assert np.array_equal(first, second)
     assert weighted_f1(data.test_labels, first) > 0.85
-    assert not np.array_equal(first, network(data, NETWORKS["digits"], training, seed=5))
+    assert not np.array_equal(first, network(data, TUTORIALS["digits"], training, seed=5))
 
 
 def test_the_unit_of_the_pixels_does_not_matter(problem):
     data = in_units(problem.split)
-    assert np.mean(np.square(data.train_images)) == pytest.approx(1.0, rel=1e-5)
+    assert np.mean(np.square(data.train_inputs)) == pytest.approx(1.0, rel=1e-5)
     split = problem.split
     bytes_ = dataclasses.replace(
-        split, train_images=split.train_images * 256, test_images=split.test_images * 256
+        split, train_inputs=split.train_inputs * 256, test_inputs=split.test_inputs * 256
     )
     assert np.array_equal(logistic(data), logistic(in_units(bytes_)))
 

@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 
 from experiments.learning.clipping import Clipping
 from experiments.learning.gradients import clipped_sum, per_example_gradients
-from experiments.learning.networks import NETWORKS
+from experiments.learning.networks.tutorials import TUTORIALS
 
 SHAPES = {"digits": (1, 8, 8), "mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
 CLIPPINGS = [Clipping(rule="l2", bound=0.7), Clipping(rule="linf", bound=0.01)]
@@ -19,7 +19,7 @@ def batch(dataset, n, seed=0):
     rng = np.random.default_rng(seed)
     images = torch.from_numpy(rng.random((n, *SHAPES[dataset]), np.float32))
     labels = torch.from_numpy(rng.integers(0, 10, n))
-    network = NETWORKS[dataset]
+    network = TUTORIALS[dataset]
     return network, torch.from_numpy(network.initial(rng)), images, labels
 
 
@@ -34,18 +34,19 @@ def one_by_one(network, parameters, images, labels):
 
 
 def test_parameters_are_those_of_the_tutorials():
-    sizes = {name: network.size for name, network in NETWORKS.items()}
+    sizes = {name: network.size for name, network in TUTORIALS.items()}
     # TensorFlow Privacy's MNIST network, and the summary that TensorFlow's CNN tutorial prints.
     assert sizes == {"digits": 64 * 32 + 32 + 32 * 10 + 10, "mnist": 26_010, "cifar10": 122_570}
 
 
-@pytest.mark.parametrize("dataset", NETWORKS)
+@pytest.mark.parametrize("dataset", TUTORIALS)
 def test_weights_start_as_glorot_says_and_biases_at_zero(dataset):
-    network = NETWORKS[dataset]
+    network = TUTORIALS[dataset]
     flat = network.initial(np.random.default_rng(0))
     assert flat.dtype == np.float32
     start = 0
-    for shape in network.weights:
+    for layer in network.layers:
+        shape = layer.weight
         count, taps = math.prod(shape), math.prod(shape[2:])
         weight, bias = flat[start : start + count], flat[start + count : start + count + shape[0]]
         start += count + shape[0]
@@ -56,7 +57,7 @@ def test_weights_start_as_glorot_says_and_biases_at_zero(dataset):
     assert start == network.size
 
 
-@pytest.mark.parametrize("dataset", NETWORKS)
+@pytest.mark.parametrize("dataset", TUTORIALS)
 def test_per_example_gradients_are_those_of_single_examples(dataset):
     network, parameters, images, labels = batch(dataset, 5)
     found = per_example_gradients(network, parameters, images, labels)
@@ -66,7 +67,7 @@ def test_per_example_gradients_are_those_of_single_examples(dataset):
     assert errors.max() < 1e-5
 
 
-@pytest.mark.parametrize("dataset", NETWORKS)
+@pytest.mark.parametrize("dataset", TUTORIALS)
 @pytest.mark.parametrize("clipping", CLIPPINGS, ids=lambda c: c.rule)
 @pytest.mark.parametrize("chunk", [2, 100])
 def test_clipped_sums_equal_a_plain_loop(dataset, clipping, chunk):
@@ -101,7 +102,7 @@ def test_a_gradient_of_zero_stays_zero():
     assert not CLIPPINGS[0].clip(rows).any()
 
 
-@pytest.mark.parametrize("dataset", NETWORKS)
+@pytest.mark.parametrize("dataset", TUTORIALS)
 @pytest.mark.parametrize("clipping", CLIPPINGS, ids=lambda c: c.rule)
 # At an expected batch of 1 the sum itself is clipped, at 1000 it is not.
 @pytest.mark.parametrize("expected", [1, 1000])

@@ -9,9 +9,9 @@ import torch
 from experiments.learning import loop
 from experiments.learning.clipping import Clipping
 from experiments.learning.data import load
-from experiments.learning.networks import NETWORKS
+from experiments.learning.networks.tutorials import TUTORIALS
 
-NETWORK = NETWORKS["digits"]
+NETWORK = TUTORIALS["digits"]
 SEEDS = loop.Seeds(start=1, batches=2, noise=3)
 PLAN = loop.Plan(
     batch=20, epochs=3, learning_rate=0.5, clipping=Clipping(rule="l2", bound=1.0), chunk=16
@@ -39,12 +39,12 @@ def test_digits_are_split_once_and_scaled(data):
     whole = load("digits", None, None, seed=0)
     assert len(whole.train_labels) + len(whole.test_labels) == 1797
     assert len(data.train_labels) == 150
-    for images in (whole.train_images, whole.test_images):
+    for images in (whole.train_inputs, whole.test_inputs):
         assert images.shape[1:] == (1, 8, 8)
         assert images.dtype == np.float32
         assert (images.min(), images.max()) == (0, 1)
     # The test set does not depend on how many records are kept.
-    assert np.array_equal(whole.test_images, data.test_images)
+    assert np.array_equal(whole.test_inputs, data.test_inputs)
     with pytest.raises(ValueError, match="1438 training records, got 2000"):
         load("digits", None, 2000, seed=0)
 

@@ -1,0 +1,70 @@
+"""Simulated reviews: our own sentences of made-up words, with no relation to any real text.
+
+Most words of a review are fillers, drawn by Zipf's law. A sixth of them carry a mood, and four in
+five of those the mood of the review; every seventh of them is turned round by the word "not" before
+it, so that a reader who ignores the order of words is wrong more often.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_FILLERS, _MOODS = 150, 20
+_MOOD_SHARE, _FAITHFUL, _TURNED = 1 / 6, 0.8, 1 / 7
+_SHORTEST, _LONGEST = 15, 40
+NOT = "not"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reviews:
+    """Labelled texts.
+
+    Attributes:
+        texts: words with blanks between them.
+        labels: int64 (n,), 1 positive, 0 negative.
+    """
+
+    texts: tuple[str, ...]
+    labels: NDArray[np.int64]
+
+
+def load(*, seed: int = 0, reviews: int = 2500) -> Reviews:
+    """As many reviews as asked for, about half of them positive.
+
+    Args:
+        seed: of the draw; the same seed gives the same reviews.
+        reviews: how many, at least 1.
+
+    Raises:
+        ValueError: `reviews` is below 1.
+    """
+    if reviews < 1:
+        raise ValueError(f"reviews must be at least 1, got {reviews}")
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, reviews)
+    return Reviews(texts=tuple(_text(rng, label) for label in labels), labels=labels)
+
+
+def _text(rng: np.random.Generator, label: int) -> str:
+    length = int(rng.integers(_SHORTEST, _LONGEST + 1))
+    fillers = rng.choice(_FILLERS, length, p=_ZIPF)
+    with_mood = rng.random(length) < _MOOD_SHARE
+    mood = np.where(rng.random(length) < _FAITHFUL, label, 1 - label)
+    turned = rng.random(length) < _TURNED
+    which = rng.integers(0, _MOODS, length)
+    words: list[str] = []
+    for position in range(length):
+        if not with_mood[position]:
+            words.append(f"filler{fillers[position]}")
+        elif turned[position]:
+            words += [NOT, f"{('bad', 'good')[1 - mood[position]]}{which[position]}"]
+        else:
+            words.append(f"{('bad', 'good')[mood[position]]}{which[position]}")
+    return " ".join(words)
+
+
+_ZIPF = 1 / np.arange(1, _FILLERS + 1)
+_ZIPF /= _ZIPF.sum()

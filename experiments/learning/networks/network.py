@@ -1,0 +1,81 @@
+"""What a network is: shapes of its layers, and a function of their parameters and inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """A weight and, unless `bias` is False, a bias with an entry per row of the weight.
+
+    Args:
+        weight: Its shape, outputs first: (out, in), (out, in, k, k); an embedding is
+            (words, dimensions); the scales of a normalisation are (channels, 1).
+        bias: Whether there is one.
+        start: "glorot", the weight uniform by Glorot and Bengio 2010, Keras' default, which the
+            papers' tutorials use; or "zeros". Biases start at zero.
+    """
+
+    weight: tuple[int, ...]
+    bias: bool = True
+    start: str = "glorot"
+
+    @property
+    def size(self) -> int:
+        """Number of parameters."""
+        return math.prod(self.weight) + self.bias * self.weight[0]
+
+    def initial(self, rng: np.random.Generator) -> np.ndarray:
+        """Parameters (size,): the weight, row by row, and then the bias."""
+        count, taps = math.prod(self.weight), math.prod(self.weight[2:])
+        bias = np.zeros(self.bias * self.weight[0])
+        if self.start == "zeros":
+            return np.concatenate([np.zeros(count), bias])
+        bound = math.sqrt(6 / ((self.weight[0] + self.weight[1]) * taps))
+        return np.concatenate([rng.uniform(-bound, bound, count), bias])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """A classifier.
+
+    Args:
+        layers: In the order of the flat vector of parameters.
+        apply: From a list of (weight, bias) and inputs (n, ...), as torch tensors, to logits
+            (n, classes). The bias of a layer without one is None.
+    """
+
+    layers: tuple[Layer, ...]
+    apply: Callable
+
+    @property
+    def size(self) -> int:
+        """M, the number of parameters."""
+        return sum(layer.size for layer in self.layers)
+
+    def initial(self, rng: np.random.Generator) -> np.ndarray:
+        """Parameters (M,) float32."""
+        return np.concatenate([layer.initial(rng) for layer in self.layers]).astype(np.float32)
+
+    def logits(self, parameters, inputs):
+        """Logits (n, classes) at parameters (M,)."""
+        return self.apply(self.tensors(parameters), inputs)
+
+    def tensors(self, parameters) -> list[tuple]:
+        """The (weight, bias) of every layer as views of parameters (M,)."""
+        parts = parameters.split([layer.size for layer in self.layers])
+        pairs = []
+        for layer, part in zip(self.layers, parts, strict=True):
+            count = math.prod(layer.weight)
+            pairs.append((part[:count].view(layer.weight), part[count:] if layer.bias else None))
+        return pairs
+
+
+def layers(*weights: tuple[int, ...]) -> tuple[Layer, ...]:
+    """Affine maps and convolutions with biases."""
+    return tuple(Layer(weight=weight) for weight in weights)
