@@ -66,7 +66,7 @@ class Cell:
         use, options = variant_of(config, self.mechanism)
         mechanism = get_mechanism(use)
         settings = config["experiments"][self.experiment]
-        grid = ("datasets", "mechanisms", "footings", "epsilons", "epsilons_for")
+        grid = ("datasets", "mechanisms", "mechanisms_for", "footings", "epsilons", "epsilons_for")
         return {
             "paper": all_experiments()[self.experiment].PAPER,
             "experiment": self.experiment,
@@ -99,7 +99,7 @@ def cells_of(config: dict) -> list[Cell]:
         Cell(experiment=experiment, dataset=dataset, mechanism=mechanism, footing=footing)
         for experiment, settings in config["experiments"].items()
         for dataset in settings["datasets"]
-        for mechanism in settings["mechanisms"]
+        for mechanism in settings["mechanisms_for"].get(dataset, settings["mechanisms"])
         for footing in settings["footings"]
         if footing == "published"
         or get_mechanism(variant_of(config, mechanism)[0]).guarantee != "none"

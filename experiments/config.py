@@ -59,6 +59,12 @@ COMMON = {
         "mechanisms to run; all: every one in mechanisms/ and every variant",
         "all",
     ),
+    "mechanisms_for": Setting(
+        "a mapping from data sets to lists of mechanisms and variants",
+        mapping_of(list_of(name)),
+        "mechanisms of data sets that have not all of them",
+        {},
+    ),
     "footings": Setting(
         f"a list out of {', '.join(FOOTINGS)}", list_of(name), "calibrations", list(FOOTINGS)
     ),
@@ -153,6 +159,15 @@ def _experiment(experiment, settings: Any, variants: dict) -> dict[str, Any]:
     for mechanism in checked["mechanisms"]:
         if mechanism not in available:
             raise ConfigError(unknown_key(f"{path}.mechanisms", mechanism, available))
+    for dataset, mechanisms in checked["mechanisms_for"].items():
+        here = f"{path}.mechanisms_for"
+        if dataset not in checked["datasets"]:
+            raise ConfigError(unknown_key(here, dataset, checked["datasets"]))
+        for mechanism in mechanisms:
+            if mechanism not in checked["mechanisms"]:
+                raise ConfigError(
+                    unknown_key(f"{here}.{dataset}", mechanism, checked["mechanisms"])
+                )
     for setting, others in (("epsilons_for", []), ("map_epsilons", ["default"])):
         for mechanism in checked.get(setting, {}):
             if mechanism not in [*available, *others]:

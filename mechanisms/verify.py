@@ -102,7 +102,7 @@ def verify(
             seed=seed,
             confidence=confidence,
         )
-    wasted = None if mechanism.slack() else _wasted_variance(mechanism, delta)
+    wasted = None if mechanism.slack() else _wasted_variance(mechanism, delta, true_delta)
     return Verification(
         mechanism=mechanism.key,
         footing=mechanism.footing,
@@ -133,11 +133,16 @@ def claimed_delta(mechanism: Mechanism) -> float:
     return 0.0
 
 
-def _wasted_variance(mechanism: Mechanism, delta: float) -> float | None:
+def _wasted_variance(mechanism: Mechanism, delta: float, true_delta: Bounds) -> float | None:
     if not mechanism.parameters():
         return None
+    profile = mechanism.profile()
+    reached = getattr(true_delta, profile.calibrated_curve)
+    # Met within rounding: the search would end where it began.
+    if delta > 0 and abs(reached - delta) <= TOLERANCE * delta:
+        return 1.0
     try:
-        factor = mechanism.profile().scale_factor(mechanism.budget.epsilon, delta)
+        factor = profile.scale_factor(mechanism.budget.epsilon, delta)
     except ValueError:
         return None
     return 1 / factor**2

@@ -30,11 +30,23 @@ def test_cells_are_the_product_but_for_exact_footings_of_no_claim(tiny):
     assert len(set(cells)) == len(cells)
     expected = 0
     for settings in tiny["experiments"].values():
-        claims = [name for name in settings["mechanisms"] if name not in NO_CLAIM]
-        silent = [name for name in settings["mechanisms"] if name in NO_CLAIM]
-        per_dataset = len(settings["footings"]) * len(claims) + len(silent)
-        expected += len(settings["datasets"]) * per_dataset
+        for dataset in settings["datasets"]:
+            names = settings["mechanisms_for"].get(dataset, settings["mechanisms"])
+            silent = [name for name in names if name in NO_CLAIM]
+            expected += len(settings["footings"]) * (len(names) - len(silent)) + len(silent)
     assert len(cells) == expected
+
+
+def test_a_data_set_can_have_mechanisms_of_its_own(make_config):
+    config = make_config(
+        datasets=["fixed-sensitivity", "gradient-shapes"],
+        mechanisms=["mvg", "udn", "non-private"],
+        mechanisms_for={"gradient-shapes": ["udn"]},
+        footings=["published"],
+    )
+    found = [(c.dataset, c.mechanism) for c in cells_of(config)]
+    others = ("gradient-shapes", "udn")
+    assert found == [("fixed-sensitivity", n) for n in ("mvg", "udn", "non-private")] + [others]
 
 
 def test_the_non_private_control_has_no_exact_footing(tiny):

@@ -152,6 +152,16 @@ def test_the_check_leaves_its_argument_alone(config):
             "experiments.count_query.epsilons_for.r1smgg; did you mean 'r1smg'?",
         ),
         (
+            "experiments.count_query.mechanisms_for",
+            {"ubr": ["mvg"]},
+            "unknown config key experiments.count_query.mechanisms_for.ubr",
+        ),
+        (
+            "experiments.count_query.mechanisms_for",
+            {"city": ["mvgg"]},
+            "experiments.count_query.mechanisms_for.city.mvgg; did you mean 'mvg'?",
+        ),
+        (
             "experiments.count_query.map_epsilons",
             {"defualt": 1},
             "experiments.count_query.map_epsilons.defualt; did you mean 'default'?",
