@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import mechanisms
@@ -47,9 +48,10 @@ def _run(options) -> int:
         mechanism=options.mechanism,
         footing=options.footing,
     )
-    cells = cells_of(config)
+    # Here all trials run in one job, whatever the config says.
+    cells = [replace(each, trial=None) for each in cells_of(config)]
     if cell not in cells:
-        near = [c.stem for c in cells if c.experiment == cell.experiment]
+        near = list(dict.fromkeys(c.stem for c in cells if c.experiment == cell.experiment))
         raise ConfigError(
             f"{options.config} has no cell {cell.stem}; it has "
             f"{', '.join(near) or 'no cell of this experiment'}"

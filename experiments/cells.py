@@ -13,17 +13,22 @@ from mechanisms import get_mechanism
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One job. The grid over shapes, epsilon, delta and trials is a loop inside it."""
+    """One job. The grid over shapes, epsilon and delta is a loop inside it.
+
+    So are the trials, unless the config splits them: then `trial` is the one of this job.
+    """
 
     experiment: str
     dataset: str
     mechanism: str
     footing: str
+    trial: int | None = None
 
     @property
     def stem(self) -> str:
         """Path of its files below results/<run>/cells/, without an ending."""
-        return f"{self.experiment}/{self.dataset}/{self.mechanism}--{self.footing}"
+        stem = f"{self.experiment}/{self.dataset}/{self.mechanism}--{self.footing}"
+        return stem if self.trial is None else f"{stem}--{self.trial}"
 
     @property
     def files(self) -> str:
@@ -67,6 +72,7 @@ class Cell:
         mechanism = get_mechanism(use)
         settings = config["experiments"][self.experiment]
         grid = ("datasets", "mechanisms", "mechanisms_for", "footings", "epsilons", "epsilons_for")
+        chosen = {key: settings[key] for key in settings if key not in grid}
         return {
             "paper": all_experiments()[self.experiment].PAPER,
             "experiment": self.experiment,
@@ -78,7 +84,7 @@ class Cell:
             "options": options,
             "data_source": data_source(self.experiment, self.dataset),
             "points": [point.to_list() for point in self.points(config)],
-            "settings": {key: settings[key] for key in settings if key not in grid},
+            "settings": chosen if self.trial is None else chosen | {"trial": self.trial},
             "seed": config["seed"],
             "data_folder": config["data"]["folder"],
         }
@@ -96,13 +102,20 @@ def cells_of(config: dict) -> list[Cell]:
     A mechanism that claims no privacy (the non-private control) has no exact footing to run on.
     """
     return [
-        Cell(experiment=experiment, dataset=dataset, mechanism=mechanism, footing=footing)
+        Cell(
+            experiment=experiment,
+            dataset=dataset,
+            mechanism=mechanism,
+            footing=footing,
+            trial=trial,
+        )
         for experiment, settings in config["experiments"].items()
         for dataset in settings["datasets"]
         for mechanism in settings["mechanisms_for"].get(dataset, settings["mechanisms"])
         for footing in settings["footings"]
         if footing == "published"
         or get_mechanism(variant_of(config, mechanism)[0]).guarantee != "none"
+        for trial in (range(settings["trials"]) if settings["split_trials"] else [None])
     ]
 
 

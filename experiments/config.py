@@ -68,6 +68,12 @@ COMMON = {
     "footings": Setting(
         f"a list out of {', '.join(FOOTINGS)}", list_of(name), "calibrations", list(FOOTINGS)
     ),
+    "split_trials": Setting(
+        "true or false",
+        boolean,
+        "a job for every trial, where an experiment trains networks; for a cluster",
+        False,
+    ),
 }
 
 
@@ -172,6 +178,11 @@ def _experiment(experiment, settings: Any, variants: dict) -> dict[str, Any]:
         for mechanism in checked.get(setting, {}):
             if mechanism not in [*available, *others]:
                 raise ConfigError(unknown_key(f"{path}.{setting}", mechanism, available + others))
+    if checked["split_trials"] and not getattr(experiment, "SPLITS_TRIALS", False):
+        raise ConfigError(
+            f"config key {path}.split_trials: trials of {experiment.NAME} are quick and stay in "
+            "one job; leave it out"
+        )
     if hasattr(experiment, "check"):
         experiment.check(checked)
     return checked

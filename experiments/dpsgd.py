@@ -35,7 +35,7 @@ from experiments.checks import (
     one_of,
     positive,
 )
-from experiments.experiment import Names, Point, Value, Variant
+from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.learning import data
 from experiments.learning.clipping import RULES, Clipping
 from experiments.learning.networks.tutorials import TUTORIALS
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 NAME = "dpsgd"
 PAPER = "r1smg2024"
 DATASETS = {name: data.SOURCES[name] for name in TUTORIALS}
+SPLITS_TRIALS = True
 DEVICES = ("cpu", "auto")
 
 
@@ -162,7 +163,7 @@ def measure(
     one_step = variant.mechanism.calibrate(query, step, footing, **variant.options)
     yield from _canary(one_step, problem.settings, names.seed(point, "canary"))
 
-    for trial in range(problem.settings["trials"]):
+    for trial in trials_of(problem.settings):
         yield from _training(problem, mechanism, point, names, trial)
 
 

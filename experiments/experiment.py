@@ -100,6 +100,8 @@ class Experiment(Protocol):
     SETTINGS: Its settings in the config: name -> (check, description).
     FILES: Where a data set of the experiment is made of another one of `experiments.datasets`:
         that one's name. May be left out.
+    SPLITS_TRIALS: True where `measure` asks `trials_of` which trials to run, so that a config can
+        give every trial a job of its own. May be left out.
     """
 
     NAME: str
@@ -116,6 +118,12 @@ class Experiment(Protocol):
         self, problem: Any, variant: Variant, footing: str, point: Point, names: Names
     ) -> Iterator[Value]:
         """Run one grid point; Unsupported and other exceptions become rows."""
+
+
+def trials_of(settings: dict) -> range:
+    """The trials of a cell: all of them, or the one that it is for."""
+    only = settings.get("trial")
+    return range(settings["trials"]) if only is None else range(only, only + 1)
 
 
 def files_of(experiment: Experiment, dataset: str) -> str:

@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.checks import ConfigError, Setting, integer, mapping_of, one_of
-from experiments.experiment import Names, Point, Value, Variant
+from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.grid import EPSILONS, points_over
 from experiments.learning import data
 from experiments.learning.classifiers import Training, in_units, logistic, network, weighted_f1
@@ -37,6 +37,7 @@ from mechanisms import AdditiveMechanism, Budget, Mechanism, Query
 NAME = "private_data"
 PAPER = "tldp2025"
 DATASETS = {name: data.SOURCES[name] for name in ("digits", "mnist", "cifar10")}
+SPLITS_TRIALS = True
 SHAPES = {"digits": (8, 8), "mnist": (28, 28), "cifar10": (96, 32)}
 CLASSIFIERS = ("logistic", "network")
 # Images that are protected at once: memory stays far below that of the data.
@@ -118,7 +119,7 @@ def measure(
         yield Value("expected_loss", mechanism.expected_loss())
     yield Value("records", float(len(problem.split.train_labels)))
     classifier = problem.settings["classifiers"][problem.dataset]
-    for trial in range(problem.settings["trials"]):
+    for trial in trials_of(problem.settings):
         seed = names.seed(point, trial)
         clock = time.perf_counter()
         released = protected(mechanism, problem.split.train_inputs, np.random.default_rng(seed))

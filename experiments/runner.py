@@ -18,7 +18,7 @@ from typing import IO
 import psutil
 
 from experiments.parts import SPECIFICATION, begun, failure, forget_begun, part_path, write_part
-from experiments.table import ERROR, TIMEOUT, to_table, write_table
+from experiments.table import ERROR, OK, TIMEOUT, to_table, write_table
 
 POLL_SECONDS = 0.05
 GIB = 1 << 30
@@ -157,8 +157,25 @@ def _assemble(specification: dict, folder: Path, rows: Path, timings: Path) -> N
             "epsilon": epsilon,
             "delta": delta,
         }
-        for value in json.loads(part_path(folder, index).read_text()):
+        values = json.loads(part_path(folder, index).read_text())
+        for value in _of_trial(specification["settings"].get("trial"), values):
             timing = value.pop("timing")
             tables[timing].append(fixed | value)
     write_table(to_table(tables[False]), rows)
     write_table(to_table(tables[True]), timings)
+
+
+def _of_trial(trial: int | None, values: list[dict]) -> list[dict]:
+    """What a cell contributes: all it measured, unless it is for one of the trials only.
+
+    Numbers that belong to no trial come from the cell of trial 0 alone; failures and seconds from
+    every cell, as those of its trial.
+    """
+    if trial is None:
+        return values
+    owned = [value["timing"] or value["status"] != OK for value in values]
+    return [
+        value | {"trial": trial} if own else value
+        for value, own in zip(values, owned, strict=True)
+        if own or trial == 0 or value["trial"] is not None
+    ]

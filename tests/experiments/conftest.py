@@ -43,6 +43,15 @@ LINEAR_QUERIES = {
     "bounding_box": COUNT_QUERY["bounding_box"],
 }
 
+PRIVATE_DATA = {
+    "datasets": ["digits"],
+    "epsilons": [1],
+    "delta": 1e-5,
+    "classifiers": {"digits": "logistic"},
+    "records": {"digits": 200},
+    "trials": 2,
+}
+
 MECHANISM = '''
 """A mechanism from outside the suite that does what a test wants at each epsilon."""
 
@@ -87,6 +96,7 @@ def make_config():
             "noise_only": NOISE_ONLY,
             "count_query": COUNT_QUERY,
             "linear_queries": LINEAR_QUERIES,
+            "private_data": PRIVATE_DATA,
         }[experiment]
         return check_config(
             {

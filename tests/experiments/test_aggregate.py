@@ -67,6 +67,10 @@ def test_an_incomplete_or_wrong_table_is_refused(rows, words):
         check_table(to_table(rows), EXPECTED)
 
 
+def test_a_trial_that_failed_may_stand_beside_the_others():
+    check_table(to_table([*complete(), failed(1.0) | {"trial": 2}]), EXPECTED)
+
+
 def test_all_problems_are_told_at_once():
     rows = [*complete()[:3], row(trial=1), row(trial=2, value=math.nan)]
     with pytest.raises(TableError, match=r"duplicate.*not finite.*1 of 2 grid points"):
