@@ -18,7 +18,18 @@ from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, l
 
 # True deltas below this are drawn at the edge: far below any claim.
 FLOOR = 1e-12
-NOT_SHOWN = ("non-private", "random-answer")
+CONTROLS = ("non-private", "random-answer")
+# Their lines lie on or beside another one in the headline, whose query is the identity.
+NOT_DRAWN = (
+    *CONTROLS,
+    "matrix-mechanism",
+    "matrix-mechanism-cvxpy",
+    "matrix-mechanism-l1",
+    "hb",
+    "exponential",
+    "tldp-l-w",
+    "tldp-g-w",
+)
 VERDICT_WORDS = (HOLDS, LOOSE, REFUTED, UNDECIDED)
 
 
@@ -29,7 +40,7 @@ def headline(results: Results) -> Drawn:
     grid = results.rows[
         (results.rows["dataset"] == "grid")
         & (results.rows["epsilon"] == epsilon)
-        & ~results.rows["mechanism"].isin(NOT_SHOWN)
+        & ~results.rows["mechanism"].isin(NOT_DRAWN)
     ]
     grid = grid.assign(size=grid["shape"].map(size_of)).sort_values("size", kind="stable")
     true = ok_rows(grid, "guarantee", "true_delta", "grid")
@@ -121,7 +132,7 @@ def validity(results: Results) -> Drawn:
 def verdicts(results: Results) -> Drawn:
     """One row per mechanism and paper's setting: claim, truth, verdict."""
     rows = results.rows[(results.rows["dataset"] == "papers") & (results.rows["status"] == OK)]
-    rows = rows[(rows["footing"] == "published") & ~rows["mechanism"].isin(NOT_SHOWN)]
+    rows = rows[(rows["footing"] == "published") & ~rows["mechanism"].isin(CONTROLS)]
     keys = ["mechanism", "shape", "epsilon", "delta"]
     known = all_mechanisms()
     records = []
