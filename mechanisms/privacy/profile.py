@@ -143,36 +143,53 @@ class PrivacyProfile(ABC):
         raise NotImplementedError(f"P(L > epsilon) is not known for {type(self).__name__}")
 
     def _epsilon(self, delta: np.ndarray) -> Bounds:
-        """Epsilon with bounds for a validated array of deltas: where each curve reaches delta."""
-        value = self._crossing(1, delta, np.zeros_like(delta), np.ones_like(delta))
-        near = np.where(np.isfinite(value), value, 0.0)
-        width = 1e-9 * np.maximum(near, 1e-3)
-        lower = self._crossing(0, delta, near, width)
-        upper = self._crossing(2, delta, near, width)
-        return Bounds(np.minimum(lower, value), value, np.maximum(upper, value))
+        """Epsilon with bounds for a validated array of deltas: where the curves reach delta.
 
-    def _crossing(
-        self, curve: int, delta: np.ndarray, start: np.ndarray, width: np.ndarray
-    ) -> np.ndarray:
-        """Smallest epsilon at which one curve (0 lower, 1 value, 2 upper) is at most delta."""
-        ceiling = min(self.largest_loss, _LARGEST_EPSILON)
+        The bounds are at most twice as far from the value as the crossings of the curves, or 1e-9
+        of the value.
+        """
+        shape, delta = delta.shape, delta.ravel()
+        value = self._crossing(delta)
+        log_target = np.log(np.where(delta > 0, delta, 1.0))
+        lower, upper = (np.minimum(value, self._ceiling) for _ in range(2))
+        for bound, curve, sign in ((lower, 0, -1.0), (upper, 2, 1.0)):
+            step = 1e-9 * np.maximum(bound, 1e-3)
+            moving = (delta > 0) & (bound > 0 if sign < 0 else bound < self._ceiling)
+            while moving.any():
+                excess = self._log_delta(bound[moving])[curve] - log_target[moving]
+                moving[moving] = sign * excess > 0
+                bound[moving] = np.clip(bound[moving] + sign * step[moving], 0.0, self._ceiling)
+                moving &= bound > 0 if sign < 0 else bound < self._ceiling
+                step *= 2
+        lower, upper = (np.where(b < self._ceiling, b, self.largest_loss) for b in (lower, upper))
+        bounds = np.minimum(lower, value), value, np.maximum(upper, value)
+        return Bounds(*(bound.reshape(shape) for bound in bounds))
+
+    def _crossing(self, delta: np.ndarray) -> np.ndarray:
+        """Smallest epsilon at which the curve of values is at most delta."""
         result = np.where(delta > 0, 0.0, self.largest_loss)
         log_target = np.log(np.where(delta > 0, delta, 1.0))
-        search = log_target < self._log_delta(np.zeros(1))[curve][0]
+        search = log_target < self._log_delta(np.zeros(1)).value[0]
 
         def excess(epsilon: np.ndarray, target: np.ndarray) -> np.ndarray:
-            return np.maximum(self._log_delta(epsilon)[curve], _LOG_NOTHING) - target
+            return np.maximum(self._log_delta(epsilon).value, _LOG_NOTHING) - target
 
+        count = np.count_nonzero(search)
         root = falling_root(
             excess,
-            start[search],
-            width[search],
+            np.zeros(count),
+            np.ones(count),
             floor=0.0,
-            ceiling=ceiling,
+            ceiling=self._ceiling,
             args=(log_target[search],),
         )
         result[search] = np.where(root < _LARGEST_EPSILON, root, np.inf)
         return result
+
+    @property
+    def _ceiling(self) -> float:
+        """Where searches for epsilon end."""
+        return min(self.largest_loss, _LARGEST_EPSILON)
 
 
 def check_target(epsilon: float, delta: float) -> None:
