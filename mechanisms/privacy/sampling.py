@@ -1,7 +1,7 @@
 """Privacy of many steps on Poisson samples: DP-SGD's budgets, and the truth for any noise.
 
-Adjacency: one record is added or removed. A step sees each record with probability q (the rate),
-independently. Gaussian noise is accounted for by dp_accounting; `SampledRun` bounds the privacy
+Adjacency: one record is added or removed, unless it is said to be replaced. A step sees each record
+with probability q (the rate), independently. Gaussian noise is accounted for by dp_accounting; `SampledRun` bounds the privacy
 of any noise with a profile. Losses are natural logarithms.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import logging
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize
@@ -99,7 +99,7 @@ def step_budget(
 
 @dataclass(frozen=True, kw_only=True)
 class SampledRun:
-    """`steps` releases, each on a fresh Poisson sample of the records.
+    """`steps` releases, each on a fresh sample of the records, Poisson or (replace) of fixed size.
 
     For noise with the symmetric worst pair (P, Q) one step compares (1 - q) Q + q P with Q, in
     both orders: removing a record and adding one (Zhu, Dong and Wang 2022, Theorem 11). With
@@ -112,17 +112,27 @@ class SampledRun:
     from above: chords through the profile (connect the dots) make a worse pair, which is composed
     by FFT. It is bounded from below by its worst single step.
 
+    With "replace", where `step` is the profile for a record that changes its value or is absent
+    (in a sample of fixed size: gives its place to another), a step compares (1 - q) R + q P with
+    (1 - q) R + q P', and by advanced joint convexity (Balle, Barthe and Gaboardi 2018, Theorem 2)
+    its delta at epsilon >= 0 is at most the first of the two formulas, attained at R = P'. Both
+    orders are alike: below zero the curve follows by symmetry. One bound holds for all R.
+
     Args:
         step: Profile of one release on all records that were sampled.
         rate: q in (0, 1].
         steps: At least 1.
+        adjacency: "add-remove" or "replace".
     """
 
     step: PrivacyProfile
     rate: float
     steps: int
+    adjacency: str = "add-remove"
 
     def __post_init__(self) -> None:
+        if self.adjacency not in ("add-remove", "replace"):
+            raise ValueError(f"adjacency must be add-remove or replace, got {self.adjacency!r}")
         check_positive("rate", self.rate)
         if self.rate > 1:
             raise ValueError(f"rate is a probability and must lie in (0, 1], got {self.rate}")
@@ -160,7 +170,7 @@ class SampledRun:
 
         def excess(log_factor: float) -> float:
             step = self.step.scaled(math.exp(log_factor))
-            reached = SampledRun(step=step, rate=self.rate, steps=self.steps).delta(epsilon)
+            reached = replace(self, step=step).delta(epsilon)
             return math.log(reached / delta)
 
         # A start: where rare large losses decide, the run's delta is the sum of its steps'.
@@ -189,8 +199,8 @@ class SampledRun:
             return losses + math.log(self.rate) - np.log(weight), weight
 
     @functools.cached_property
-    def _composed(self) -> tuple[LossDistribution, LossDistribution]:
-        """The run's losses where a record is removed, and where one is added."""
+    def _composed(self) -> tuple[LossDistribution, ...]:
+        """The run's losses where a record is removed, and where one is added; or replaced."""
         # The bulk of the losses lies within +-ln(1 - q), which the grid has to resolve.
         spacing = float(np.clip(self.rate / 40, 1e-5, 1e-3))
         side = np.unique(
@@ -198,13 +208,21 @@ class SampledRun:
         )
         nodes = np.r_[-side[::-1], 0, side]
         found = []
-        for direction in (self._removed, self._added):
-            delta = self._step_upper(*direction(nodes * spacing), nodes * spacing)
+        for delta in self._step_curves(nodes * spacing):
             # Keep one node beyond the last one that matters; what is left there is infinite loss.
             last = max(np.count_nonzero(delta * self.steps > _NEGLIGIBLE), 1)
             kept = slice(0, min(last + 1, nodes.size))
             found.append(chords(nodes[kept], delta[kept], spacing).power(self.steps))
-        return found[0], found[1]
+        return tuple(found)
+
+    def _step_curves(self, losses: np.ndarray) -> list[np.ndarray]:
+        """Upper bounds of one step's delta at losses that are their own mirror image."""
+        removed = self._step_upper(*self._removed(losses), losses)
+        if self.adjacency == "add-remove":
+            return [removed, self._step_upper(*self._added(losses), losses)]
+        right = losses >= 0
+        mirrored = at_negative(losses[losses > 0], removed[losses > 0])
+        return [np.r_[mirrored[::-1], removed[right]]]
 
     def _step_upper(self, base: np.ndarray, weight: np.ndarray, losses: np.ndarray) -> np.ndarray:
         """Upper bound of one step's delta at losses of either sign."""
