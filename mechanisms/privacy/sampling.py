@@ -189,8 +189,11 @@ class SampledRun:
     def _removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the base profile is needed, and its weight; -inf where the base is certain."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            inside = np.expm1(losses) / self.rate
-            return np.where(inside > -1, np.log1p(inside), -np.inf), np.full_like(losses, self.rate)
+            inside = np.expm1(np.minimum(losses, 700.0)) / self.rate
+            base = np.where(inside > -1, np.log1p(inside), -np.inf)
+        # Beyond 700 the exponential overflows, and 1 is nothing beside it.
+        base += np.maximum(losses - 700.0, 0.0)
+        return base, np.full_like(losses, self.rate)
 
     def _added(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         weight = np.maximum(-np.expm1(losses + math.log1p(-self.rate)), 0.0) if self.rate < 1 else 1
