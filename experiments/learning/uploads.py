@@ -9,7 +9,7 @@ Gaussian too, which then splits it once more over the elements ("per element").
 
 That claim is far from what is spent. Beside it stands the truth: all uploads of a round move to
 opposite corners of their boxes together, so that Gaussian noise composes over layers and rounds by
-mu^2 = sum mu_i^2, exactly; a sample of the records amplifies as told in `SampledRun`.
+mu^2 = sum mu_i^2, exactly; what a sample of the records gains is told in `Spent`.
 On the exact footing one factor rescales all noise until the true total is the budget's.
 """
 
@@ -23,8 +23,12 @@ from experiments.experiment import Variant
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported
 from mechanisms.privacy import kairouz
 from mechanisms.privacy.gaussian import GaussianProfile
+from mechanisms.privacy.known_samples import KnownSamplesProfile
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.sampling import SampledRun
+
+# Above this epsilon a sampled record is as good as known to be.
+_LARGEST_SECRET = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,20 +109,24 @@ def joint_profile(profiles: Sequence[PrivacyProfile | None]) -> PrivacyProfile |
 
 @dataclass(frozen=True)
 class Spent:
-    """Upper bounds on what a run spends, exact where Gaussian noise sees all records."""
+    """Upper bounds on what a run spends, exact where Gaussian noise sees all records.
+
+    The least of those that apply: Gaussian noise whose samples are known; and, for any noise, secret
+    samples (`SampledRun`, which counts large losses as infinite and is asked below them only).
+    """
 
     round: PrivacyProfile
     uploads: Uploads
 
     def delta(self, epsilon: float) -> float:
         """delta of the run at epsilon."""
-        bounds = [run.delta(epsilon) for run in self._sampled()]
-        return min([float(run.delta(epsilon).upper) for run in self._unsampled()] + bounds)
+        found = [float(profile.delta(epsilon).upper) for profile in self._known()]
+        return min(found + [run.delta(epsilon) for run in self._secret(epsilon)])
 
     def epsilon(self, delta: float) -> float:
         """epsilon of the run at delta; inf where no bound falls to it."""
-        bounds = [run.epsilon(delta) for run in self._sampled()]
-        return min([float(run.epsilon(delta).upper) for run in self._unsampled()] + bounds)
+        known = min([float(profile.epsilon(delta).upper) for profile in self._known()] or [math.inf])
+        return min([known] + [run.epsilon(delta) for run in self._secret(known)])
 
     def scale_factor(self, total: Budget) -> float:
         """By which all noise has to be multiplied for the run to spend `total`.
@@ -126,8 +134,9 @@ class Spent:
         Raises:
             ValueError: No factor does it.
         """
+        runs = [*self._known(), *self._secret(total.epsilon)]
         factors, reasons = [], []
-        for run in (*self._unsampled(), *self._sampled()):
+        for run in runs:
             try:
                 factors.append(run.scale_factor(total.epsilon, total.delta))
             except ValueError as reason:
@@ -136,14 +145,18 @@ class Spent:
             raise reasons[0]
         return min(factors)
 
-    def _unsampled(self) -> list[GaussianProfile]:
-        """Closed form, where there is one; without amplification it is a bound all the same."""
+    def _known(self) -> list[PrivacyProfile]:
+        rate, steps = self.uploads.rate, self.uploads.rounds
         if not isinstance(self.round, GaussianProfile):
             return []
-        return [self.round.compose(self.uploads.rounds)]
+        if rate == 1 or self.round.mu == 0:
+            return [self.round.compose(steps)]
+        return [KnownSamplesProfile(mu=self.round.mu, rate=rate, steps=steps)]
 
-    def _sampled(self) -> list[SampledRun]:
-        if self.uploads.rate == 1 and isinstance(self.round, GaussianProfile):
-            return []
+    def _secret(self, epsilon: float) -> list[SampledRun]:
+        """Where samples are secret, and epsilon is one at which that may be the better bound."""
         rate, steps = self.uploads.rate, self.uploads.rounds
+        gaussian = isinstance(self.round, GaussianProfile)
+        if gaussian and (rate == 1 or self.round.mu == 0 or epsilon > _LARGEST_SECRET):
+            return []
         return [SampledRun(step=self.round, rate=rate, steps=steps, adjacency="replace")]

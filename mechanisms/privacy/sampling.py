@@ -205,7 +205,8 @@ class SampledRun:
     def _composed(self) -> tuple[LossDistribution, ...]:
         """The run's losses where a record is removed, and where one is added; or replaced."""
         # The bulk of the losses lies within +-ln(1 - q), which the grid has to resolve.
-        spacing = float(np.clip(self.rate / 40, 1e-5, 1e-3))
+        finest = 1e-5 if self.adjacency == "add-remove" else 1e-4
+        spacing = float(np.clip(self.rate / 40, finest, 1e-3))
         side = np.unique(
             np.round(np.geomspace(1, _LARGEST_LOSS / spacing, _NODES_PER_SIDE)).astype(int)
         )
@@ -214,7 +215,9 @@ class SampledRun:
         for delta in self._step_curves(nodes * spacing):
             # Keep one node beyond the last one that matters; what is left there is infinite loss.
             last = max(np.count_nonzero(delta * self.steps > _NEGLIGIBLE), 1)
-            kept = slice(0, min(last + 1, nodes.size))
+            end = min(max(last, side.size + 1) + 1, nodes.size)
+            # The curve for replacing mirrors itself: as little is left below as above.
+            kept = slice(nodes.size - end if self.adjacency == "replace" else 0, end)
             found.append(chords(nodes[kept], delta[kept], spacing).power(self.steps))
         return tuple(found)
 
