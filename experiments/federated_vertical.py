@@ -87,6 +87,7 @@ def measure(
     problem: Problem, variant: Variant, footing: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, and the test accuracy after every round (`element`)."""
+    federation.check_left_out(problem.settings, variant.name, problem.dataset, footing)
     # Accounting takes a while to load, and reading a config imports this module.
     from experiments.learning.uploads import Uploads
 

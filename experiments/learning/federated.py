@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from experiments.learning.data import Split
 from experiments.learning.loop import accuracy, prepared
 from experiments.learning.networks.network import Network
-from experiments.learning.rounds import Round, Seeds, in_rounds
+from experiments.learning.rounds import Round, Seeds, in_rounds, require_finite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +99,10 @@ def train(
             upload = (parameters - local) / unit
             if plan.clip is not None:
                 upload = upload.nan_to_num(0.0, plan.clip, -plan.clip).clamp(-plan.clip, plan.clip)
+            require_finite(upload, "a participant's parameters")
             total += release(upload.cpu().numpy(), noise)
-        mean = (total / plan.participants).astype(np.float32)
-        return parameters - unit * torch.from_numpy(mean).to(device)
+        mean = torch.from_numpy(total / plan.participants).float()
+        return parameters - unit * mean.to(device)
 
     def evaluate(parameters):
         return accuracy(network, parameters, test_inputs, test_labels)

@@ -30,6 +30,15 @@ class Seeds(NamedTuple):
     noise: int
 
 
+def require_finite(values: torch.Tensor, what: str) -> None:
+    """Raise Diverged unless all values are finite."""
+    if not torch.isfinite(values).all():
+        raise Diverged(
+            f"training diverged: {what} are not finite; the noise or the learning rate is too "
+            "large for this network"
+        )
+
+
 Advance = Callable[[torch.Tensor, np.random.Generator, np.random.Generator], torch.Tensor]
 
 
@@ -64,11 +73,7 @@ def in_rounds(
         clock = time.perf_counter()
         batches, noise = (np.random.default_rng([s, number]) for s in (seeds.batches, seeds.noise))
         parameters = advance(parameters, batches, noise)
-        if not torch.isfinite(parameters).all():
-            raise Diverged(
-                f"training diverged in round {number + 1} of {rounds}: the parameters are not "
-                "finite; the noise or the learning rate is too large for this network"
-            )
+        require_finite(parameters, f"the parameters after round {number + 1} of {rounds}")
         ended = Round(evaluate(parameters), time.perf_counter() - clock)
         history.append(ended)
         if checkpoint is not None:

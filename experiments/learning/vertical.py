@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from experiments.learning.data import Split
 from experiments.learning.loop import accuracy, prepared
 from experiments.learning.networks.split import SplitNetwork
-from experiments.learning.rounds import Round, Seeds, in_rounds
+from experiments.learning.rounds import Round, Seeds, in_rounds, require_finite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +71,9 @@ def train(
 
     def received(features, noise):
         """Released features with the gradient of those before."""
-        released = release(features.detach().cpu().numpy(), noise).astype(np.float32)
-        cut = torch.from_numpy(released).to(device).clamp(-1, 1)
+        require_finite(features, "a participant's features")
+        released = torch.from_numpy(release(features.detach().cpu().numpy(), noise))
+        cut = released.to(device, features.dtype).clamp(-1, 1)
         return features + (cut - features).detach()
 
     def advance(parameters, batches, noise):
