@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.checks import integer, number, Setting
+from experiments.checks import Setting, integer, number
 from experiments.experiment import Names, Point, Value, Variant
 from experiments.learning import data, federation, layerwise
 from experiments.learning.networks.lenet import LENET

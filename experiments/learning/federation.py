@@ -53,7 +53,9 @@ SETTINGS = {
         {},
     ),
     "delta": Setting("a number in (0, 1)", number(1e-300, 1 - 1e-16), "total delta"),
-    "rounds": by_dataset(integer(1), "whole numbers >= 1", "rounds of a run, each followed by a test"),
+    "rounds": by_dataset(
+        integer(1), "whole numbers >= 1", "rounds of a run, each followed by a test"
+    ),
     "batch": by_dataset(integer(1), "whole numbers >= 1", "records of a step"),
     "learning_rate": by_dataset(positive, "numbers > 0", "of plain gradient descent"),
     "records": by_dataset(
@@ -93,9 +95,7 @@ def check_left_out(settings: dict, mechanism: str, dataset: str, footing: str) -
             raise Unsupported(f"the config leaves it out on {left}")
 
 
-def points_of(
-    settings: dict, variant: str, dataset: str, shape: tuple[int, ...]
-) -> list[Point]:
+def points_of(settings: dict, variant: str, dataset: str, shape: tuple[int, ...]) -> list[Point]:
     """One point per total budget."""
     epsilons = settings["epsilons_for"].get(variant, settings["budgets"][dataset])
     return [Point(shape=shape, epsilon=epsilon, delta=settings["delta"]) for epsilon in epsilons]

@@ -27,8 +27,8 @@ def matrix_shape(layer: Layer) -> tuple[int, int]:
 def box_query(shape: tuple[int, int], bound: float) -> Query:
     """A matrix with elements in [-bound, bound] that may become any other one.
 
-    Adjacency: replace, what the paper's sensitivities say (eqs. 30 and 31): each element may move by
-    2 bound, all at once, so that l2 is 2 bound sqrt(mn), l1 is 2 bound mn, and gamma = bound
+    Adjacency: replace, as mgm2021 has it (eqs. 30 and 31): each element may move by 2 bound, all
+    at once, so that l2 is 2 bound sqrt(mn), l1 is 2 bound mn, and gamma = bound
     sqrt(mn). The worst change, from one corner of the box to the opposite one, is attained.
     """
     size = math.prod(shape)

@@ -4,8 +4,10 @@ The total (epsilon, delta) of a run is shared among all its uses (uploaded matri
 rounds) by the composition theorem of Kairouz, Oh and Viswanath. Where a round sees a random sample
 of the records, each use's epsilon is the one before sampling by the paper's Theorem 6, which is
 stated for pure DP; delta is left as it is, which is on the safe side. The paper applies the
-composition theorem to MVG, MGM and the matrix mechanism; here all mechanisms get the same share, the
-Gaussian too, which then splits it once more over the elements ("per element").
+composition theorem to MVG, MGM and the matrix mechanism; here all mechanisms get the same share,
+also the paper's Gaussian, which splits it once more over the elements (gaussian-per-element), as
+its Table 4 does. Read literally, Section 8.2 gives every element the epsilon of the figure, mn
+times as much in all: that Gaussian's noise would be mn times smaller, far below IDN's.
 
 That claim is far from what is spent. Beside it stands the truth: all uploads of a round move to
 opposite corners of their boxes together, so that Gaussian noise composes over layers and rounds by
@@ -111,8 +113,8 @@ def joint_profile(profiles: Sequence[PrivacyProfile | None]) -> PrivacyProfile |
 class Spent:
     """Upper bounds on what a run spends, exact where Gaussian noise sees all records.
 
-    The least of those that apply: Gaussian noise whose samples are known; and, for any noise, secret
-    samples (`SampledRun`, which counts large losses as infinite and is asked below them only).
+    The least of those that apply: Gaussian noise whose samples are known; and, for any noise,
+    secret samples (`SampledRun`, which counts large losses as infinite: it is asked below them).
     """
 
     round: PrivacyProfile
@@ -125,7 +127,9 @@ class Spent:
 
     def epsilon(self, delta: float) -> float:
         """epsilon of the run at delta; inf where no bound falls to it."""
-        known = min([float(profile.epsilon(delta).upper) for profile in self._known()] or [math.inf])
+        known = min(
+            [float(profile.epsilon(delta).upper) for profile in self._known()] or [math.inf]
+        )
         return min([known] + [run.epsilon(delta) for run in self._secret(known)])
 
     def scale_factor(self, total: Budget) -> float:

@@ -1,8 +1,8 @@
 """Privacy of many steps on Poisson samples: DP-SGD's budgets, and the truth for any noise.
 
 Adjacency: one record is added or removed, unless it is said to be replaced. A step sees each record
-with probability q (the rate), independently. Gaussian noise is accounted for by dp_accounting; `SampledRun` bounds the privacy
-of any noise with a profile. Losses are natural logarithms.
+with probability q (the rate), independently. Gaussian noise is accounted for by dp_accounting;
+`SampledRun` bounds the privacy of any noise with a profile. Losses are natural logarithms.
 """
 
 from __future__ import annotations

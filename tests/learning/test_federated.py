@@ -261,8 +261,7 @@ def test_recurrent_network_reads_the_words_in_order():
     assert torch.allclose(network.logits(parameters, texts), expected, atol=1e-6)
 
 
-def test_normalisation_starts_as_the_identity_on_a_single_record():
-    """ResNet's answer for a record does not depend on the others of its batch."""
+def test_resnet_answers_a_record_without_the_others_of_its_batch():
     parameters = torch.from_numpy(RESNET18.initial(np.random.default_rng(0)))
     images = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():

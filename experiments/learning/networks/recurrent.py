@@ -39,9 +39,7 @@ def _lstm(hidden, parameters, texts):
     # torch's own cells, which want a second bias.
     weights = {"weight_ih_l0": inner, "weight_hh_l0": recurrent, "bias_ih_l0": bias}
     weights["bias_hh_l0"] = torch.zeros_like(bias)
-    states, _ = torch.func.functional_call(
-        _cells(vectors.shape[-1], hidden), weights, (vectors,)
-    )
+    states, _ = torch.func.functional_call(_cells(vectors.shape[-1], hidden), weights, (vectors,))
     return linear(states.mean(dim=1), *output)
 
 
