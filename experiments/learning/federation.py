@@ -121,7 +121,7 @@ def privacy_values(
 ) -> Iterator[Value]:
     """The size of a round's noise, and bounds on what the whole run spends.
 
-    true_delta_upper at the claimed epsilon and true_epsilon_upper at the claimed delta, where they
+    true_delta_upper at the point's epsilon and true_epsilon_upper at its delta, where they
     are known and finite; true_delta_lower is what the worst single upload spends.
     """
     if all(isinstance(mechanism, AdditiveMechanism) for mechanism in mechanisms):

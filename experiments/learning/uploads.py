@@ -38,14 +38,17 @@ class Uploads:
     """`rounds` times the same uploads, each round on a sample of the records.
 
     rate: The probability in (0, 1] with which a record is in the sample of a round.
+    composed: Whether the claimed budget is that of the run, shared by composition, or that of every
+        single use.
     """
 
     rounds: int
     rate: float = 1.0
+    composed: bool = True
 
     def use_budget(self, total: Budget, per_round: int) -> Budget:
         """What one of `per_round` uploads in a round may spend, before sampling."""
-        use = kairouz.share(total, self.rounds * per_round)
+        use = kairouz.share(total, self.rounds * per_round) if self.composed else total
         if self.rate == 1:
             return use
         return replace(use, epsilon=kairouz.before_sampling(use.epsilon, self.rate))
