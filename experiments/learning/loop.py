@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -93,7 +93,7 @@ def train(
     Raises:
         Diverged: Gradients are not finite any more.
     """
-    device = _prepared(plan)
+    device = prepared(plan.threads, plan.device)
     images, labels, test_inputs, test_labels = (
         torch.from_numpy(array).to(device)
         for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
@@ -131,7 +131,7 @@ def train(
         )
         history.append(ended)
         if checkpoint is not None:
-            _keep(checkpoint, parameters, history)
+            keep(checkpoint, parameters, history)
         left = sum(e.seconds for e in history) / len(history) * (plan.epochs - epoch - 1)
         print(
             f"{label}: epoch {epoch + 1} of {plan.epochs}, accuracy {ended.train_accuracy:.3f} "
@@ -153,10 +153,10 @@ def accuracy(network: Network, parameters, images, labels) -> float:
     return right / len(labels)
 
 
-def _prepared(plan: Plan) -> str:
+def prepared(threads: int, device: str) -> str:
     """The device; on a CPU every operation has to be one that always gives the same bytes."""
-    torch.set_num_threads(plan.threads)
-    device = "cuda" if plan.device == "auto" and torch.cuda.is_available() else "cpu"
+    torch.set_num_threads(threads)
+    device = "cuda" if device == "auto" and torch.cuda.is_available() else "cpu"
     # cuBLAS reads this when it starts. CUDA has no deterministic form of every operation: torch
     # warns of such ones instead of refusing them.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -171,7 +171,8 @@ def _begin(network: Network, seed: int, checkpoint: Path | None) -> tuple[torch.
     return torch.from_numpy(network.initial(np.random.default_rng(seed))), []
 
 
-def _keep(checkpoint: Path, parameters: torch.Tensor, history: list[Epoch]) -> None:
+def keep(checkpoint: Path, parameters: torch.Tensor, history: Sequence[tuple]) -> None:
+    """Write a checkpoint; a reader sees the old or the new one, never a part."""
     temporary = checkpoint.with_suffix(".tmp")
     kept = {"parameters": parameters.cpu(), "history": [tuple(epoch) for epoch in history]}
     torch.save(kept, temporary)

@@ -1,8 +1,8 @@
 """Privacy of many steps on Poisson samples: DP-SGD's budgets, and the truth for any noise.
 
-Adjacency: one record is added or removed. A step sees each record with probability q (the rate),
-independently. Gaussian noise is accounted for by dp_accounting; `SampledRun` bounds the privacy
-of any noise with a profile. Losses are natural logarithms.
+Adjacency: one record is added or removed, unless it is said to be replaced. A step sees each record
+with probability q (the rate), independently. Gaussian noise is accounted for by dp_accounting;
+`SampledRun` bounds the privacy of any noise with a profile. Losses are natural logarithms.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import logging
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize
@@ -99,7 +99,7 @@ def step_budget(
 
 @dataclass(frozen=True, kw_only=True)
 class SampledRun:
-    """`steps` releases, each on a fresh Poisson sample of the records.
+    """`steps` releases, each on a fresh sample of the records, Poisson or (replace) of fixed size.
 
     For noise with the symmetric worst pair (P, Q) one step compares (1 - q) Q + q P with Q, in
     both orders: removing a record and adding one (Zhu, Dong and Wang 2022, Theorem 11). With
@@ -112,17 +112,27 @@ class SampledRun:
     from above: chords through the profile (connect the dots) make a worse pair, which is composed
     by FFT. It is bounded from below by its worst single step.
 
+    With "replace", where `step` is the profile for a record that changes its value or is absent
+    (in a sample of fixed size: gives its place to another), a step compares (1 - q) R + q P with
+    (1 - q) R + q P', and by advanced joint convexity (Balle, Barthe and Gaboardi 2018, Theorem 2)
+    its delta at epsilon >= 0 is at most the first of the two formulas, attained at R = P'. Both
+    orders are alike: below zero the curve follows by symmetry. One bound holds for all R.
+
     Args:
         step: Profile of one release on all records that were sampled.
         rate: q in (0, 1].
         steps: At least 1.
+        adjacency: "add-remove" or "replace".
     """
 
     step: PrivacyProfile
     rate: float
     steps: int
+    adjacency: str = "add-remove"
 
     def __post_init__(self) -> None:
+        if self.adjacency not in ("add-remove", "replace"):
+            raise ValueError(f"adjacency must be add-remove or replace, got {self.adjacency!r}")
         check_positive("rate", self.rate)
         if self.rate > 1:
             raise ValueError(f"rate is a probability and must lie in (0, 1], got {self.rate}")
@@ -160,7 +170,7 @@ class SampledRun:
 
         def excess(log_factor: float) -> float:
             step = self.step.scaled(math.exp(log_factor))
-            reached = SampledRun(step=step, rate=self.rate, steps=self.steps).delta(epsilon)
+            reached = replace(self, step=step).delta(epsilon)
             return math.log(reached / delta)
 
         # A start: where rare large losses decide, the run's delta is the sum of its steps'.
@@ -179,8 +189,11 @@ class SampledRun:
     def _removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the base profile is needed, and its weight; -inf where the base is certain."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            inside = np.expm1(losses) / self.rate
-            return np.where(inside > -1, np.log1p(inside), -np.inf), np.full_like(losses, self.rate)
+            inside = np.expm1(np.minimum(losses, 700.0)) / self.rate
+            base = np.where(inside > -1, np.log1p(inside), -np.inf)
+        # Beyond 700 the exponential overflows, and 1 is nothing beside it.
+        base += np.maximum(losses - 700.0, 0.0)
+        return base, np.full_like(losses, self.rate)
 
     def _added(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         weight = np.maximum(-np.expm1(losses + math.log1p(-self.rate)), 0.0) if self.rate < 1 else 1
@@ -189,22 +202,33 @@ class SampledRun:
             return losses + math.log(self.rate) - np.log(weight), weight
 
     @functools.cached_property
-    def _composed(self) -> tuple[LossDistribution, LossDistribution]:
-        """The run's losses where a record is removed, and where one is added."""
+    def _composed(self) -> tuple[LossDistribution, ...]:
+        """The run's losses where a record is removed, and where one is added; or replaced."""
         # The bulk of the losses lies within +-ln(1 - q), which the grid has to resolve.
-        spacing = float(np.clip(self.rate / 40, 1e-5, 1e-3))
+        finest = 1e-5 if self.adjacency == "add-remove" else 1e-4
+        spacing = float(np.clip(self.rate / 40, finest, 1e-3))
         side = np.unique(
             np.round(np.geomspace(1, _LARGEST_LOSS / spacing, _NODES_PER_SIDE)).astype(int)
         )
         nodes = np.r_[-side[::-1], 0, side]
         found = []
-        for direction in (self._removed, self._added):
-            delta = self._step_upper(*direction(nodes * spacing), nodes * spacing)
+        for delta in self._step_curves(nodes * spacing):
             # Keep one node beyond the last one that matters; what is left there is infinite loss.
             last = max(np.count_nonzero(delta * self.steps > _NEGLIGIBLE), 1)
-            kept = slice(0, min(last + 1, nodes.size))
+            end = min(max(last, side.size + 1) + 1, nodes.size)
+            # The curve for replacing mirrors itself: as little is left below as above.
+            kept = slice(nodes.size - end if self.adjacency == "replace" else 0, end)
             found.append(chords(nodes[kept], delta[kept], spacing).power(self.steps))
-        return found[0], found[1]
+        return tuple(found)
+
+    def _step_curves(self, losses: np.ndarray) -> list[np.ndarray]:
+        """Upper bounds of one step's delta at losses that are their own mirror image."""
+        removed = self._step_upper(*self._removed(losses), losses)
+        if self.adjacency == "add-remove":
+            return [removed, self._step_upper(*self._added(losses), losses)]
+        right = losses >= 0
+        mirrored = at_negative(losses[losses > 0], removed[losses > 0])
+        return [np.r_[mirrored[::-1], removed[right]]]
 
     def _step_upper(self, base: np.ndarray, weight: np.ndarray, losses: np.ndarray) -> np.ndarray:
         """Upper bound of one step's delta at losses of either sign."""

@@ -1,0 +1,151 @@
+"""Horizontal federated learning with noisy gradients, mgm2021 Section 8, Type I (Figure 2).
+
+Five participants have the records, split at random. In every round each downloads the model,
+trains for some epochs, clips its accumulated gradient to [-C, C] and uploads it through the
+mechanism, layer by layer; the server moves by the mean. The point's (epsilon, delta) is the claimed
+budget of one participant for the whole training, all rounds and layers. How a use's budget follows
+from it, and what is truly spent, is told in experiments/learning/uploads.py.
+
+Adjacency: the paper says neighbouring data sets and gives 2 C sqrt(mn), the change of an upload
+between any two corners of the box. An upload is clipped as a whole, after local training on all
+of a participant's records, so that this holds however many of them change: what is protected
+is the whole data set of one participant, against a server that sees its uploads.
+
+What the paper leaves open: the learning rate; the network's details (see the networks); "sampling",
+the probability with which a record takes part in a round. Its local epochs go through all of a
+participant's records, so that nothing is sampled and Theorem 6 has nothing to amplify; with
+sampling below 1 it is used, and the claim and the truth are then about one record that is replaced.
+Training without privacy does not clip. Split, start and batches are shared by all mechanisms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.checks import Setting, integer, number
+from experiments.experiment import Names, Point, Value, Variant
+from experiments.learning import data, federation, layerwise
+from experiments.learning.networks.lenet import LENET
+from experiments.learning.networks.network import Network
+from experiments.learning.networks.perceptrons import ADULT_MLP, BREAST_CANCER_MLP
+from experiments.learning.networks.recurrent import IMDB_LSTM, REVIEWS_LSTM
+from experiments.learning.networks.resnet import RESNET18
+from experiments.learning.networks.tutorials import TUTORIALS
+from mechanisms import Budget
+
+NAME = "federated_horizontal"
+PAPER = "mgm2021"
+NETWORKS = {
+    "mnist": LENET,
+    "cifar10": RESNET18,
+    "imdb": IMDB_LSTM,
+    "adult": ADULT_MLP,
+    "digits": TUTORIALS["digits"],
+    "reviews": REVIEWS_LSTM,
+    "breast_cancer": BREAST_CANCER_MLP,
+}
+DATASETS = {name: data.SOURCES[name] for name in NETWORKS}
+
+SETTINGS = federation.SETTINGS | {
+    "local_epochs": federation.by_dataset(
+        integer(1), "whole numbers >= 1", "passes over a participant's records in a round"
+    ),
+    "clip": federation.by_dataset(
+        number(1e-300), "numbers > 0", "C, the largest element of an upload"
+    ),
+    "participants": Setting("a whole number >= 1", integer(1), "who share the records", 5),
+    "sampling": Setting(
+        "a number in (0, 1]",
+        number(1e-9, 1.0),
+        "probability with which a record takes part in a round",
+        1.0,
+    ),
+}
+
+
+def check(settings: dict) -> None:
+    """Raise ConfigError unless every data set has an entry in every mapping that needs one."""
+    federation.check_entries(NAME, settings, "local_epochs", "clip")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all mechanisms share."""
+
+    dataset: str
+    split: data.Split
+    settings: dict
+
+    @property
+    def network(self) -> Network:
+        """The network of the data set."""
+        return NETWORKS[self.dataset]
+
+    def of(self, key: str):
+        """A setting of the data set."""
+        return self.settings[key][self.dataset]
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """One point per total budget; the shape is that of the largest layer, as in Table 2."""
+    shapes = [layerwise.matrix_shape(layer) for layer in NETWORKS[dataset].layers]
+    largest = max(shapes, key=lambda shape: shape[0] * shape[1])
+    return federation.points_of(settings, variant, dataset, largest)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+    """The records of all participants and the test records."""
+    return Problem(dataset, federation.load_split(settings, dataset, folder, names), settings)
+
+
+def measure(
+    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Claimed and true budgets, and the test accuracy after every round (`element`)."""
+    federation.check_left_out(problem.settings, variant.name, problem.dataset, footing)
+    # Accounting takes a while to load, and reading a config imports this module.
+    from experiments.learning.uploads import Uploads
+
+    uploads = Uploads(rounds=problem.of("rounds"), rate=problem.settings["sampling"])
+    queries = layerwise.layer_queries(problem.network, problem.of("clip"))
+    total = Budget(epsilon=point.epsilon, delta=point.delta)
+    mechanisms = uploads.calibrated(variant, queries, total, footing)
+    use = uploads.use_budget(total, len(queries))
+    yield Value("records", float(len(problem.split.train_labels)))
+    yield Value("parameters", float(problem.network.size))
+    yield Value("uses", float(uploads.rounds * len(queries)))
+    yield Value("use_epsilon", use.epsilon)
+    yield Value("use_delta", use.delta)
+    yield from federation.privacy_values(mechanisms, uploads, total)
+    for trial in range(problem.settings["trials"]):
+        yield from _training(problem, mechanisms, point, names, trial)
+
+
+def _training(problem: Problem, mechanisms, point: Point, names: Names, trial: int):
+    from experiments.learning.federated import Plan, train
+
+    settings, private = problem.settings, mechanisms[0].guarantee != "none"
+    plan = Plan(
+        participants=settings["participants"],
+        rounds=problem.of("rounds"),
+        local_epochs=problem.of("local_epochs"),
+        batch=problem.of("batch"),
+        learning_rate=problem.of("learning_rate"),
+        clip=problem.of("clip") if private else None,
+        rate=settings["sampling"],
+        threads=settings["threads"],
+        device=settings["device"],
+    )
+    seeds = federation.seeds_of(point, names, trial)
+    history = train(
+        problem.network,
+        problem.split,
+        plan,
+        lambda upload, rng: layerwise.release(problem.network, mechanisms, upload, rng),
+        seeds,
+        checkpoint=federation.checkpoint_of(point, names, trial),
+        label=federation.label_of(mechanisms[0], point, names, trial),
+    )
+    yield from federation.training_values(history, trial, seeds.noise)

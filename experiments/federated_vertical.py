@@ -1,0 +1,142 @@
+"""Vertical federated learning with noisy features, mgm2021 Section 8, Type II (Figure 3).
+
+Two participants have half of the attributes each. In every iteration both release the features
+that their local models make of one batch; the server trains its top model on them. The point's
+(epsilon, delta) is the budget. As published it is that of every single release, amplified by
+sampling: the paper speaks of composition in Type I only. With "composition: run" it is that of the
+whole training, both participants' releases in all iterations, as it always is on the exact footing
+and in what is told to be spent. How a use's budget follows from it, and what is truly spent, is
+told in experiments/learning/uploads.py.
+
+The query is a batch's features, batch x features: so Table 3's feature shapes are read (100 x 64,
+100 x 128, 30 x 64; and 2 x 10 for Adult, by which a batch is two records). Adjacency: one record is
+replaced in both halves, and with a batch of m out of N records it is in the sample with probability
+q = m / N, which Theorem 6 amplifies by. The paper's sensitivity 2 sqrt(mn) goes further and lets
+all features of the batch change, where one record changes one row, 2 sqrt(n): what is accounted for
+is the paper's own query.
+
+Test features carry no noise: the paper protects training features. Labels are the server's, and
+what it sends back is taken to reveal nothing. Split, start and batches are shared by all
+mechanisms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.checks import Setting, integer, one_of
+from experiments.experiment import Names, Point, Value, Variant
+from experiments.learning import data, federation
+from experiments.learning.layerwise import box_query
+from experiments.learning.networks.split import SPLIT_NETWORKS
+from mechanisms import Budget
+
+NAME = "federated_vertical"
+PAPER = "mgm2021"
+DATASETS = {name: data.SOURCES[name] for name in SPLIT_NETWORKS}
+PARTICIPANTS = 2
+
+SETTINGS = federation.SETTINGS | {
+    "iterations": federation.by_dataset(
+        integer(1), "whole numbers >= 1", "batches of a round, each released"
+    ),
+    "composition": Setting(
+        "release or run",
+        one_of("release", "run"),
+        "what the budget is meant for as published: every release, or the whole training",
+        "release",
+    ),
+}
+
+
+def check(settings: dict) -> None:
+    """Raise ConfigError unless every data set has an entry in every mapping that needs one."""
+    federation.check_entries(NAME, settings, "iterations")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all mechanisms share."""
+
+    dataset: str
+    split: data.Split
+    settings: dict
+
+    def of(self, key: str):
+        """A setting of the data set."""
+        return self.settings[key][self.dataset]
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """One point per total budget; the shape is batch x features."""
+    shape = settings["batch"][dataset], SPLIT_NETWORKS[dataset].features
+    return federation.points_of(settings, variant, dataset, shape)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+    """The training and the test records.
+
+    Raises:
+        ValueError: A batch is larger than the data set.
+    """
+    problem = Problem(dataset, federation.load_split(settings, dataset, folder, names), settings)
+    if problem.of("batch") > len(problem.split.train_labels):
+        raise ValueError(
+            f"batch must be at most the {len(problem.split.train_labels)} training records of "
+            f"{dataset}, got {problem.of('batch')}"
+        )
+    return problem
+
+
+def measure(
+    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Claimed and true budgets, and the test accuracy after every round (`element`)."""
+    federation.check_left_out(problem.settings, variant.name, problem.dataset, footing)
+    # Accounting takes a while to load, and reading a config imports this module.
+    from experiments.learning.uploads import Uploads
+
+    records = len(problem.split.train_labels)
+    uploads = Uploads(
+        rounds=problem.of("rounds") * problem.of("iterations"),
+        rate=problem.of("batch") / records,
+        composed=problem.settings["composition"] == "run",
+    )
+    queries = [box_query(point.shape, 1.0)] * PARTICIPANTS
+    total = Budget(epsilon=point.epsilon, delta=point.delta)
+    mechanisms = uploads.calibrated(variant, queries, total, footing)
+    use = uploads.use_budget(total, len(queries))
+    yield Value("records", float(records))
+    yield Value("sampling_rate", uploads.rate)
+    yield Value("uses", float(uploads.rounds * len(queries)))
+    yield Value("use_epsilon", use.epsilon)
+    yield Value("use_delta", use.delta)
+    yield from federation.privacy_values(mechanisms, uploads, total)
+    for trial in range(problem.settings["trials"]):
+        yield from _training(problem, mechanisms[0], point, names, trial)
+
+
+def _training(problem: Problem, mechanism, point: Point, names: Names, trial: int):
+    from experiments.learning.vertical import Plan, train
+
+    plan = Plan(
+        rounds=problem.of("rounds"),
+        iterations=problem.of("iterations"),
+        batch=problem.of("batch"),
+        learning_rate=problem.of("learning_rate"),
+        threads=problem.settings["threads"],
+        device=problem.settings["device"],
+    )
+    seeds = federation.seeds_of(point, names, trial)
+    history = train(
+        SPLIT_NETWORKS[problem.dataset],
+        problem.split,
+        plan,
+        mechanism.release,
+        seeds,
+        checkpoint=federation.checkpoint_of(point, names, trial),
+        label=federation.label_of(mechanism, point, names, trial),
+    )
+    yield from federation.training_values(history, trial, seeds.noise)

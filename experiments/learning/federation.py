@@ -1,0 +1,169 @@
+"""What the two studies of federated learning share: settings, points, data and rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from experiments.checks import (
+    ConfigError,
+    Setting,
+    integer,
+    list_of,
+    mapping_of,
+    name,
+    number,
+    one_of,
+    positive,
+)
+from experiments.experiment import Names, Point, Value
+from experiments.learning import data
+from mechanisms import AdditiveMechanism, Budget, Mechanism, Unsupported
+
+if TYPE_CHECKING:
+    from experiments.learning.rounds import Round, Seeds
+    from experiments.learning.uploads import Uploads
+
+DEVICES = ("cpu", "auto")
+
+
+def by_dataset(convert: Callable, allowed: str, description: str, *default) -> Setting:
+    """A setting with an entry for every data set."""
+    words = f"a mapping from data sets to {allowed}"
+    return Setting(words, mapping_of(convert), description, *default)
+
+
+SETTINGS = {
+    "budgets": by_dataset(list_of(positive), "lists of numbers > 0", "total epsilon of a run"),
+    "epsilons_for": Setting(
+        "a mapping from mechanisms to lists of numbers > 0",
+        mapping_of(list_of(positive)),
+        "totals of single mechanisms on every data set, in place of `budgets`",
+        {},
+    ),
+    "leave_out": Setting(
+        "a mapping from mechanisms to lists of data sets and footings",
+        mapping_of(list_of(name)),
+        "where a mechanism is not run",
+        {},
+    ),
+    "delta": Setting("a number in (0, 1)", number(1e-300, 1 - 1e-16), "total delta"),
+    "rounds": by_dataset(
+        integer(1), "whole numbers >= 1", "rounds of a run, each followed by a test"
+    ),
+    "batch": by_dataset(integer(1), "whole numbers >= 1", "records of a step"),
+    "learning_rate": by_dataset(positive, "numbers > 0", "of plain gradient descent"),
+    "records": by_dataset(
+        integer(1),
+        "whole numbers >= 1",
+        "training records kept, drawn at random; all where absent",
+        {},
+    ),
+    "tests": by_dataset(
+        integer(1), "whole numbers >= 1", "test records kept, drawn at random; all where absent", {}
+    ),
+    "trials": Setting("a whole number >= 1", integer(1), "runs per budget", 1),
+    "threads": Setting("a whole number >= 1", integer(1), "threads of torch in one cell", 1),
+    "device": Setting(
+        "cpu or auto",
+        one_of(*DEVICES),
+        "auto: CUDA where there is one; its results are not the CPU's",
+        "cpu",
+    ),
+}
+
+
+def check_entries(experiment: str, settings: dict, *keys: str) -> None:
+    """Raise ConfigError unless these settings have an entry for every data set of the config."""
+    for key in ("budgets", "rounds", "batch", "learning_rate", *keys):
+        for dataset in settings["datasets"]:
+            if dataset not in settings[key]:
+                raise ConfigError(
+                    f"config key experiments.{experiment}.{key} has no entry for {dataset}"
+                )
+
+
+def check_left_out(settings: dict, mechanism: str, dataset: str, footing: str) -> None:
+    """Raise Unsupported where the config leaves a mechanism out."""
+    for left in settings["leave_out"].get(mechanism, []):
+        if left in (dataset, footing):
+            raise Unsupported(f"the config leaves it out on {left}")
+
+
+def points_of(settings: dict, variant: str, dataset: str, shape: tuple[int, ...]) -> list[Point]:
+    """One point per total budget."""
+    epsilons = settings["epsilons_for"].get(variant, settings["budgets"][dataset])
+    return [Point(shape=shape, epsilon=epsilon, delta=settings["delta"]) for epsilon in epsilons]
+
+
+def load_split(settings: dict, dataset: str, folder: Path, names: Names) -> data.Split:
+    """The data set, and the parts of it that are trained on and tested on."""
+    split = data.load(
+        dataset, folder, settings["records"].get(dataset), names.shared_seed("records")
+    )
+    tests, count = settings["tests"].get(dataset), len(split.test_labels)
+    if tests is None:
+        return split
+    if tests > count:
+        raise ValueError(f"{dataset} has {count} test records, got {tests}")
+    rng = np.random.default_rng(names.shared_seed("tests"))
+    kept = np.sort(rng.choice(count, tests, replace=False))
+    return replace(split, test_inputs=split.test_inputs[kept], test_labels=split.test_labels[kept])
+
+
+def privacy_values(
+    mechanisms: Sequence[Mechanism], uploads: Uploads, total: Budget
+) -> Iterator[Value]:
+    """The size of a round's noise, and bounds on what the whole run spends.
+
+    true_delta_upper at the point's epsilon and true_epsilon_upper at its delta, where they
+    are known and finite; true_delta_lower is what the worst single upload spends.
+    """
+    if all(isinstance(mechanism, AdditiveMechanism) for mechanism in mechanisms):
+        loss = sum(mechanism.expected_loss() for mechanism in mechanisms)
+        yield Value("noise_norm", math.sqrt(loss))
+    profiles = [mechanism.profile() for mechanism in mechanisms]
+    if not any(mechanism.slack() for mechanism in mechanisms) and None not in profiles:
+        lower = max(uploads.worst_delta(profile, total.epsilon) for profile in set(profiles))
+        yield Value("true_delta_lower", lower)
+    spent = uploads.spent(mechanisms)
+    if spent is None:
+        return
+    yield Value("true_delta_upper", spent.delta(total.epsilon))
+    epsilon = spent.epsilon(total.delta)
+    if math.isfinite(epsilon):
+        yield Value("true_epsilon_upper", epsilon)
+
+
+def seeds_of(point: Point, names: Names, trial: int) -> Seeds:
+    """Start, batches and noise of a trial."""
+    from experiments.learning.rounds import Seeds
+
+    return Seeds(
+        start=names.shared_seed("start", trial),
+        batches=names.shared_seed("batches", trial),
+        noise=names.seed(point, trial),
+    )
+
+
+def checkpoint_of(point: Point, names: Names, trial: int) -> Path | None:
+    """Where a trial keeps its checkpoint, if anywhere."""
+    return names.folder and names.folder / f"epsilon-{point.epsilon:g}-{trial}.pt"
+
+
+def label_of(mechanism: Mechanism, point: Point, names: Names, trial: int) -> str:
+    """What the progress lines of a trial begin with."""
+    return f"{names.mechanism} {mechanism.footing} epsilon {point.epsilon:g} trial {trial}"
+
+
+def training_values(history: Sequence[Round], trial: int, seed: int) -> Iterator[Value]:
+    """Test accuracy after every round (`element`), and after the last."""
+    for number_of_round, ended in enumerate(history, start=1):
+        yield Value("test_accuracy", ended.test_accuracy, trial, number_of_round, seed)
+        yield Value("round_seconds", ended.seconds, trial, number_of_round, seed, timing=True)
+    yield Value("final_test_accuracy", history[-1].test_accuracy, trial, seed=seed)
