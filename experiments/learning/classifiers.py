@@ -77,7 +77,8 @@ def fitted(data: Split, network: Network, training: Training, seed: int):
     inputs, labels = torch.from_numpy(data.train_inputs), torch.from_numpy(data.train_labels)
     for _ in range(training.epochs):
         for chosen in torch.from_numpy(rng.permutation(len(labels))).split(training.batch):
-            loss = cross_entropy(network.logits(parameters, inputs[chosen]), labels[chosen])
+            batch = network.shortened(inputs[chosen])
+            loss = cross_entropy(network.logits(parameters, batch), labels[chosen])
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

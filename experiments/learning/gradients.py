@@ -35,6 +35,7 @@ def clipped_sum(
     for x, y in zip(images.split(chunk), labels.split(chunk), strict=True):
         if len(y) == 0:
             continue
+        x = network.shortened(x)
         if clipping is None:
             total += grad(
                 lambda at, x=x, y=y: cross_entropy(network.logits(at, x), y, reduction="sum")
