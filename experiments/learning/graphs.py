@@ -50,12 +50,12 @@ def neighbourhoods(edges: np.ndarray, nodes: int) -> np.ndarray:
 
 
 def mixed_words(folder: Path) -> np.ndarray:
-    """float32 (nodes, 1433): words of every node, scaled to norm 1, averaged by the weights.
+    """float32 (nodes, 1433): words of every node, 0 or 1, averaged by the weights.
 
     Kipf and Welling 2017 scale them to sum 1, at which plain gradient descent is slow.
     """
     cora = load_dataset("cora", folder)
-    words = cora.features / np.sqrt(np.maximum(cora.features.sum(axis=1, keepdims=True), 1))
+    words = cora.features
     near = neighbourhoods(cora.edges, len(cora.labels))
     mixed = np.zeros_like(words)
     for indices, weights in zip(near[..., 0].T.astype(int), near[..., 1].T, strict=True):
