@@ -17,11 +17,9 @@ true positive rate by e^epsilon times the false positive rate plus delta.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,10 +37,7 @@ from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.learning import data
 from experiments.learning.clipping import RULES, Clipping
 from experiments.learning.networks.tutorials import TUTORIALS
-from mechanisms import AdditiveMechanism, Budget, Mechanism
-
-if TYPE_CHECKING:
-    from experiments.learning.noise import Schedule
+from mechanisms import Budget, Mechanism
 
 NAME = "dpsgd"
 PAPER = "r1smg2024"
@@ -139,7 +134,9 @@ def measure(
 ) -> Iterator[Value]:
     """Claimed and true budgets, the canary, and the accuracy after every epoch (`element`)."""
     # Accounting and torch take seconds to load, and reading a config imports this module.
+    from experiments.learning.loop import Plan
     from experiments.learning.noise import Schedule, calibrated
+    from experiments.learning.private_descent import accuracies, privacy
 
     records, batch = len(problem.split.train_labels), problem.settings["batch"]
     epochs = problem.settings["epochs"][problem.dataset]
@@ -155,7 +152,7 @@ def measure(
     yield Value("records", float(records))
     yield Value("sampling_rate", schedule.rate)
     yield Value("steps", float(schedule.steps))
-    yield from _privacy(mechanism, total, schedule)
+    yield from privacy(mechanism, total, schedule)
 
     step = schedule.step_budget(total)
     yield Value("step_epsilon", step.epsilon)
@@ -163,24 +160,17 @@ def measure(
     one_step = variant.mechanism.calibrate(query, step, footing, **variant.options)
     yield from _canary(one_step, problem.settings, names.seed(point, "canary"))
 
+    plan = Plan(
+        batch=batch,
+        epochs=epochs,
+        learning_rate=problem.settings["learning_rate"],
+        clipping=None if mechanism.guarantee == "none" else problem.clipping,
+        threads=problem.settings["threads"],
+        device=problem.settings["device"],
+    )
+    network = TUTORIALS[problem.dataset]
     for trial in trials_of(problem.settings):
-        yield from _training(problem, mechanism, point, names, trial)
-
-
-def _privacy(mechanism: Mechanism, total: Budget, schedule: Schedule) -> Iterator[Value]:
-    """The size of a step's noise, and bounds on what the whole run spends."""
-    if isinstance(mechanism, AdditiveMechanism):
-        yield Value("noise_norm", math.sqrt(mechanism.expected_loss()))
-    profile = mechanism.profile()
-    if profile is None:
-        return
-    run = schedule.run(profile)
-    yield Value("true_delta_upper", run.delta(total.epsilon))
-    if mechanism.slack() is None:
-        yield Value("true_delta_lower", run.step_delta(total.epsilon).lower)
-    epsilon = run.epsilon(total.delta)
-    if math.isfinite(epsilon):
-        yield Value("true_epsilon_upper", epsilon)
+        yield from accuracies(network, problem.split, plan, mechanism, point, names, trial)
 
 
 def _canary(mechanism: Mechanism, settings: dict, seed: int) -> Iterator[Value]:
@@ -197,40 +187,3 @@ def _canary(mechanism: Mechanism, settings: dict, seed: int) -> Iterator[Value]:
         found = 1 - np.searchsorted(losses, thresholds, side="right") / count
         for element, rate in enumerate(found):
             yield Value(metric, rate, element=element, seed=seed)
-
-
-def _training(
-    problem: Problem, mechanism: Mechanism, point: Point, names: Names, trial: int
-) -> Iterator[Value]:
-    from experiments.learning.loop import Plan, Seeds, train
-
-    settings = problem.settings
-    plan = Plan(
-        batch=settings["batch"],
-        epochs=settings["epochs"][problem.dataset],
-        learning_rate=settings["learning_rate"],
-        clipping=None if mechanism.guarantee == "none" else problem.clipping,
-        threads=settings["threads"],
-        device=settings["device"],
-    )
-    seeds = Seeds(
-        start=names.shared_seed("start", trial),
-        batches=names.shared_seed("batches", trial),
-        noise=names.seed(point, trial),
-    )
-    history = train(
-        TUTORIALS[problem.dataset],
-        problem.split,
-        plan,
-        mechanism.release,
-        seeds,
-        checkpoint=names.folder and names.folder / f"epsilon-{point.epsilon:g}-{trial}.pt",
-        label=f"{names.mechanism} {mechanism.footing} epsilon {point.epsilon:g} trial {trial}",
-    )
-    for number_of_epoch, epoch in enumerate(history, start=1):
-        at = (trial, number_of_epoch, seeds.noise)
-        yield Value("train_accuracy", epoch.train_accuracy, *at)
-        yield Value("test_accuracy", epoch.test_accuracy, *at)
-        yield Value("epoch_seconds", epoch.seconds, *at, timing=True)
-    yield Value("final_train_accuracy", history[-1].train_accuracy, trial, seed=seeds.noise)
-    yield Value("final_test_accuracy", history[-1].test_accuracy, trial, seed=seeds.noise)

@@ -46,6 +46,15 @@ def positive_integer(default: int, description: str) -> Option:
     return Option(default, "an integer >= 1", accepts, description)
 
 
+def probability(default: float, description: str) -> Option:
+    """A number in (0, 1]."""
+
+    def accepts(value):
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= 1
+
+    return Option(default, "a number in (0, 1]", accepts, description)
+
+
 def matrix(description: str) -> Option:
     """A finite real matrix, or None for the identity."""
     return Option(None, "a finite real matrix or null for the identity", _is_matrix, description)

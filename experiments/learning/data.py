@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.learning import pictures, tables, texts
+from experiments.learning import graphs, pictures, tables, texts
 
-SOURCES = pictures.SOURCES | tables.SOURCES | texts.SOURCES
+SOURCES = pictures.SOURCES | tables.SOURCES | texts.SOURCES | graphs.SOURCES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,8 @@ class Split:
     """Inputs (n, ...), float32 or, for texts, int64; and int64 labels (n,), 0..classes-1.
 
     Images are (channels, height, width) in [0, 1], records (features,) in [-1, 1], texts (words,)
-    numbers of words, where 0 stands before the first one.
+    numbers of words, where 0 stands before the first one; nodes of a graph are (neighbours, 2), see
+    `graphs.load`.
     """
 
     train_inputs: np.ndarray
@@ -38,7 +39,7 @@ def load(dataset: str, folder: Path, records: int | None, seed: int) -> Split:
         DataError: The files are missing.
     """
     rng = np.random.default_rng(seed)
-    module = next(m for m in (pictures, tables, texts) if dataset in m.SOURCES)
+    module = next(m for m in (graphs, pictures, tables, texts) if dataset in m.SOURCES)
     inputs, labels, test_inputs, test_labels = module.load(dataset, folder, rng)
     split = Split(
         train_inputs=inputs,

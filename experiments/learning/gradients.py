@@ -6,6 +6,7 @@ import torch
 from torch.func import grad, vmap
 from torch.nn.functional import cross_entropy
 
+from experiments.learning.affine import l2_clipped_sum
 from experiments.learning.clipping import Clipping
 from experiments.learning.networks.network import Network
 
@@ -34,10 +35,20 @@ def clipped_sum(
     for x, y in zip(images.split(chunk), labels.split(chunk), strict=True):
         if len(y) == 0:
             continue
+        x = network.shortened(x)
         if clipping is None:
             total += grad(
                 lambda at, x=x, y=y: cross_entropy(network.logits(at, x), y, reduction="sum")
             )(parameters)
         else:
-            total += clipping.clip(per_example_gradients(network, parameters, x, y)).sum(dim=0)
+            total += _clipped(network, parameters, x, y, clipping)
     return total if clipping is None else clipping.clip(total[None], batch)[0]
+
+
+def _clipped(network: Network, parameters, images, labels, clipping: Clipping) -> torch.Tensor:
+    """The sum of clipped gradients, the shorter way where the network allows it."""
+    if clipping.rule == "l2":
+        found = l2_clipped_sum(network, parameters, images, labels, clipping.bound)
+        if found is not None:
+            return found
+    return clipping.clip(per_example_gradients(network, parameters, images, labels)).sum(dim=0)

@@ -1,35 +1,61 @@
 """A mechanism as the noise of one step of a run with a total budget.
 
-Two ways to calibrate are published, and they are not the same:
+Published ways to calibrate are not the same:
 
 - DPSGD of Abadi et al. 2016: Gaussian noise whose multiplier makes the total epsilon of all steps,
-  by Renyi DP, the budget's. Here this is what the classic Gaussian does.
+  by Renyi DP, the budget's: `MomentsAccountant`. r1smg2024's study means this by Gaussian noise.
 - r1smg2024 eq. (16), made for R1SMG: strong composition gives every step a budget of its own. All
   other mechanisms are calibrated to that one.
+- imgm2022 Section 5: a share of the budget by Theorem 3.4 of Kairouz, Oh and Viswanath, amplified
+  by sampling as (epsilon / q, delta / q).
 
-On the exact footing the noise of either way is rescaled until the total delta at epsilon, bounded
+On the exact footing the noise of any of them is rescaled until the total delta at epsilon, bounded
 from above by `SampledRun`, is the budget's: all mechanisms then have one true budget for the run.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from experiments.experiment import Variant
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported
 from mechanisms.gaussian import ClassicGaussian
-from mechanisms.noise import IndependentGaussian
+from mechanisms.moments_accountant import MomentsAccountant
+from mechanisms.privacy import kairouz
 from mechanisms.privacy.profile import PrivacyProfile
-from mechanisms.privacy.sampling import SampledRun, noise_multiplier, step_budget
+from mechanisms.privacy.sampling import SampledRun, step_budget
 
 
 @dataclass(frozen=True, kw_only=True)
-class Schedule:
-    """The steps of a run: sampling rate q, their number, epochs, and delta' of eq. (16)."""
+class Steps(ABC):
+    """The steps of a run: sampling rate q and their number; what a paper leaves to each of them."""
 
     rate: float
     steps: int
+
+    @abstractmethod
+    def step_budget(self, total: Budget) -> Budget:
+        """What is left to one release on all records that were sampled.
+
+        Raises:
+            Unsupported: It is no budget.
+        """
+
+    @abstractmethod
+    def accounted(self, mechanism: type[Mechanism]) -> bool:
+        """Whether its noise comes from the total by Renyi DP, not from the step's budget."""
+
+    def run(self, profile: PrivacyProfile) -> SampledRun:
+        """All steps with noise of this profile."""
+        return SampledRun(step=profile, rate=self.rate, steps=self.steps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule(Steps):
+    """r1smg2024's: its epochs, and delta' of eq. (16)."""
+
     epochs: int
     slack: float
 
@@ -39,13 +65,44 @@ class Schedule:
         epsilon, delta = step_budget(*args)
         return Budget(epsilon=epsilon, delta=delta)
 
-    def run(self, profile: PrivacyProfile) -> SampledRun:
-        """All steps with noise of this profile."""
-        return SampledRun(step=profile, rate=self.rate, steps=self.steps)
+    def accounted(self, mechanism: type[Mechanism]) -> bool:
+        """The classic Gaussian stands for DPSGD."""
+        return mechanism in (ClassicGaussian, MomentsAccountant)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmplifiedShares(Steps):
+    """imgm2022's: Theorem 3.4 of Kairouz, Oh and Viswanath, and amplification to first order.
+
+    A step on a sample of rate q that is (e, d)-DP on it counts as (q e, q d)-DP, as the paper has
+    it from Bassily et al. 2014. It is ln(1 + q (exp(e) - 1)) in truth, which is larger.
+    """
+
+    def step_budget(self, total: Budget) -> Budget:
+        """The share of one step over q."""
+        each = kairouz.share(total, self.steps)
+        return amplified(each, self.rate)
+
+    def accounted(self, mechanism: type[Mechanism]) -> bool:
+        """The moments accountant is a mechanism of its own beside the classic Gaussian."""
+        return mechanism is MomentsAccountant
+
+
+def amplified(budget: Budget, rate: float) -> Budget:
+    """(epsilon / q, delta / q), which imgm2022 takes a sample of rate q to be worth.
+
+    Raises:
+        Unsupported: delta / q is 1 or more: nothing would be left to protect.
+    """
+    if budget.delta >= rate:
+        raise Unsupported(
+            f"has no budget: delta {budget.delta:g} over the sampling rate {rate:g} is at least 1"
+        )
+    return Budget(epsilon=budget.epsilon / rate, delta=budget.delta / rate)
 
 
 def calibrated(
-    variant: Variant, query: Query, total: Budget, schedule: Schedule, footing: str
+    variant: Variant, query: Query, total: Budget, schedule: Steps, footing: str
 ) -> Mechanism:
     """The mechanism that releases every step's gradient; see the head of this module.
 
@@ -53,14 +110,14 @@ def calibrated(
         Unsupported: As `Mechanism.calibrate` does; or no exact footing: the mechanism adds no
             noise, its profile is not exactly known, or no scale reaches the budget.
     """
-    if variant.mechanism is ClassicGaussian:
-        published = _accounted(query, total, schedule)
+    if schedule.accounted(variant.mechanism):
+        published = _accounted(variant, query, total, schedule)
     else:
         budget = schedule.step_budget(total)
         published = variant.mechanism.calibrate(query, budget, "published", **variant.options)
     if footing == "published":
         return published
-    profile = published.profile()
+    profile = step_profile(published)
     if profile is None or not isinstance(published, AdditiveMechanism):
         raise Unsupported("adds no noise with an exact profile, so it has no exact footing")
     if slack := published.slack():
@@ -72,13 +129,17 @@ def calibrated(
     return replace(published, footing="exact", noise=published.noise.scaled(factor))
 
 
-def _accounted(query: Query, total: Budget, schedule: Schedule) -> ClassicGaussian:
-    """Gaussian noise by the accountant of DPSGD; its `budget` is that of the run."""
-    multiplier = noise_multiplier(total.epsilon, total.delta, schedule.rate, schedule.steps)
-    sigma = multiplier * query.l2_sensitivity
-    return ClassicGaussian(
-        query=query,
-        budget=total,
-        settings=MappingProxyType({}),
-        noise=IndependentGaussian(shape=query.shape, sigma=sigma),
+def _accounted(variant: Variant, query: Query, total: Budget, schedule: Steps) -> AdditiveMechanism:
+    """The accountant's noise under the name of the variant; its `budget` is that of the run."""
+    settings = {"rate": schedule.rate, "steps": schedule.steps}
+    noise = MomentsAccountant.noise_for(query, total, **settings)
+    return variant.mechanism(
+        query=query, budget=total, settings=MappingProxyType(settings), noise=noise
     )
+
+
+def step_profile(mechanism: Mechanism) -> PrivacyProfile | None:
+    """Of a single release; a mechanism's own profile may be that of several."""
+    if isinstance(mechanism, AdditiveMechanism):
+        return mechanism.noise.profile(mechanism.query)
+    return mechanism.profile()

@@ -48,10 +48,12 @@ class Network:
         layers: In the order of the flat vector of parameters.
         apply: From a list of (weight, bias) and inputs (n, ...), as torch tensors, to logits
             (n, classes). The bias of a layer without one is None.
+        shortened: From a batch of inputs to the same without padding that none of them needs.
     """
 
     layers: tuple[Layer, ...]
     apply: Callable
+    shortened: Callable = lambda inputs: inputs
 
     @property
     def size(self) -> int:

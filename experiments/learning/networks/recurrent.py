@@ -14,7 +14,7 @@ from experiments.learning.texts import WORDS
 
 # Glorot's range for an embedding shrinks with the number of words; a layer after it expects
 # inputs of about the size one.
-_EMBEDDING_SCALE = 20.0
+EMBEDDING_SCALE = 20.0
 
 
 def lstm(words: int, dimensions: int, hidden: int) -> Network:
@@ -35,7 +35,7 @@ def _lstm(hidden, parameters, texts):
     from torch.nn.functional import embedding, linear
 
     (words, _), (inner, bias), (recurrent, _), output = parameters
-    vectors = embedding(texts, words) * _EMBEDDING_SCALE
+    vectors = embedding(texts, words) * EMBEDDING_SCALE
     # torch's own cells, which want a second bias.
     weights = {"weight_ih_l0": inner, "weight_hh_l0": recurrent, "bias_ih_l0": bias}
     weights["bias_hh_l0"] = torch.zeros_like(bias)

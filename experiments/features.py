@@ -1,0 +1,212 @@
+"""Private features, imgm2022 Section 5, type II (Figure 1).
+
+The body of a network turns every private training record into d features in (-1, 1), tanh being
+its last activation. They are released once, in matrices of `batch` records, each through the
+mechanism; the head of the network is trained on what was released and tested on clean features of
+the test records. The body comes from a public share of the training records
+(experiments/learning/extractor.py): the paper says nothing of its training. The head starts anew,
+so that all it knows of the task it has from the release; its inputs are scaled to root mean
+square 1, which the noise dominates.
+
+Query: the identity on one batch, shape (batch, d) as in Table 1. Adjacency: one record is replaced
+by another, which changes one row by at most 2 per feature: l2 sensitivity 2 sqrt(d), l1 2 d. The
+paper does not give its own; mgm2021, by the same authors, takes 2 sqrt(batch d), as if a whole
+batch changed. A last batch that is not full is released as one that is, and cut.
+
+Published: the paper calls (epsilon / q, delta / q) the amplified budget of a batch, q = batch /
+records, for MVG, the analytic Gaussian and IMGM; here it goes to all mechanisms, as they could not
+be compared otherwise. `amplification: false` leaves it out. Yet every record is in one batch and
+all batches are released: no sample stays secret, and nothing is amplified. The whole release is
+what a mechanism's profile says of one batch, and this is what is measured as true and what the
+exact footing rescales to (epsilon, delta).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from experiments.checks import (
+    ConfigError,
+    Setting,
+    boolean,
+    integer,
+    mapping_of,
+    number,
+    one_of,
+    positive,
+)
+from experiments.experiment import Names, Point, Value, Variant
+from experiments.grid import EPSILONS, points_over
+from experiments.learning import data
+from experiments.learning.classifiers import Training, in_units, network
+from experiments.learning.extractor import Extracted, extract
+from experiments.learning.networks.cut import CUTS
+from mechanisms import AdditiveMechanism, Budget, Mechanism, Query
+
+NAME = "features"
+PAPER = "imgm2022"
+DATASETS = {
+    name: data.SOURCES[name] for name in ("digits", "reviews", "mnist", "cifar10", "svhn", "imdb")
+}
+
+SETTINGS = EPSILONS | {
+    "networks": Setting(
+        f"a mapping from data sets to one of {', '.join(CUTS)}",
+        mapping_of(one_of(*CUTS)),
+        "the network that is cut at its features",
+    ),
+    "batch": Setting("a whole number >= 1", integer(1), "records per released matrix", 256),
+    "amplification": Setting(
+        "true or false",
+        boolean,
+        "whether a batch gets (epsilon / q, delta / q), as published",
+        True,
+    ),
+    "public_share": Setting(
+        "a number in (0, 1)",
+        number(1e-9, 1 - 1e-9),
+        "training records that the body is trained on and nothing else",
+        0.2,
+    ),
+    "records": Setting(
+        "a mapping from data sets to whole numbers >= 1",
+        mapping_of(integer(1)),
+        "training records kept, drawn at random, public ones among them; all where absent",
+        {},
+    ),
+    "extractor_epochs": Setting(
+        "a mapping from data sets to whole numbers >= 1",
+        mapping_of(integer(1)),
+        "epochs of Adam on the public records",
+    ),
+    "training_epochs": Setting(
+        "a mapping from data sets to whole numbers >= 1",
+        mapping_of(integer(1)),
+        "epochs of gradient descent on what was released",
+    ),
+    "learning_rate": Setting("a number > 0", positive, "of this gradient descent", 0.1),
+    "trials": Setting("a whole number >= 1", integer(1), "releases and trainings per epsilon", 3),
+}
+
+
+def check(settings: dict) -> None:
+    """Raise ConfigError unless every data set has a network and numbers of epochs."""
+    for key in ("networks", "extractor_epochs", "training_epochs"):
+        for dataset in settings["datasets"]:
+            if dataset not in settings[key]:
+                raise ConfigError(
+                    f"config key experiments.features.{key} has no entry for {dataset}"
+                )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all mechanisms share: clean features, and how a head is trained."""
+
+    dataset: str
+    extracted: Extracted
+    settings: dict
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon at the shape of one batch."""
+    shape = (settings["batch"], CUTS[settings["networks"][dataset]].features)
+    return points_over([shape], settings, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+    """Features of all private records, by a body trained on the public ones."""
+    seed = names.shared_seed("records")
+    split = data.load(dataset, folder, settings["records"].get(dataset), seed)
+    extracted = extract(
+        CUTS[settings["networks"][dataset]],
+        split,
+        settings["public_share"],
+        Training(epochs=settings["extractor_epochs"][dataset]),
+        names.shared_seed("extractor"),
+    )
+    return Problem(dataset, extracted, settings)
+
+
+def query_for(shape: tuple[int, int]) -> Query:
+    """The features (records, d) of a batch, one record being replaced."""
+    size = shape[1]
+    return Query(
+        shape=shape,
+        l2_sensitivity=2 * math.sqrt(size),
+        l1_sensitivity=2.0 * size,
+        element_range=(-1.0, 1.0),
+        frobenius_bound=math.sqrt(math.prod(shape)),
+        adjacency="replace",
+    )
+
+
+def measure(
+    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Claimed and true budgets, and the accuracy of a head on clean features."""
+    # The sampling budgets of learning bring accountants that take a second to load.
+    from experiments.learning.noise import amplified
+
+    settings, split = problem.settings, problem.extracted.split
+    records = len(split.train_labels)
+    rate = min(1.0, point.shape[0] / records)
+    total = Budget(epsilon=point.epsilon, delta=point.delta)
+    published = footing == "published" and settings["amplification"]
+    batch_budget = amplified(total, rate) if published else total
+    mechanism = variant.mechanism.calibrate(
+        query_for(point.shape), batch_budget, footing, **variant.options
+    )
+    yield Value("records", float(records))
+    yield Value("public_records", float(problem.extracted.public))
+    yield Value("extractor_accuracy", problem.extracted.test_accuracy)
+    yield Value("sampling_rate", rate)
+    yield Value("batch_epsilon", batch_budget.epsilon)
+    yield Value("batch_delta", batch_budget.delta)
+    yield from _privacy(mechanism, total)
+    cut = CUTS[settings["networks"][problem.dataset]]
+    training = Training(
+        epochs=settings["training_epochs"][problem.dataset],
+        batch=settings["batch"],
+        learning_rate=settings["learning_rate"],
+        optimiser="sgd",
+    )
+    for trial in range(settings["trials"]):
+        seed = names.seed(point, trial)
+        released = protected(mechanism, split.train_inputs, np.random.default_rng(seed))
+        seen = in_units(replace(split, train_inputs=released))
+        predicted = network(seen, cut.head, training, names.shared_seed("training", trial))
+        right = float(np.mean(predicted == split.test_labels))
+        yield Value("test_accuracy", right, trial, seed=seed)
+
+
+def _privacy(mechanism: Mechanism, total: Budget) -> Iterator[Value]:
+    """The noise on one feature, and what the whole release spends."""
+    if isinstance(mechanism, AdditiveMechanism):
+        variance = mechanism.expected_loss() / mechanism.query.size
+        yield Value("noise_deviation", math.sqrt(variance))
+    profile = mechanism.profile()
+    if profile is None:
+        return
+    delta = profile.delta(total.epsilon)
+    yield Value("true_delta_upper", float(delta.upper))
+    if mechanism.slack() is None:
+        yield Value("true_delta_lower", float(delta.lower))
+    epsilon = float(profile.epsilon(total.delta).upper)
+    if math.isfinite(epsilon):
+        yield Value("true_epsilon_upper", epsilon)
+
+
+def protected(mechanism: Mechanism, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Rows (n, ...) of features, float32, released batch by batch."""
+    size, width = mechanism.query.shape
+    flat = rows.reshape(len(rows), width)
+    batches = np.zeros((-(-len(flat) // size), size, width), np.float32)
+    batches.reshape(-1, width)[: len(flat)] = flat
+    released = [mechanism.release(batch, rng) for batch in batches]
+    return np.concatenate(released).astype(np.float32)[: len(flat)].reshape(rows.shape)

@@ -1,0 +1,172 @@
+"""Private gradients, imgm2022 Section 5, type I: announced there, without results.
+
+Every step draws each record with probability q = lot / records, clips the gradients of the
+cross-entropy to l2 norm C and releases their sum through the mechanism; the step moves by it over
+the expected lot. The paper averages over the lot that is drawn, and takes C for the sensitivity of
+the average; the same noise relative to C is meant. Adjacency: one record is added or removed, the
+sensitivity of the sum is C. The sum over all layers is one row (1, M), since one bound C couples
+them (experiments/learning/clipping.py).
+
+The point's (epsilon, delta) is that of the whole run. A step has its share by Theorem 3.4 of
+Kairouz, Oh and Viswanath, as the paper says, over q as it has sampling amplification in its type II
+study; whether it means this one for type I is not stated. The moments accountant sets its own
+noise from the total. What a run truly spends is measured beside the accuracy, and on the exact
+footing is the budget (experiments/learning/noise.py).
+
+The matrix mechanism with the paper's W = (1/n)(1, ..., 1), one query that averages records, has
+the optimal strategy A = W up to a factor: it releases the average with the classic Gaussian's noise
+on each of the M coordinates. Here it answers the sum with the identity over coordinates, which is
+that. Binary allocation of MVG's precision to directions has no directions to choose from: the
+gradient is one row.
+
+Cora: a record is the label of a training node; see experiments/learning/graphs.py. The control
+without privacy does not clip. Start and samples are shared by all mechanisms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.checks import ConfigError, Setting, integer, mapping_of, one_of, positive
+from experiments.experiment import Names, Point, Value, Variant
+from experiments.grid import EPSILONS, points_over
+from experiments.learning import data
+from experiments.learning.clipping import Clipping
+from experiments.learning.graphs import mixed_words
+from experiments.learning.networks import graph
+from experiments.learning.networks.alexnet import ALEXNET
+from experiments.learning.networks.lenet import LENET
+from experiments.learning.networks.network import Network
+from experiments.learning.networks.perceptrons import ADULT_MLP, BREAST_CANCER_MLP
+from experiments.learning.networks.tutorials import TUTORIALS
+from experiments.learning.networks.vgg import VGG16
+from mechanisms import Budget
+
+NAME = "gradients"
+PAPER = "imgm2022"
+NETWORKS = {
+    "digits": TUTORIALS["digits"],
+    "breast_cancer": BREAST_CANCER_MLP,
+    "mnist": LENET,
+    "adult": ADULT_MLP,
+    "svhn": ALEXNET,
+    "cifar10": VGG16,
+}
+DATASETS = {name: data.SOURCES[name] for name in (*NETWORKS, "cora")}
+DEVICES = ("cpu", "auto")
+# Examples whose gradients are in memory at once, but for networks of more than 2^21 parameters.
+# Few of Cora's nodes have many neighbours: in small parts most need little padding.
+_AT_ONCE = {"cora": 16}
+_LARGEST = 1 << 28
+
+
+SETTINGS = EPSILONS | {
+    "lots": Setting(
+        "a mapping from data sets to whole numbers >= 1",
+        mapping_of(integer(1)),
+        "expected records per step",
+    ),
+    "epochs": Setting(
+        "a mapping from data sets to whole numbers >= 1", mapping_of(integer(1)), "epochs of a run"
+    ),
+    "learning_rates": Setting(
+        "a mapping from data sets to numbers > 0",
+        mapping_of(positive),
+        "of plain gradient descent on the mean gradient",
+    ),
+    "records": Setting(
+        "a mapping from data sets to whole numbers >= 1",
+        mapping_of(integer(1)),
+        "training records kept, drawn at random; all where absent",
+        {},
+    ),
+    "clipping_bound": Setting(
+        "a number > 0", positive, "l2 norm that gradients are clipped to", 1.0
+    ),
+    "trials": Setting("a whole number >= 1", integer(1), "runs per budget", 1),
+    "threads": Setting("a whole number >= 1", integer(1), "threads of torch in one cell", 1),
+    "device": Setting(
+        "cpu or auto",
+        one_of(*DEVICES),
+        "auto: CUDA where there is one; its results are not the CPU's",
+        "cpu",
+    ),
+}
+
+
+def check(settings: dict) -> None:
+    """Raise ConfigError unless every data set has a lot, epochs and a learning rate."""
+    for key in ("lots", "epochs", "learning_rates"):
+        for dataset in settings["datasets"]:
+            if dataset not in settings[key]:
+                raise ConfigError(
+                    f"config key experiments.gradients.{key} has no entry for {dataset}"
+                )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all mechanisms share."""
+
+    dataset: str
+    split: data.Split
+    network: Network
+    settings: dict
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon at the shape of the gradient as a row."""
+    layers = graph.LAYERS if dataset == "cora" else NETWORKS[dataset].layers
+    return points_over([(1, sum(layer.size for layer in layers))], settings, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+    """The records that are trained on, and the network."""
+    seed = names.shared_seed("records")
+    split = data.load(dataset, folder, settings["records"].get(dataset), seed)
+    return Problem(dataset, split, _network(dataset, folder), settings)
+
+
+def _network(dataset: str, folder: Path) -> Network:
+    """That of the data set; a graph's network knows the public part of the graph."""
+    if dataset == "cora":
+        return graph.gcn(mixed_words(folder))
+    return NETWORKS[dataset]
+
+
+def measure(
+    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Claimed and true budgets, and the accuracy after every epoch (`element`)."""
+    # Accounting and torch take seconds to load, and reading a config imports this module.
+    from experiments.learning.loop import Plan
+    from experiments.learning.noise import AmplifiedShares, calibrated
+    from experiments.learning.private_descent import accuracies, privacy
+
+    settings, records = problem.settings, len(problem.split.train_labels)
+    clipping = Clipping(rule="l2", bound=settings["clipping_bound"])
+    lot, epochs = (settings[key][problem.dataset] for key in ("lots", "epochs"))
+    plan = Plan(
+        batch=lot,
+        epochs=epochs,
+        learning_rate=settings["learning_rates"][problem.dataset],
+        clipping=None if variant.mechanism.guarantee == "none" else clipping,
+        chunk=max(1, min(_AT_ONCE.get(problem.dataset, 128), _LARGEST // problem.network.size)),
+        threads=settings["threads"],
+        device=settings["device"],
+    )
+    schedule = AmplifiedShares(rate=lot / records, steps=plan.steps(records))
+    total = Budget(epsilon=point.epsilon, delta=point.delta)
+    query = clipping.query(problem.network.size, lot)
+    mechanism = calibrated(variant, query, total, schedule, footing)
+    yield Value("records", float(records))
+    yield Value("sampling_rate", schedule.rate)
+    yield Value("steps", float(schedule.steps))
+    step = schedule.step_budget(total)
+    yield Value("step_epsilon", step.epsilon)
+    yield Value("step_delta", step.delta)
+    yield from privacy(mechanism, total, schedule)
+    for trial in range(settings["trials"]):
+        yield from accuracies(problem.network, problem.split, plan, mechanism, point, names, trial)

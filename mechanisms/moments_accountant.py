@@ -1,0 +1,46 @@
+"""Gaussian noise by the accountant of DP-SGD."""
+
+from __future__ import annotations
+
+from mechanisms.base import AdditiveMechanism
+from mechanisms.contract import Budget, Query, Unsupported
+from mechanisms.gaussian import require_delta
+from mechanisms.noise import IndependentGaussian
+from mechanisms.options import positive_integer, probability
+
+
+class MomentsAccountant(AdditiveMechanism):
+    """The least sigma for which Renyi DP gives `steps` releases on Poisson samples the budget.
+
+    The moments accountant of Abadi et al. 2016 in its later form, the Renyi accountant of
+    dp_accounting with its orders. The claim covers all releases together; adjacency of samples is
+    that of one record added or removed. By default there is one release on all records.
+    """
+
+    key = "moments-accountant"
+    title = "Moments accountant"
+    paper = "Abadi et al. 2016"
+    theorem = "Theorem 2, by Renyi DP (Mironov et al. 2019)"
+    guarantee = "approximate"
+    options = {
+        "rate": probability(1.0, "q, the rate at which every release samples the records"),
+        "steps": positive_integer(1, "T, the releases that share the budget"),
+    }
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget, *, rate, steps):
+        # dp_accounting takes a second to load.
+        from mechanisms.privacy.sampling import noise_multiplier
+
+        require_delta(budget)
+        try:
+            multiplier = noise_multiplier(budget.epsilon, budget.delta, rate, steps)
+        except ValueError as reason:
+            raise Unsupported(f"needs another budget: {reason}") from None
+        return IndependentGaussian(shape=query.shape, sigma=multiplier * query.l2_sensitivity)
+
+    def profile(self):
+        """That of all releases, without sampling; what sampling gives is bounded by SampledRun."""
+        if self.settings["rate"] < 1:
+            return None
+        return self.noise.profile(self.query).compose(self.settings["steps"])

@@ -1,0 +1,91 @@
+"""Accuracy over epsilon, a row of panels per data set and a column per footing."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from paper_figures.registry import DrawingError
+from paper_figures.select import ok_rows
+from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
+
+# They do not look at epsilon: lines across the panel.
+LEVELS = ("non-private", "random-answer")
+
+
+def spread_over_trials(rows: pd.DataFrame, experiment: str, metric: str) -> pd.DataFrame:
+    """Mean and range over trials at every grid point, with the run's true epsilon where known.
+
+    Raises:
+        DrawingError: There are no such rows.
+    """
+    found = ok_rows(rows, experiment, metric)
+    if found.empty:
+        raise DrawingError(f"the results hold no {metric} of {experiment}; run it first")
+    keys = ["dataset", "footing", "mechanism", "epsilon", "delta"]
+    spread = found.groupby(keys)["value"].agg(["mean", "min", "max", "count"])
+    true = ok_rows(rows, experiment, "true_epsilon_upper").set_index(keys)["value"]
+    return spread.join(true.rename("true_epsilon_upper")).reset_index()
+
+
+def draw_spread(spread: pd.DataFrame) -> plt.Figure:
+    """The panels; levels have no footing of their own and are drawn on every one."""
+    datasets = sorted(spread["dataset"].unique())
+    footings = [f for f in FOOTING_LINES if f in set(spread["footing"])]
+    figure, axes = plt.subplots(
+        len(datasets),
+        len(footings),
+        figsize=(PAGE, 0.8 + 2.1 * len(datasets)),
+        sharex=True,
+        sharey="row",
+        squeeze=False,
+    )
+    for (i, j), axis in np.ndenumerate(axes):
+        _panel(axis, spread[spread["dataset"] == datasets[i]], footings[j])
+        axis.set(ylim=(0, 1))
+        if j == 0:
+            axis.set_ylabel(f"test accuracy, {datasets[i]}")
+        if i == 0:
+            axis.set_title(FOOTING_TITLES[footings[j]])
+        if i == len(datasets) - 1:
+            axis.set_xlabel("claimed epsilon")
+    labelled = {}
+    for axis in axes.flat:
+        handles, labels = axis.get_legend_handles_labels()
+        labelled |= {label: h for label, h in zip(labels, handles, strict=True)}
+    names = [look(m).title for m in in_order(spread["mechanism"])]
+    figure.legend([labelled[name] for name in names], names, loc="outside lower center", ncols=5)
+    return figure
+
+
+def _panel(axis, rows: pd.DataFrame, footing: str) -> None:
+    for mechanism in in_order(rows["mechanism"]):
+        style = look(mechanism)
+        own = rows[rows["mechanism"] == mechanism]
+        if mechanism in LEVELS:
+            level = own[own["footing"] == "published"]["mean"].mean()
+            axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
+            continue
+        line = own[own["footing"] == footing].sort_values("epsilon")
+        axis.errorbar(
+            line["epsilon"],
+            line["mean"],
+            yerr=[line["mean"] - line["min"], line["max"] - line["mean"]],
+            color=style.colour,
+            marker=style.marker,
+            linewidth=1,
+            label=style.title,
+        )
+    axis.set_xscale("log")
+
+
+def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
+    """What a mechanism's claims as published amount to, one data set after the other, or ""."""
+    own = spread[(spread["mechanism"] == mechanism) & (spread["footing"] == "published")]
+    own = own.dropna(subset="true_epsilon_upper")
+    return "; ".join(
+        f"{dataset}: "
+        + ", ".join(f"{e:g} is {t:.3g}" for e, t in zip(g["epsilon"], g.iloc[:, -1], strict=True))
+        for dataset, g in own.groupby("dataset")
+    )

@@ -1,0 +1,117 @@
+"""The clipped sum is that of opacus, an implementation of per-example gradients by others."""
+
+import numpy as np
+import pytest
+import torch
+from opacus.grad_sample import GradSampleModule
+from torch import nn
+
+from experiments.learning.clipping import Clipping
+from experiments.learning.gradients import clipped_sum
+from experiments.learning.networks.lenet import LENET
+from experiments.learning.networks.network import Network
+from experiments.learning.networks.perceptrons import ADULT_MLP
+from experiments.learning.networks.tutorials import TUTORIALS
+from experiments.learning.networks.vgg import BLOCKS, GROUPS, VGG16
+
+
+def vgg16():
+    modules, width = [], 3
+    for block in BLOCKS:
+        for channels in block:
+            modules += [
+                nn.Conv2d(width, channels, 3, padding=1, bias=False),
+                nn.GroupNorm(GROUPS, channels),
+                nn.ReLU(),
+            ]
+            width = channels
+        modules.append(nn.MaxPool2d(2))
+    fully = [nn.Linear(512, 1024), nn.ReLU(), nn.Linear(1024, 512), nn.ReLU(), nn.Linear(512, 10)]
+    return nn.Sequential(*modules, nn.Flatten(), *fully)
+
+
+CASES = {
+    "perceptron": (
+        ADULT_MLP,
+        lambda: nn.Sequential(nn.Linear(105, 12), nn.ReLU(), nn.Linear(12, 2)),
+        (105,),
+    ),
+    "tutorial": (
+        TUTORIALS["mnist"],
+        lambda: nn.Sequential(
+            nn.Conv2d(1, 16, 8, stride=2, padding=3),
+            nn.ReLU(),
+            nn.MaxPool2d(2, 1),
+            nn.Conv2d(16, 32, 4, stride=2),
+            nn.ReLU(),
+            nn.MaxPool2d(2, 1),
+            nn.Flatten(),
+            nn.Linear(512, 32),
+            nn.ReLU(),
+            nn.Linear(32, 10),
+        ),
+        (1, 28, 28),
+    ),
+    "lenet": (
+        LENET,
+        lambda: nn.Sequential(
+            nn.Conv2d(1, 6, 5, padding=2),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(6, 16, 5),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+            nn.Linear(400, 120),
+            nn.ReLU(),
+            nn.Linear(120, 84),
+            nn.ReLU(),
+            nn.Linear(84, 10),
+        ),
+        (1, 28, 28),
+    ),
+    "vgg16": (VGG16, vgg16, (3, 32, 32)),
+}
+# Near the middle of the norms, so that some gradients are clipped and others are not.
+BOUNDS = {"perceptron": 4.0, "tutorial": 6.0, "lenet": 6.9, "vgg16": 10.0}
+
+
+def copied(network: Network, model: nn.Module, parameters: torch.Tensor) -> GradSampleModule:
+    """The model at our parameters; a scale of ours is what is added to 1."""
+    targets = iter(model.parameters())
+    with torch.no_grad():
+        for layer, (weight, bias) in zip(network.layers, network.tensors(parameters), strict=True):
+            target = next(targets)
+            added = 1.0 if layer.start == "zeros" else 0.0
+            target.copy_(weight.reshape(target.shape) + added)
+            if bias is not None:
+                next(targets).copy_(bias)
+    assert not list(targets)
+    return GradSampleModule(model)
+
+
+def opacus_sum(model: GradSampleModule, inputs, labels, bound: float) -> torch.Tensor:
+    """The sum of gradients clipped to `bound`, from the single gradients of opacus."""
+    nn.functional.cross_entropy(model(inputs), labels, reduction="sum").backward()
+    singles = [p.grad_sample.flatten(1) for p in model.parameters()]
+    norms = torch.stack([single.norm(dim=1) for single in singles]).norm(dim=0)
+    factors = (bound / norms).clamp(max=1.0)
+    return torch.cat([factors @ single for single in singles])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize("name", CASES)
+def test_clipped_sums_are_those_of_opacus(name):
+    network, make, shape = CASES[name]
+    # Twenty rectified layers amplify rounding: in double precision.
+    n, kind = (2, torch.float64) if name == "vgg16" else (32, torch.float32)
+    rng = np.random.default_rng(0)
+    parameters = torch.from_numpy(network.initial(rng)).to(kind)
+    inputs = torch.from_numpy(rng.random((n, *shape), np.float32)).to(kind)
+    labels = torch.from_numpy(rng.integers(0, network.layers[-1].weight[0], n))
+    clipping = Clipping(rule="l2", bound=BOUNDS[name])
+    expected = opacus_sum(
+        copied(network, make().to(kind), parameters), inputs, labels, clipping.bound
+    )
+    found = clipped_sum(network, parameters, inputs, labels, clipping, batch=n, chunk=20)
+    assert (found - expected).norm() < 1e-5 * expected.norm()
