@@ -19,17 +19,19 @@ _PENALTY = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """Adam on the cross-entropy of shuffled batches, as tldp2025 Section 5.1.1 has it.
+    """Descent on the cross-entropy of shuffled batches; the defaults are tldp2025 Section 5.1.1's.
 
     Args:
-        epochs: Passes over all images.
-        batch: Images per step.
-        learning_rate: Of Adam, whose other parameters are torch's defaults.
+        epochs: Passes over all records.
+        batch: Records per step.
+        learning_rate: Of the optimiser, whose other parameters are torch's defaults.
+        optimiser: "adam" or "sgd", plain gradient descent.
     """
 
     epochs: int = 10
     batch: int = 64
     learning_rate: float = 0.001
+    optimiser: str = "adam"
 
 
 def in_units(data: Split) -> Split:
@@ -56,7 +58,12 @@ def logistic(data: Split) -> np.ndarray:
 
 
 def network(data: Split, network: Network, training: Training, seed: int) -> np.ndarray:
-    """Test labels (n,) by a network; start and batches follow from the seed, on one thread."""
+    """Test labels (n,) by a network; see `fitted`."""
+    return outputs(network, fitted(data, network, training, seed), data.test_inputs).argmax(axis=1)
+
+
+def fitted(data: Split, network: Network, training: Training, seed: int):
+    """Parameters (M,), a tensor; start and batches follow from the seed, on one thread."""
     import torch
     from torch.nn.functional import cross_entropy
 
@@ -64,18 +71,26 @@ def network(data: Split, network: Network, training: Training, seed: int) -> np.
     torch.use_deterministic_algorithms(True)
     rng = np.random.default_rng(seed)
     parameters = torch.from_numpy(network.initial(rng)).requires_grad_()
-    optimiser = torch.optim.Adam([parameters], lr=training.learning_rate)
-    images, labels = torch.from_numpy(data.train_inputs), torch.from_numpy(data.train_labels)
+    optimiser = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[training.optimiser](
+        [parameters], lr=training.learning_rate
+    )
+    inputs, labels = torch.from_numpy(data.train_inputs), torch.from_numpy(data.train_labels)
     for _ in range(training.epochs):
         for chosen in torch.from_numpy(rng.permutation(len(labels))).split(training.batch):
-            loss = cross_entropy(network.logits(parameters, images[chosen]), labels[chosen])
+            loss = cross_entropy(network.logits(parameters, inputs[chosen]), labels[chosen])
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
+    return parameters.detach()
+
+
+def outputs(network: Network, parameters, inputs: np.ndarray) -> np.ndarray:
+    """What a network makes of inputs (n, ...), a thousand at a time."""
+    import torch
+
     with torch.no_grad():
-        parts = torch.from_numpy(data.test_inputs).split(1000)
-        logits = torch.cat([network.logits(parameters, part) for part in parts])
-    return logits.argmax(dim=1).numpy()
+        parts = torch.from_numpy(inputs).split(1000)
+        return torch.cat([network.logits(parameters, part) for part in parts]).numpy()
 
 
 def weighted_f1(labels: np.ndarray, predicted: np.ndarray) -> float:

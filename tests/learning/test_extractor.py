@@ -1,0 +1,92 @@
+"""Cut networks and the features of records that the extractor was not trained on."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from experiments.learning import data
+from experiments.learning.classifiers import Training, fitted, outputs
+from experiments.learning.extractor import extract
+from experiments.learning.networks.cut import CUTS
+
+INPUTS = {"perceptron": (1, 8, 8), "lenet": (1, 28, 28), "cnn": (3, 32, 32)}
+
+
+def inputs(name, n):
+    rng = np.random.default_rng(0)
+    if name in INPUTS:
+        return torch.from_numpy(rng.random((n, *INPUTS[name]), np.float32))
+    words = CUTS[name].body.layers[0].weight[0]
+    return torch.from_numpy(rng.integers(0, words, (n, 12)))
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_a_cut_network_is_its_head_on_its_body(name):
+    cut, examples = CUTS[name], inputs(name, 3)
+    parameters = torch.from_numpy(cut.whole.initial(np.random.default_rng(0)))
+    body, head = parameters.split([cut.body.size, cut.head.size])
+    features = cut.body.logits(body, examples)
+    assert features.shape == (3, *cut.shape)
+    assert 0 < features.abs().max() < 1
+    assert torch.equal(cut.whole.logits(parameters, examples), cut.head.logits(head, features))
+
+
+def test_feature_shapes_are_those_of_the_paper():
+    assert CUTS["lenet"].shape == (400,)
+    assert CUTS["bilstm"].shape == (150,)
+
+
+def test_the_two_directions_read_from_either_end():
+    """With equal weights the states of a text are swapped in the reversed text."""
+    cut, texts = CUTS["small-bilstm"], inputs("small-bilstm", 4)
+    parameters = torch.from_numpy(cut.body.initial(np.random.default_rng(1)))
+    sizes = [layer.size for layer in cut.body.layers]
+    embedding, *gates = parameters.split(sizes)
+    same = torch.cat([embedding, gates[0], gates[1], gates[0], gates[1]])
+    forward, backward = cut.body.logits(same, texts), cut.body.logits(same, texts.flip(1))
+    assert torch.allclose(forward, backward.roll(cut.features // 2, dims=1), atol=1e-6)
+    assert not torch.allclose(forward, backward, atol=1e-3)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return data.load("digits", Path("."), None, 0)
+
+
+def test_features_come_from_public_records_alone(digits):
+    training = Training(epochs=2)
+    found = extract(CUTS["perceptron"], digits, 0.25, training, 1)
+    same = extract(CUTS["perceptron"], digits, 0.25, training, 1)
+    other = extract(CUTS["perceptron"], digits, 0.25, training, 2)
+    assert found.public == 360 and len(found.split.train_labels) == 1438 - 360
+    assert found.split.train_inputs.shape == (1078, 32)
+    assert found.split.train_inputs.dtype == np.float32
+    assert np.array_equal(found.split.train_inputs, same.split.train_inputs)
+    assert not np.array_equal(found.split.train_labels, other.split.train_labels)
+    # Changing a private record changes its own features and nothing else.
+    order = np.random.default_rng([1, 0]).permutation(1438)
+    private = np.sort(order[360:])
+    changed = digits.train_inputs.copy()
+    changed[private[5]] = 0
+    moved = extract(
+        CUTS["perceptron"], data.replace(digits, train_inputs=changed), 0.25, training, 1
+    )
+    differs = (moved.split.train_inputs != found.split.train_inputs).any(axis=1)
+    assert differs.tolist() == [k == 5 for k in range(1078)]
+
+
+def test_an_extractor_is_trained(digits):
+    found = extract(CUTS["perceptron"], digits, 0.5, Training(epochs=40), 1)
+    assert found.test_accuracy > 0.85
+    head = CUTS["perceptron"].head
+    plan = Training(epochs=40, learning_rate=0.5, batch=32, optimiser="sgd")
+    guessed = outputs(head, fitted(found.split, head, plan, 3), found.split.test_inputs)
+    assert np.mean(guessed.argmax(axis=1) == found.split.test_labels) > 0.85
+
+
+@pytest.mark.parametrize("share", [0.0001, 0.9999])
+def test_both_parts_need_a_record(digits, share):
+    with pytest.raises(ValueError, match="of 1438 records public; both parts need one"):
+        extract(CUTS["perceptron"], digits, share, Training(epochs=1), 1)
