@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.learning.networks.network import Network
-from experiments.learning.training import Training, trained
+from experiments.learning.classifiers import Training, trained
 from mechanisms import Query
 
 
@@ -97,7 +97,7 @@ def averaged(
             batches, noise = (
                 np.random.default_rng([seed, turn, user]) for seed in (seeds.batches, seeds.noise)
             )
-            own = trained(network, parameters, inputs, labels, plan.local, batches)
+            own = trained(network, parameters, inputs, labels, plan.local, batches).numpy()
             if plan.bound is not None:
                 own = clipped(own, plan.bound)
             sent.append(release(own[None], noise)[0])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.learning.classifiers import prepare
 from experiments.learning.networks.network import Network
-from experiments.learning.training import prepare
 
 
 def hessian_diagonal(
