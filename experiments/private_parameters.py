@@ -1,4 +1,4 @@
-"""Federated averaging of protected parameters: tldp2025, Section 5.2.3 (type III), Figure 3, Table 4.
+"""Averaging protected parameters: tldp2025, Section 5.2.3 (type III), Figure 3, Table 4.
 
 Three users, each with a third of the training records, train a model for one epoch, clip its
 parameters to [-C, C] and send them through the mechanism; the server sends back the mean; a round
@@ -40,6 +40,7 @@ from experiments.learning.networks.mobilenet import FULL, SMALL, mobilenet
 from experiments.learning.networks.multilayer import multilayer
 from experiments.learning.networks.network import Network
 from experiments.learning.networks.strided import strided_cnn
+from experiments.learning.protection import box_query
 from experiments.learning.texts import WORDS
 from mechanisms import Budget, Mechanism
 
@@ -209,7 +210,8 @@ def _mechanism(
         options["thresholds"] = thresholds(
             hessian_diagonal(problem.network, start, *problem.public, rng)
         )
-    query = averaging.query_for(problem.network.size, problem.settings["clipping_bound"])
+    bound = problem.settings["clipping_bound"]
+    query = box_query((1, problem.network.size), -bound, bound)
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
     return calibrated(variant, query, budget, problem.rounds, footing, **options)
 

@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.learning.networks.network import Network
 from experiments.learning.classifiers import Training, trained
-from mechanisms import Query
+from experiments.learning.networks.network import Network
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,23 +43,6 @@ class Seeds(NamedTuple):
     start: int
     batches: int
     noise: int
-
-
-def query_for(size: int, bound: float) -> Query:
-    """The clipped parameters of one user as one row (1, M), under local adjacency.
-
-    Any parameters in [-C, C] may become any other: an element moves by at most 2 C, all of them by
-    2 C sqrt(M) in l2 (tldp2025 eq. 19) and 2 C M in l1.
-    """
-    root = size**0.5
-    return Query(
-        shape=(1, size),
-        l2_sensitivity=2 * bound * root,
-        l1_sensitivity=2 * bound * size,
-        element_range=(-bound, bound),
-        frobenius_bound=bound * root,
-        adjacency="local",
-    )
 
 
 def clipped(parameters: np.ndarray, bound: float) -> np.ndarray:

@@ -38,9 +38,9 @@ def hessian_diagonal(
 def thresholds(diagonal: np.ndarray) -> np.ndarray:
     """Parts t of the range in (0, 1], shape (1, M), by the curvature h = |diagonal|, (M,).
 
-    t = min(1, sqrt(median / h)), the median over the parameters with h > 0: one that the loss reacts
-    to more than to the median one is held more tightly, so that moves to the ends of the ranges cost
-    the same by the quadratic model h t^2. The rule is ours: tldp2025 has none.
+    t = min(1, sqrt(median / h)), the median over the parameters with h > 0: one that the loss
+    reacts to more than to the median one is held more tightly, so that moves to the ends of the
+    ranges cost the same by the quadratic model h t^2. The rule is ours: tldp2025 has none.
     """
     curvature = np.abs(diagonal.astype(np.float64))
     seen = curvature[curvature > 0]

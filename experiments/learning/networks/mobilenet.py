@@ -1,8 +1,8 @@
-"""MobileNetV2 (Sandler et al. 2018), the network of tldp2025 for images, in its own and small sizes.
+"""MobileNetV2 (Sandler et al. 2018), tldp2025's network for images, in its own and a small size.
 
-Inverted residual blocks: a 1 x 1 convolution that widens, one of 3 x 3 per channel, and a 1 x 1 that
-narrows, with a shortcut where nothing changes its shape. Batch normalisation keeps averages of the
-training images beside the parameters; group normalisation has the same parameters and keeps
+Inverted residual blocks: a 1 x 1 convolution that widens, one of 3 x 3 per channel, and a 1 x 1
+that narrows, with a shortcut where nothing changes its shape. Batch normalisation keeps averages of
+the training images beside the parameters; group normalisation has the same parameters and keeps
 nothing, so that the parameters are the whole model. Its scales are 1 + weight, with weights that
 start at zero: parameters that are clipped to [-1, 1] leave them room on either side.
 
