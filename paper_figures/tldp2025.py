@@ -61,7 +61,7 @@ def figure_1(results: Results) -> Drawn:
 
 
 def _scores(rows: pd.DataFrame, label: str) -> tuple[pd.DataFrame, plt.Figure]:
-    """Means and ranges over the trials, and their figure: a row per data set, a column a footing."""
+    """Means and ranges over the trials; a figure with a row per data set, a column per footing."""
     datasets = sorted(rows["dataset"].unique())
     footings = [f for f in FOOTING_LINES if f in set(rows["footing"])]
     figure, axes = plt.subplots(
