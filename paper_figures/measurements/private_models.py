@@ -222,7 +222,10 @@ def parameter_order(claim: Claim, results: Results) -> Measured:
 
         parts["TLDP best"].append(ahead(leader, ("llagp", "dphsgd", *a["others"])))
         if dataset != a["exception"]:
-            parts["LLAGP second"].append(ahead("llagp", ("dphsgd", *a["others"])))
+            # Among models that have learned nothing any order is chance.
+            learned = found["llagp"] > chance + a["margin"]
+            order = ahead("llagp", ("dphsgd", *a["others"])) if learned else NOT_REPRODUCED
+            parts["LLAGP second"].append(order)
         high = found["dphsgd"] > chance + a["margin"]
         name = "DPHSGD good" if dataset == a["good_on"] else "DPHSGD low"
         parts[name].append(REPRODUCED if high == (name == "DPHSGD good") else NOT_REPRODUCED)
