@@ -18,7 +18,6 @@ a config chooses logistic regression or a small CNN from scratch, and the metric
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -32,7 +31,8 @@ from experiments.grid import EPSILONS, points_over
 from experiments.learning import data
 from experiments.learning.classifiers import Training, in_units, logistic, network, weighted_f1
 from experiments.learning.networks.tutorials import TUTORIALS
-from mechanisms import AdditiveMechanism, Budget, Mechanism, Query
+from experiments.learning.protection import box_query, protected, squared_error
+from mechanisms import AdditiveMechanism, Budget, Query
 
 NAME = "private_data"
 PAPER = "tldp2025"
@@ -40,8 +40,6 @@ DATASETS = {name: data.SOURCES[name] for name in ("digits", "mnist", "cifar10")}
 SPLITS_TRIALS = True
 SHAPES = {"digits": (8, 8), "mnist": (28, 28), "cifar10": (96, 32)}
 CLASSIFIERS = ("logistic", "network")
-# Images that are protected at once: memory stays far below that of the data.
-_AT_ONCE = 1024
 
 
 SETTINGS = EPSILONS | {
@@ -95,15 +93,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 
 def query_for(shape: tuple[int, int]) -> Query:
     """One image, under local adjacency."""
-    size = math.prod(shape)
-    return Query(
-        shape=shape,
-        l2_sensitivity=math.sqrt(size),
-        l1_sensitivity=float(size),
-        element_range=(0.0, 1.0),
-        frobenius_bound=math.sqrt(size),
-        adjacency="local",
-    )
+    return box_query(shape, 0.0, 1.0)
 
 
 def measure(
@@ -133,31 +123,6 @@ def measure(
         f1, accuracy = weighted_f1(labels, predicted), float(np.mean(predicted == labels))
         yield Value(f"f1_{classifier}", f1, trial, seed=seed)
         yield Value(f"accuracy_{classifier}", accuracy, trial, seed=seed)
-
-
-def protected(mechanism: Mechanism, images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Every image (n, channels, height, width), float32, released on its own."""
-    matrices = images.reshape(len(images), *mechanism.query.shape)
-    released = np.empty_like(matrices)
-    for start in range(0, len(matrices), _AT_ONCE):
-        part = matrices[start : start + _AT_ONCE]
-        if isinstance(mechanism, AdditiveMechanism):
-            answers = part + mechanism.sample(rng, len(part), np.float32)
-        else:
-            answers = [mechanism.release(image, rng) for image in part]
-        released[start : start + _AT_ONCE] = answers
-    return released.reshape(images.shape)
-
-
-def squared_error(released: np.ndarray, images: np.ndarray) -> float:
-    """Mean over the images of ||released - image||^2."""
-    total = sum(
-        float(np.sum(np.square(r - x), dtype=np.float64))
-        for r, x in zip(
-            *(np.array_split(a, 1 + len(a) // _AT_ONCE) for a in (released, images)), strict=True
-        )
-    )
-    return total / len(images)
 
 
 def _predicted(problem: Problem, released: np.ndarray, seed: int) -> np.ndarray:

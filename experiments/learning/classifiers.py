@@ -64,17 +64,29 @@ def network(data: Split, network: Network, training: Training, seed: int) -> np.
 
 def fitted(data: Split, network: Network, training: Training, seed: int):
     """Parameters (M,), a tensor; start and batches follow from the seed, on one thread."""
+    rng = np.random.default_rng(seed)
+    start = network.initial(rng)
+    return trained(network, start, data.train_inputs, data.train_labels, training, rng)
+
+
+def trained(
+    network: Network,
+    start: np.ndarray,
+    inputs: np.ndarray,
+    labels: np.ndarray,
+    training: Training,
+    rng: np.random.Generator,
+):
+    """Parameters (M,), a tensor, after training from `start`; batches come from `rng`."""
     import torch
     from torch.nn.functional import cross_entropy
 
-    torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
-    rng = np.random.default_rng(seed)
-    parameters = torch.from_numpy(network.initial(rng)).requires_grad_()
+    prepare()
+    parameters = torch.from_numpy(start.copy()).requires_grad_()
     optimiser = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[training.optimiser](
         [parameters], lr=training.learning_rate
     )
-    inputs, labels = torch.from_numpy(data.train_inputs), torch.from_numpy(data.train_labels)
+    inputs, labels = torch.from_numpy(inputs), torch.from_numpy(labels)
     for _ in range(training.epochs):
         for chosen in torch.from_numpy(rng.permutation(len(labels))).split(training.batch):
             batch = network.shortened(inputs[chosen])
@@ -92,6 +104,14 @@ def outputs(network: Network, parameters, inputs: np.ndarray) -> np.ndarray:
     with torch.no_grad():
         parts = torch.from_numpy(inputs).split(1000)
         return torch.cat([network.logits(parameters, part) for part in parts]).numpy()
+
+
+def prepare() -> None:
+    """One thread, and only operations that always give the same bytes."""
+    import torch
+
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
 
 
 def weighted_f1(labels: np.ndarray, predicted: np.ndarray) -> float:

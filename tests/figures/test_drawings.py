@@ -137,6 +137,19 @@ def test_every_drawing_writes_its_files_and_twice_the_same_bytes(name, stored, t
             ],
         ),
         ("tldp2025_table5", ["noise as published", "Delta = 1", "Adjacency local"]),
+        (
+            "tldp2025_fig2",
+            ["data bundled", "150 public records", "150 others released as 32 features"],
+        ),
+        (
+            "tldp2025_fig3",
+            [
+                "236 records, a model of 2,410 parameters, 2 rounds",
+                "epsilon is that of one release",
+                "digits (epsilon 100) TLDP-G 4",
+                "Adjacency local",
+            ],
+        ),
     ],
 )
 def test_captions_say_source_footing_trials_and_adjacency(name, words, stored, tmp_path):

@@ -1,4 +1,4 @@
-"""Cora's neighbourhoods and graph convolutions, against matrix products and a published accuracy."""
+"""Neighbourhoods of Cora and graph convolutions, against matrix products and a known accuracy."""
 
 import os
 from pathlib import Path

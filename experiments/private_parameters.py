@@ -1,0 +1,248 @@
+"""Averaging protected parameters: tldp2025, Section 5.2.3 (type III), Figure 3, Table 4.
+
+Three users, each with a third of the training records, train a model for one epoch, clip its
+parameters to [-C, C] and send them through the mechanism; the server sends back the mean; a round
+per epoch of Section 5.1.1 (experiments/learning/averaging.py). Adjacency: local; the parameters of
+one user may become any others.
+
+The query is the identity on all parameters of the model as one row (1, M): the paper's tensor
+"represents the model parameters", and eq. (19) then holds for all that a user sends at once. Were
+every layer a query of its own, with epsilon for each, a message would cost as many epsilons as
+there are layers. The paper's Delta (its Table 4: 256, and 400001 for IMDB) is the number of grey
+values of a pixel and of words in a vocabulary, ranges of inputs and not of parameters, which lie
+in [-1, 1] by its own clipping: Delta = 2 C is used. At Delta = 256 all noise would be 128 times as
+large, at 400001 200,000 times.
+
+epsilon is that of one release, as in the paper. A user makes one in every round, and what all of
+them truly spend together is in the rows: true_delta_upper at epsilon, true_epsilon_upper at delta.
+On the exact footing it is the budget.
+
+LLAGP gets the sizes of the layers. DPHSGD gets thresholds from the curvature of the loss at the
+common start, on records that are declared public and that no user has; see
+experiments/learning/curvature.py. The control without privacy does not clip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from experiments.checks import ConfigError, Setting, integer, mapping_of, one_of, positive
+from experiments.experiment import Names, Point, Value, Variant
+from experiments.grid import EPSILONS, points_over
+from experiments.learning import averaging, data
+from experiments.learning.classifiers import Training, outputs, weighted_f1
+from experiments.learning.networks.bilstm import bilstm
+from experiments.learning.networks.mobilenet import FULL, SMALL, mobilenet
+from experiments.learning.networks.multilayer import multilayer
+from experiments.learning.networks.network import Network
+from experiments.learning.networks.strided import strided_cnn
+from experiments.learning.protection import box_query
+from experiments.learning.texts import WORDS
+from mechanisms import Budget, Mechanism
+
+NAME = "private_parameters"
+PAPER = "tldp2025"
+SIZES = ("tiny", "small", "paper")
+# tiny: without depthwise convolutions, which learn slowly and take long on one core.
+NETWORKS: dict[str, dict[str, Network]] = {
+    "digits": {"small": multilayer(64, 32, 10)},
+    **{
+        name: {
+            "tiny": strided_cnn(channels, side),
+            "small": mobilenet(channels, 10, SMALL),
+            "paper": mobilenet(channels, 10, FULL),
+        }
+        for name, channels, side in (("mnist", 1, 28), ("cifar10", 3, 32), ("svhn", 3, 32))
+    },
+    "reviews": {"small": bilstm(WORDS["reviews"] + 2, 8, 8, 1)},
+    "imdb": {
+        "small": bilstm(WORDS["imdb"] + 2, 4, 8, 1),
+        "paper": bilstm(WORDS["imdb"] + 2, 100, 256, 2),
+    },
+    "breast_cancer": {"small": multilayer(30, 16, 2)},
+    "darknet2020": {"paper": multilayer(79, 256, 256, 256, 128, 4)},
+}
+DATASETS = {name: data.SOURCES[name] for name in NETWORKS}
+USERS = 3
+
+
+SETTINGS = EPSILONS | {
+    "networks": Setting(
+        "a mapping from data sets to tiny, small or paper",
+        mapping_of(one_of(*SIZES)),
+        "size of the network; tiny: a plain CNN, paper: that of tldp2025",
+    ),
+    "rounds": Setting(
+        "a mapping from data sets to whole numbers >= 1",
+        mapping_of(integer(1)),
+        "rounds of one local epoch each",
+    ),
+    "records": Setting(
+        "a mapping from data sets to whole numbers >= 4",
+        mapping_of(integer(USERS + 1)),
+        "training records kept, drawn at random; all where absent",
+        {},
+    ),
+    "test_records": Setting(
+        "a mapping from data sets to whole numbers >= 1",
+        mapping_of(integer(1)),
+        "test records kept, drawn at random; all where absent",
+        {},
+    ),
+    "words": Setting(
+        "a mapping from data sets to whole numbers >= 1",
+        mapping_of(integer(1)),
+        "last words of a text that are read; all that are loaded where absent",
+        {},
+    ),
+    "public_records": Setting(
+        "a whole number >= 1",
+        integer(1),
+        "training records declared public, for the thresholds of DPHSGD alone",
+        64,
+    ),
+    "clipping_bound": Setting("a number > 0", positive, "C, to which parameters are clipped", 1.0),
+    "learning_rate": Setting("a number > 0", positive, "of Adam", 0.001),
+    "batch": Setting("a whole number >= 1", integer(1), "records per local step", 64),
+    "trials": Setting("a whole number >= 1", integer(1), "runs per epsilon", 3),
+}
+
+
+def check(settings: dict) -> None:
+    """Raise ConfigError unless every data set has rounds and a network of a size that exists."""
+    for dataset in settings["datasets"]:
+        for key in ("networks", "rounds"):
+            if dataset not in settings[key]:
+                raise ConfigError(
+                    f"config key experiments.private_parameters.{key} has no entry for {dataset}"
+                )
+        size = settings["networks"][dataset]
+        if size not in NETWORKS[dataset]:
+            raise ConfigError(
+                f"config key experiments.private_parameters.networks.{dataset} must be "
+                f"{' or '.join(NETWORKS[dataset])}, got {size}"
+            )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all mechanisms share.
+
+    users: inputs and labels of every user; public: those that are declared public.
+    """
+
+    network: Network
+    users: list[tuple[np.ndarray, np.ndarray]]
+    public: tuple[np.ndarray, np.ndarray]
+    test: tuple[np.ndarray, np.ndarray]
+    rounds: int
+    settings: dict
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon at the shape of all parameters."""
+    network = NETWORKS[dataset][settings["networks"][dataset]]
+    return points_over([(1, network.size)], settings, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+    """The records of every user, those that are public, and those for the test."""
+    split = data.load(
+        dataset, folder, settings["records"].get(dataset), names.shared_seed("records")
+    )
+    rng = np.random.default_rng(names.shared_seed("users"))
+    words = settings["words"].get(dataset, 0)
+    inputs, tests = (each[:, -words:] for each in (split.train_inputs, split.test_inputs))
+    order, public = rng.permutation(len(split.train_labels)), settings["public_records"]
+    if len(order) < public + USERS:
+        raise ValueError(
+            f"{dataset} has {len(order)} training records, of which {public} are to be public: "
+            f"fewer than one is left for each of {USERS} users; lower public_records"
+        )
+    parts = [order[:public], *np.array_split(order[public:], USERS)]
+    shown, *users = ((inputs[part], split.train_labels[part]) for part in parts)
+    count = len(split.test_labels)
+    kept = rng.permutation(count)[: settings["test_records"].get(dataset, count)]
+    return Problem(
+        network=NETWORKS[dataset][settings["networks"][dataset]],
+        users=users,
+        public=shown,
+        test=(tests[kept], split.test_labels[kept]),
+        rounds=settings["rounds"][dataset],
+        settings=settings,
+    )
+
+
+def measure(
+    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """What is spent, and weighted F1 and accuracy of the last model on the test records."""
+    # Reading a config imports this module, and torch takes seconds to load.
+    from experiments.learning.releases import spending
+
+    yield Value("records", float(sum(len(labels) for _, labels in problem.users)))
+    yield Value("test_records", float(len(problem.test[1])))
+    yield Value("rounds", float(problem.rounds))
+    for trial in range(problem.settings["trials"]):
+        mechanism = _mechanism(problem, variant, footing, point, names, trial)
+        if trial == 0:
+            yield from spending(mechanism, problem.rounds)
+        yield from _training(problem, mechanism, point, names, trial)
+
+
+def _mechanism(
+    problem: Problem, variant: Variant, footing: str, point: Point, names: Names, trial: int
+) -> Mechanism:
+    """The mechanism of every release, with what it has to know of the network."""
+    from experiments.learning.curvature import hessian_diagonal, thresholds
+    from experiments.learning.releases import calibrated
+
+    options = {}
+    if "layers" in variant.mechanism.options:
+        options["layers"] = [layer.size for layer in problem.network.layers]
+    if "thresholds" in variant.mechanism.options:
+        start = problem.network.initial(np.random.default_rng(names.shared_seed("start", trial)))
+        rng = np.random.default_rng(names.shared_seed("curvature", trial))
+        options["thresholds"] = thresholds(
+            hessian_diagonal(problem.network, start, *problem.public, rng)
+        )
+    bound = problem.settings["clipping_bound"]
+    query = box_query((1, problem.network.size), -bound, bound)
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    return calibrated(variant, query, budget, problem.rounds, footing, **options)
+
+
+def _training(
+    problem: Problem, mechanism: Mechanism, point: Point, names: Names, trial: int
+) -> Iterator[Value]:
+    settings = problem.settings
+    plan = averaging.Plan(
+        rounds=problem.rounds,
+        local=Training(epochs=1, batch=settings["batch"], learning_rate=settings["learning_rate"]),
+        bound=None if mechanism.guarantee == "none" else settings["clipping_bound"],
+    )
+    seeds = averaging.Seeds(
+        start=names.shared_seed("start", trial),
+        batches=names.shared_seed("batches", trial),
+        noise=names.seed(point, trial),
+    )
+    import torch
+
+    parameters = averaging.averaged(
+        problem.network,
+        problem.users,
+        plan,
+        mechanism.release,
+        seeds,
+        checkpoint=names.folder and names.folder / f"epsilon-{point.epsilon:g}-{trial}.npz",
+        label=f"{names.mechanism} {mechanism.footing} epsilon {point.epsilon:g} trial {trial}",
+    )
+    inputs, labels = problem.test
+    logits = outputs(problem.network, torch.from_numpy(parameters), inputs)
+    found = logits.argmax(axis=1)
+    yield Value("f1", weighted_f1(labels, found), trial, seed=seeds.noise)
+    yield Value("accuracy", float(np.mean(found == labels)), trial, seed=seeds.noise)

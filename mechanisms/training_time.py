@@ -1,0 +1,156 @@
+"""Two baselines of tldp2025 for model parameters, LLAGP and DPHSGD, as that paper describes them.
+
+It describes them in a few sentences (Sections 5.1.2 and 5.3) and gives no formula but an error in
+its Table 5; its references [27] and [28] are not used here. What it leaves open is decided below
+and said so: nothing here is a statement about the methods of those references. Both are Gaussian
+noise on the whole answer, by the analytic calibration, which holds at every epsilon: type III is
+run at delta = 1e-5 and at epsilons in the hundreds, where the classic one is not proved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mechanisms.base import AdditiveMechanism
+from mechanisms.contract import Budget, Query, Unsupported
+from mechanisms.gaussian import require_delta
+from mechanisms.noise import IndependentGaussian, MatrixGaussian
+from mechanisms.options import Option, shares
+from mechanisms.privacy.gaussian import mu_for
+
+
+def layer_budgets(count: int, budget: Budget) -> list[Budget]:
+    """Budgets of `count` layers from the input on; epsilons and deltas add up to the whole.
+
+    epsilon_l is proportional to count - l, l = 0, 1, ...: the paper says "more privacy budget" near
+    the input and "less" near the output, and no numbers; every layer has the same share of delta.
+    """
+    falling = np.arange(count, 0, -1, dtype=float)
+    return [
+        Budget(epsilon=float(epsilon), delta=budget.delta / count)
+        for epsilon in budget.epsilon * falling / falling.sum()
+    ]
+
+
+def _are_sizes(value) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, (list, tuple)) or not value:
+        return False
+    return all(isinstance(n, int) and not isinstance(n, bool) and n >= 1 for n in value)
+
+
+class LLAGP(AdditiveMechanism):
+    """Layer by layer Gaussian noise, each layer with a part of the budget that falls with depth.
+
+    sigma_l = s_l / mu(epsilon_l, delta_l), s_l = min(s, w sqrt(I_l)) for a layer of I_l elements
+    that move by at most w each. (epsilon, delta) follows by basic composition over the layers.
+    """
+
+    key = "llagp"
+    title = "LLAGP"
+    paper = "tldp2025"
+    theorem = "Section 5.3.3, basic composition over layers"
+    guarantee = "approximate"
+    options = {
+        "layers": Option(
+            None,
+            "a list of integers >= 1, or null",
+            _are_sizes,
+            "elements of every layer from the input on, of an answer of shape (1, M); null: the "
+            "answer is one layer",
+        ),
+    }
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget, *, layers):
+        require_delta(budget)
+        sizes = [query.size] if layers is None else layers
+        if layers is not None and query.shape != (1, sum(layers)):
+            raise ValueError(
+                f"option layers must add up to M for an answer of shape (1, M), got {sum(layers)} "
+                f"for shape {query.shape}"
+            )
+        widest = np.inf if query.linf_sensitivity is None else query.linf_sensitivity
+        std = np.array(
+            [
+                min(query.l2_sensitivity, widest * np.sqrt(size)) / mu_for(b.epsilon, b.delta)
+                for size, b in zip(sizes, layer_budgets(len(sizes), budget), strict=True)
+            ]
+        )
+        if layers is None:
+            return IndependentGaussian(shape=query.shape, sigma=float(std[0]))
+        return MatrixGaussian(row_std=np.ones(1), column_std=np.repeat(std, sizes))
+
+
+class DPHSGD(AdditiveMechanism):
+    """Gaussian noise after clipping every element to a part of its range.
+
+    Element i of an answer with elements in [a, b] is clipped to the middle (a + b) / 2 -+ t_i
+    (b - a) / 2 and changes by at most t_i (b - a). sigma = s / mu(epsilon, delta), s the smaller of
+    the query's l2 sensitivity and (b - a) ||t||_2. The paper: "compared with the Gaussian
+    mechanism, DPHSGD just adjusts the clipping threshold". It does not say how, but for the title
+    of its reference, which has a Hessian matrix in it. The guarantee covers thresholds that are
+    fixed without the private data; where they are computed from them it covers nothing.
+    """
+
+    key = "dphsgd"
+    title = "DPHSGD"
+    paper = "tldp2025"
+    theorem = "Section 5.3, clipping before Gaussian noise"
+    guarantee = "approximate"
+    options = {
+        "thresholds": shares(
+            "t, the part of its range that every element is clipped to, of the answer's shape; "
+            "null: all of it; must not depend on the private data"
+        )
+    }
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget, *, thresholds):
+        require_delta(budget)
+        sensitivity = _clipped(query, thresholds).reach
+        sigma = sensitivity / float(mu_for(budget.epsilon, budget.delta))
+        return IndependentGaussian(shape=query.shape, sigma=sigma)
+
+    @property
+    def clipped_query(self) -> Query:
+        """The query behind the clipping, which the noise protects."""
+        return _clipped(self.query, self.settings["thresholds"])
+
+    def release(self, value, rng):
+        value = self.checked_value(value)
+        if self.settings["thresholds"] is not None:
+            a, b = self.query.element_range
+            half = (b - a) / 2 * np.asarray(self.settings["thresholds"], dtype=float)
+            value = np.clip(value, (a + b) / 2 - half, (a + b) / 2 + half).astype(value.dtype)
+        return super().release(value, rng)
+
+    def profile(self):
+        return self.noise.profile(self.clipped_query)
+
+    def slack(self):
+        return self.noise.slack(self.clipped_query)
+
+
+def _clipped(query: Query, thresholds) -> Query:
+    """The query after clipping; raises Unsupported without a range, ValueError for bad shapes."""
+    if query.element_range is None:
+        raise Unsupported("needs element_range (a, b): elements are clipped to a part of it")
+    if thresholds is None:
+        return query
+    parts = np.asarray(thresholds, dtype=float)
+    if parts.shape != query.shape or not parts.any():
+        raise ValueError(
+            f"option thresholds must have shape {query.shape} and be positive somewhere, got "
+            f"shape {parts.shape}"
+        )
+    a, b = query.element_range
+    widths = np.minimum((b - a) * parts, query.linf_sensitivity)
+    return replace(
+        query,
+        l2_sensitivity=min(query.l2_sensitivity, float(np.linalg.norm(widths))),
+        linf_sensitivity=float(widths.max()),
+    )

@@ -1,0 +1,222 @@
+"""Protected parameters: sensitivities, what all rounds spend, both footings, rows, options."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from experiments import private_parameters
+from experiments.checks import ConfigError
+from experiments.config import check_config
+from experiments.experiment import Names, Variant
+from experiments.learning.protection import box_query
+from experiments.learning.releases import calibrated, spending
+from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
+from mechanisms.privacy.gaussian import GaussianProfile, mu_for
+
+SETTINGS = {
+    "datasets": ["digits"],
+    "mechanisms": ["laplace"],
+    "epsilons": [100.0],
+    "delta": 1e-5,
+    "networks": {"digits": "small"},
+    "rounds": {"digits": 2},
+    "records": {"digits": 400},
+    "test_records": {"digits": 150},
+    "batch": 16,
+    "learning_rate": 0.01,
+    "trials": 2,
+}
+BUDGET = Budget(epsilon=20.0, delta=1e-5)
+
+
+@pytest.fixture
+def settings():
+    return checked(SETTINGS)
+
+
+def checked(changed):
+    config = {"run": "test", "experiments": {"private_parameters": changed}}
+    return check_config(config)["experiments"]["private_parameters"]
+
+
+def variant(key):
+    return Variant(name=key, mechanism=get_mechanism(key))
+
+
+def names(mechanism, folder=None):
+    return Names(
+        base_seed=1,
+        experiment="private_parameters",
+        dataset="digits",
+        mechanism=mechanism,
+        folder=folder,
+    )
+
+
+def measured(settings, key, footing="published", folder=None):
+    problem = private_parameters.load(settings, "digits", None, names(key))
+    (point,) = private_parameters.points(settings, key, "digits")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return list(
+            private_parameters.measure(problem, variant(key), footing, point, names(key, folder))
+        )
+
+
+def numbers(values, metric):
+    return [value.value for value in values if value.metric == metric]
+
+
+def calibrate(key, releases, footing="published", size=50, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        query = box_query((1, size), -1.0, 1.0)
+        return calibrated(variant(key), query, BUDGET, releases, footing, **options)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-0.3, 0.3), (0.0, 1.0)])
+def test_the_ends_of_the_range_attain_every_sensitivity(low, high):
+    query = box_query((1, 7), low, high)
+    change = np.full((1, 7), high) - np.full((1, 7), low)
+    assert query.l2_sensitivity == pytest.approx(np.linalg.norm(change), rel=1e-15)
+    assert query.l1_sensitivity == pytest.approx(np.abs(change).sum(), rel=1e-15)
+    assert query.linf_sensitivity == high - low
+    assert query.frobenius_bound == pytest.approx(
+        max(np.linalg.norm(np.full(7, end)) for end in (low, high)), rel=1e-15
+    )
+    assert query.adjacency == "local"
+
+
+def test_eq_19():
+    query = box_query((1, 64), -0.5, 0.5)
+    assert query.l2_sensitivity == 2 * 0.5 * 8
+    assert query.l1_sensitivity == 2 * 0.5 * 64
+
+
+@pytest.mark.parametrize("releases", [1, 3])
+def test_noise_of_tldp_spends_epsilon_for_every_component_of_every_release(releases):
+    """Of the worst pair, apart from kept values, which have no finite epsilon at all."""
+    profile = calibrate("tldp-l", releases).profile().compose(releases)
+    assert profile.noise.epsilon(0.0).value == pytest.approx(releases * 50 * 20.0, rel=1e-12)
+    assert profile.epsilon(0.0).value == math.inf
+    kept = math.exp(calibrate("tldp-l", releases).parameters()["log_p"])
+    mass = -math.expm1(releases * 50 * math.log1p(-kept))
+    assert profile.atom_mass == pytest.approx(mass, rel=1e-9)
+
+
+@pytest.mark.parametrize("releases", [1, 4])
+def test_all_releases_of_gaussian_noise_are_composed_by_hand(releases):
+    mechanism = calibrate("llagp", releases, layers=[30, 20])
+    mus = [mu_for(share * 20.0, 1e-5 / 2) for share in (2 / 3, 1 / 3)]
+    total = GaussianProfile(mu=math.sqrt(releases * np.sum(np.square(mus))))
+    found = {value.metric: value.value for value in spending(mechanism, releases)}
+    assert found["true_delta_upper"] == pytest.approx(total.delta(20.0).value, rel=1e-6)
+    assert found["true_epsilon_upper"] == pytest.approx(total.epsilon(1e-5).value, rel=1e-6)
+
+
+@pytest.mark.parametrize("releases", [1, 5])
+@pytest.mark.parametrize("key", ["laplace", "gaussian", "idn", "tldp-l", "tldp-g", "dphsgd"])
+def test_on_the_exact_footing_all_releases_together_have_the_budget(key, releases):
+    mechanism = calibrate(key, releases, "exact")
+    total = mechanism.profile().compose(releases)
+    assert total.delta(20.0).upper == pytest.approx(1e-5, rel=1e-6)
+    assert mechanism.footing == "exact"
+
+
+def test_tldp_has_the_noise_of_others_at_equal_privacy():
+    for key, other in (("tldp-l", "laplace"), ("tldp-g", "gaussian")):
+        losses = [calibrate(name, 3, "exact").expected_loss() for name in (key, other)]
+        assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("key", ["random-answer", "non-private"])
+def test_no_exact_footing_without_noise(key):
+    with pytest.raises(Unsupported, match="adds no noise"):
+        calibrate(key, 2, "exact")
+
+
+def test_users_the_public_and_the_test_are_apart(settings):
+    problem = private_parameters.load(settings, "digits", None, names("laplace"))
+    other = private_parameters.load(settings, "digits", None, names("gaussian"))
+    assert [len(labels) for _, labels in problem.users] == [112, 112, 112]
+    assert len(problem.public[1]) == 64 and len(problem.test[1]) == 150
+    parts = [problem.public, problem.test, *problem.users]
+    rows = [{row.tobytes() for row in inputs} for inputs, _ in parts]
+    assert len(set().union(*rows)) == sum(map(len, rows)) == 64 + 150 + 336
+    for mine, theirs in zip(problem.users, other.users, strict=True):
+        assert np.array_equal(mine[0], theirs[0])
+
+
+def test_rows_of_a_point(settings):
+    values = measured(settings, "tldp-g")
+    assert numbers(values, "records") == [336] and numbers(values, "rounds") == [2]
+    # Delta / sqrt(2 epsilon), Delta = 2.
+    sigma = 2 / math.sqrt(200)
+    assert numbers(values, "noise_deviation") == [pytest.approx(sigma)]
+    assert numbers(values, "true_delta_upper") == [pytest.approx(1.0)]
+    # 2 rounds of 2410 components that move by 2 each.
+    total = GaussianProfile(mu=2 * math.sqrt(2 * 2410) / sigma)
+    expected = total.epsilon(1e-5).value
+    assert numbers(values, "true_epsilon_upper") == [pytest.approx(expected, rel=1e-9)]
+    for metric in ("f1", "accuracy"):
+        own = [v for v in values if v.metric == metric]
+        assert [v.trial for v in own] == [0, 1]
+        assert own[0].value != own[1].value
+    assert len({(v.metric, v.trial, v.element) for v in values}) == len(values)
+
+
+def test_a_point_measured_twice_is_the_same_and_goes_on_from_a_checkpoint(settings, tmp_path):
+    first = measured(settings, "tldp-g", folder=tmp_path)
+    assert len(list(tmp_path.glob("*.npz"))) == 2
+    assert first == measured(settings, "tldp-g", folder=tmp_path) == measured(settings, "tldp-g")
+
+
+def test_small_noise_learns_and_noise_of_the_same_true_privacy_does_not(settings):
+    longer = settings | {"rounds": {"digits": 5}, "records": {}}
+    clean, published, exact = (
+        np.mean(numbers(measured(longer, key, footing), "f1"))
+        for key, footing in (
+            ("non-private", "published"),
+            ("tldp-g", "published"),
+            ("tldp-g", "exact"),
+        )
+    )
+    assert clean > 0.85
+    assert published > 0.75
+    assert exact < 0.3
+
+
+@pytest.mark.parametrize("key", ["llagp", "dphsgd"])
+def test_baselines_are_told_of_the_network(settings, key):
+    problem = private_parameters.load(settings, "digits", None, names(key))
+    (point,) = private_parameters.points(settings, key, "digits")
+    args = (problem, variant(key), "published", point, names(key))
+    first, second = (private_parameters._mechanism(*args, trial) for trial in (0, 1))
+    if key == "llagp":
+        assert first.settings["layers"] == [64 * 32 + 32, 32 * 10 + 10]
+    else:
+        thresholds = first.settings["thresholds"]
+        assert thresholds.shape == (1, 2410) and 0 < thresholds.min() < thresholds.max() == 1
+        assert not np.array_equal(thresholds, second.settings["thresholds"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"rounds": {}}, "rounds has no entry for digits"),
+        ({"networks": {}}, "networks has no entry for digits"),
+        ({"networks": {"digits": "paper"}}, "networks.digits must be small, got paper"),
+        ({"networks": {"digits": "huge"}}, "tiny, small or paper"),
+        ({"clipping_bound": 0}, "clipping_bound must be a number > 0"),
+    ],
+)
+def test_bad_settings_are_named(changed, words):
+    with pytest.raises(ConfigError, match=words):
+        checked(SETTINGS | changed)
+
+
+def test_too_few_records_are_told(settings):
+    with pytest.raises(ValueError, match="of which 64 are to be public"):
+        private_parameters.load(settings | {"records": {"digits": 66}}, "digits", None, names("x"))
