@@ -1,0 +1,143 @@
+"""Figures 2 and 3 of mgm2021: federated learning with noisy gradients, and with noisy features."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from paper_figures.registry import DrawingError, Drawn, Results, drawing
+from paper_figures.select import SOURCE_WORDS, ok_rows
+from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
+
+# They do not look at epsilon: lines across the panel.
+LEVELS = ("non-private", "random-answer")
+
+
+@drawing("mgm2021_fig2", kind="figures", needs=["federated_horizontal"])
+def figure_2(results: Results) -> Drawn:
+    """Accuracy over epsilon with private gradients of five participants."""
+    return _accuracies(
+        results.rows,
+        "federated_horizontal",
+        "mgm2021 Figure 2 (horizontal federated learning, five participants)",
+        "Every participant's accumulated gradient is clipped to a box and uploaded layer by layer. "
+        "Adjacency: all of one participant's records may change. As published, epsilon is shared "
+        "among rounds and layers by the composition theorem of Kairouz, Oh and Viswanath; the "
+        "paper's Gaussian splits its share once more over the elements. At equal true privacy all "
+        "noise is rescaled until the true delta of the whole training at epsilon is delta. ",
+    )
+
+
+@drawing("mgm2021_fig3", kind="figures", needs=["federated_vertical"])
+def figure_3(results: Results) -> Drawn:
+    """Accuracy over epsilon with private features of two participants."""
+    return _accuracies(
+        results.rows,
+        "federated_vertical",
+        "mgm2021 Figure 3 (vertical federated learning, two participants)",
+        "Both participants' features of a batch are released in every iteration; tests are without "
+        "noise. Adjacency: a record is replaced, and the paper's sensitivity lets all features of "
+        f"its batch change. As published, epsilon is that of {_meant(results.rows)}, amplified by "
+        "the paper's Theorem 6; at equal true privacy the noise is rescaled until a bound on the "
+        "true delta of the whole training at epsilon is delta. ",
+    )
+
+
+def _meant(rows: pd.DataFrame) -> str:
+    """What a published budget is meant for: seen from the budgets of single uses."""
+    uses = ok_rows(rows, "federated_vertical", "use_epsilon")
+    return "every release" if (uses["value"] >= uses["epsilon"]).all() else "the whole training"
+
+
+def _accuracies(rows: pd.DataFrame, experiment: str, name: str, words: str) -> Drawn:
+    finals = ok_rows(rows, experiment, "final_test_accuracy")
+    if finals.empty:
+        raise DrawingError(f"the results hold no accuracies of {experiment}; run it first")
+    keys = ["dataset", "footing", "mechanism", "epsilon", "delta"]
+    table = finals.groupby(keys)["value"].agg(["mean", "std", "count"]).reset_index()
+    quantile = stats.t.ppf(0.975, (table["count"] - 1).clip(lower=1))
+    # A single trial has no interval: its standard deviation is missing.
+    table["half_interval"] = quantile * table["std"] / np.sqrt(table["count"])
+    spent = ok_rows(rows, experiment, "true_epsilon_upper")[[*keys, "value"]]
+    table = table.merge(spent.rename(columns={"value": "true_epsilon_upper"}), "left", keys)
+    datasets = list(dict.fromkeys(finals["dataset"]))
+    footings = [f for f in FOOTING_LINES if f in set(table["footing"])]
+    figure, axes = plt.subplots(
+        len(datasets),
+        len(footings),
+        figsize=(PAGE, 2.5 * len(datasets)),
+        sharex="row",
+        sharey="row",
+        squeeze=False,
+    )
+    for (i, j), axis in np.ndenumerate(axes):
+        _draw_panel(axis, table[table["dataset"] == datasets[i]], footings[j])
+        axis.set(title=f"{datasets[i]}, {FOOTING_TITLES[footings[j]]}", xlabel="epsilon")
+        if j == 0:
+            axis.set_ylabel("test accuracy")
+    named = {}
+    for axis in axes.flat:
+        handles, labels = axis.get_legend_handles_labels()
+        named |= dict(zip(labels, handles, strict=True))
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=4)
+    studies = "; ".join(_study_words(rows, experiment, dataset) for dataset in datasets)
+    caption = (
+        f"{name}: accuracy after the last round, mean and 95% interval (Student's) over "
+        f"{table['count'].max()} trials, delta {table['delta'].iloc[0]:g}. {studies}. {words}"
+        "Dotted: without noise and clipping, and with answers that ignore the data. The data file "
+        "has an upper bound on the true epsilon of the training beside every accuracy, where one "
+        f"is known and finite.{_absent(rows, experiment)}"
+    )
+    return Drawn(caption, table, figure)
+
+
+def _draw_panel(axis, panel: pd.DataFrame, footing: str) -> None:
+    """One data set at one footing; levels have no footing and are drawn on every panel."""
+    for mechanism in in_order(panel["mechanism"]):
+        style = look(mechanism)
+        lines = panel[panel["mechanism"] == mechanism]
+        if mechanism in LEVELS:
+            level = lines["mean"].mean()
+            axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
+            continue
+        line = lines[lines["footing"] == footing].sort_values("epsilon")
+        if line.empty:
+            continue
+        axis.errorbar(
+            line["epsilon"],
+            line["mean"],
+            yerr=line["half_interval"].fillna(0.0),
+            color=style.colour,
+            marker=style.marker,
+            linewidth=1,
+            capsize=2,
+            label=style.title,
+        )
+    axis.set_xscale("log")
+
+
+def _study_words(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
+    """Data set, its source, and the sizes of its training."""
+    own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
+    records = ok_rows(own, experiment, "records")["value"].iloc[0]
+    rounds = ok_rows(own, experiment, "test_accuracy")["element"].max()
+    uses = ok_rows(own, experiment, "uses")["value"].iloc[0]
+    source = SOURCE_WORDS[own["data_source"].iloc[0]]
+    return (
+        f"{dataset} ({source}): {records:,.0f} training records, {rounds} rounds, {uses:,.0f} "
+        f"releases of up to {own['shape'].iloc[0].replace('x', ' x ')}"
+    )
+
+
+def _absent(rows: pd.DataFrame, experiment: str) -> str:
+    """One sentence about mechanisms without a result, but for levels, which need one only."""
+    own = rows[(rows["experiment"] == experiment) & (rows["status"] != "ok")]
+    own = own[~own["mechanism"].isin(LEVELS)].drop_duplicates(["dataset", "mechanism", "footing"])
+    if own.empty:
+        return ""
+    listed = "; ".join(
+        f"{row.mechanism} on {row.dataset} ({row.footing})" for row in own.itertuples()
+    )
+    return f" Without a result at one or more budgets, or left out: {listed}."

@@ -1,0 +1,271 @@
+"""The two studies of federated learning: budgets, footings, truth, rows and checkpoints."""
+
+import math
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments import federated_horizontal, federated_vertical
+from experiments.checks import ConfigError
+from experiments.config import check_config, read_config
+from experiments.experiment import Names, Point, Variant
+from experiments.learning.layerwise import box_query
+from experiments.learning.uploads import Spent, Uploads, joint_profile
+from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
+from mechanisms.privacy import kairouz
+from mechanisms.privacy.composition import ComposedProfile
+from mechanisms.privacy.gaussian import GaussianProfile
+from mechanisms.privacy.products import LaplaceProfile
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMON = {
+    "datasets": ["breast_cancer"],
+    "mechanisms": ["idn"],
+    "budgets": {"breast_cancer": [300.0]},
+    "epsilons_for": {"gaussian-analytic": [3.0, 30.0]},
+    "leave_out": {"udn": ["exact"], "laplace": ["breast_cancer"]},
+    "delta": 1e-5,
+    "rounds": {"breast_cancer": 3},
+    "batch": {"breast_cancer": 16},
+    "learning_rate": {"breast_cancer": 0.1},
+    "tests": {"breast_cancer": 50},
+    "trials": 2,
+}
+OWN = {
+    "federated_horizontal": {"local_epochs": {"breast_cancer": 1}, "clip": {"breast_cancer": 0.1}},
+    "federated_vertical": {"iterations": {"breast_cancer": 4}},
+}
+STUDIES = (federated_horizontal, federated_vertical)
+TOTAL = Budget(epsilon=300.0, delta=1e-5)
+QUERIES = [box_query((5, 4), 0.1), box_query((3, 2), 0.1)]
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        yield
+
+
+def settings_of(study, **changed):
+    settings = COMMON | OWN[study.NAME] | changed
+    return check_config({"run": "test", "experiments": {study.NAME: settings}})["experiments"][
+        study.NAME
+    ]
+
+
+def variant(key, **options):
+    return Variant(name=key, mechanism=get_mechanism(key), options=options)
+
+
+def measure(study, mechanism, footing="published", folder=None, **changed):
+    settings = settings_of(study, **changed)
+    names = Names(
+        base_seed=1,
+        experiment=study.NAME,
+        dataset="breast_cancer",
+        mechanism=mechanism,
+        folder=folder,
+    )
+    problem = study.load(settings, "breast_cancer", Path("nowhere"), names)
+    point = study.points(settings, mechanism, "breast_cancer")[0]
+    return list(study.measure(problem, variant(mechanism), footing, point, names))
+
+
+def number(values, metric):
+    (value,) = (v for v in values if v.metric == metric)
+    return value.value
+
+
+def test_points_have_the_shapes_of_the_paper_s_tables():
+    paper = read_config(ROOT / "config/paper.yaml")["experiments"]
+    for study, expected in (
+        (
+            federated_horizontal,
+            {"mnist": (401, 120), "cifar10": (4608, 512), "imdb": (20002, 128), "adult": (106, 12)},
+        ),
+        (
+            federated_vertical,
+            {
+                "adult": (2, 10),
+                "purchase100": (100, 64),
+                "location30": (100, 128),
+                "texas100": (30, 64),
+            },
+        ),
+    ):
+        settings = paper[study.NAME]
+        found = {d: study.points(settings, "idn", d)[0].shape for d in settings["datasets"]}
+        assert found == expected
+    # Training records of Table 2: 55,000 of MNIST; the other official files have as many.
+    assert paper["federated_horizontal"]["records"] == {"mnist": 55_000}
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_points_and_bad_settings(study):
+    settings = settings_of(study)
+    shape = {"federated_horizontal": (31, 8), "federated_vertical": (16, 8)}[study.NAME]
+    assert study.points(settings, "idn", "breast_cancer") == [
+        Point(shape=shape, epsilon=300.0, delta=1e-5)
+    ]
+    assert [p.epsilon for p in study.points(settings, "gaussian-analytic", "breast_cancer")] == [
+        3.0,
+        30.0,
+    ]
+    for key in ("budgets", "rounds", *OWN[study.NAME]):
+        with pytest.raises(ConfigError, match=f"{key} has no entry for breast_cancer"):
+            settings_of(study, **{key: {}})
+    names = Names(base_seed=1, experiment="x", dataset="breast_cancer", mechanism="idn")
+    with pytest.raises(ValueError, match="has 113 test records, got 114"):
+        study.load(
+            settings_of(study, tests={"breast_cancer": 114}), "breast_cancer", Path("x"), names
+        )
+
+
+def test_a_batch_is_no_larger_than_the_data():
+    names = Names(base_seed=1, experiment="x", dataset="breast_cancer", mechanism="idn")
+    settings = settings_of(federated_vertical, batch={"breast_cancer": 457})
+    with pytest.raises(ValueError, match="at most the 456 training records"):
+        federated_vertical.load(settings, "breast_cancer", Path("x"), names)
+
+
+def test_uses_share_the_total_by_composition_and_sampling():
+    use = Uploads(rounds=10).use_budget(TOTAL, 2)
+    assert use == kairouz.share(TOTAL, 20)
+    sampled = Uploads(rounds=10, rate=0.2).use_budget(TOTAL, 2)
+    assert sampled.epsilon == kairouz.before_sampling(use.epsilon, 0.2)
+    assert sampled.delta == use.delta
+    assert Uploads(rounds=10, composed=False).use_budget(TOTAL, 2) == TOTAL
+
+
+def test_gaussian_noise_composes_over_layers_and_rounds_by_its_squares():
+    uploads = Uploads(rounds=7)
+    made = uploads.calibrated(variant("idn"), QUERIES, TOTAL, "published")
+    # Opposite corners of both boxes: the change over the noise, element by element.
+    squares = sum(
+        np.sum((0.2 / m.parameters()["sigma_min"]) ** 2 * np.ones(q.shape))
+        for m, q in zip(made, QUERIES, strict=True)
+    )
+    expected = GaussianProfile(mu=math.sqrt(7 * squares))
+    spent = uploads.spent(made)
+    assert spent.delta(20.0) == pytest.approx(expected.delta(20.0).value, rel=1e-9)
+    assert spent.epsilon(1e-5) == pytest.approx(expected.epsilon(1e-5).value, rel=1e-9)
+
+
+def test_other_noise_composes_where_all_releases_are_alike():
+    laplace = LaplaceProfile(l1_sensitivity=1.0, scale=2.0)
+    assert joint_profile([laplace, laplace]) == laplace.compose(2)
+    assert joint_profile([laplace, GaussianProfile(mu=1.0)]) is None
+    assert joint_profile([laplace, None]) is None
+    spent = Spent(round=laplace, uploads=Uploads(rounds=3))
+    exact = ComposedProfile(base=laplace, times=3).delta(1.0).value
+    assert exact <= spent.delta(1.0) <= exact * 1.02
+
+
+@pytest.mark.parametrize("key", ["idn", "gaussian-per-element", "gaussian-analytic", "udn"])
+@pytest.mark.parametrize("rate", [1.0, 0.1])
+@pytest.mark.parametrize("epsilon", [2.0, 100.0])
+def test_on_the_exact_footing_the_run_spends_its_budget(key, rate, epsilon):
+    uploads, total = Uploads(rounds=10, rate=rate), Budget(epsilon=epsilon, delta=1e-5)
+    made = uploads.calibrated(variant(key), QUERIES, total, "exact")
+    published = uploads.calibrated(variant(key), QUERIES, total, "published")
+    # Where samples are secret the factor is within 1e-3, on the private side.
+    assert 0.97e-5 <= uploads.spent(made).delta(epsilon) <= 1e-5 * (1 + 1e-9)
+    factors = [
+        math.sqrt(m.expected_loss() / p.expected_loss())
+        for m, p in zip(made, published, strict=True)
+    ]
+    assert factors[0] == pytest.approx(factors[1])
+    assert all(m.footing == "exact" for m in made)
+
+
+def test_the_published_claim_holds_for_matrix_gaussian_noise():
+    """Composition and Theorem 6 are bounds: the truth stays within the total."""
+    for rate in (1.0, 0.3):
+        uploads = Uploads(rounds=10, rate=rate)
+        made = uploads.calibrated(variant("idn"), QUERIES, TOTAL, "published")
+        assert uploads.spent(made).epsilon(1e-5) < TOTAL.epsilon
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("random-answer", "adds no noise"),
+        ("non-private", "not exactly known"),
+        ("r1smg", "not exactly known"),
+        ("laplace", "not exactly known|has no exact footing"),
+    ],
+)
+def test_no_exact_footing(key, words):
+    with pytest.raises(Unsupported, match=words):
+        Uploads(rounds=3).calibrated(variant(key), QUERIES, TOTAL, "exact")
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_rows_of_a_point(study, tmp_path):
+    values = measure(study, "idn", folder=tmp_path)
+    uses = {"federated_horizontal": 6, "federated_vertical": 24}[study.NAME]
+    assert number(values, "uses") == uses
+    assert number(values, "records") == 456
+    assert number(values, "noise_norm") > 0
+    assert number(values, "true_epsilon_upper") > 0
+    assert number(values, "true_delta_lower") <= number(values, "true_delta_upper") <= 1
+    rows = [v for v in values if v.metric == "test_accuracy"]
+    assert [(v.trial, v.element) for v in rows] == [(t, r) for t in (0, 1) for r in (1, 2, 3)]
+    finals = [v.value for v in values if v.metric == "final_test_accuracy"]
+    assert finals == [v.value for v in rows if v.element == 3]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["epsilon-300-0.pt", "epsilon-300-1.pt"]
+    again = measure(study, "idn")
+    kept = [[v for v in run if not v.timing] for run in (values, again)]
+    assert kept[0] == kept[1]
+
+
+def test_what_a_vertical_budget_is_meant_for():
+    release = measure(federated_vertical, "idn")
+    run = measure(federated_vertical, "idn", composition="run")
+    rate = 16 / 456
+    assert number(release, "use_epsilon") == kairouz.before_sampling(300.0, rate)
+    use = kairouz.share(TOTAL, 24)
+    assert number(run, "use_epsilon") == kairouz.before_sampling(use.epsilon, rate)
+    assert number(run, "true_epsilon_upper") < number(release, "true_epsilon_upper")
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_controls(study):
+    public = measure(study, "non-private")
+    assert not [v for v in public if v.metric.startswith("true_")]
+    ignorant = measure(study, "random-answer")
+    assert number(ignorant, "true_delta_upper") == number(ignorant, "true_epsilon_upper") == 0
+    means = [
+        np.mean([v.value for v in values if v.metric == "final_test_accuracy"])
+        for values in (public, ignorant)
+    ]
+    assert means[0] > means[1]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_what_the_config_leaves_out(study):
+    with pytest.raises(Unsupported, match="leaves it out on exact"):
+        measure(study, "udn", "exact")
+    with pytest.raises(Unsupported, match="leaves it out on breast_cancer"):
+        measure(study, "laplace")
+
+
+def test_training_without_privacy_does_not_clip(monkeypatch):
+    from experiments.learning import federated
+
+    plans = []
+    original = federated.train
+
+    def keep(network, data, plan, *args, **kwargs):
+        plans.append(plan)
+        return original(network, data, plan, *args, **kwargs)
+
+    monkeypatch.setattr(federated, "train", keep)
+    measure(federated_horizontal, "non-private")
+    measure(federated_horizontal, "idn")
+    assert [plan.clip for plan in plans] == [None, None, 0.1, 0.1]
+    assert plans[2] == replace(plans[0], clip=0.1)
