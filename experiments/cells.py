@@ -10,6 +10,18 @@ from experiments.experiment import Names, Point, Variant, all_experiments, files
 from experiments.sources import source_files
 from mechanisms import get_mechanism
 
+# Settings that say which cells and points there are; no number depends on them otherwise.
+_GRID = (
+    "datasets",
+    "mechanisms",
+    "mechanisms_for",
+    "footings",
+    "footings_for",
+    "split_trials",
+    "epsilons",
+    "epsilons_for",
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
@@ -71,8 +83,7 @@ class Cell:
         use, options = variant_of(config, self.mechanism)
         mechanism = get_mechanism(use)
         settings = config["experiments"][self.experiment]
-        grid = ("datasets", "mechanisms", "mechanisms_for", "footings", "epsilons", "epsilons_for")
-        chosen = {key: settings[key] for key in settings if key not in grid}
+        chosen = {key: settings[key] for key in settings if key not in _GRID}
         return {
             "paper": all_experiments()[self.experiment].PAPER,
             "experiment": self.experiment,
@@ -112,7 +123,7 @@ def cells_of(config: dict) -> list[Cell]:
         for experiment, settings in config["experiments"].items()
         for dataset in settings["datasets"]
         for mechanism in settings["mechanisms_for"].get(dataset, settings["mechanisms"])
-        for footing in settings["footings"]
+        for footing in settings["footings_for"].get(mechanism, settings["footings"])
         if footing == "published"
         or get_mechanism(variant_of(config, mechanism)[0]).guarantee != "none"
         for trial in (range(settings["trials"]) if settings["split_trials"] else [None])

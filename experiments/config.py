@@ -68,6 +68,12 @@ COMMON = {
     "footings": Setting(
         f"a list out of {', '.join(FOOTINGS)}", list_of(name), "calibrations", list(FOOTINGS)
     ),
+    "footings_for": Setting(
+        "a mapping from mechanisms to lists of footings",
+        mapping_of(list_of(name)),
+        "calibrations of mechanisms that have not all of them",
+        {},
+    ),
     "split_trials": Setting(
         "true or false",
         boolean,
@@ -159,6 +165,11 @@ def _experiment(experiment, settings: Any, variants: dict) -> dict[str, Any]:
     for footing in checked["footings"]:
         if footing not in FOOTINGS:
             raise ConfigError(unknown_key(f"{path}.footings", footing, FOOTINGS))
+    for mechanism, footings in checked["footings_for"].items():
+        for footing in footings:
+            if footing not in checked["footings"]:
+                here = f"{path}.footings_for.{mechanism}"
+                raise ConfigError(unknown_key(here, footing, checked["footings"]))
     available = [*all_mechanisms(), *variants]
     if checked["mechanisms"] == "all":
         checked["mechanisms"] = available
@@ -174,7 +185,11 @@ def _experiment(experiment, settings: Any, variants: dict) -> dict[str, Any]:
                 raise ConfigError(
                     unknown_key(f"{here}.{dataset}", mechanism, checked["mechanisms"])
                 )
-    for setting, others in (("epsilons_for", []), ("map_epsilons", ["default"])):
+    for setting, others in (
+        ("epsilons_for", []),
+        ("footings_for", []),
+        ("map_epsilons", ["default"]),
+    ):
         for mechanism in checked.get(setting, {}):
             if mechanism not in [*available, *others]:
                 raise ConfigError(unknown_key(f"{path}.{setting}", mechanism, available + others))

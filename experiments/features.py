@@ -40,7 +40,7 @@ from experiments.checks import (
     one_of,
     positive,
 )
-from experiments.experiment import Names, Point, Value, Variant
+from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.grid import EPSILONS, points_over
 from experiments.learning import data
 from experiments.learning.classifiers import Training, in_units, network
@@ -53,6 +53,7 @@ PAPER = "imgm2022"
 DATASETS = {
     name: data.SOURCES[name] for name in ("digits", "reviews", "mnist", "cifar10", "svhn", "imdb")
 }
+SPLITS_TRIALS = True
 
 SETTINGS = EPSILONS | {
     "networks": Setting(
@@ -176,7 +177,7 @@ def measure(
         learning_rate=settings["learning_rate"],
         optimiser="sgd",
     )
-    for trial in range(settings["trials"]):
+    for trial in trials_of(settings):
         seed = names.seed(point, trial)
         released = protected(mechanism, split.train_inputs, np.random.default_rng(seed))
         seen = in_units(replace(split, train_inputs=released))

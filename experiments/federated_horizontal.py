@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.checks import Setting, integer, number
-from experiments.experiment import Names, Point, Value, Variant
+from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.learning import data, federation, layerwise
 from experiments.learning.networks.lenet import LENET
 from experiments.learning.networks.network import Network
@@ -47,6 +47,7 @@ NETWORKS = {
     "breast_cancer": BREAST_CANCER_MLP,
 }
 DATASETS = {name: data.SOURCES[name] for name in NETWORKS}
+SPLITS_TRIALS = True
 
 SETTINGS = federation.SETTINGS | {
     "local_epochs": federation.by_dataset(
@@ -104,7 +105,6 @@ def measure(
     problem: Problem, variant: Variant, footing: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, and the test accuracy after every round (`element`)."""
-    federation.check_left_out(problem.settings, variant.name, problem.dataset, footing)
     # Accounting takes a while to load, and reading a config imports this module.
     from experiments.learning.uploads import Uploads
 
@@ -119,7 +119,7 @@ def measure(
     yield Value("use_epsilon", use.epsilon)
     yield Value("use_delta", use.delta)
     yield from federation.privacy_values(mechanisms, uploads, total)
-    for trial in range(problem.settings["trials"]):
+    for trial in trials_of(problem.settings):
         yield from _training(problem, mechanisms, point, names, trial)
 
 

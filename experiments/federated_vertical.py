@@ -27,15 +27,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.checks import Setting, integer, one_of
-from experiments.experiment import Names, Point, Value, Variant
+from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.learning import data, federation
-from experiments.learning.layerwise import box_query
+from experiments.learning.box import box_query
 from experiments.learning.networks.split import SPLIT_NETWORKS
 from mechanisms import Budget
 
 NAME = "federated_vertical"
 PAPER = "mgm2021"
 DATASETS = {name: data.SOURCES[name] for name in SPLIT_NETWORKS}
+SPLITS_TRIALS = True
 PARTICIPANTS = 2
 
 SETTINGS = federation.SETTINGS | {
@@ -94,7 +95,6 @@ def measure(
     problem: Problem, variant: Variant, footing: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, and the test accuracy after every round (`element`)."""
-    federation.check_left_out(problem.settings, variant.name, problem.dataset, footing)
     # Accounting takes a while to load, and reading a config imports this module.
     from experiments.learning.uploads import Uploads
 
@@ -104,7 +104,7 @@ def measure(
         rate=problem.of("batch") / records,
         composed=problem.settings["composition"] == "run",
     )
-    queries = [box_query(point.shape, 1.0)] * PARTICIPANTS
+    queries = [box_query(point.shape, -1.0, 1.0, adjacency="replace")] * PARTICIPANTS
     total = Budget(epsilon=point.epsilon, delta=point.delta)
     mechanisms = uploads.calibrated(variant, queries, total, footing)
     use = uploads.use_budget(total, len(queries))
@@ -114,7 +114,7 @@ def measure(
     yield Value("use_epsilon", use.epsilon)
     yield Value("use_delta", use.delta)
     yield from federation.privacy_values(mechanisms, uploads, total)
-    for trial in range(problem.settings["trials"]):
+    for trial in trials_of(problem.settings):
         yield from _training(problem, mechanisms[0], point, names, trial)
 
 

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.checks import ConfigError, Setting, integer, mapping_of, one_of, positive
-from experiments.experiment import Names, Point, Value, Variant
+from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.grid import EPSILONS, points_over
 from experiments.learning import data
 from experiments.learning.clipping import Clipping
@@ -55,6 +55,7 @@ NETWORKS = {
     "cifar10": VGG16,
 }
 DATASETS = {name: data.SOURCES[name] for name in (*NETWORKS, "cora")}
+SPLITS_TRIALS = True
 DEVICES = ("cpu", "auto")
 # Examples whose gradients are in memory at once, but for networks of more than 2^21 parameters.
 # Few of Cora's nodes have many neighbours: in small parts most need little padding.
@@ -168,5 +169,5 @@ def measure(
     yield Value("step_epsilon", step.epsilon)
     yield Value("step_delta", step.delta)
     yield from privacy(mechanism, total, schedule)
-    for trial in range(settings["trials"]):
+    for trial in trials_of(settings):
         yield from accuracies(problem.network, problem.split, plan, mechanism, point, names, trial)

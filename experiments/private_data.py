@@ -29,9 +29,10 @@ from experiments.checks import ConfigError, Setting, integer, mapping_of, one_of
 from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.grid import EPSILONS, points_over
 from experiments.learning import data
+from experiments.learning.box import box_query
 from experiments.learning.classifiers import Training, in_units, logistic, network, weighted_f1
 from experiments.learning.networks.tutorials import TUTORIALS
-from experiments.learning.protection import box_query, protected, squared_error
+from experiments.learning.protection import protected, squared_error
 from mechanisms import AdditiveMechanism, Budget, Query
 
 NAME = "private_data"

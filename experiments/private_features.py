@@ -26,18 +26,20 @@ from pathlib import Path
 import numpy as np
 
 from experiments.checks import ConfigError, Setting, integer, mapping_of, number
-from experiments.experiment import Names, Point, Value, Variant
+from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.grid import EPSILONS, points_over
 from experiments.learning import data
+from experiments.learning.box import box_query
 from experiments.learning.classifiers import Training, in_units, network, weighted_f1
 from experiments.learning.extractor import Extracted, extract
 from experiments.learning.networks.cut import CUTS, perceptron
-from experiments.learning.protection import box_query, protected, squared_error
+from experiments.learning.protection import protected, squared_error
 from mechanisms import AdditiveMechanism, Budget
 
 NAME = "private_features"
 PAPER = "tldp2025"
 DATASETS = {name: data.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
+SPLITS_TRIALS = True
 EXTRACTORS = {"digits": "perceptron", "mnist": "lenet", "cifar10": "cnn", "svhn": "cnn"}
 CLASSES = 10
 
@@ -121,7 +123,7 @@ def measure(
     yield Value("extractor_accuracy", problem.extracted.test_accuracy)
     head = perceptron(query.size, CLASSES)
     training = Training(epochs=problem.settings["training_epochs"])
-    for trial in range(problem.settings["trials"]):
+    for trial in trials_of(problem.settings):
         seed = names.seed(point, trial)
         clock = time.perf_counter()
         released = protected(mechanism, split.train_inputs, np.random.default_rng(seed))

@@ -31,16 +31,16 @@ from pathlib import Path
 import numpy as np
 
 from experiments.checks import ConfigError, Setting, integer, mapping_of, one_of, positive
-from experiments.experiment import Names, Point, Value, Variant
+from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.grid import EPSILONS, points_over
 from experiments.learning import averaging, data
+from experiments.learning.box import box_query
 from experiments.learning.classifiers import Training, outputs, weighted_f1
 from experiments.learning.networks.bilstm import bilstm
 from experiments.learning.networks.mobilenet import FULL, SMALL, mobilenet
 from experiments.learning.networks.multilayer import multilayer
 from experiments.learning.networks.network import Network
 from experiments.learning.networks.strided import strided_cnn
-from experiments.learning.protection import box_query
 from experiments.learning.texts import WORDS
 from mechanisms import Budget, Mechanism
 
@@ -67,6 +67,7 @@ NETWORKS: dict[str, dict[str, Network]] = {
     "darknet2020": {"paper": multilayer(79, 256, 256, 256, 128, 4)},
 }
 DATASETS = {name: data.SOURCES[name] for name in NETWORKS}
+SPLITS_TRIALS = True
 USERS = 3
 
 
@@ -187,7 +188,7 @@ def measure(
     yield Value("records", float(sum(len(labels) for _, labels in problem.users)))
     yield Value("test_records", float(len(problem.test[1])))
     yield Value("rounds", float(problem.rounds))
-    for trial in range(problem.settings["trials"]):
+    for trial in trials_of(problem.settings):
         mechanism = _mechanism(problem, variant, footing, point, names, trial)
         if trial == 0:
             yield from spending(mechanism, problem.rounds)

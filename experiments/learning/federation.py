@@ -16,14 +16,13 @@ from experiments.checks import (
     integer,
     list_of,
     mapping_of,
-    name,
     number,
     one_of,
     positive,
 )
 from experiments.experiment import Names, Point, Value
 from experiments.learning import data
-from mechanisms import AdditiveMechanism, Budget, Mechanism, Unsupported
+from mechanisms import AdditiveMechanism, Budget, Mechanism
 
 if TYPE_CHECKING:
     from experiments.learning.rounds import Round, Seeds
@@ -44,12 +43,6 @@ SETTINGS = {
         "a mapping from mechanisms to lists of numbers > 0",
         mapping_of(list_of(positive)),
         "totals of single mechanisms on every data set, in place of `budgets`",
-        {},
-    ),
-    "leave_out": Setting(
-        "a mapping from mechanisms to lists of data sets and footings",
-        mapping_of(list_of(name)),
-        "where a mechanism is not run",
         {},
     ),
     "delta": Setting("a number in (0, 1)", number(1e-300, 1 - 1e-16), "total delta"),
@@ -86,13 +79,6 @@ def check_entries(experiment: str, settings: dict, *keys: str) -> None:
                 raise ConfigError(
                     f"config key experiments.{experiment}.{key} has no entry for {dataset}"
                 )
-
-
-def check_left_out(settings: dict, mechanism: str, dataset: str, footing: str) -> None:
-    """Raise Unsupported where the config leaves a mechanism out."""
-    for left in settings["leave_out"].get(mechanism, []):
-        if left in (dataset, footing):
-            raise Unsupported(f"the config leaves it out on {left}")
 
 
 def points_of(settings: dict, variant: str, dataset: str, shape: tuple[int, ...]) -> list[Point]:

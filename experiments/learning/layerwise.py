@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from experiments.learning.box import box_query
 from experiments.learning.networks.network import Layer, Network
 from mechanisms import Mechanism, Query
 
@@ -24,28 +25,12 @@ def matrix_shape(layer: Layer) -> tuple[int, int]:
     return max(sides), min(sides)
 
 
-def box_query(shape: tuple[int, int], bound: float) -> Query:
-    """A matrix with elements in [-bound, bound] that may become any other one.
-
-    Adjacency: replace, as mgm2021 has it (eqs. 30 and 31): each element may move by 2 bound, all
-    at once, so that l2 is 2 bound sqrt(mn), l1 is 2 bound mn, and gamma = bound
-    sqrt(mn). The worst change, from one corner of the box to the opposite one, is attained.
-    """
-    size = math.prod(shape)
-    return Query(
-        shape=shape,
-        l2_sensitivity=2 * bound * math.sqrt(size),
-        l1_sensitivity=2 * bound * size,
-        linf_sensitivity=2 * bound,
-        element_range=(-bound, bound),
-        frobenius_bound=bound * math.sqrt(size),
-        adjacency="replace",
-    )
-
-
 def layer_queries(network: Network, bound: float) -> list[Query]:
     """One query for every layer of an upload that was clipped to [-bound, bound]."""
-    return [box_query(matrix_shape(layer), bound) for layer in network.layers]
+    return [
+        box_query(matrix_shape(layer), -bound, bound, adjacency="replace")
+        for layer in network.layers
+    ]
 
 
 def matrices(network: Network, vector: np.ndarray) -> list[np.ndarray]:

@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from mechanisms import AdditiveMechanism, Mechanism, Query
+from mechanisms import AdditiveMechanism, Mechanism
 
 # Records that are protected at once: memory stays far below that of the data.
 _AT_ONCE = 1024
-
-
-def box_query(shape: tuple[int, ...], low: float, high: float) -> Query:
-    """One tensor with elements in [low, high], low < high, under local adjacency.
-
-    Any such tensor may become any other: with I elements the l2 sensitivity is (high - low)
-    sqrt(I) (tldp2025 eqs. 17 to 19), the l1 sensitivity (high - low) I.
-    """
-    size = math.prod(shape)
-    return Query(
-        shape=shape,
-        l2_sensitivity=(high - low) * math.sqrt(size),
-        l1_sensitivity=(high - low) * float(size),
-        element_range=(low, high),
-        frobenius_bound=max(abs(low), abs(high)) * math.sqrt(size),
-        adjacency="local",
-    )
 
 
 def protected(mechanism: Mechanism, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:

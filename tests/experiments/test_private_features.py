@@ -9,7 +9,8 @@ from experiments import private_features
 from experiments.checks import ConfigError
 from experiments.config import check_config
 from experiments.experiment import Names, Variant
-from experiments.learning.protection import box_query, protected
+from experiments.learning.box import box_query
+from experiments.learning.protection import protected
 from mechanisms import Budget, get_mechanism
 
 SETTINGS = {

@@ -10,7 +10,7 @@ from experiments import private_parameters
 from experiments.checks import ConfigError
 from experiments.config import check_config
 from experiments.experiment import Names, Variant
-from experiments.learning.protection import box_query
+from experiments.learning.box import box_query
 from experiments.learning.releases import calibrated, spending
 from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
 from mechanisms.privacy.gaussian import GaussianProfile, mu_for

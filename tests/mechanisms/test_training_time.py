@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from experiments.learning.protection import box_query
+from experiments.learning.box import box_query
 from mechanisms import Budget, Query, Unsupported, get_mechanism
 from mechanisms.privacy.gaussian import GaussianProfile, mu_for
 from mechanisms.training_time import layer_budgets
