@@ -32,8 +32,9 @@ def test_cells_are_the_product_but_for_exact_footings_of_no_claim(tiny):
     for settings in tiny["experiments"].values():
         for dataset in settings["datasets"]:
             names = settings["mechanisms_for"].get(dataset, settings["mechanisms"])
-            silent = [name for name in names if name in NO_CLAIM]
-            expected += len(settings["footings"]) * (len(names) - len(silent)) + len(silent)
+            for name in names:
+                footings = settings["footings_for"].get(name, settings["footings"])
+                expected += 1 if name in NO_CLAIM else len(footings)
     assert len(cells) == expected
 
 
@@ -65,6 +66,12 @@ def test_a_variant_of_a_mechanism_without_a_claim_has_no_exact_footing_either(ma
 def test_only_the_footings_asked_for(make_config):
     config = make_config(mechanisms=["mvg", "non-private"], footings=["exact"])
     assert [c.mechanism for c in cells_of(config)] == ["mvg"]
+
+
+def test_a_mechanism_can_have_footings_of_its_own(make_config):
+    config = make_config(mechanisms=["mvg", "udn"], footings_for={"mvg": ["published"]})
+    found = [(c.mechanism, c.footing) for c in cells_of(config)]
+    assert found == [("mvg", "published"), ("udn", "published"), ("udn", "exact")]
 
 
 def test_every_cell_has_a_file_of_its_own(tiny):

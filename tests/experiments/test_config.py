@@ -152,6 +152,16 @@ def test_the_check_leaves_its_argument_alone(config):
             "experiments.count_query.epsilons_for.r1smgg; did you mean 'r1smg'?",
         ),
         (
+            "experiments.count_query.footings_for",
+            {"mvg": ["exakt"]},
+            "experiments.count_query.footings_for.mvg.exakt; did you mean 'exact'?",
+        ),
+        (
+            "experiments.count_query.footings_for",
+            {"mvgg": ["exact"]},
+            "experiments.count_query.footings_for.mvgg; did you mean 'mvg'?",
+        ),
+        (
             "experiments.count_query.mechanisms_for",
             {"ubr": ["mvg"]},
             "unknown config key experiments.count_query.mechanisms_for.ubr",

@@ -12,7 +12,7 @@ from experiments import federated_horizontal, federated_vertical
 from experiments.checks import ConfigError
 from experiments.config import check_config, read_config
 from experiments.experiment import Names, Point, Variant
-from experiments.learning.layerwise import box_query
+from experiments.learning.box import box_query
 from experiments.learning.uploads import Spent, Uploads, joint_profile
 from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
 from mechanisms.privacy import kairouz
@@ -26,7 +26,6 @@ COMMON = {
     "mechanisms": ["idn"],
     "budgets": {"breast_cancer": [300.0]},
     "epsilons_for": {"gaussian-analytic": [3.0, 30.0]},
-    "leave_out": {"udn": ["exact"], "laplace": ["breast_cancer"]},
     "delta": 1e-5,
     "rounds": {"breast_cancer": 3},
     "batch": {"breast_cancer": 16},
@@ -40,7 +39,7 @@ OWN = {
 }
 STUDIES = (federated_horizontal, federated_vertical)
 TOTAL = Budget(epsilon=300.0, delta=1e-5)
-QUERIES = [box_query((5, 4), 0.1), box_query((3, 2), 0.1)]
+QUERIES = [box_query(shape, -0.1, 0.1, adjacency="replace") for shape in ((5, 4), (3, 2))]
 
 
 @pytest.fixture(autouse=True)
@@ -244,14 +243,6 @@ def test_controls(study):
         for values in (public, ignorant)
     ]
     assert means[0] > means[1]
-
-
-@pytest.mark.parametrize("study", STUDIES)
-def test_what_the_config_leaves_out(study):
-    with pytest.raises(Unsupported, match="leaves it out on exact"):
-        measure(study, "udn", "exact")
-    with pytest.raises(Unsupported, match="leaves it out on breast_cancer"):
-        measure(study, "laplace")
 
 
 def test_training_without_privacy_does_not_clip(monkeypatch):
