@@ -41,7 +41,8 @@ def figure_3(results: Results) -> Drawn:
         "noise. Adjacency: a record is replaced, and the paper's sensitivity lets all features of "
         f"its batch change. As published, epsilon is that of {_meant(results.rows)}, amplified by "
         "the paper's Theorem 6; at equal true privacy the noise is rescaled until a bound on the "
-        "true delta of the whole training at epsilon is delta. ",
+        "true delta of the whole training at epsilon is delta; Gaussian noise of one size on all "
+        "elements is then one and the same. ",
     )
 
 

@@ -1,4 +1,5 @@
-"""Learning under noise: networks, clipped per-example gradients, private gradient descent.
+"""Learning under noise: networks, private gradient descent, federated learning.
 
-Apart from `gradients` and `loop`, which import torch, everything here loads in no time.
+Apart from `gradients`, `loop`, `rounds`, `federated` and `vertical`, which import torch, and
+`noise` and `uploads`, which import accounting, everything here loads in no time.
 """
