@@ -1,4 +1,4 @@
-"""Cora's neighbourhoods and graph convolutions, against matrix products and a published accuracy."""
+"""Cora's neighbourhoods and graph convolutions: matrix products, and a published accuracy."""
 
 import os
 from pathlib import Path
