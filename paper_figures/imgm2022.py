@@ -27,10 +27,7 @@ def figure_1(results: Results) -> Drawn:
         "delta of the release at epsilon is the budget's; all i.i.d. Gaussian noise is then the "
         "same. IMGM and the analytic Gaussian are one distribution on either side."
         + (f" True epsilon of IMGM's claims on the left, by data set: {worth}." if worth else "")
-        + "".join(
-            failed_mechanisms(results.rows, "features", dataset)
-            for dataset in sorted(spread["dataset"].unique())
-        )
+        + _failures(results.rows, "features")
     )
     return Drawn(caption, spread, draw_spread(spread))
 
@@ -52,12 +49,15 @@ def gradients(results: Results) -> Drawn:
         "budget's; all i.i.d. Gaussian noise is then the same. Training without privacy does not "
         "clip."
         + (f" True epsilon of IMGM's claims on the left, at most: {worth}." if worth else "")
-        + "".join(
-            failed_mechanisms(results.rows, "gradients", dataset)
-            for dataset in sorted(spread["dataset"].unique())
-        )
+        + _failures(results.rows, "gradients")
     )
     return Drawn(caption, spread, draw_spread(spread))
+
+
+def _failures(rows: pd.DataFrame, experiment: str) -> str:
+    """What has no result, told once where it is so on every data set."""
+    datasets = sorted(rows[rows["experiment"] == experiment]["dataset"].unique())
+    return "".join(dict.fromkeys(failed_mechanisms(rows, experiment, d) for d in datasets))
 
 
 def _data_words(rows: pd.DataFrame, experiment: str, facts: dict[str, str]) -> str:
@@ -65,9 +65,9 @@ def _data_words(rows: pd.DataFrame, experiment: str, facts: dict[str, str]) -> s
     own = rows[rows["experiment"] == experiment]
     words = []
     for dataset, part in own.groupby("dataset"):
+        values = {m: ok_rows(part, experiment, m)["value"].iloc[0] for m in facts}
         numbers = ", ".join(
-            f"{name} {ok_rows(part, experiment, metric)['value'].iloc[0]:.4g}"
-            for metric, name in facts.items()
+            f"{name} {values[m]:{'.4f' if values[m] < 1 else ',.0f'}}" for m, name in facts.items()
         )
         words.append(f"{dataset} ({SOURCE_WORDS[part['data_source'].iloc[0]]}; {numbers})")
     return ", ".join(words)

@@ -71,7 +71,8 @@ def _panel(axis, rows: pd.DataFrame, footing: str) -> None:
         axis.errorbar(
             line["epsilon"],
             line["mean"],
-            yerr=[line["mean"] - line["min"], line["max"] - line["mean"]],
+            # The mean of equal numbers may differ from them by rounding.
+            yerr=[(line["mean"] - line["min"]).clip(0), (line["max"] - line["mean"]).clip(0)],
             color=style.colour,
             marker=style.marker,
             linewidth=1,

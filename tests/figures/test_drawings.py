@@ -21,7 +21,7 @@ from paper_figures.style import _LOOKS, in_order, look
 ROOT = Path(__file__).resolve().parents[2]
 MECHANISMS = (
     "non-private", "gaussian", "gaussian-analytic", "mvg", "mgm", "r1smg", "idn", "laplace",
-    "dawa", "matrix-mechanism-l1", "tldp-g",
+    "dawa", "matrix-mechanism-l1", "tldp-g", "imgm",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Neighbourhoods of Cora and graph convolutions, against matrix products and a known accuracy."""
+"""Cora's neighbourhoods and graph convolutions: matrix products, and a published accuracy."""
 
 import os
 from pathlib import Path

@@ -136,3 +136,24 @@ def test_imgm_composition_multiplies_the_noise_by_sqrt_t(uber, uber_budget):
     once = get_mechanism("imgm").calibrate(uber, uber_budget)
     nine = get_mechanism("imgm").calibrate(uber, uber_budget, compositions=9)
     assert nine.noise.sigma == pytest.approx(3 * once.noise.sigma, rel=1e-14)
+
+
+def test_the_moments_accountant_is_that_of_dp_sgd(make_query):
+    """r1smg2024 Section 7.3: multiplier 1.1, q = 256/60000 and 30 epochs give epsilon 1.795."""
+    query, budget = make_query(3, 3), Budget(epsilon=1.795, delta=1e-5)
+    options = {"rate": 256 / 60_000, "steps": 30 * 60_000 // 256}
+    found = get_mechanism("moments-accountant").calibrate(query, budget, **options)
+    assert found.noise.sigma == pytest.approx(1.1, rel=2e-3)
+    assert found.profile() is None
+    # Without sampling the true profile of all releases is known, and Renyi DP is an upper bound.
+    whole = get_mechanism("moments-accountant").calibrate(query, budget, steps=25)
+    assert 1e-6 < whole.profile().delta(1.795).value < 1e-5
+    assert whole.profile().mu == pytest.approx(5 / whole.noise.sigma)
+
+
+@pytest.mark.parametrize(("option", "value"), [("rate", 0.0), ("rate", 1.5), ("steps", 0)])
+def test_bad_options_of_the_moments_accountant_are_named(option, value, make_query):
+    with pytest.raises(ValueError, match=f"option {option} must be"):
+        get_mechanism("moments-accountant").calibrate(
+            make_query(2), Budget(epsilon=1.0, delta=1e-5), **{option: value}
+        )
