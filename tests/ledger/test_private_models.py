@@ -130,14 +130,21 @@ def test_features_score_lower_than_images(given, verdict, make_claim, make_resul
     claim = make_claim(tolerance=0.1, stated={"mnist": 0.8})
     found = feature_score(claim, make_results(features(**given)))
     assert found.verdict == verdict
-    assert "3,000 released, 3,000 public records" in found.detail
+    assert "3,000 released and 3,000 public records" in found.detail
+
+
+def test_a_data_set_that_the_run_lacks_is_a_part_not_run(make_claim, make_results):
+    claim = make_claim(tolerance=0.1, stated={"mnist": 0.8, "cifar10": 0.4})
+    found = feature_score(claim, make_results(features()))
+    assert found.verdict == "not run"
+    assert "cifar10: number not run" in found.detail and found.ours == "0.801 (mnist)"
 
 
 def test_a_score_without_the_images_is_half_a_claim(make_claim, make_results):
     claim = make_claim(tolerance=0.1, stated={"mnist": 0.8})
     own = [row for row in features() if row["experiment"] == "private_features"]
     found = feature_score(claim, make_results(own))
-    assert found.verdict == "not run" and "no images of mnist" in found.detail
+    assert found.verdict == "not run" and "no images were released" in found.detail
 
 
 def test_other_data_decide_nothing(make_claim, make_results):
