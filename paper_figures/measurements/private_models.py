@@ -14,6 +14,7 @@ from paper_figures.ledger import (
     measurement,
 )
 from paper_figures.measurements.judging import (
+    close,
     judge_numbers,
     judge_order,
     judge_parts,
@@ -174,10 +175,11 @@ def two_groups(claim: Claim, results: Results) -> Measured:
     rows = scores(results.rows, "private_parameters", a["dataset"], "published")
     epsilon = float(rows["epsilon"].max())
     found = means(pick(rows, epsilon=epsilon))
-    pairs, words = [], []
+    pairs, words, apart = [], [], []
     for group in a["stated"]:
         ours = {key: best(found, [key]) for key in group["mechanisms"]}
         pairs += [(value, group["f1"]) for value in ours.values()]
+        apart += [k for k, value in ours.items() if not close(value, group["f1"], claim.tolerance)]
         words.append(listed(f"{value:.3g} ({key})" for key, value in ours.items()))
     clean, chance = level(rows, "non-private"), level(rows, "random-answer")
     exact = best(means(scores(results.rows, "private_parameters", a["dataset"], "exact")), TLDP)
@@ -190,7 +192,7 @@ def two_groups(claim: Claim, results: Results) -> Measured:
             f"{fact(results.rows, 'private_parameters', a['dataset'], 'records'):,} records; "
             f"without noise {clean:.3g}, with random parameters {chance:.3g}. An answer of one "
             "class for all reviews has 0.333. At equal true privacy of all rounds TLDP reaches "
-            f"{exact:.3g} at most."
+            f"{exact:.3g} at most. Outside the tolerance: {listed(apart) if apart else 'none'}."
         ),
         footing="both",
         trials=int(rows["trial"].nunique()),

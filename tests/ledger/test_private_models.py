@@ -59,6 +59,7 @@ def test_two_groups(changes, verdict, make_claim, make_results):
     found = two_groups(claim, make_results(parameters(changes=changes)))
     assert found.verdict == verdict
     assert found.trials == 4
+    assert ("none." in found.detail) == (verdict == REPRODUCED)
     assert "without noise 0.85" in found.detail and "reaches 0.3 at most" in found.detail
 
 
