@@ -110,6 +110,12 @@ SETTINGS = EPSILONS | {
     "learning_rate": Setting("a number > 0", positive, "of Adam", 0.001),
     "batch": Setting("a whole number >= 1", integer(1), "records per local step", 64),
     "trials": Setting("a whole number >= 1", integer(1), "runs per epsilon", 3),
+    "device": Setting(
+        "cpu or auto",
+        one_of("cpu", "auto"),
+        "auto: CUDA where there is one; its results are not the CPU's",
+        "cpu",
+    ),
 }
 
 
@@ -223,7 +229,12 @@ def _training(
     settings = problem.settings
     plan = averaging.Plan(
         rounds=problem.rounds,
-        local=Training(epochs=1, batch=settings["batch"], learning_rate=settings["learning_rate"]),
+        local=Training(
+            epochs=1,
+            batch=settings["batch"],
+            learning_rate=settings["learning_rate"],
+            device=settings["device"],
+        ),
         bound=None if mechanism.guarantee == "none" else settings["clipping_bound"],
     )
     seeds = averaging.Seeds(

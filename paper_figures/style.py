@@ -69,7 +69,7 @@ _LOOKS = {
     "tldp-l-w": ("#FFAABB", "p"),
     "tldp-g-w": ("#7777CC", "H"),
     "llagp": ("#BB5566", "v"),
-    "dphsgd": ("#004488", "*"),
+    "dphsgd": ("#004488", "8"),
     "random-answer": ("#888888", "x"),
 }
 # For mechanisms that the suite does not know; chosen by name, not by position, so that two of

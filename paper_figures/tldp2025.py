@@ -130,7 +130,7 @@ def figure_2(results: Results) -> Drawn:
         f"with a head of its own), {own['records']:,.0f} others released as {own['shape']} features"
         for dataset, own in facts.items()
     )
-    absent = "".join(failed_mechanisms(results.rows, "private_features", d) for d in facts)
+    absent = _absent(results.rows, "private_features", facts)
     caption = (
         f"tldp2025 Figure 2 (type II): {sources}. Every feature vector is released through the "
         "mechanism, a last fully connected layer is trained on what is released and tested on the "
@@ -157,7 +157,7 @@ def figure_3(results: Results) -> Drawn:
         f"{own['shape']} parameters, {own['rounds']:.0f} rounds"
         for dataset, own in facts.items()
     )
-    absent = "".join(failed_mechanisms(results.rows, "private_parameters", d) for d in facts)
+    absent = _absent(results.rows, "private_parameters", facts)
     caption = (
         f"tldp2025 Figure 3 (type III): {sources}. Three users train for an epoch, clip every "
         "parameter to [-1, 1], send all of them through the mechanism and get back the mean; "
@@ -170,6 +170,12 @@ def figure_3(results: Results) -> Drawn:
         f"from public records.{absent}"
     )
     return Drawn(caption, spread.merge(spent, on=keys, how="left"), figure)
+
+
+def _absent(rows: pd.DataFrame, experiment: str, datasets) -> str:
+    """The sentence about mechanisms without a result, once where it is the same for all data."""
+    sentences = [failed_mechanisms(rows, experiment, dataset) for dataset in datasets]
+    return "".join(dict.fromkeys(sentences))
 
 
 def _facts(rows: pd.DataFrame, metrics: tuple[str, ...]) -> dict[str, dict]:

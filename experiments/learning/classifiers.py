@@ -6,6 +6,7 @@ no preprocessing of the pixels, only a unit in which optimisers work. Test image
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,12 +27,14 @@ class Training:
         batch: Records per step.
         learning_rate: Of the optimiser, whose other parameters are torch's defaults.
         optimiser: "adam" or "sgd", plain gradient descent.
+        device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
 
     epochs: int = 10
     batch: int = 64
     learning_rate: float = 0.001
     optimiser: str = "adam"
+    device: str = "cpu"
 
 
 def in_units(data: Split) -> Split:
@@ -81,12 +84,12 @@ def trained(
     import torch
     from torch.nn.functional import cross_entropy
 
-    prepare()
-    parameters = torch.from_numpy(start.copy()).requires_grad_()
+    device = prepare(training.device)
+    parameters = torch.from_numpy(start.copy()).to(device).requires_grad_()
     optimiser = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[training.optimiser](
         [parameters], lr=training.learning_rate
     )
-    inputs, labels = torch.from_numpy(inputs), torch.from_numpy(labels)
+    inputs, labels = (torch.from_numpy(array).to(device) for array in (inputs, labels))
     for _ in range(training.epochs):
         for chosen in torch.from_numpy(rng.permutation(len(labels))).split(training.batch):
             batch = network.shortened(inputs[chosen])
@@ -94,7 +97,7 @@ def trained(
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
-    return parameters.detach()
+    return parameters.detach().cpu()
 
 
 def outputs(network: Network, parameters, inputs: np.ndarray) -> np.ndarray:
@@ -106,12 +109,17 @@ def outputs(network: Network, parameters, inputs: np.ndarray) -> np.ndarray:
         return torch.cat([network.logits(parameters, part) for part in parts]).numpy()
 
 
-def prepare() -> None:
-    """One thread, and only operations that always give the same bytes."""
+def prepare(device: str = "cpu") -> str:
+    """The device that is meant; one thread, and on a CPU only operations that repeat themselves."""
     import torch
 
     torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
+    found = "cuda" if device == "auto" and torch.cuda.is_available() else "cpu"
+    # cuBLAS reads this when it starts. CUDA has no deterministic form of every operation: torch
+    # warns of such ones instead of refusing them.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True, warn_only=found == "cuda")
+    return found
 
 
 def weighted_f1(labels: np.ndarray, predicted: np.ndarray) -> float:

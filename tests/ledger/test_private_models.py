@@ -59,6 +59,7 @@ def test_two_groups(changes, verdict, make_claim, make_results):
     found = two_groups(claim, make_results(parameters(changes=changes)))
     assert found.verdict == verdict
     assert found.trials == 4
+    assert ("none." in found.detail) == (verdict == REPRODUCED)
     assert "without noise 0.85" in found.detail and "reaches 0.3 at most" in found.detail
 
 
@@ -122,7 +123,7 @@ def features(changes=None, images=0.95, **more):
     ("given", "verdict"),
     [
         ({}, REPRODUCED),
-        ({"images": 0.5}, CONTRADICTED),
+        ({"images": 0.5}, NOT_REPRODUCED),
         ({"changes": {"tldp-g": 0.93}}, NOT_REPRODUCED),
     ],
 )
@@ -130,14 +131,21 @@ def test_features_score_lower_than_images(given, verdict, make_claim, make_resul
     claim = make_claim(tolerance=0.1, stated={"mnist": 0.8})
     found = feature_score(claim, make_results(features(**given)))
     assert found.verdict == verdict
-    assert "3,000 released, 3,000 public records" in found.detail
+    assert "3,000 released and 3,000 public records" in found.detail
+
+
+def test_a_data_set_that_the_run_lacks_is_a_part_not_run(make_claim, make_results):
+    claim = make_claim(tolerance=0.1, stated={"mnist": 0.8, "cifar10": 0.4})
+    found = feature_score(claim, make_results(features()))
+    assert found.verdict == "not run"
+    assert "cifar10: number not run" in found.detail and found.ours == "0.801 (mnist)"
 
 
 def test_a_score_without_the_images_is_half_a_claim(make_claim, make_results):
     claim = make_claim(tolerance=0.1, stated={"mnist": 0.8})
     own = [row for row in features() if row["experiment"] == "private_features"]
     found = feature_score(claim, make_results(own))
-    assert found.verdict == "not run" and "no images of mnist" in found.detail
+    assert found.verdict == "not run" and "no images were released" in found.detail
 
 
 def test_other_data_decide_nothing(make_claim, make_results):
