@@ -12,6 +12,7 @@ from experiments.learning.extractor import extract
 from experiments.learning.networks.cut import CUTS
 
 INPUTS = {"perceptron": (1, 8, 8), "lenet": (1, 28, 28), "cnn": (3, 32, 32)}
+INPUTS |= dict.fromkeys(("vgg16", "alexnet"), (3, 32, 32))
 
 
 def inputs(name, n):

@@ -87,7 +87,7 @@ def copied(network: Network, model: nn.Module, parameters: torch.Tensor) -> Grad
             if bias is not None:
                 next(targets).copy_(bias)
     assert not list(targets)
-    return GradSampleModule(model)
+    return GradSampleModule(model, loss_reduction="sum")
 
 
 def opacus_sum(model: GradSampleModule, inputs, labels, bound: float) -> torch.Tensor:
