@@ -29,10 +29,8 @@ from mechanisms.privacy.known_samples import KnownSamplesProfile
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.sampling import SampledRun
 
-# Above this epsilon a sampled record is as good as known to be.
-_LARGEST_SECRET = 30.0
-# By how much secrecy lowers an epsilon at most, where it comes out near that limit.
-_LARGEST_GAIN = 30.0
+# Above this epsilon, where secrecy gains little, the composition of large losses is spared.
+_LARGEST_SECRET = 300.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,8 +133,7 @@ class Spent:
         known = min(
             [float(profile.epsilon(delta).upper) for profile in self._known()] or [math.inf]
         )
-        # Secret samples may turn a known epsilon beyond the limit into one within it.
-        return min([known] + [run.epsilon(delta) for run in self._secret(known / _LARGEST_GAIN)])
+        return min([known] + [run.epsilon(delta) for run in self._secret(known)])
 
     def scale_factor(self, total: Budget) -> float:
         """By which all noise has to be multiplied for the run to spend `total`.

@@ -29,6 +29,9 @@ _LARGEST_LOSS = 60.0
 # So does what is left of delta over the whole run where it is below this.
 _NEGLIGIBLE = 1e-15
 _NODES_PER_SIDE = 128
+# A grid for replaced records has about so many points on either side.
+_SIZE_FOR_REPLACING = 20_000
+_PROBES = np.geomspace(1e-4, _LARGEST_LOSS, 60)
 
 
 def gaussian_epsilon(
@@ -205,8 +208,9 @@ class SampledRun:
     def _composed(self) -> tuple[LossDistribution, ...]:
         """The run's losses where a record is removed, and where one is added; or replaced."""
         # The bulk of the losses lies within +-ln(1 - q), which the grid has to resolve.
-        finest = 1e-5 if self.adjacency == "add-remove" else 1e-4
-        spacing = float(np.clip(self.rate / 40, finest, 1e-3))
+        spacing = float(np.clip(self.rate / 40, 1e-5, 1e-3))
+        if self.adjacency == "replace":
+            spacing = self._spacing_for_replacing()
         side = np.unique(
             np.round(np.geomspace(1, _LARGEST_LOSS / spacing, _NODES_PER_SIDE)).astype(int)
         )
@@ -220,6 +224,13 @@ class SampledRun:
             kept = slice(nodes.size - end if self.adjacency == "replace" else 0, end)
             found.append(chords(nodes[kept], delta[kept], spacing).power(self.steps))
         return tuple(found)
+
+    def _spacing_for_replacing(self) -> float:
+        """As fine as the bulk asks for where losses stay small, coarse where they do not."""
+        shares = self._step_upper(*self._removed(_PROBES), _PROBES) * self.steps
+        reached = shares > _NEGLIGIBLE
+        largest = _PROBES[reached].max() if reached.any() else _PROBES[0]
+        return float(np.clip(largest / _SIZE_FOR_REPLACING, 1e-5, 1e-3))
 
     def _step_curves(self, losses: np.ndarray) -> list[np.ndarray]:
         """Upper bounds of one step's delta at losses that are their own mirror image."""
