@@ -48,7 +48,7 @@ _LOOKS = {
     "udn": ("#AA4499", "P"),
     "idn": ("#56B4E9", "*"),
     "imgm": ("#332288", "X"),
-    "moments-accountant": ("#AA4466", "D"),
+    "moments-accountant": ("#AA4466", "v"),
     "laplace": ("#882255", "<"),
     "l2": ("#117733", ">"),
     "spherical-gamma": ("#44AA99", "h"),
