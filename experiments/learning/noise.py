@@ -16,10 +16,11 @@ from above by `SampledRun`, is the budget's: all mechanisms then have one true b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from experiments.experiment import Variant
+from experiments.learning.footing import rescaled
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported
 from mechanisms.gaussian import ClassicGaussian
 from mechanisms.moments_accountant import MomentsAccountant
@@ -118,15 +119,7 @@ def calibrated(
     if footing == "published":
         return published
     profile = step_profile(published)
-    if profile is None or not isinstance(published, AdditiveMechanism):
-        raise Unsupported("adds no noise with an exact profile, so it has no exact footing")
-    if slack := published.slack():
-        raise Unsupported(f"has no exact footing here: {slack}")
-    try:
-        factor = schedule.run(profile).scale_factor(total.epsilon, total.delta)
-    except ValueError as reason:
-        raise Unsupported(f"has no exact footing here: {reason}") from None
-    return replace(published, footing="exact", noise=published.noise.scaled(factor))
+    return rescaled([published], None if profile is None else schedule.run(profile), total)[0]
 
 
 def _accounted(variant: Variant, query: Query, total: Budget, schedule: Steps) -> AdditiveMechanism:

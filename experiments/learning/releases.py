@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 
 from experiments.experiment import Value, Variant
-from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported
+from experiments.learning.footing import rescaled
+from mechanisms import AdditiveMechanism, Budget, Mechanism, Query
 
 
 def calibrated(
@@ -29,15 +29,8 @@ def calibrated(
     if footing == "published":
         return published
     profile = published.profile()
-    if profile is None or not isinstance(published, AdditiveMechanism):
-        raise Unsupported("adds no noise with an exact profile, so it has no exact footing")
-    if slack := published.slack():
-        raise Unsupported(f"has no exact footing here: {slack}")
-    try:
-        factor = profile.compose(releases).scale_factor(budget.epsilon, budget.delta)
-    except ValueError as reason:
-        raise Unsupported(f"has no exact footing here: {reason}") from None
-    return replace(published, footing="exact", noise=published.noise.scaled(factor))
+    together = None if profile is None else profile.compose(releases)
+    return rescaled([published], together, budget)[0]
 
 
 def spending(mechanism: Mechanism, releases: int) -> Iterator[Value]:

@@ -22,7 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from experiments.experiment import Variant
-from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported
+from experiments.learning.footing import rescaled
+from mechanisms import Budget, Mechanism, Query
 from mechanisms.privacy import kairouz
 from mechanisms.privacy.gaussian import GaussianProfile
 from mechanisms.privacy.known_samples import KnownSamplesProfile
@@ -70,21 +71,7 @@ class Uploads:
         published = tuple(made[query] for query in queries)
         if footing == "published":
             return published
-        if not all(isinstance(each, AdditiveMechanism) for each in published):
-            raise Unsupported("adds no noise, so it has no exact footing")
-        for each in published:
-            if slack := each.slack():
-                raise Unsupported(f"has no exact footing here: {slack}")
-        spent = self.spent(published)
-        if spent is None:
-            raise Unsupported("has no exact footing: what a round spends is not exactly known")
-        try:
-            factor = spent.scale_factor(total)
-        except ValueError as reason:
-            raise Unsupported(f"has no exact footing here: {reason}") from None
-        return tuple(
-            replace(each, footing="exact", noise=each.noise.scaled(factor)) for each in published
-        )
+        return rescaled(published, self.spent(published), total)
 
     def worst_delta(self, profile: PrivacyProfile, epsilon: float) -> float:
         """delta of one upload at epsilon, which the run cannot spend less than."""
@@ -135,17 +122,17 @@ class Spent:
         )
         return min([known] + [run.epsilon(delta) for run in self._secret(known)])
 
-    def scale_factor(self, total: Budget) -> float:
-        """By which all noise has to be multiplied for the run to spend `total`.
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """By which all noise has to be multiplied for the run to have delta at epsilon.
 
         Raises:
             ValueError: No factor does it.
         """
-        runs = [*self._known(), *self._secret(total.epsilon)]
+        runs = [*self._known(), *self._secret(epsilon)]
         factors, reasons = [], []
         for run in runs:
             try:
-                factors.append(run.scale_factor(total.epsilon, total.delta))
+                factors.append(run.scale_factor(epsilon, delta))
             except ValueError as reason:
                 reasons.append(reason)
         if not factors:

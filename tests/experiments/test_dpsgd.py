@@ -137,7 +137,7 @@ def test_on_the_exact_footing_all_gaussian_noise_is_the_same():
 
 @pytest.mark.parametrize("key", ["random-answer", "non-private"])
 def test_no_exact_footing_without_noise(key):
-    with pytest.raises(Unsupported, match="adds no noise"):
+    with pytest.raises(Unsupported, match="no exact footing"):
         calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "exact")
 
 

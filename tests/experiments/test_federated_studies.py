@@ -265,6 +265,6 @@ def test_training_without_privacy_does_not_clip(monkeypatch):
 def test_secret_samples_are_asked_for_where_known_ones_spend_much_more():
     """A run whose scale the secret bound decided is told to spend its budget."""
     uploads, total = Uploads(rounds=300, rate=0.0625), Budget(epsilon=10.0, delta=1e-5)
-    query = [box_query((4, 4), 1.0)]
+    query = [box_query((4, 4), -1.0, 1.0, adjacency="replace")]
     made = uploads.calibrated(variant("idn"), query, total, "exact")
     assert uploads.spent(made).epsilon(1e-5) == pytest.approx(10.0, rel=0.01)

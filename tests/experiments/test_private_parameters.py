@@ -133,7 +133,7 @@ def test_tldp_has_the_noise_of_others_at_equal_privacy():
 
 @pytest.mark.parametrize("key", ["random-answer", "non-private"])
 def test_no_exact_footing_without_noise(key):
-    with pytest.raises(Unsupported, match="adds no noise"):
+    with pytest.raises(Unsupported, match="no exact footing"):
         calibrate(key, 2, "exact")
 
 
