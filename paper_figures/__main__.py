@@ -1,5 +1,6 @@
 """Command line: ``python -m paper_figures draw RUN`` redraws every figure and table from the
-stored results of a run; ``where RUN`` says where they lie."""
+stored results of a run; ``judge RUN`` judges the claims by them; ``where RUN`` says where all
+that lies."""
 
 from __future__ import annotations
 
@@ -8,13 +9,14 @@ import sys
 from pathlib import Path
 
 from experiments.frames import read_frame
+from paper_figures.ledger import write_ledger
 from paper_figures.registry import DrawingError, draw, drawings_for
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m paper_figures", description=__doc__)
-    parser.add_argument("command", choices=("draw", "where"))
+    parser.add_argument("command", choices=("draw", "judge", "where"))
     parser.add_argument("run", help="name of a folder of results/")
     options = parser.parse_args(arguments)
     folder = Path("results", options.run)
@@ -24,6 +26,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     if options.command == "draw":
         return _draw(folder, stored)
+    if options.command == "judge":
+        write_ledger(folder)
+        print(f"ledger   {folder / 'claims.md'}")
+        return 0
     places = ("figures", "tables", "claims.md", "results.csv")
     for name, path in zip(("figures", "tables", "ledger", "rows"), places, strict=True):
         if (folder / path).exists():
