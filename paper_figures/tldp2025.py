@@ -89,8 +89,12 @@ def _scores(rows: pd.DataFrame, label: str) -> tuple[pd.DataFrame, plt.Figure]:
             axis.set_ylabel(f"{label} {datasets[i]}")
         if i == 0:
             axis.set_title(FOOTING_TITLES[footings[j]])
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    # A data set may lack mechanisms that another has.
+    drawn = {}
+    for axis in axes.flat:
+        drawn |= dict(zip(*axis.get_legend_handles_labels()[::-1], strict=True))
+    titles = [look(m).title for m in in_order(spread["mechanism"]) if look(m).title in drawn]
+    figure.legend([drawn[t] for t in titles], titles, loc="outside lower center", ncols=5)
     return spread, figure
 
 
