@@ -29,6 +29,9 @@ NOT_DRAWN = (
     "exponential",
     "tldp-l-w",
     "tldp-g-w",
+    "llagp",
+    "dphsgd",
+    "moments-accountant",
 )
 VERDICT_WORDS = (HOLDS, LOOSE, REFUTED, UNDECIDED)
 
