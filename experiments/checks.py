@@ -44,6 +44,16 @@ def checked_mapping(path: str, value: Any, settings: dict[str, Setting]) -> dict
     return {name: _checked(path, name, value, setting) for name, setting in settings.items()}
 
 
+def require_entries(experiment: str, settings: dict, *keys: str) -> None:
+    """Raise ConfigError unless these mappings have an entry for every data set of the config."""
+    for key in keys:
+        for dataset in settings["datasets"]:
+            if dataset not in settings[key]:
+                raise ConfigError(
+                    f"config key experiments.{experiment}.{key} has no entry for {dataset}"
+                )
+
+
 def unknown_key(path: str, key: Any, known: Iterable[str]) -> str:
     """The message for a key that does not exist, with the nearest one that does."""
     known = list(known)

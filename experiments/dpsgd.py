@@ -32,6 +32,7 @@ from experiments.checks import (
     number,
     one_of,
     positive,
+    require_entries,
 )
 from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.learning import data
@@ -89,10 +90,7 @@ SETTINGS = {
 
 def check(settings: dict) -> None:
     """Raise ConfigError unless every data set has budgets and epochs, and slack < delta."""
-    for key in ("budgets", "epochs"):
-        for dataset in settings["datasets"]:
-            if dataset not in settings[key]:
-                raise ConfigError(f"config key experiments.dpsgd.{key} has no entry for {dataset}")
+    require_entries(NAME, settings, "budgets", "epochs")
     if settings["slack"] >= settings["delta"]:
         raise ConfigError(
             "config key experiments.dpsgd.slack must be below delta, got "

@@ -31,7 +31,6 @@ from pathlib import Path
 import numpy as np
 
 from experiments.checks import (
-    ConfigError,
     Setting,
     boolean,
     integer,
@@ -39,6 +38,7 @@ from experiments.checks import (
     number,
     one_of,
     positive,
+    require_entries,
 )
 from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.grid import EPSILONS, points_over
@@ -97,12 +97,7 @@ SETTINGS = EPSILONS | {
 
 def check(settings: dict) -> None:
     """Raise ConfigError unless every data set has a network and numbers of epochs."""
-    for key in ("networks", "extractor_epochs", "training_epochs"):
-        for dataset in settings["datasets"]:
-            if dataset not in settings[key]:
-                raise ConfigError(
-                    f"config key experiments.features.{key} has no entry for {dataset}"
-                )
+    require_entries(NAME, settings, "networks", "extractor_epochs", "training_epochs")
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.checks import Setting, integer, number
+from experiments.checks import Setting, integer, number, require_entries
 from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.learning import data, federation, layerwise
 from experiments.learning.networks.lenet import LENET
@@ -33,6 +33,7 @@ from experiments.learning.networks.perceptrons import ADULT_MLP, BREAST_CANCER_M
 from experiments.learning.networks.recurrent import IMDB_LSTM, REVIEWS_LSTM
 from experiments.learning.networks.resnet import RESNET18
 from experiments.learning.networks.tutorials import TUTORIALS
+from experiments.learning.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Budget
 
 NAME = "federated_horizontal"
@@ -68,7 +69,7 @@ SETTINGS = federation.SETTINGS | {
 
 def check(settings: dict) -> None:
     """Raise ConfigError unless every data set has an entry in every mapping that needs one."""
-    federation.check_entries(NAME, settings, "local_epochs", "clip")
+    require_entries(NAME, settings, *federation.BY_DATASET, "local_epochs", "clip")
 
 
 @dataclass(frozen=True)
@@ -138,14 +139,14 @@ def _training(problem: Problem, mechanisms, point: Point, names: Names, trial: i
         threads=settings["threads"],
         device=settings["device"],
     )
-    seeds = federation.seeds_of(point, names, trial)
+    seeds = seeds_of(point, names, trial)
     history = train(
         problem.network,
         problem.split,
         plan,
         lambda upload, rng: layerwise.release(problem.network, mechanisms, upload, rng),
         seeds,
-        checkpoint=federation.checkpoint_of(point, names, trial),
-        label=federation.label_of(mechanisms[0], point, names, trial),
+        checkpoint=checkpoint_of(point, names, trial),
+        label=label_of(mechanisms[0], point, names, trial),
     )
     yield from federation.training_values(history, trial, seeds.noise)

@@ -26,11 +26,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.checks import Setting, integer, one_of
+from experiments.checks import Setting, integer, one_of, require_entries
 from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.learning import data, federation
 from experiments.learning.box import box_query
 from experiments.learning.networks.split import SPLIT_NETWORKS
+from experiments.learning.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Budget
 
 NAME = "federated_vertical"
@@ -54,7 +55,7 @@ SETTINGS = federation.SETTINGS | {
 
 def check(settings: dict) -> None:
     """Raise ConfigError unless every data set has an entry in every mapping that needs one."""
-    federation.check_entries(NAME, settings, "iterations")
+    require_entries(NAME, settings, *federation.BY_DATASET, "iterations")
 
 
 @dataclass(frozen=True)
@@ -129,14 +130,14 @@ def _training(problem: Problem, mechanism, point: Point, names: Names, trial: in
         threads=problem.settings["threads"],
         device=problem.settings["device"],
     )
-    seeds = federation.seeds_of(point, names, trial)
+    seeds = seeds_of(point, names, trial)
     history = train(
         SPLIT_NETWORKS[problem.dataset],
         problem.split,
         plan,
         mechanism.release,
         seeds,
-        checkpoint=federation.checkpoint_of(point, names, trial),
-        label=federation.label_of(mechanism, point, names, trial),
+        checkpoint=checkpoint_of(point, names, trial),
+        label=label_of(mechanism, point, names, trial),
     )
     yield from federation.training_values(history, trial, seeds.noise)

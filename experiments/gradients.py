@@ -29,7 +29,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.checks import ConfigError, Setting, integer, mapping_of, one_of, positive
+from experiments.checks import (
+    Setting,
+    integer,
+    mapping_of,
+    one_of,
+    positive,
+    require_entries,
+)
 from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.grid import EPSILONS, points_over
 from experiments.learning import data
@@ -99,12 +106,7 @@ SETTINGS = EPSILONS | {
 
 def check(settings: dict) -> None:
     """Raise ConfigError unless every data set has a lot, epochs and a learning rate."""
-    for key in ("lots", "epochs", "learning_rates"):
-        for dataset in settings["datasets"]:
-            if dataset not in settings[key]:
-                raise ConfigError(
-                    f"config key experiments.gradients.{key} has no entry for {dataset}"
-                )
+    require_entries(NAME, settings, "lots", "epochs", "learning_rates")
 
 
 @dataclass(frozen=True)

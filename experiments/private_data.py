@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import ConfigError, Setting, integer, mapping_of, one_of
+from experiments.checks import Setting, integer, mapping_of, one_of, require_entries
 from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.grid import EPSILONS, points_over
 from experiments.learning import data
@@ -62,11 +62,7 @@ SETTINGS = EPSILONS | {
 
 def check(settings: dict) -> None:
     """Raise ConfigError unless every data set has a classifier."""
-    for dataset in settings["datasets"]:
-        if dataset not in settings["classifiers"]:
-            raise ConfigError(
-                f"config key experiments.private_data.classifiers has no entry for {dataset}"
-            )
+    require_entries(NAME, settings, "classifiers")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import ConfigError, Setting, integer, mapping_of, number
+from experiments.checks import Setting, integer, mapping_of, number, require_entries
 from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.grid import EPSILONS, points_over
 from experiments.learning import data
@@ -71,12 +71,7 @@ SETTINGS = EPSILONS | {
 
 def check(settings: dict) -> None:
     """Raise ConfigError unless every data set has epochs for its extractor."""
-    for dataset in settings["datasets"]:
-        if dataset not in settings["extractor_epochs"]:
-            raise ConfigError(
-                "config key experiments.private_features.extractor_epochs has no entry for "
-                f"{dataset}"
-            )
+    require_entries(NAME, settings, "extractor_epochs")
 
 
 @dataclass(frozen=True)

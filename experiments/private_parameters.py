@@ -30,7 +30,15 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import ConfigError, Setting, integer, mapping_of, one_of, positive
+from experiments.checks import (
+    ConfigError,
+    Setting,
+    integer,
+    mapping_of,
+    one_of,
+    positive,
+    require_entries,
+)
 from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.grid import EPSILONS, points_over
 from experiments.learning import averaging, data
@@ -42,6 +50,7 @@ from experiments.learning.networks.multilayer import multilayer
 from experiments.learning.networks.network import Network
 from experiments.learning.networks.strided import strided_cnn
 from experiments.learning.texts import WORDS
+from experiments.learning.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Budget, Mechanism
 
 NAME = "private_parameters"
@@ -121,12 +130,8 @@ SETTINGS = EPSILONS | {
 
 def check(settings: dict) -> None:
     """Raise ConfigError unless every data set has rounds and a network of a size that exists."""
+    require_entries(NAME, settings, "networks", "rounds")
     for dataset in settings["datasets"]:
-        for key in ("networks", "rounds"):
-            if dataset not in settings[key]:
-                raise ConfigError(
-                    f"config key experiments.private_parameters.{key} has no entry for {dataset}"
-                )
         size = settings["networks"][dataset]
         if size not in NETWORKS[dataset]:
             raise ConfigError(
@@ -237,11 +242,7 @@ def _training(
         ),
         bound=None if mechanism.guarantee == "none" else settings["clipping_bound"],
     )
-    seeds = averaging.Seeds(
-        start=names.shared_seed("start", trial),
-        batches=names.shared_seed("batches", trial),
-        noise=names.seed(point, trial),
-    )
+    seeds = seeds_of(point, names, trial)
     import torch
 
     parameters = averaging.averaged(
@@ -250,8 +251,8 @@ def _training(
         plan,
         mechanism.release,
         seeds,
-        checkpoint=names.folder and names.folder / f"epsilon-{point.epsilon:g}-{trial}.npz",
-        label=f"{names.mechanism} {mechanism.footing} epsilon {point.epsilon:g} trial {trial}",
+        checkpoint=checkpoint_of(point, names, trial),
+        label=label_of(mechanism, point, names, trial),
     )
     inputs, labels = problem.test
     logits = outputs(problem.network, torch.from_numpy(parameters), inputs)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from paper_figures.over_epsilon import LEVELS, draw_spread
 from paper_figures.registry import DrawingError, Drawn, Results, drawing
 from paper_figures.select import SOURCE_WORDS, ok_rows
-from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
-
-# They do not look at epsilon: lines across the panel.
-LEVELS = ("non-private", "random-answer")
 
 
 @drawing("mgm2021_fig2", kind="figures", needs=["federated_horizontal"])
@@ -63,26 +59,9 @@ def _accuracies(rows: pd.DataFrame, experiment: str, name: str, words: str) -> D
     table["half_interval"] = quantile * table["std"] / np.sqrt(table["count"])
     spent = ok_rows(rows, experiment, "true_epsilon_upper")[[*keys, "value"]]
     table = table.merge(spent.rename(columns={"value": "true_epsilon_upper"}), "left", keys)
-    datasets = list(dict.fromkeys(finals["dataset"]))
-    footings = [f for f in FOOTING_LINES if f in set(table["footing"])]
-    figure, axes = plt.subplots(
-        len(datasets),
-        len(footings),
-        figsize=(PAGE, 2.5 * len(datasets)),
-        sharex="row",
-        sharey="row",
-        squeeze=False,
-    )
-    for (i, j), axis in np.ndenumerate(axes):
-        _draw_panel(axis, table[table["dataset"] == datasets[i]], footings[j])
-        axis.set(title=f"{datasets[i]}, {FOOTING_TITLES[footings[j]]}", xlabel="epsilon")
-        if j == 0:
-            axis.set_ylabel("test accuracy")
-    named = {}
-    for axis in axes.flat:
-        handles, labels = axis.get_legend_handles_labels()
-        named |= dict(zip(labels, handles, strict=True))
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=4)
+    datasets = sorted(table["dataset"].unique())
+    half = table["half_interval"].fillna(0)
+    bars = table.assign(min=table["mean"] - half, max=table["mean"] + half)
     studies = "; ".join(_study_words(rows, experiment, dataset) for dataset in datasets)
     caption = (
         f"{name}: accuracy after the last round, mean and 95% interval (Student's) over "
@@ -91,32 +70,7 @@ def _accuracies(rows: pd.DataFrame, experiment: str, name: str, words: str) -> D
         "has an upper bound on the true epsilon of the training beside every accuracy, where one "
         f"is known and finite.{_absent(rows, experiment)}"
     )
-    return Drawn(caption, table, figure)
-
-
-def _draw_panel(axis, panel: pd.DataFrame, footing: str) -> None:
-    """One data set at one footing; levels have no footing and are drawn on every panel."""
-    for mechanism in in_order(panel["mechanism"]):
-        style = look(mechanism)
-        lines = panel[panel["mechanism"] == mechanism]
-        if mechanism in LEVELS:
-            level = lines["mean"].mean()
-            axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
-            continue
-        line = lines[lines["footing"] == footing].sort_values("epsilon")
-        if line.empty:
-            continue
-        axis.errorbar(
-            line["epsilon"],
-            line["mean"],
-            yerr=line["half_interval"].fillna(0.0),
-            color=style.colour,
-            marker=style.marker,
-            linewidth=1,
-            capsize=2,
-            label=style.title,
-        )
-    axis.set_xscale("log")
+    return Drawn(caption, table, draw_spread(bars, "test accuracy,"))
 
 
 def _study_words(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
@@ -133,7 +87,7 @@ def _study_words(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
 
 
 def _absent(rows: pd.DataFrame, experiment: str) -> str:
-    """One sentence about mechanisms without a result, but for levels, which need one only."""
+    """One sentence about mechanisms without a result; levels need one at one budget only."""
     own = rows[(rows["experiment"] == experiment) & (rows["status"] != "ok")]
     own = own[~own["mechanism"].isin(LEVELS)].drop_duplicates(["dataset", "mechanism", "footing"])
     if own.empty:
@@ -141,4 +95,4 @@ def _absent(rows: pd.DataFrame, experiment: str) -> str:
     listed = "; ".join(
         f"{row.mechanism} on {row.dataset} ({row.footing})" for row in own.itertuples()
     )
-    return f" Without a result at one or more budgets, or left out: {listed}."
+    return f" Without a result at one or more budgets: {listed}."

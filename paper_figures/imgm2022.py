@@ -30,7 +30,7 @@ def figure_1(results: Results) -> Drawn:
         + (f" True epsilon of IMGM's claims on the left, by data set: {worth}." if worth else "")
         + _failures(results.rows, "features")
     )
-    return Drawn(caption, spread, draw_spread(spread))
+    return Drawn(caption, spread, draw_spread(spread, "test accuracy,"))
 
 
 @drawing("imgm2022_gradients", kind="figures", needs=["gradients"])
@@ -52,7 +52,7 @@ def gradients(results: Results) -> Drawn:
         + (f" True epsilon of IMGM's claims on the left, at most: {worth}." if worth else "")
         + _failures(results.rows, "gradients")
     )
-    return Drawn(caption, spread, draw_spread(spread))
+    return Drawn(caption, spread, draw_spread(spread, "test accuracy,"))
 
 
 def _failures(rows: pd.DataFrame, experiment: str) -> str:

@@ -29,33 +29,41 @@ def spread_over_trials(rows: pd.DataFrame, experiment: str, metric: str) -> pd.D
     return spread.join(true.rename("true_epsilon_upper")).reset_index()
 
 
-def draw_spread(spread: pd.DataFrame) -> plt.Figure:
-    """The panels; levels have no footing of their own and are drawn on every one."""
+def draw_spread(spread: pd.DataFrame, score: str) -> plt.Figure:
+    """The panels; levels have no footing of their own and are drawn on every one.
+
+    Args:
+        spread: Columns dataset, footing, mechanism, epsilon; mean, in [0, 1], and its bar from min
+            to max.
+        score: What the means are of; the data set's name follows.
+    """
     datasets = sorted(spread["dataset"].unique())
     footings = [f for f in FOOTING_LINES if f in set(spread["footing"])]
     figure, axes = plt.subplots(
         len(datasets),
         len(footings),
-        figsize=(PAGE, 0.8 + 2.1 * len(datasets)),
-        sharex=True,
-        sharey="row",
+        figsize=(PAGE, 0.8 + 2.2 * len(datasets)),
+        sharex="row",
+        sharey=True,
         squeeze=False,
     )
     for (i, j), axis in np.ndenumerate(axes):
         _panel(axis, spread[spread["dataset"] == datasets[i]], footings[j])
         axis.set(ylim=(0, 1))
         if j == 0:
-            axis.set_ylabel(f"test accuracy, {datasets[i]}")
+            axis.set_ylabel(f"{score} {datasets[i]}")
         if i == 0:
             axis.set_title(FOOTING_TITLES[footings[j]])
         if i == len(datasets) - 1:
-            axis.set_xlabel("claimed epsilon")
-    labelled = {}
+            axis.set_xlabel("epsilon")
+    # A data set may lack mechanisms that another has.
+    drawn = {}
     for axis in axes.flat:
-        handles, labels = axis.get_legend_handles_labels()
-        labelled |= {label: h for label, h in zip(labels, handles, strict=True)}
-    names = [look(m).title for m in in_order(spread["mechanism"])]
-    figure.legend([labelled[name] for name in names], names, loc="outside lower center", ncols=5)
+        handles, titles = axis.get_legend_handles_labels()
+        drawn |= dict(zip(titles, handles, strict=True))
+    titles = [look(m).title for m in in_order(spread["mechanism"])]
+    titles = [title for title in titles if title in drawn]
+    figure.legend([drawn[t] for t in titles], titles, loc="outside lower center", ncols=5)
     return figure
 
 
@@ -68,6 +76,8 @@ def _panel(axis, rows: pd.DataFrame, footing: str) -> None:
             axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
             continue
         line = own[own["footing"] == footing].sort_values("epsilon")
+        if line.empty:
+            continue
         axis.errorbar(
             line["epsilon"],
             line["mean"],

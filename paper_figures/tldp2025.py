@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 
 from experiments.table import OK
 from paper_figures.errors import stated_errors
+from paper_figures.over_epsilon import LEVELS, draw_spread
 from paper_figures.registry import DrawingError, Drawn, Results, drawing
 from paper_figures.select import SOURCE_WORDS, failed_mechanisms
-from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
+from paper_figures.style import in_order, look
 
 CLASSIFIER_WORDS = {
     "logistic": "logistic regression",
     "network": "a small convolutional network from scratch",
 }
-# They do not look at epsilon: lines across the panel.
-LEVELS = ("non-private", "random-answer")
 # Variants of a config that stand for an entry of Table 5.
 STANDS_FOR = {"mvg-sqrt": "mvg"}
 # Those of the paper's figures. Other mechanisms are in the numbers beside a figure.
@@ -68,56 +66,10 @@ def figure_1(results: Results) -> Drawn:
 
 
 def _scores(rows: pd.DataFrame, label: str) -> tuple[pd.DataFrame, plt.Figure]:
-    """Means and ranges over the trials; a figure with a row per data set, a column per footing."""
-    datasets = sorted(rows["dataset"].unique())
-    footings = [f for f in FOOTING_LINES if f in set(rows["footing"])]
-    figure, axes = plt.subplots(
-        len(datasets),
-        len(footings),
-        figsize=(PAGE, 2.7 * len(datasets)),
-        sharex="row",
-        sharey=True,
-        squeeze=False,
-    )
+    """Means and ranges over the trials, and their figure."""
     keys = ["dataset", "footing", "mechanism", "epsilon", "delta", "metric"]
     spread = rows.groupby(keys)["value"].agg(["mean", "min", "max", "count"]).reset_index()
-    for (i, j), axis in np.ndenumerate(axes):
-        panel = spread[(spread["dataset"] == datasets[i]) & spread["mechanism"].isin(DRAWN)]
-        _draw_panel(axis, panel, footings[j])
-        axis.set(xlabel="epsilon", ylim=(0, 1))
-        if j == 0:
-            axis.set_ylabel(f"{label} {datasets[i]}")
-        if i == 0:
-            axis.set_title(FOOTING_TITLES[footings[j]])
-    # A data set may lack mechanisms that another has.
-    drawn = {}
-    for axis in axes.flat:
-        drawn |= dict(zip(*axis.get_legend_handles_labels()[::-1], strict=True))
-    titles = [look(m).title for m in in_order(spread["mechanism"]) if look(m).title in drawn]
-    figure.legend([drawn[t] for t in titles], titles, loc="outside lower center", ncols=5)
-    return spread, figure
-
-
-def _draw_panel(axis, panel: pd.DataFrame, footing: str) -> None:
-    """One footing; levels have no footing of their own and are drawn on every panel."""
-    for mechanism in in_order(panel["mechanism"]):
-        style = look(mechanism)
-        lines = panel[panel["mechanism"] == mechanism]
-        if mechanism in LEVELS:
-            level = lines[lines["footing"] == "published"]["mean"].mean()
-            axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
-            continue
-        line = lines[lines["footing"] == footing].sort_values("epsilon")
-        axis.errorbar(
-            line["epsilon"],
-            line["mean"],
-            yerr=[line["mean"] - line["min"], line["max"] - line["mean"]],
-            color=style.colour,
-            marker=style.marker,
-            linewidth=1,
-            label=style.title,
-        )
-    axis.set_xscale("log")
+    return spread, draw_spread(spread[spread["mechanism"].isin(DRAWN)], label)
 
 
 def _study_words(rows: pd.DataFrame, dataset: str) -> str:

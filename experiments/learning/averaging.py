@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from experiments.learning.classifiers import Training, trained
 from experiments.learning.networks.network import Network
+from experiments.learning.trial import Seeds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,14 +35,6 @@ class Plan:
     rounds: int
     local: Training
     bound: float | None
-
-
-class Seeds(NamedTuple):
-    """The first two are shared by all mechanisms that are compared."""
-
-    start: int
-    batches: int
-    noise: int
 
 
 def clipped(parameters: np.ndarray, bound: float) -> np.ndarray:
@@ -104,6 +96,7 @@ def _begin(network: Network, seed: int, checkpoint: Path | None) -> tuple[int, n
 
 
 def _keep(checkpoint: Path, rounds: int, parameters: np.ndarray) -> None:
-    temporary = checkpoint.with_suffix(".tmp.npz")
-    np.savez(temporary, rounds=rounds, parameters=parameters)
+    temporary = checkpoint.with_suffix(".tmp")
+    with temporary.open("wb") as file:
+        np.savez(file, rounds=rounds, parameters=parameters)
     temporary.replace(checkpoint)

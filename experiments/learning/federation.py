@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from experiments.checks import (
-    ConfigError,
     Setting,
     integer,
     list_of,
@@ -25,10 +24,12 @@ from experiments.learning import data
 from mechanisms import AdditiveMechanism, Budget, Mechanism
 
 if TYPE_CHECKING:
-    from experiments.learning.rounds import Round, Seeds
+    from experiments.learning.rounds import Round
     from experiments.learning.uploads import Uploads
 
 DEVICES = ("cpu", "auto")
+# Settings of both studies with an entry for every data set.
+BY_DATASET = ("budgets", "rounds", "batch", "learning_rate")
 
 
 def by_dataset(convert: Callable, allowed: str, description: str, *default) -> Setting:
@@ -69,16 +70,6 @@ SETTINGS = {
         "cpu",
     ),
 }
-
-
-def check_entries(experiment: str, settings: dict, *keys: str) -> None:
-    """Raise ConfigError unless these settings have an entry for every data set of the config."""
-    for key in ("budgets", "rounds", "batch", "learning_rate", *keys):
-        for dataset in settings["datasets"]:
-            if dataset not in settings[key]:
-                raise ConfigError(
-                    f"config key experiments.{experiment}.{key} has no entry for {dataset}"
-                )
 
 
 def points_of(settings: dict, variant: str, dataset: str, shape: tuple[int, ...]) -> list[Point]:
@@ -124,27 +115,6 @@ def privacy_values(
     epsilon = spent.epsilon(total.delta)
     if math.isfinite(epsilon):
         yield Value("true_epsilon_upper", epsilon)
-
-
-def seeds_of(point: Point, names: Names, trial: int) -> Seeds:
-    """Start, batches and noise of a trial."""
-    from experiments.learning.rounds import Seeds
-
-    return Seeds(
-        start=names.shared_seed("start", trial),
-        batches=names.shared_seed("batches", trial),
-        noise=names.seed(point, trial),
-    )
-
-
-def checkpoint_of(point: Point, names: Names, trial: int) -> Path | None:
-    """Where a trial keeps its checkpoint, if anywhere."""
-    return names.folder and names.folder / f"epsilon-{point.epsilon:g}-{trial}.pt"
-
-
-def label_of(mechanism: Mechanism, point: Point, names: Names, trial: int) -> str:
-    """What the progress lines of a trial begin with."""
-    return f"{names.mechanism} {mechanism.footing} epsilon {point.epsilon:g} trial {trial}"
 
 
 def training_values(history: Sequence[Round], trial: int, seed: int) -> Iterator[Value]:

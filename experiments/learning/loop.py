@@ -17,6 +17,7 @@ from experiments.learning.clipping import Clipping
 from experiments.learning.data import Split
 from experiments.learning.gradients import clipped_sum
 from experiments.learning.networks.network import Network
+from experiments.learning.trial import Seeds
 
 _EVALUATED_AT_ONCE = 1000
 
@@ -60,14 +61,6 @@ class Plan:
         return (self.epochs if epochs is None else epochs) * records // self.batch
 
 
-class Seeds(NamedTuple):
-    """The first two are shared by all mechanisms that are compared."""
-
-    start: int
-    batches: int
-    noise: int
-
-
 def train(
     network: Network,
     data: Split,
@@ -99,7 +92,7 @@ def train(
         for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
     )
     records = len(labels)
-    parameters, history = _begin(network, seeds.start, checkpoint)
+    parameters, history = begin(network, seeds.start, checkpoint, Epoch)
     parameters = parameters.to(device)
     for epoch in range(len(history), plan.epochs):
         clock = time.perf_counter()
@@ -164,10 +157,17 @@ def prepared(threads: int, device: str) -> str:
     return device
 
 
-def _begin(network: Network, seed: int, checkpoint: Path | None) -> tuple[torch.Tensor, list]:
+def begin(
+    network: Network, seed: int, checkpoint: Path | None, entry: Callable
+) -> tuple[torch.Tensor, list]:
+    """Parameters and history of a checkpoint that is there, else new parameters and no history.
+
+    Args:
+        entry: What an entry of the history is kept as.
+    """
     if checkpoint is not None and checkpoint.exists():
         kept = torch.load(checkpoint, map_location="cpu", weights_only=True)
-        return kept["parameters"], [Epoch(*epoch) for epoch in kept["history"]]
+        return kept["parameters"], [entry(*each) for each in kept["history"]]
     return torch.from_numpy(network.initial(np.random.default_rng(seed))), []
 
 

@@ -10,6 +10,7 @@ from experiments.learning import loop
 from experiments.learning.data import Split
 from experiments.learning.networks.network import Network
 from experiments.learning.noise import Steps, step_profile
+from experiments.learning.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import AdditiveMechanism, Budget, Mechanism
 
 
@@ -39,19 +40,15 @@ def accuracies(
     trial: int,
 ) -> Iterator[Value]:
     """Accuracy after every epoch (`element`) of one run; start and samples are shared by all."""
-    seeds = loop.Seeds(
-        start=names.shared_seed("start", trial),
-        batches=names.shared_seed("batches", trial),
-        noise=names.seed(point, trial),
-    )
+    seeds = seeds_of(point, names, trial)
     history = loop.train(
         network,
         split,
         plan,
         mechanism.release,
         seeds,
-        checkpoint=names.folder and names.folder / f"epsilon-{point.epsilon:g}-{trial}.pt",
-        label=f"{names.mechanism} {mechanism.footing} epsilon {point.epsilon:g} trial {trial}",
+        checkpoint=checkpoint_of(point, names, trial),
+        label=label_of(mechanism, point, names, trial),
     )
     for number_of_epoch, epoch in enumerate(history, start=1):
         at = (trial, number_of_epoch, seeds.noise)

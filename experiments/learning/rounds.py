@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from experiments.learning.loop import Diverged, keep
+from experiments.learning.loop import Diverged, begin, keep
 from experiments.learning.networks.network import Network
+from experiments.learning.trial import Seeds
 
 
 class Round(NamedTuple):
@@ -20,14 +21,6 @@ class Round(NamedTuple):
 
     test_accuracy: float
     seconds: float
-
-
-class Seeds(NamedTuple):
-    """The first two are shared by all mechanisms that are compared."""
-
-    start: int
-    batches: int
-    noise: int
 
 
 def require_finite(values: torch.Tensor, what: str) -> None:
@@ -67,7 +60,7 @@ def in_rounds(
     Raises:
         Diverged: Parameters are not finite any more.
     """
-    parameters, history = _begin(network, seeds.start, checkpoint)
+    parameters, history = begin(network, seeds.start, checkpoint, Round)
     parameters = parameters.to(device)
     for number in range(len(history), rounds):
         clock = time.perf_counter()
@@ -86,10 +79,3 @@ def in_rounds(
             flush=True,
         )
     return history
-
-
-def _begin(network: Network, seed: int, checkpoint: Path | None) -> tuple[torch.Tensor, list]:
-    if checkpoint is not None and checkpoint.exists():
-        kept = torch.load(checkpoint, map_location="cpu", weights_only=True)
-        return kept["parameters"], [Round(*each) for each in kept["history"]]
-    return torch.from_numpy(network.initial(np.random.default_rng(seed))), []

@@ -13,7 +13,8 @@ from torch.nn.functional import cross_entropy
 from experiments.learning.data import Split
 from experiments.learning.loop import accuracy, prepared
 from experiments.learning.networks.split import SplitNetwork
-from experiments.learning.rounds import Round, Seeds, in_rounds, require_finite
+from experiments.learning.rounds import Round, in_rounds, require_finite
+from experiments.learning.trial import Seeds
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -216,7 +216,10 @@ def test_the_canary_s_losses_are_those_of_real_releases(key):
 
 def test_checkpoints_lie_in_the_folder_of_the_cell(settings, tmp_path):
     with_folder = measure(settings, "gaussian", folder=tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["epsilon-2-0.pt", "epsilon-2-1.pt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "epsilon-2-0.checkpoint",
+        "epsilon-2-1.checkpoint",
+    ]
     # Gone through again from its checkpoints, which hold all epochs.
     again = measure(settings, "gaussian", folder=tmp_path)
     without = measure(settings, "gaussian")

@@ -216,7 +216,10 @@ def test_rows_of_a_point(study, tmp_path):
     assert [(v.trial, v.element) for v in rows] == [(t, r) for t in (0, 1) for r in (1, 2, 3)]
     finals = [v.value for v in values if v.metric == "final_test_accuracy"]
     assert finals == [v.value for v in rows if v.element == 3]
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["epsilon-300-0.pt", "epsilon-300-1.pt"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "epsilon-300-0.checkpoint",
+        "epsilon-300-1.checkpoint",
+    ]
     again = measure(study, "idn")
     kept = [[v for v in run if not v.timing] for run in (values, again)]
     assert kept[0] == kept[1]

@@ -135,7 +135,7 @@ def test_the_published_shares_leave_room():
 
 def test_a_run_goes_on_from_its_checkpoints(tmp_path):
     first, again = (measure("imgm", folder=tmp_path, trials=1) for _ in range(2))
-    assert [path.name for path in tmp_path.iterdir()] == ["epsilon-1-0.pt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["epsilon-1-0.checkpoint"]
     without = measure("imgm", trials=1)
     kept = [[v for v in run if not v.timing] for run in (first, again, without)]
     assert kept[0] == kept[1] == kept[2]

@@ -169,7 +169,7 @@ def test_rows_of_a_point(settings):
 
 def test_a_point_measured_twice_is_the_same_and_goes_on_from_a_checkpoint(settings, tmp_path):
     first = measured(settings, "tldp-g", folder=tmp_path)
-    assert len(list(tmp_path.glob("*.npz"))) == 2
+    assert len(list(tmp_path.glob("*.checkpoint"))) == 2
     assert first == measured(settings, "tldp-g", folder=tmp_path) == measured(settings, "tldp-g")
 
 

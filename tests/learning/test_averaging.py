@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from experiments.learning import averaging, data
-from experiments.learning.averaging import Plan, Seeds, averaged, clipped
+from experiments.learning.averaging import Plan, averaged, clipped
 from experiments.learning.classifiers import Training, fitted, outputs, trained
 from experiments.learning.networks.multilayer import multilayer
+from experiments.learning.trial import Seeds
 
 NETWORK = multilayer(64, 16, 10)
 LOCAL = Training(epochs=1, batch=32, learning_rate=0.01)

@@ -17,7 +17,7 @@ from experiments.learning.networks.perceptrons import ADULT_MLP, perceptron
 from experiments.learning.networks.recurrent import IMDB_LSTM, REVIEWS_LSTM
 from experiments.learning.networks.resnet import RESNET18
 from experiments.learning.networks.split import SPLIT_NETWORKS, SplitNetwork, halves
-from experiments.learning.rounds import Seeds
+from experiments.learning.trial import Seeds
 from mechanisms import get_mechanism
 
 SEEDS = Seeds(start=1, batches=2, noise=3)

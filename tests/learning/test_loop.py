@@ -10,9 +10,10 @@ from experiments.learning import loop
 from experiments.learning.clipping import Clipping
 from experiments.learning.data import load
 from experiments.learning.networks.tutorials import TUTORIALS
+from experiments.learning.trial import Seeds
 
 NETWORK = TUTORIALS["digits"]
-SEEDS = loop.Seeds(start=1, batches=2, noise=3)
+SEEDS = Seeds(start=1, batches=2, noise=3)
 PLAN = loop.Plan(
     batch=20, epochs=3, learning_rate=0.5, clipping=Clipping(rule="l2", bound=1.0), chunk=16
 )
