@@ -86,6 +86,27 @@ def test_never_worse_than_the_identity_nor_better_than_possible(kind, cells):
     assert optimal_strategy(gram).lower_bound <= strategy.error * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("queries", [1, 2, 5, 10, 15])
+@pytest.mark.parametrize("cells", [24, 36, 64])
+def test_errors_of_fewer_queries_than_cells(cells, queries):
+    """Cells that only sums of are asked for: the best strategy may not exist, errors must be true.
+
+    Of W A^+ and of the release, by a route without differences of large numbers.
+    """
+    rng = np.random.default_rng([cells, queries])
+    first, last = np.sort(rng.integers(0, cells, (2, queries)), axis=0)[..., None]
+    rows = (np.arange(cells) >= first) & (np.arange(cells) <= last)
+    workload = Explicit(rows.astype(float))
+    found = search(workload.gram())
+    matrix = found.matrix()
+    dense = np.sum(np.square(rows @ np.linalg.pinv(matrix, rcond=1e-14)))
+    assert found.error == pytest.approx(dense, rel=1e-6)
+    assert np.sum(workload.gram() * found.inverse_gram()) == pytest.approx(dense, rel=1e-6)
+    assert found.lower_bound * (1 - 1e-9) <= found.error
+    estimate = found.estimate(np.eye(found.measurements))
+    assert np.sum(np.square(rows @ estimate.T)) == pytest.approx(dense, rel=1e-6)
+
+
 @pytest.mark.parametrize("workload", ["prefix", "all-range"])
 @pytest.mark.parametrize(("cells", "over_hb", "over_identity"), [(64, 0.8, 0.8), (256, 0.85, 0.4)])
 def test_better_than_a_hierarchy_and_than_the_cells(workload, cells, over_hb, over_identity):
