@@ -56,8 +56,8 @@ def _run(options) -> int:
             f"{options.config} has no cell {cell.stem}; it has "
             f"{', '.join(near) or 'no cell of this experiment'}"
         )
-    if all_experiments()[cell.experiment].DATASETS[cell.dataset] == "official":
-        fetch(cell.files, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
+    for name in cell.downloads(config):
+        fetch(name, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
     out = results_folder(config) / "cells"
     rows, timings = out / f"{cell.stem}.parquet", out / f"{cell.stem}.timings.parquet"
     run_cell(

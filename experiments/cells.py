@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.experiment import Names, Point, Variant, all_experiments, files_of
+from experiments.experiment import Names, Point, Variant, all_experiments, also_read, files_of
 from experiments.sources import source_files
 from mechanisms import get_mechanism
 
@@ -47,6 +47,13 @@ class Cell:
         """The data set whose files it reads: that of its own name, unless its experiment says."""
         return files_of(all_experiments()[self.experiment], self.dataset)
 
+    def downloads(self, config: dict) -> list[str]:
+        """Entries of `experiments.datasets` that have to be fetched before it."""
+        experiment = all_experiments()[self.experiment]
+        official = data_source(self.experiment, self.dataset) == "official"
+        settings = config["experiments"][self.experiment]
+        return [self.files] * official + also_read(experiment, settings, self.dataset)
+
     def names(self, config: dict) -> Names:
         """What its seeds are made of."""
         return Names(
@@ -73,7 +80,7 @@ class Cell:
             "experiments.worker",
             f"experiments.{self.experiment}",
             # Loaders are chosen by name, so no import statement tells of them.
-            f"experiments.datasets.{self.files}",
+            *(f"experiments.datasets.{name}" for name in {self.files, *self.downloads(config)}),
             self.variant(config).mechanism.__module__,
         )
         return sorted(set().union(*(source_files(module) for module in modules)))

@@ -100,6 +100,8 @@ class Experiment(Protocol):
     SETTINGS: Its settings in the config: name -> (check, description).
     FILES: Where a data set of the experiment is made of another one of `experiments.datasets`:
         that one's name. May be left out.
+    also_reads: From settings and a data set to further entries of `experiments.datasets` that
+        `load` reads, such as the weights of a network. May be left out.
     SPLITS_TRIALS: True where `measure` asks `trials_of` which trials to run, so that a config can
         give every trial a job of its own. May be left out.
     """
@@ -129,6 +131,12 @@ def trials_of(settings: dict) -> range:
 def files_of(experiment: Experiment, dataset: str) -> str:
     """The data set of `experiments.datasets` that a data set of an experiment is made of."""
     return getattr(experiment, "FILES", {}).get(dataset, dataset)
+
+
+def also_read(experiment: Experiment, settings: dict, dataset: str) -> list[str]:
+    """What an experiment reads of `experiments.datasets` besides the files of the data set."""
+    further = getattr(experiment, "also_reads", None)
+    return further(settings, dataset) if further else []
 
 
 def all_experiments() -> dict[str, Experiment]:

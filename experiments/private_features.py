@@ -10,10 +10,11 @@ l1 sensitivity 2 I. A vector is one row (1, I). Released features are not clippe
 The paper's Delta (its Table 3) is 256, the number of grey values of a pixel; features have the
 range 2, which is used: at 256 all noise would be 128 times as large.
 
-The paper's network is MobileNetV2 with ImageNet weights, which are no data set of this suite. Here
-a share of the training records is declared public and trains the extractor
-(experiments/learning/extractor.py); nobody releases them, and the rows say how many they are and
-how well the extractor does with a head of its own.
+The paper's network is MobileNetV2 with ImageNet weights: the extractor "mobilenet_v2"
+(experiments/learning/pretrained.py), whose weights are downloaded and which has seen none of the
+records. Every other extractor is trained by the suite itself on a share of the training records
+that is declared public (experiments/learning/extractor.py); nobody releases those, and the rows say
+how many they are, none for MobileNetV2, and how well the extractor does with a head of its own.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import Setting, integer, mapping_of, number, require_entries
+from experiments import datasets
+from experiments.checks import Setting, integer, mapping_of, number, one_of, require_entries
 from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.grid import EPSILONS, points_over
-from experiments.learning import data
+from experiments.learning import data, pretrained
 from experiments.learning.box import box_query
 from experiments.learning.classifiers import Training, in_units, network, weighted_f1
 from experiments.learning.extractor import Extracted, extract
@@ -40,7 +42,8 @@ NAME = "private_features"
 PAPER = "tldp2025"
 DATASETS = {name: data.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
 SPLITS_TRIALS = True
-EXTRACTORS = {"digits": "perceptron", "mnist": "lenet", "cifar10": "cnn", "svhn": "cnn"}
+OWN = {"digits": "perceptron", "mnist": "lenet", "cifar10": "cnn", "svhn": "cnn"}
+PRETRAINED = "mobilenet_v2"
 CLASSES = 10
 
 
@@ -57,21 +60,44 @@ SETTINGS = EPSILONS | {
         "training images kept, drawn at random; all where absent",
         {},
     ),
+    "extractors": Setting(
+        "a mapping from data sets to own or mobilenet_v2",
+        mapping_of(one_of("own", PRETRAINED)),
+        "own: trained here on public records, where absent; mobilenet_v2: with ImageNet weights",
+        {},
+    ),
     "extractor_epochs": Setting(
         "a mapping from data sets to whole numbers >= 1",
         mapping_of(integer(1)),
-        "epochs of the extractor on the public records",
+        "epochs of an extractor of its own on the public records",
+        {},
     ),
     "training_epochs": Setting(
         "a whole number >= 1", integer(1), "epochs of the last layer on the released features", 10
     ),
     "trials": Setting("a whole number >= 1", integer(1), "releases and trainings per epsilon", 3),
+    "device": Setting(
+        "cpu or auto",
+        one_of("cpu", "auto"),
+        "of the extractor; auto: CUDA where there is one; its results are not the CPU's",
+        "cpu",
+    ),
 }
 
 
 def check(settings: dict) -> None:
-    """Raise ConfigError unless every data set has epochs for its extractor."""
-    require_entries(NAME, settings, "extractor_epochs")
+    """Raise ConfigError unless every extractor that is trained here has epochs."""
+    own = [name for name in settings["datasets"] if not _pretrained(settings, name)]
+    require_entries(NAME, settings | {"datasets": own}, "extractor_epochs")
+
+
+def also_reads(settings: dict, dataset: str) -> list[str]:
+    """The ImageNet weights, where the config asks for them."""
+    return [PRETRAINED] * _pretrained(settings, dataset)
+
+
+def _pretrained(settings: dict, dataset: str) -> bool:
+    return settings["extractors"].get(dataset) == PRETRAINED
 
 
 @dataclass(frozen=True)
@@ -84,17 +110,23 @@ class Problem:
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     """The grid over epsilon at the shape of one feature vector, as a row."""
-    return points_over([(1, CUTS[EXTRACTORS[dataset]].features)], settings, variant)
+    own = CUTS[OWN[dataset]].features
+    size = pretrained.FEATURES if _pretrained(settings, dataset) else own
+    return points_over([(1, size)], settings, variant)
 
 
 def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
-    """Train the extractor on the public images and apply it to all others."""
+    """The features of all images that are not public."""
     split = data.load(
         dataset, folder, settings["records"].get(dataset), names.shared_seed("records")
     )
-    training = Training(epochs=settings["extractor_epochs"][dataset])
+    device = settings["device"]
+    if _pretrained(settings, dataset):
+        weights = datasets.load(PRETRAINED, folder)
+        return Problem(pretrained.extract(weights, split, device), settings)
+    training = Training(epochs=settings["extractor_epochs"][dataset], device=device)
     extracted = extract(
-        CUTS[EXTRACTORS[dataset]],
+        CUTS[OWN[dataset]],
         split,
         settings["public_share"],
         training,
@@ -115,7 +147,8 @@ def measure(
         yield Value("expected_loss", mechanism.expected_loss())
     yield Value("records", float(len(split.train_labels)))
     yield Value("public_records", float(problem.extracted.public))
-    yield Value("extractor_accuracy", problem.extracted.test_accuracy)
+    if problem.extracted.test_accuracy is not None:
+        yield Value("extractor_accuracy", problem.extracted.test_accuracy)
     head = perceptron(query.size, CLASSES)
     training = Training(epochs=problem.settings["training_epochs"])
     for trial in trials_of(problem.settings):

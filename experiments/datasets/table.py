@@ -33,7 +33,8 @@ class RemoteFile:
         name: its name in the data set's folder, here and in a mirror (there also `<name>.xz`).
         urls: official addresses, in order of preference; empty if it is not served by itself.
         bytes: size of the content, None if unknown.
-        sha256: hex digest of the content, None if none is published.
+        sha256: hex digest of the content, or its first digits where no more is published; None if
+            nothing is.
         md5: hex digest of the content, checked as well where the publisher gives it.
     """
 
@@ -471,6 +472,23 @@ _TABLE = (
         citation="Efron, Hastie, Johnstone, Tibshirani. Least angle regression. Annals of "
         "Statistics 32(2), 2004",
         rows={"records": 442},
+    ),
+    Dataset(
+        name="mobilenet_v2",
+        title="Weights of torchvision's MobileNetV2, trained on ImageNet (IMAGENET1K_V1)",
+        source="official",
+        licence="BSD 3-Clause, that of torchvision; ImageNet has terms of its own",
+        citation="Sandler, Howard, Zhu, Zhmoginov, Chen. MobileNetV2: inverted residuals and "
+        "linear bottlenecks. CVPR 2018; weights by the torchvision maintainers",
+        rows={"parameters": 3_504_872},
+        files=(
+            # PyTorch names its files by the first digits of their checksums.
+            RemoteFile(
+                name="mobilenet_v2-b0353104.pth",
+                urls=("https://download.pytorch.org/models/mobilenet_v2-b0353104.pth",),
+                sha256="b0353104",
+            ),
+        ),
     ),
     Dataset(
         name="wine",

@@ -20,18 +20,18 @@ from experiments.learning.networks.cut import Cut
 
 @dataclass(frozen=True, kw_only=True)
 class Extracted:
-    """What the body of a cut network makes of records that it was not trained on.
+    """What a network makes of records that it was not trained on.
 
     Args:
-        split: Features in (-1, 1), float32 (n, *cut.shape), of the private training records and
-            of the test records, with their labels.
-        public: Number of public records.
-        test_accuracy: Of the whole network with its own head, in [0, 1].
+        split: Features in (-1, 1), float32 (n, ...), of the private training records and of the
+            test records, with their labels.
+        public: Number of records that it was trained on.
+        test_accuracy: Of the network with a head of its own, in [0, 1]; None without one.
     """
 
     split: Split
     public: int
-    test_accuracy: float
+    test_accuracy: float | None
 
 
 def extract(cut: Cut, data: Split, share: float, training: Training, seed: int) -> Extracted:

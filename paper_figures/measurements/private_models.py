@@ -73,6 +73,11 @@ def fact(rows: pd.DataFrame, experiment: str, dataset: str, metric: str) -> int:
     return int(own["value"].iloc[0])
 
 
+def extractor_words(public: int) -> str:
+    """On what the network that gives the features was trained."""
+    return f"{public:,} public records" if public else "ImageNet"
+
+
 @measurement(experiments=("private_features", "private_data"))
 def feature_score(claim: Claim, results: Results) -> Measured:
     """The best F1 of TLDP on protected features by data set, and that images give more.
@@ -95,8 +100,9 @@ def feature_score(claim: Claim, results: Results) -> Measured:
         orders[dataset], gaps = _against_images(rows, dataset, own)
         exact = best(means(scores(rows, "private_features", dataset, "exact")), TLDP)
         words.append(
-            f"On {dataset} {fact(rows, 'private_features', dataset, 'records'):,} released and "
-            f"{fact(rows, 'private_features', dataset, 'public_records'):,} public records; "
+            f"On {dataset} {fact(rows, 'private_features', dataset, 'records'):,} released records "
+            "and an extractor trained on "
+            f"{extractor_words(fact(rows, 'private_features', dataset, 'public_records'))}; "
             f"without noise {level(own, 'non-private'):.3g}, TLDP at equal true privacy at most "
             f"{exact:.3g}. F1 with images less F1 with features at equal epsilon: {gaps}."
         )

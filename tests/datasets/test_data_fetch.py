@@ -116,6 +116,16 @@ def test_a_corrupt_mirror_is_reported_and_passed_over(server, tmp_path, data, ca
     assert sha256(b"wrong") in capsys.readouterr().err
 
 
+def test_a_checksum_may_be_its_first_digits(tmp_path, data):
+    toy = dataset(remote(sha256=sha256(CONTENT)[:8]))
+    put(tmp_path / "mirror")
+    fetch(toy, data, mirror=tmp_path / "mirror")
+    assert left_in(data) == ["file.bin"]
+    put(data, content=b"changed")
+    with pytest.raises(DataError, match=f"expected sha256 {sha256(CONTENT)[:8]}\n"):
+        fetch(toy, data)
+
+
 def test_verified_files_are_not_fetched_again(server, data):
     put(server.folder)
     toy = dataset(remote(urls=[f"{server.url}/toy/file.bin"]))

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse
+import torch
 
 from experiments import datasets
 from experiments.datasets import (
@@ -28,6 +29,7 @@ from experiments.datasets import (
     liver_disorders,
     location30,
     mnist,
+    mobilenet_v2,
     movement_aal,
     swarm,
     texas100,
@@ -403,6 +405,18 @@ def check_darknet2020(data):
     assert data.application.tolist() == ["AUDIO-STREAMING", "Chat"]
 
 
+def write_mobilenet_v2(folder):
+    tensors = {"0.weight": torch.arange(6.0).view(2, 3), "0.bias": torch.ones(2)}
+    tensors["0.running_mean"] = torch.zeros(4)  # no parameter
+    torch.save(tensors, folder / "mobilenet_v2-b0353104.pth")
+    return {"parameters": 8}
+
+
+def check_mobilenet_v2(weights):
+    assert list(weights) == ["0.weight", "0.bias", "0.running_mean"]
+    assert weights["0.weight"].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
 NAMES = [name for name, entry in DATASETS.items() if entry.source == "official"]
 
 
@@ -634,3 +648,23 @@ def test_darknet2020_of_another_form(tmp_path):
     pd.DataFrame(np.zeros((1, 85))).to_csv(path, index=False)
     with pytest.raises(DataError, match="traffic"):
         darknet2020.parse(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip file", {"a": 1}, [1.0], {"a": print}])
+def test_weights_that_are_none(content, tmp_path):
+    path = tmp_path / "weights.pth"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        torch.save(content, path)
+    with pytest.raises(DataError, match="fetch mobilenet_v2 again"):
+        mobilenet_v2.parse(path)
+
+
+def test_weights_are_known_by_the_first_digits_of_their_checksum(tmp_path):
+    digits = DATASETS["mobilenet_v2"].files[0].sha256
+    assert digits in mobilenet_v2.FILE and len(digits) == 8
+    (tmp_path / "mobilenet_v2").mkdir()
+    write_mobilenet_v2(tmp_path / "mobilenet_v2")
+    with pytest.raises(DataError, match=f"expected sha256 {digits}"):
+        datasets.load("mobilenet_v2", tmp_path)

@@ -4,12 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from torchvision.models import mobilenet_v2
 
 from experiments import private_features
+from experiments.cells import cells_of
 from experiments.checks import ConfigError
 from experiments.config import check_config
 from experiments.experiment import Names, Variant
 from experiments.learning.box import box_query
+from experiments.learning.data import Split
 from experiments.learning.protection import protected
 from mechanisms import Budget, get_mechanism
 
@@ -114,3 +117,55 @@ def test_eq_18():
 def test_every_data_set_needs_epochs_of_its_extractor():
     with pytest.raises(ConfigError, match="extractor_epochs has no entry for digits"):
         checked(SETTINGS | {"extractor_epochs": {}})
+
+
+IMAGENET = {"datasets": ["mnist"], "extractors": {"mnist": "mobilenet_v2"}, "extractor_epochs": {}}
+
+
+def test_an_extractor_with_imagenet_weights(monkeypatch):
+    weights = mobilenet_v2(weights=None).state_dict()
+    loaded = []
+    monkeypatch.setattr(
+        private_features.datasets, "load", lambda name, folder: loaded.append(name) or weights
+    )
+    rng = np.random.default_rng(0)
+    images, labels = rng.random((24, 1, 28, 28), np.float32), rng.integers(0, 10, 24)
+    split = Split(
+        train_inputs=images[:20],
+        train_labels=labels[:20],
+        test_inputs=images[20:],
+        test_labels=labels[20:],
+    )
+    monkeypatch.setattr(private_features.data, "load", lambda *args: split)
+    settings = checked(SETTINGS | IMAGENET)
+    (point,) = private_features.points(settings, "gaussian", "mnist")
+    assert point.shape == (1, 1280)
+    problem = private_features.load(settings, "mnist", None, names())
+    assert loaded == ["mobilenet_v2"]
+    variant = Variant(name="gaussian", mechanism=get_mechanism("gaussian"))
+    values = list(private_features.measure(problem, variant, "published", point, names("gaussian")))
+    assert numbers(values, "records") == [20] and numbers(values, "public_records") == [0]
+    assert numbers(values, "extractor_accuracy") == []
+    assert len(numbers(values, "f1")) == 2
+
+
+def test_imagenet_weights_are_fetched_before_a_cell_that_reads_them():
+    """And their loader belongs to the code that its numbers depend on."""
+    config = check_config({"run": "test", "experiments": {"private_features": SETTINGS | IMAGENET}})
+    for cell in cells_of(config):
+        assert cell.downloads(config) == ["mnist", "mobilenet_v2"]
+        assert "experiments/datasets/mobilenet_v2.py" in cell.sources(config)
+    own = SETTINGS | {
+        "datasets": ["mnist", "digits"],
+        "extractor_epochs": {"mnist": 1, "digits": 1},
+    }
+    config = check_config({"run": "test", "experiments": {"private_features": own}})
+    downloads = {cell.dataset: cell.downloads(config) for cell in cells_of(config)}
+    assert downloads == {"mnist": ["mnist"], "digits": []}
+
+
+def test_an_extractor_without_training_needs_no_epochs():
+    with pytest.raises(ConfigError, match="extractor_epochs has no entry for mnist"):
+        checked(SETTINGS | IMAGENET | {"extractors": {}})
+    with pytest.raises(ConfigError, match="own or mobilenet_v2, got {'mnist': 'vgg16'}"):
+        checked(SETTINGS | IMAGENET | {"extractors": {"mnist": "vgg16"}})

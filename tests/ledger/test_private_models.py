@@ -131,7 +131,13 @@ def test_features_score_lower_than_images(given, verdict, make_claim, make_resul
     claim = make_claim(tolerance=0.1, stated={"mnist": 0.8})
     found = feature_score(claim, make_results(features(**given)))
     assert found.verdict == verdict
-    assert "3,000 released and 3,000 public records" in found.detail
+    assert "3,000 released records and an extractor trained on 3,000 public records" in found.detail
+
+
+def test_an_extractor_with_imagenet_weights_is_named(make_claim, make_results):
+    given = [row | {"value": 0} if row["metric"] == "public_records" else row for row in features()]
+    found = feature_score(make_claim(tolerance=0.1, stated={"mnist": 0.8}), make_results(given))
+    assert "an extractor trained on ImageNet;" in found.detail
 
 
 def test_a_data_set_that_the_run_lacks_is_a_part_not_run(make_claim, make_results):

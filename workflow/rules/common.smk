@@ -4,7 +4,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from experiments.cells import cells_of, data_source, results_folder
+from experiments.cells import cells_of, results_folder
 from experiments.checks import ConfigError
 from experiments.config import check_config
 from mechanisms import UnknownMechanism
@@ -25,13 +25,7 @@ CELLS = {cell.stem: cell for cell in cells_of(CONFIG)}
 DRAWINGS = drawings_for(
     set(CONFIG["experiments"]) | {f"{cell.experiment}/{cell.dataset}" for cell in CELLS.values()}
 )
-OFFICIAL = sorted(
-    {
-        cell.files
-        for cell in CELLS.values()
-        if data_source(cell.experiment, cell.dataset) == "official"
-    }
-)
+OFFICIAL = sorted({name for cell in CELLS.values() for name in cell.downloads(CONFIG)})
 
 
 wildcard_constraints:
@@ -53,10 +47,10 @@ def cell_files(experiment, ending):
 def cell_inputs(wildcards):
     """Code and data of one cell."""
     cell = CELLS[wildcards.cell]
-    files = {"sources": cell.sources(CONFIG)}
-    if cell.files in OFFICIAL:
-        files["data"] = DATA / cell.files / "fetched.json"
-    return files
+    return {
+        "sources": cell.sources(CONFIG),
+        "data": [DATA / name / "fetched.json" for name in cell.downloads(CONFIG)],
+    }
 
 
 def drawing_inputs(wildcards):

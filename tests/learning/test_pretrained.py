@@ -1,0 +1,72 @@
+"""Features by torchvision's MobileNetV2, with weights that are drawn here."""
+
+import numpy as np
+import pytest
+import torch
+from torchvision.models import MobileNet_V2_Weights, mobilenet_v2
+
+from experiments.learning.data import Split
+from experiments.learning.pretrained import FEATURES, extract, features
+
+COLOURS = np.random.default_rng(0).random((3, 3, 32, 32), np.float32)
+GREYS = np.random.default_rng(1).random((2, 1, 28, 28), np.float32)
+
+
+@pytest.fixture(scope="module")
+def weights():
+    """Random ones, with averages of a kind that a trained network has, told by no file."""
+    generator = torch.Generator().manual_seed(0)
+    network = mobilenet_v2(weights=None)
+    found = network.state_dict()
+    for name, tensor in found.items():
+        if name.endswith("running_mean"):
+            tensor.normal_(0, 0.1, generator=generator)
+        elif tensor.dim() == 4:
+            tensor.normal_(0, (2 / tensor[0].numel()) ** 0.5, generator=generator)
+    return found
+
+
+@pytest.mark.parametrize("images", [COLOURS, GREYS])
+def test_features_are_those_of_torchvision_with_another_activation(weights, images, monkeypatch):
+    found = features(weights, images)
+    assert found.shape == (len(images), FEATURES) and found.dtype == np.float32
+    assert 0.01 < np.abs(found).max() < 1
+
+    network = mobilenet_v2(weights=None)
+    network.load_state_dict(weights)
+    network.eval()
+    monkeypatch.setattr(torch.nn.ReLU6, "forward", lambda self, x: torch.tanh(x))
+    seen = []
+    network.classifier.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]))
+    prepared = MobileNet_V2_Weights.IMAGENET1K_V1.transforms()
+    with torch.no_grad():
+        for image in images:
+            three = np.broadcast_to(image, (3, *image.shape[1:])).copy()
+            network(prepared(torch.from_numpy(three))[None])
+    assert np.allclose(found, torch.cat(seen).numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_the_weights_are_not_changed(weights):
+    before = {name: tensor.clone() for name, tensor in weights.items()}
+    features(weights, GREYS)
+    assert all(torch.equal(before[name], tensor) for name, tensor in weights.items())
+
+
+def test_no_record_is_public(weights):
+    split = Split(
+        train_inputs=COLOURS[:2],
+        train_labels=np.array([3, 1]),
+        test_inputs=COLOURS[2:],
+        test_labels=np.array([2]),
+    )
+    found = extract(weights, split)
+    assert (found.public, found.test_accuracy) == (0, None)
+    assert np.array_equal(found.split.train_inputs, features(weights, COLOURS[:2]))
+    assert found.split.test_inputs.shape == (1, FEATURES)
+    assert found.split.train_labels.tolist() == [3, 1]
+
+
+def test_weights_of_another_network(weights):
+    other = {name: tensor for name, tensor in weights.items() if "classifier" not in name}
+    with pytest.raises(RuntimeError, match="Missing key"):
+        features(other, GREYS)
