@@ -17,6 +17,7 @@ from paper_figures.style import in_order, look
 CLASSIFIER_WORDS = {
     "logistic": "logistic regression",
     "network": "a small convolutional network from scratch",
+    "mobilenet_v2": "MobileNetV2 from ImageNet weights",
 }
 # Variants of a config that stand for an entry of Table 5.
 STANDS_FOR = {"mvg-sqrt": "mvg"}

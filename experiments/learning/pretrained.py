@@ -20,6 +20,8 @@ from experiments.learning.extractor import Extracted
 
 FEATURES = 1280
 _AT_ONCE = 50
+# Of ImageNet's channels, as torchvision's transforms for these weights have them.
+_MEANS, _SPREADS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def extract(weights: dict, data: Split, device: str = "cpu") -> Extracted:
@@ -44,15 +46,15 @@ def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarr
         (n, 1280) float32 in (-1, 1).
     """
     import torch
-    from torchvision.models import MobileNet_V2_Weights
+    from torchvision.transforms.functional import normalize
 
     device = prepare(device)
-    body, prepared = _body(weights).to(device), MobileNet_V2_Weights.IMAGENET1K_V1.transforms()
+    body = _body(weights).to(device)
     found, clock, told = [], time.perf_counter(), 0
     with torch.inference_mode():
         for part in torch.from_numpy(images).split(_AT_ONCE):
-            whole = prepared(part.to(device).expand(-1, 3, -1, -1))
-            found.append(body(whole).mean(dim=(2, 3)).cpu())
+            shown = normalize(enlarged(part.to(device)), _MEANS, _SPREADS)
+            found.append(body(shown).mean(dim=(2, 3)).cpu())
             done, spent = _AT_ONCE * len(found), time.perf_counter() - clock
             if spent > told + 10:
                 told, left = spent, spent / done * (len(images) - done)
@@ -65,13 +67,27 @@ def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarr
     return torch.cat(found).numpy()
 
 
-def _body(weights: dict):
-    """The network up to its last feature map, tanh in the place of every ReLU6."""
-    import torch
+def enlarged(images):
+    """Three channels and the middle 224 of 256 x 256 pixels, of a tensor of images."""
+    from torchvision.transforms.functional import center_crop, resize
+
+    return center_crop(resize(images.expand(-1, 3, -1, -1), [256], antialias=True), [224])
+
+
+def network_of(weights: dict):
+    """torchvision's network with these weights."""
     from torchvision.models import mobilenet_v2
 
     network = mobilenet_v2(weights=None)
     network.load_state_dict(weights)
+    return network
+
+
+def _body(weights: dict):
+    """The network up to its last feature map, tanh in the place of every ReLU6."""
+    import torch
+
+    network = network_of(weights)
     for module in list(network.modules()):
         for name, child in module.named_children():
             if isinstance(child, torch.nn.ReLU6):

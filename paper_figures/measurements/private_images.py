@@ -31,6 +31,7 @@ from paper_figures.registry import Results
 CLASSIFIERS = {
     "f1_logistic": "logistic regression",
     "f1_network": "a small CNN from scratch",
+    "f1_mobilenet_v2": "MobileNetV2 from ImageNet weights",
 }
 
 

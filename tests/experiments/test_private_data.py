@@ -9,7 +9,9 @@ import pytest
 from sklearn.metrics import f1_score
 
 from experiments import private_data
+from experiments.cells import cells_of
 from experiments.checks import ConfigError
+from experiments.config import check_config
 from experiments.experiment import Names, Point, Variant
 from experiments.learning.classifiers import (
     Training,
@@ -31,6 +33,7 @@ SETTINGS = {
     "records": {"digits": 400},
     "training_epochs": 10,
     "trials": 2,
+    "device": "cpu",
 }
 
 
@@ -167,7 +170,7 @@ def test_the_unit_of_the_pixels_does_not_matter(problem):
 
 def test_the_classifier_of_the_config_is_named_by_its_metrics(problem):
     settings = SETTINGS | {"classifiers": {"digits": "network"}, "training_epochs": 1}
-    other = private_data.Problem("digits", problem.split, problem.weights, settings)
+    other = private_data.Problem("digits", problem.split, problem.weights, None, settings)
     metrics = {value.metric for value in measured(other, "tldp-g")}
     assert {"f1_network", "accuracy_network"} <= metrics
     assert "f1_logistic" not in metrics
@@ -176,3 +179,30 @@ def test_the_classifier_of_the_config_is_named_by_its_metrics(problem):
 def test_every_data_set_needs_a_classifier():
     with pytest.raises(ConfigError, match=r"classifiers has no entry for mnist"):
         private_data.check(SETTINGS | {"datasets": ["digits", "mnist"]})
+
+
+def test_a_classifier_with_imagenet_weights(problem, monkeypatch):
+    """It is fetched before the cell, told apart by its metric and given what was released."""
+    own = SETTINGS | {"mechanisms": ["laplace"], "training_epochs": 1}
+    own["classifiers"] = {"digits": "mobilenet_v2"}
+    config = check_config({"run": "test", "experiments": {"private_data": own}})
+    assert {tuple(cell.downloads(config)) for cell in cells_of(config)} == {("mobilenet_v2",)}
+    settings = config["experiments"]["private_data"]
+    seen = []
+
+    def guess(weights, data, classes, training, seed):
+        seen.append((weights, data.train_inputs, classes, training.epochs))
+        return data.test_labels
+
+    monkeypatch.setattr(private_data.datasets, "load", lambda name, folder: {"read": name})
+    monkeypatch.setattr(private_data, "fine_tuned", guess)
+    loaded = private_data.load(settings, "digits", None, names("laplace"))
+    variant = Variant(name="laplace", mechanism=get_mechanism("laplace"))
+    point = private_data.points(settings, "laplace", "digits")[0]
+    values = list(private_data.measure(loaded, variant, "published", point, names("laplace")))
+    assert [v.value for v in values if v.metric == "f1_mobilenet_v2"] == [1.0, 1.0]
+    weights, images, classes, epochs = seen[0]
+    assert (weights, classes, epochs) == ({"read": "mobilenet_v2"}, 10, 1)
+    # Noise of scale 64 / epsilon; released images are seen in units of their root mean square.
+    assert np.sqrt(np.mean(np.square(images))) == pytest.approx(1, rel=1e-5)
+    assert np.abs(images.mean()) < 0.1

@@ -167,5 +167,5 @@ def test_imagenet_weights_are_fetched_before_a_cell_that_reads_them():
 def test_an_extractor_without_training_needs_no_epochs():
     with pytest.raises(ConfigError, match="extractor_epochs has no entry for mnist"):
         checked(SETTINGS | IMAGENET | {"extractors": {}})
-    with pytest.raises(ConfigError, match="own or mobilenet_v2, got {'mnist': 'vgg16'}"):
+    with pytest.raises(ConfigError, match=r"own or mobilenet_v2, got .*vgg16"):
         checked(SETTINGS | IMAGENET | {"extractors": {"mnist": "vgg16"}})

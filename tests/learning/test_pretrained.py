@@ -5,7 +5,9 @@ import pytest
 import torch
 from torchvision.models import MobileNet_V2_Weights, mobilenet_v2
 
+from experiments.learning.classifiers import Training
 from experiments.learning.data import Split
+from experiments.learning.finetuned import fine_tuned
 from experiments.learning.pretrained import FEATURES, extract, features
 
 COLOURS = np.random.default_rng(0).random((3, 3, 32, 32), np.float32)
@@ -70,3 +72,34 @@ def test_weights_of_another_network(weights):
     other = {name: tensor for name, tensor in weights.items() if "classifier" not in name}
     with pytest.raises(RuntimeError, match="Missing key"):
         features(other, GREYS)
+
+
+def test_fine_tuning_is_training_of_all_of_torchvisions_network(weights):
+    """Two steps, by hand; so deep a network with random weights needs hours to learn anything."""
+    rng = np.random.default_rng(2)
+    images, labels = rng.random((12, 1, 8, 8), np.float32), np.arange(8) % 4
+    data = Split(
+        train_inputs=images[:8], train_labels=labels, test_inputs=images[8:], test_labels=labels[:4]
+    )
+    before = {name: tensor.clone() for name, tensor in weights.items()}
+    training = Training(epochs=1, batch=4, learning_rate=0.01)
+    found = [fine_tuned(weights, data, 50, training, seed) for seed in (1, 1, 2)]
+    assert all(torch.equal(before[name], tensor) for name, tensor in weights.items())
+
+    torch.manual_seed(1)
+    network = mobilenet_v2(weights=None)
+    network.load_state_dict(weights)
+    network.classifier[1] = torch.nn.Linear(1280, 50)
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+    # The same size and part of the image, without shift and scale.
+    shown = MobileNet_V2_Weights.IMAGENET1K_V1.transforms(mean=(0, 0, 0), std=(1, 1, 1))
+    large = shown(torch.from_numpy(images).expand(-1, 3, -1, -1))
+    order = np.random.default_rng(1).permutation(8)
+    for chosen in (order[:4], order[4:]):
+        optimiser.zero_grad()
+        loss = -torch.log_softmax(network(large[chosen]), 1)[range(4), labels[chosen]].mean()
+        loss.backward()
+        optimiser.step()
+    network.eval()
+    assert found[0].tolist() == network(large[8:]).argmax(dim=1).tolist()
+    assert np.array_equal(found[0], found[1]) and not np.array_equal(found[0], found[2])

@@ -6,7 +6,8 @@ the training images beside the parameters; group normalisation has the same para
 nothing, so that the parameters are the whole model. Its scales are 1 + weight, with weights that
 start at zero: parameters that are clipped to [-1, 1] leave them room on either side.
 
-The paper starts from ImageNet weights, which are no data set of this suite: here from scratch.
+The paper starts from ImageNet weights, which are those of a network with batch normalisation: here
+from scratch.
 """
 
 from __future__ import annotations
