@@ -20,36 +20,19 @@ from experiments.learning.gradients import clipped_sum
 from experiments.learning.loop import Plan
 from experiments.learning.networks.perceptrons import ADULT_MLP
 from experiments.learning.networks.tutorials import TUTORIALS
+from tests.learning import opacus_networks
 
 BATCH, BOUND = 256, 1.0
 CASES = {
-    "perceptron": (ADULT_MLP, (105,)),
-    "cnn": (TUTORIALS["mnist"], (1, 28, 28)),
+    "perceptron": (ADULT_MLP, opacus_networks.perceptron, (105,)),
+    "cnn": (TUTORIALS["mnist"], opacus_networks.tutorial, (1, 28, 28)),
 }
-
-
-def modules(case: str) -> nn.Module:
-    """The network of opacus."""
-    if case == "perceptron":
-        return nn.Sequential(nn.Linear(105, 12), nn.ReLU(), nn.Linear(12, 2))
-    return nn.Sequential(
-        nn.Conv2d(1, 16, 8, stride=2, padding=3),
-        nn.ReLU(),
-        nn.MaxPool2d(2, 1),
-        nn.Conv2d(16, 32, 4, stride=2),
-        nn.ReLU(),
-        nn.MaxPool2d(2, 1),
-        nn.Flatten(),
-        nn.Linear(512, 32),
-        nn.ReLU(),
-        nn.Linear(32, 10),
-    )
 
 
 def steps(case: str):
     """Both ways as functions without arguments, each of which returns the sum (M,)."""
     torch.set_num_threads(1)
-    network, shape = CASES[case]
+    network, modules, shape = CASES[case]
     rng = np.random.default_rng(0)
     parameters = torch.from_numpy(network.initial(rng))
     inputs = torch.from_numpy(rng.random((BATCH, *shape), np.float32))
@@ -61,7 +44,7 @@ def steps(case: str):
         kind = {"batch": BATCH, "chunk": chunk}
         return clipped_sum(network, parameters, inputs, labels, clipping, **kind)
 
-    model = GradSampleModule(modules(case))
+    model = GradSampleModule(modules())
     with torch.no_grad():
         pairs = (tensor for pair in network.tensors(parameters) for tensor in pair)
         for target, tensor in zip(model.parameters(), pairs, strict=True):

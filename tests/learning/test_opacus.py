@@ -12,68 +12,17 @@ from experiments.learning.networks.lenet import LENET
 from experiments.learning.networks.network import Network
 from experiments.learning.networks.perceptrons import ADULT_MLP
 from experiments.learning.networks.tutorials import TUTORIALS
-from experiments.learning.networks.vgg import BLOCKS, GROUPS, VGG16
-
-
-def vgg16():
-    modules, width = [], 3
-    for block in BLOCKS:
-        for channels in block:
-            modules += [
-                nn.Conv2d(width, channels, 3, padding=1, bias=False),
-                nn.GroupNorm(GROUPS, channels),
-                nn.ReLU(),
-            ]
-            width = channels
-        modules.append(nn.MaxPool2d(2))
-    fully = [nn.Linear(512, 1024), nn.ReLU(), nn.Linear(1024, 512), nn.ReLU(), nn.Linear(512, 10)]
-    return nn.Sequential(*modules, nn.Flatten(), *fully)
-
+from experiments.learning.networks.vgg import VGG16
+from tests.learning import opacus_networks
 
 CASES = {
-    "perceptron": (
-        ADULT_MLP,
-        lambda: nn.Sequential(nn.Linear(105, 12), nn.ReLU(), nn.Linear(12, 2)),
-        (105,),
-    ),
-    "tutorial": (
-        TUTORIALS["mnist"],
-        lambda: nn.Sequential(
-            nn.Conv2d(1, 16, 8, stride=2, padding=3),
-            nn.ReLU(),
-            nn.MaxPool2d(2, 1),
-            nn.Conv2d(16, 32, 4, stride=2),
-            nn.ReLU(),
-            nn.MaxPool2d(2, 1),
-            nn.Flatten(),
-            nn.Linear(512, 32),
-            nn.ReLU(),
-            nn.Linear(32, 10),
-        ),
-        (1, 28, 28),
-    ),
-    "lenet": (
-        LENET,
-        lambda: nn.Sequential(
-            nn.Conv2d(1, 6, 5, padding=2),
-            nn.ReLU(),
-            nn.MaxPool2d(2),
-            nn.Conv2d(6, 16, 5),
-            nn.ReLU(),
-            nn.MaxPool2d(2),
-            nn.Flatten(),
-            nn.Linear(400, 120),
-            nn.ReLU(),
-            nn.Linear(120, 84),
-            nn.ReLU(),
-            nn.Linear(84, 10),
-        ),
-        (1, 28, 28),
-    ),
-    "vgg16": (VGG16, vgg16, (3, 32, 32)),
+    "perceptron": (ADULT_MLP, opacus_networks.perceptron, (105,)),
+    "tutorial": (TUTORIALS["mnist"], opacus_networks.tutorial, (1, 28, 28)),
+    "lenet": (LENET, opacus_networks.lenet, (1, 28, 28)),
+    "vgg16": (VGG16, opacus_networks.vgg16, (3, 32, 32)),
 }
 # Near the middle of the norms, so that some gradients are clipped and others are not.
-BOUNDS = {"perceptron": 4.0, "tutorial": 6.0, "lenet": 6.9, "vgg16": 10.0}
+BOUNDS = {"perceptron": 4.0, "tutorial": 6.0, "lenet": 6.9, "vgg16": 110.0}
 
 
 def copied(network: Network, model: nn.Module, parameters: torch.Tensor) -> GradSampleModule:
@@ -90,13 +39,13 @@ def copied(network: Network, model: nn.Module, parameters: torch.Tensor) -> Grad
     return GradSampleModule(model, loss_reduction="sum")
 
 
-def opacus_sum(model: GradSampleModule, inputs, labels, bound: float) -> torch.Tensor:
-    """The sum of gradients clipped to `bound`, from the single gradients of opacus."""
+def opacus_sum(model: GradSampleModule, inputs, labels, bound: float):
+    """The sum of gradients clipped to `bound`, from the single gradients of opacus; their norms."""
     nn.functional.cross_entropy(model(inputs), labels, reduction="sum").backward()
     singles = [p.grad_sample.flatten(1) for p in model.parameters()]
     norms = torch.stack([single.norm(dim=1) for single in singles]).norm(dim=0)
     factors = (bound / norms).clamp(max=1.0)
-    return torch.cat([factors @ single for single in singles])
+    return torch.cat([factors @ single for single in singles]), norms
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
@@ -110,8 +59,9 @@ def test_clipped_sums_are_those_of_opacus(name):
     inputs = torch.from_numpy(rng.random((n, *shape), np.float32)).to(kind)
     labels = torch.from_numpy(rng.integers(0, network.layers[-1].weight[0], n))
     clipping = Clipping(rule="l2", bound=BOUNDS[name])
-    expected = opacus_sum(
+    expected, norms = opacus_sum(
         copied(network, make().to(kind), parameters), inputs, labels, clipping.bound
     )
+    assert norms.min() < clipping.bound < norms.max()
     found = clipped_sum(network, parameters, inputs, labels, clipping, batch=n, chunk=20)
     assert (found - expected).norm() < 1e-5 * expected.norm()
