@@ -11,9 +11,12 @@ told in experiments/learning/uploads.py.
 The query is a batch's features, batch x features: so Table 3's feature shapes are read (100 x 64,
 100 x 128, 30 x 64; and 2 x 10 for Adult, by which a batch is two records). Adjacency: one record is
 replaced in both halves, and with a batch of m out of N records it is in the sample with probability
-q = m / N, which Theorem 6 amplifies by. The paper's sensitivity 2 sqrt(mn) goes further and lets
-all features of the batch change, where one record changes one row, 2 sqrt(n): what is accounted for
-is the paper's own query.
+q = m / N, which Theorem 6 amplifies by. In truth nothing is amplified: local models go on learning
+from the records themselves, without noise, so that after its first batch a record may change every
+feature of every later one. The paper's sensitivity 2 sqrt(mn), all features of a batch, covers
+that, and what is truly spent is bounded by the composition of all releases at this sensitivity,
+whatever the local models are. Only in its first batch does a record change one row alone, 2
+sqrt(n).
 
 Test features carry no noise: the paper protects training features. Labels are the server's, and
 what it sends back is taken to reveal nothing. Split, start and batches are shared by all
@@ -103,6 +106,7 @@ def measure(
     uploads = Uploads(
         rounds=problem.of("rounds") * problem.of("iterations"),
         rate=problem.of("batch") / records,
+        fresh=False,
         composed=problem.settings["composition"] == "run",
     )
     queries = [box_query(point.shape, -1.0, 1.0, adjacency="replace")] * PARTICIPANTS

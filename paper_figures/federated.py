@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from paper_figures.over_epsilon import LEVELS, draw_spread
+from paper_figures.over_epsilon import draw_spread
 from paper_figures.registry import DrawingError, Drawn, Results, drawing
-from paper_figures.select import SOURCE_WORDS, ok_rows
+from paper_figures.select import SOURCE_WORDS, failed_mechanisms, ok_rows, published_only
 
 
 @drawing("mgm2021_fig2", kind="figures", needs=["federated_horizontal"])
@@ -18,11 +18,15 @@ def figure_2(results: Results) -> Drawn:
         results.rows,
         "federated_horizontal",
         "mgm2021 Figure 2 (horizontal federated learning, five participants)",
-        "Every participant's accumulated gradient is clipped to a box and uploaded layer by layer. "
-        "Adjacency: all of one participant's records may change. As published, epsilon is shared "
-        "among rounds and layers by the composition theorem of Kairouz, Oh and Viswanath; the "
-        "paper's Gaussian splits its share once more over the elements. At equal true privacy all "
-        "noise is rescaled until the true delta of the whole training at epsilon is delta. ",
+        "Every participant's accumulated gradient is clipped to a box of half-width C (the paper's "
+        "clip value) and uploaded layer by layer. Adjacency: all of one participant's records may "
+        "change, which moves a layer of m x n by 2 C sqrt(mn) in l2. As published, epsilon is "
+        "shared among rounds and layers by the composition theorem of Kairouz, Oh and Viswanath; "
+        "the Gaussian per element splits its share once more over the elements, as the paper's "
+        "Table 4 has it (read literally, its Section 8.2 gives every element the whole share: far "
+        "less noise than IDN's). At equal true privacy the noise is rescaled until the true delta "
+        "of the whole training at epsilon is delta; Gaussian noises then differ by their shares "
+        "among the layers alone. ",
     )
 
 
@@ -36,9 +40,10 @@ def figure_3(results: Results) -> Drawn:
         "Both participants' features of a batch are released in every iteration; tests are without "
         "noise. Adjacency: a record is replaced, and the paper's sensitivity lets all features of "
         f"its batch change. As published, epsilon is that of {_meant(results.rows)}, amplified by "
-        "the paper's Theorem 6; at equal true privacy the noise is rescaled until a bound on the "
-        "true delta of the whole training at epsilon is delta; Gaussian noise of one size on all "
-        "elements is then one and the same. ",
+        "the paper's Theorem 6. At equal true privacy the noise is rescaled until a bound on the "
+        "true delta of the whole training at epsilon is delta: that of the composition of all "
+        "releases, which nothing amplifies, as local models carry what they learned from a record "
+        "into later batches. Gaussian noise of one size on all elements is then one and the same. ",
     )
 
 
@@ -68,7 +73,8 @@ def _accuracies(rows: pd.DataFrame, experiment: str, name: str, words: str) -> D
         f"{table['count'].max()} trials, delta {table['delta'].iloc[0]:g}. {studies}. {words}"
         "Dotted: without noise and clipping, and with answers that ignore the data. The data file "
         "has an upper bound on the true epsilon of the training beside every accuracy, where one "
-        f"is known and finite.{_absent(rows, experiment)}"
+        f"is known and finite.{failed_mechanisms(rows, experiment, *datasets)}"
+        f"{published_only(rows, experiment, *datasets)}"
     )
     return Drawn(caption, table, draw_spread(bars, "test accuracy,"))
 
@@ -84,15 +90,3 @@ def _study_words(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
         f"{dataset} ({source}): {records:,.0f} training records, {rounds} rounds, {uses:,.0f} "
         f"releases of up to {own['shape'].iloc[0].replace('x', ' x ')}"
     )
-
-
-def _absent(rows: pd.DataFrame, experiment: str) -> str:
-    """One sentence about mechanisms without a result; levels need one at one budget only."""
-    own = rows[(rows["experiment"] == experiment) & (rows["status"] != "ok")]
-    own = own[~own["mechanism"].isin(LEVELS)].drop_duplicates(["dataset", "mechanism", "footing"])
-    if own.empty:
-        return ""
-    listed = "; ".join(
-        f"{row.mechanism} on {row.dataset} ({row.footing})" for row in own.itertuples()
-    )
-    return f" Without a result at one or more budgets: {listed}."

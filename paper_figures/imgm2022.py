@@ -26,9 +26,9 @@ def figure_1(results: Results) -> Drawn:
         "every record is in the release, and nothing is amplified. Right: rescaled until the true "
         "delta of the release at epsilon is the budget's; all i.i.d. Gaussian noise is then the "
         "same. IMGM and the analytic Gaussian are one distribution on either side; the classic "
-        "Gaussian is proved for epsilon < 1 only, which the left passes by far."
+        "Gaussian is proved for epsilon < 1 only, and epsilon / q passes that at most points."
         + (f" True epsilon of IMGM's claims on the left, by data set: {worth}." if worth else "")
-        + _failures(results.rows, "features")
+        + failed_mechanisms(results.rows, "features", *sorted(set(spread["dataset"])))
     )
     return Drawn(caption, spread, draw_spread(spread, "test accuracy,"))
 
@@ -42,7 +42,9 @@ def gradients(results: Results) -> Drawn:
     caption = (
         "imgm2022 type I, announced there without results: "
         f"{_data_words(results.rows, 'gradients', facts)}. Gradient descent on Poisson samples, "
-        "every step's sum of clipped gradients released as one vector; accuracy at the end, mean "
+        "every step's sum of gradients, each clipped to an l2 norm that is the sensitivity, "
+        "released as one vector, on which the matrix mechanism is the classic Gaussian and IMGM "
+        "the analytic one; accuracy at the end, mean "
         f"and range over {int(spread['count'].max())} trials, delta {spread['delta'].iloc[0]:g}. "
         "Adjacency: one record added or removed. Left: as published, a step has its share of the "
         "budget by Theorem 3.4 of Kairouz, Oh and Viswanath, over q; the moments accountant sets "
@@ -50,15 +52,9 @@ def gradients(results: Results) -> Drawn:
         "budget's; all i.i.d. Gaussian noise is then the same. Training without privacy does not "
         "clip."
         + (f" True epsilon of IMGM's claims on the left, at most: {worth}." if worth else "")
-        + _failures(results.rows, "gradients")
+        + failed_mechanisms(results.rows, "gradients", *sorted(set(spread["dataset"])))
     )
     return Drawn(caption, spread, draw_spread(spread, "test accuracy,"))
-
-
-def _failures(rows: pd.DataFrame, experiment: str) -> str:
-    """What has no result, told once where it is so on every data set."""
-    datasets = sorted(rows[rows["experiment"] == experiment]["dataset"].unique())
-    return "".join(dict.fromkeys(failed_mechanisms(rows, experiment, d) for d in datasets))
 
 
 def _data_words(rows: pd.DataFrame, experiment: str, facts: dict[str, str]) -> str:

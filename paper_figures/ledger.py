@@ -233,7 +233,8 @@ def to_markdown(ledger: pd.DataFrame) -> str:
         "",
         _counted(ledger) + ".",
         "",
-        "A verdict speaks of the stated parameters only. Orders are judged by 95% intervals of "
+        "A verdict speaks of what was run: where records, epochs or networks are not the paper's, "
+        "as in most studies of learning, the detail says so. Orders are judged by 95% intervals of "
         "paired differences; the calibration that the paper publishes decides, and where the "
         "exact footing (noise rescaled until the true delta is the claimed one) tells another "
         "story, the detail says so.",
@@ -248,10 +249,15 @@ def to_markdown(ledger: pd.DataFrame) -> str:
 
 def findings(ledger: pd.DataFrame) -> str:
     """'What we found' for the README: counts, then what is contradicted and not reproduced."""
-    lines = ["## What we found", "", f"Of {len(ledger)} claims of the papers: {_counted(ledger)}."]
+    lines = [
+        "## What we found",
+        "",
+        f"Of {len(ledger)} claims of the papers: {_counted(ledger)}. Most studies of learning have "
+        "fewer records and epochs or smaller networks than the papers'; the ledger has the sizes.",
+    ]
     titles = {
         CONTRADICTED: "Contradicted by exact numbers or by intervals",
-        NOT_REPRODUCED: "Not reproduced from the stated parameters",
+        NOT_REPRODUCED: "Not reproduced",
     }
     for verdict, title in titles.items():
         claims = ledger[ledger["verdict"] == verdict]

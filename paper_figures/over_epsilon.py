@@ -7,11 +7,8 @@ import numpy as np
 import pandas as pd
 
 from paper_figures.registry import DrawingError
-from paper_figures.select import ok_rows
+from paper_figures.select import LEVELS, ok_rows
 from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
-
-# They do not look at epsilon: lines across the panel.
-LEVELS = ("non-private", "random-answer")
 
 
 def spread_over_trials(rows: pd.DataFrame, experiment: str, metric: str) -> pd.DataFrame:

@@ -15,6 +15,8 @@ SOURCE_WORDS = {
     "simulated": "simulated data",
     "none": "no data",
 }
+# They do not look at epsilon: lines across a panel, at any footing.
+LEVELS = ("non-private", "random-answer")
 _PREFERENCE = ["official", "bundled", "simulated", "none"]
 
 
@@ -42,15 +44,27 @@ def size_of(shape: str) -> int:
     return math.prod(int(axis) for axis in shape.split("x"))
 
 
-def failed_mechanisms(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
-    """One sentence about mechanisms that have no result at some grid point, or nothing."""
-    failed = rows[
-        (rows["experiment"] == experiment) & (rows["dataset"] == dataset) & (rows["status"] != OK)
-    ]
-    reasons = failed.drop_duplicates(["mechanism", "footing", "status"])
-    if reasons.empty:
-        return ""
-    listed = "; ".join(
-        f"{row.mechanism} ({row.footing}): {row.status}" for row in reasons.itertuples()
-    )
-    return f" Without a result at one or more budgets: {listed}."
+def failed_mechanisms(rows: pd.DataFrame, experiment: str, *datasets: str) -> str:
+    """One sentence about mechanisms that have no result at some grid point, or nothing.
+
+    Of several data sets, those are named on which it is so, unless it is so on all.
+    """
+    failed = rows[(rows["experiment"] == experiment) & rows["dataset"].isin(datasets)]
+    failed = failed[(failed["status"] != OK) & ~failed["mechanism"].isin(LEVELS)]
+    listed = []
+    for (mechanism, footing, status), found in failed.groupby(
+        ["mechanism", "footing", "status"], sort=False
+    ):
+        on = list(dict.fromkeys(found["dataset"]))
+        where = "" if len(on) == len(datasets) else f" on {' and '.join(on)}"
+        listed.append(f"{mechanism}{where} ({footing}): {status}")
+    return f" Without a result at one or more budgets: {'; '.join(listed)}." if listed else ""
+
+
+def published_only(rows: pd.DataFrame, experiment: str, *datasets: str) -> str:
+    """One sentence about mechanisms that were run as published only, or nothing."""
+    own = rows[(rows["experiment"] == experiment) & rows["dataset"].isin(datasets)]
+    own = own[~own["mechanism"].isin(LEVELS)]
+    both = own.groupby("mechanism", sort=False)["footing"].agg(set)
+    lone = [mechanism for mechanism, footings in both.items() if footings == {"published"}]
+    return f" Run as published only: {', '.join(lone)}." if lone else ""

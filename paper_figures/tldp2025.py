@@ -9,9 +9,9 @@ import pandas as pd
 
 from experiments.table import OK
 from paper_figures.errors import stated_errors
-from paper_figures.over_epsilon import LEVELS, draw_spread
+from paper_figures.over_epsilon import draw_spread
 from paper_figures.registry import DrawingError, Drawn, Results, drawing
-from paper_figures.select import SOURCE_WORDS, failed_mechanisms
+from paper_figures.select import LEVELS, SOURCE_WORDS, failed_mechanisms
 from paper_figures.style import in_order, look
 
 CLASSIFIER_WORDS = {
@@ -50,7 +50,7 @@ def figure_1(results: Results) -> Drawn:
     spread, figure = _scores(measured(results.rows, "f1_"), "F1 on clean images of")
     datasets = sorted(spread["dataset"].unique())
     sources = "; ".join(_study_words(results.rows, dataset) for dataset in datasets)
-    absent = "".join(failed_mechanisms(results.rows, "private_data", d) for d in datasets)
+    absent = failed_mechanisms(results.rows, "private_data", *datasets)
     caption = (
         f"tldp2025 Figure 1 (type I): {sources}. Every training image is released through the "
         "mechanism, the classifier is trained on what is released and tested on clean images; "
@@ -93,15 +93,17 @@ def figure_2(results: Results) -> Drawn:
         f"{own['records']:,.0f} other records released as {own['shape']} features"
         for dataset, own in facts.items()
     )
-    absent = _absent(results.rows, "private_features", facts)
+    absent = failed_mechanisms(results.rows, "private_features", *facts)
     caption = (
         f"tldp2025 Figure 2 (type II): {sources}. Every feature vector is released through the "
         "mechanism, a last fully connected layer is trained on what is released and tested on the "
         "features of clean images; weighted F1, mean and range over "
         f"{int(spread['count'].max())} trials, delta {spread['delta'].iloc[0]:g}. Adjacency "
-        "local: any vector may become any other, all features in [-1, 1]. Left: noise as "
-        "published; right: rescaled until the true delta at epsilon is the budget's. The paper's "
-        f"extractor is MobileNetV2, pre-trained on ImageNet.{absent}"
+        "local: any vector may become any other, all features in [-1, 1], a range of 2 (the "
+        "paper's Table 3 states Delta = 256, at which all noise would be 128 times as large). "
+        "Left: noise as published, the classic Gaussian's for epsilon < 1 only; right: rescaled "
+        "until the true delta at epsilon is the budget's. The paper's extractor is MobileNetV2, "
+        f"pre-trained on ImageNet.{absent}"
     )
     return Drawn(caption, spread, figure)
 
@@ -131,25 +133,23 @@ def figure_3(results: Results) -> Drawn:
         f"{own['shape']} parameters, {own['rounds']:.0f} rounds"
         for dataset, own in facts.items()
     )
-    absent = _absent(results.rows, "private_parameters", facts)
+    absent = failed_mechanisms(results.rows, "private_parameters", *facts)
     caption = (
         f"tldp2025 Figure 3 (type III): {sources}. Three users train for an epoch, clip every "
         "parameter to [-1, 1], send all of them through the mechanism and get back the mean; "
         f"weighted F1, mean and range over {int(spread['count'].max())} trials, delta "
         f"{spread['delta'].iloc[0]:g}. Adjacency local: the parameters of a user may become any "
-        "others. Left: as published, epsilon is that of one release; what all rounds truly spend "
+        "others, within a range of 2 each (the paper's Table 4 states Delta = 256, for IMDB "
+        "400,001, at which all noise would be larger by as much; and its list adds one noise to "
+        "the mean, where its text has every user add their own). Left: as published, epsilon is "
+        "that of one release, the classic Gaussian's for epsilon < 1 only; what all rounds truly "
+        "spend "
         f"at that delta, at the largest epsilon: {_true_totals(spent)}. Right: rescaled until "
         "the true delta of all rounds together is the budget's. LLAGP and DPHSGD are what the "
         "paper says of them, with choices of our own where it is silent; DPHSGD's thresholds come "
         f"from public records.{absent}"
     )
     return Drawn(caption, spread.merge(spent, on=keys, how="left"), figure)
-
-
-def _absent(rows: pd.DataFrame, experiment: str, datasets) -> str:
-    """The sentence about mechanisms without a result, once where it is the same for all data."""
-    sentences = [failed_mechanisms(rows, experiment, dataset) for dataset in datasets]
-    return "".join(dict.fromkeys(sentences))
 
 
 def _facts(rows: pd.DataFrame, metrics: tuple[str, ...]) -> dict[str, dict]:

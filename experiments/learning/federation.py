@@ -99,13 +99,15 @@ def privacy_values(
     """The size of a round's noise, and bounds on what the whole run spends.
 
     true_delta_upper at the point's epsilon and true_epsilon_upper at its delta, where they
-    are known and finite; true_delta_lower is what the worst single upload spends.
+    are known and finite; true_delta_lower is what the worst single upload spends, where one
+    record's change is known to move it by all of its sensitivity.
     """
     if all(isinstance(mechanism, AdditiveMechanism) for mechanism in mechanisms):
         loss = sum(mechanism.expected_loss() for mechanism in mechanisms)
         yield Value("noise_norm", math.sqrt(loss))
     profiles = [mechanism.profile() for mechanism in mechanisms]
-    if not any(mechanism.slack() for mechanism in mechanisms) and None not in profiles:
+    tight = uploads.fresh and not any(mechanism.slack() for mechanism in mechanisms)
+    if tight and None not in profiles:
         lower = max(uploads.worst_delta(profile, total.epsilon) for profile in set(profiles))
         yield Value("true_delta_lower", lower)
     spent = uploads.spent(mechanisms)

@@ -11,7 +11,8 @@ times as much in all: that Gaussian's noise would be mn times smaller, far below
 
 That claim is far from what is spent. Beside it stands the truth: all uploads of a round move to
 opposite corners of their boxes together, so that Gaussian noise composes over layers and rounds by
-mu^2 = sum mu_i^2, exactly; what a sample of the records gains is told in `Spent`.
+mu^2 = sum mu_i^2, exactly; what a sample of the records gains is told in `Spent`. It gains nothing
+where an upload depends on more than its own sample.
 On the exact footing one factor rescales all noise until the true total is the budget's.
 """
 
@@ -39,13 +40,22 @@ class Uploads:
     """`rounds` times the same uploads, each round on a sample of the records.
 
     rate: The probability in (0, 1] with which a record is in the sample of a round.
+    fresh: Whether an upload depends on the records of its own sample alone, and on earlier uploads.
+        Local models that go on learning from the records themselves carry those of earlier samples
+        into every later upload: then no true budget is amplified by sampling.
     composed: Whether the claimed budget is that of the run, shared by composition, or that of every
         single use.
     """
 
     rounds: int
     rate: float = 1.0
+    fresh: bool = True
     composed: bool = True
+
+    @property
+    def true_rate(self) -> float:
+        """The rate that truly amplifies."""
+        return self.rate if self.fresh else 1.0
 
     def use_budget(self, total: Budget, per_round: int) -> Budget:
         """What one of `per_round` uploads in a round may spend, before sampling."""
@@ -74,7 +84,7 @@ class Uploads:
         return rescaled(published, self.spent(published), total)
 
     def worst_delta(self, profile: PrivacyProfile, epsilon: float) -> float:
-        """delta of one upload at epsilon, which the run cannot spend less than."""
+        """delta of one fresh upload at epsilon, which the run cannot spend less than."""
         run = SampledRun(step=profile, rate=self.rate, steps=1, adjacency="replace")
         return float(run.step_delta(epsilon).lower)
 
@@ -140,7 +150,7 @@ class Spent:
         return min(factors)
 
     def _known(self) -> list[PrivacyProfile]:
-        rate, steps = self.uploads.rate, self.uploads.rounds
+        rate, steps = self.uploads.true_rate, self.uploads.rounds
         if not isinstance(self.round, GaussianProfile):
             return []
         if rate == 1 or self.round.mu == 0:
@@ -149,7 +159,7 @@ class Spent:
 
     def _secret(self, epsilon: float) -> list[SampledRun]:
         """Where samples are secret, and epsilon is one at which that may be the better bound."""
-        rate, steps = self.uploads.rate, self.uploads.rounds
+        rate, steps = self.uploads.true_rate, self.uploads.rounds
         gaussian = isinstance(self.round, GaussianProfile)
         if gaussian and (rate == 1 or self.round.mu == 0 or epsilon > _LARGEST_SECRET):
             return []

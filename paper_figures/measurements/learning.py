@@ -73,10 +73,18 @@ def epochs_until(claim: Claim, results: Results) -> Measured:
 def learning_order(claim: Claim, results: Results) -> Measured:
     """R1SMG against DPSGD by paired differences of accuracies, means over the epochs of a run.
 
-    Arguments: dataset, epsilons.
+    Arguments: dataset; epsilons; floor, a test accuracy that training without noise must end above
+    for anything to be told by it.
     """
     a = claim.arguments
     rows = official_runs(results.rows, a["dataset"])
+    public = pick(rows, metric="test_accuracy", mechanism="non-private")
+    ends = public[public["element"] == public["element"].max()]["value"].mean()
+    if ends < a["floor"]:
+        raise CannotJudge(
+            f"Training without noise ends at a test accuracy of {ends:.3g}, below {a['floor']:g}: "
+            f"too little is learned in this run to tell mechanisms apart. {setting_words(rows)}"
+        )
     gains: dict[str, list[Interval]] = {"published": [], "exact": []}
     closer, words = [], []
     for epsilon in a["epsilons"]:

@@ -14,7 +14,6 @@ from paper_figures.ledger import (
     measurement,
 )
 from paper_figures.measurements.judging import (
-    Interval,
     judge_order,
     judge_parts,
     listed,
@@ -23,6 +22,7 @@ from paper_figures.measurements.judging import (
     pick,
 )
 from paper_figures.registry import Results
+from paper_figures.select import LEVELS
 
 ACCURACIES = {"features": "test_accuracy", "gradients": "final_test_accuracy"}
 
@@ -143,7 +143,8 @@ def gradients_beside_features(claim: Claim, results: Results) -> Measured:
             f"with 95% intervals over trials. {_levels(frames['gradients'], a['mechanism'])} The "
             "features' noise is that of (epsilon / q, delta / q), though every record is released. "
             "With both rescaled until their true delta is the claimed one the differences are "
-            f"{_means(found['exact'])}. The two studies differ in networks, steps and records."
+            f"{listed(map(str, found['exact'])) if found['exact'] else 'not known'}. The two "
+            f"studies differ in networks, steps and records. {_extent(frames['gradients'])}"
         ),
         footing="both",
         trials=found["published"][0].trials,
@@ -161,5 +162,7 @@ def _levels(rows: pd.DataFrame, mechanism: str) -> str:
     return f"With private gradients it reaches {listed(words)}."
 
 
-def _means(gaps: list[Interval]) -> str:
-    return listed(f"{gap.mean:+.3g}" for gap in gaps) if gaps else "not known"
+def _extent(rows: pd.DataFrame) -> str:
+    """Which mechanisms and data sets the study of gradients has."""
+    mechanisms = [m for m in rows["mechanism"].unique() if m not in LEVELS]
+    return f"Gradients were run for {listed(mechanisms)} on {listed(rows['dataset'].unique())}."

@@ -87,7 +87,7 @@ def order_rows(published, exact, **kind):
     ],
 )
 def test_learning_order(published, expected, make_claim, make_results):
-    claim = make_claim(dataset="mnist", epsilons=[16.983])
+    claim = make_claim(dataset="mnist", epsilons=[16.983], floor=0.3)
     rows = order_rows(published, (0.1, 0.9, 0))
     found = learning_order(claim, make_results(rows))
     assert found.verdict == expected
@@ -95,8 +95,15 @@ def test_learning_order(published, expected, make_claim, make_results):
     assert "differences are -0.8 and -0.8" in found.detail
 
 
+def test_training_that_learns_nothing_without_noise_decides_nothing(make_claim, make_results):
+    claim = make_claim(dataset="mnist", epsilons=[16.983], floor=0.3)
+    rows = order_rows((0.12, 0.1, 0.15), (0.1, 0.1, 0))
+    with pytest.raises(CannotJudge, match=r"ends at a test accuracy of 0\.15, below 0\.3"):
+        learning_order(claim, make_results(rows))
+
+
 def test_only_official_data_are_judged(make_claim, make_results):
-    claim = make_claim(dataset="mnist", epsilons=[16.983])
+    claim = make_claim(dataset="mnist", epsilons=[16.983], floor=0.3)
     rows = order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0), source="bundled")
     with pytest.raises(CannotJudge, match="data_source official"):
         learning_order(claim, make_results(rows))
