@@ -11,7 +11,8 @@ square 1, which the noise dominates.
 Query: the identity on one batch, shape (batch, d) as in Table 1. Adjacency: one record is replaced
 by another, which changes one row by at most 2 per feature: l2 sensitivity 2 sqrt(d), l1 2 d. The
 paper does not give its own; mgm2021, by the same authors, takes 2 sqrt(batch d), as if a whole
-batch changed. A last batch that is not full is released as one that is, and cut.
+batch changed. A last batch that is not full is released as one that is, and cut. Labels are taken
+to be public, as in the paper, which releases nothing else: what is spent is spent on features.
 
 Published: the paper calls (epsilon / q, delta / q) the amplified budget of a batch, q = batch /
 records, for MVG, the analytic Gaussian and IMGM; here it goes to all mechanisms, as they could not

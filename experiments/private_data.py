@@ -5,6 +5,7 @@ classifier on what it gets and is tested on clean images (the paper's three user
 here, as each image is protected on its own). Adjacency: local. Any image with pixels in [0, 1] may
 become any other: with I pixels l2 sensitivity sqrt(I), l1 sensitivity I, Frobenius bound sqrt(I).
 Channels are stacked as rows, so that every image is a matrix. Released pixels are not clipped.
+Labels are taken to be public, as the paper protects images only.
 
 The paper writes Delta = 256 (its Table 2) and pixels in (-1, 1) (its eq. 17); the noise relative to
 the pixels' range is the same for any of them but for p, which is negligible at these sizes.

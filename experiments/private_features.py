@@ -5,7 +5,8 @@ with tanh at its end, and release every feature vector through the mechanism; th
 last fully connected layer on what it gets and is tested on the features of clean images (the
 paper's three users change nothing here, as each vector is protected on its own). Adjacency: local.
 Any features in [-1, 1] may become any others: with I features l2 sensitivity 2 sqrt(I) (eq. 18),
-l1 sensitivity 2 I. A vector is one row (1, I). Released features are not clipped.
+l1 sensitivity 2 I. A vector is one row (1, I). Released features are not clipped. Labels are taken
+to be public, as the paper protects features only.
 
 The paper's Delta (its Table 3) is 256, the number of grey values of a pixel; features have the
 range 2, which is used: at 256 all noise would be 128 times as large.

@@ -169,4 +169,6 @@ def _svd_bound(gram: np.ndarray) -> float:
     It bounds the strategies whose columns have l2 norm at most 1; l1 norm 1 is one of those.
     """
     values = linalg.eigvalsh(gram)
-    return float(np.sqrt(np.maximum(values, 0.0)).sum() ** 2 / len(gram))
+    # What is zero but for rounding would add up under the root.
+    values[values < len(gram) * np.finfo(float).eps * values.max()] = 0.0
+    return float(np.sqrt(values).sum() ** 2 / len(gram))

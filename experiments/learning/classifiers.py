@@ -101,12 +101,19 @@ def trained(
 
 
 def outputs(network: Network, parameters, inputs: np.ndarray) -> np.ndarray:
-    """What a network makes of inputs (n, ...), a thousand at a time."""
+    """What a network makes of inputs (n, ...), a thousand at a time.
+
+    Raises:
+        ArithmeticError: Not finite numbers.
+    """
     import torch
 
     with torch.no_grad():
         parts = torch.from_numpy(inputs).split(1000)
-        return torch.cat([network.logits(parameters, part) for part in parts]).numpy()
+        found = torch.cat([network.logits(parameters, part) for part in parts])
+    if not torch.isfinite(found).all():
+        raise ArithmeticError("training diverged: what the network gives is not finite")
+    return found.numpy()
 
 
 def prepare(device: str = "cpu") -> str:

@@ -136,13 +136,23 @@ def train(
 
 
 def accuracy(network: Network, parameters, images, labels) -> float:
-    """Share of examples whose largest logit is that of their label."""
+    """Share of examples whose largest logit is that of their label.
+
+    Raises:
+        Diverged: Logits are not finite, so that none is the largest.
+    """
     right = 0
     with torch.no_grad():
         for x, y in zip(
             images.split(_EVALUATED_AT_ONCE), labels.split(_EVALUATED_AT_ONCE), strict=True
         ):
-            right += int((network.logits(parameters, x).argmax(dim=1) == y).sum())
+            logits = network.logits(parameters, x)
+            if not torch.isfinite(logits).all():
+                raise Diverged(
+                    "training diverged: the network's logits are not finite; the noise or the "
+                    "learning rate is too large for it"
+                )
+            right += int((logits.argmax(dim=1) == y).sum())
     return right / len(labels)
 
 

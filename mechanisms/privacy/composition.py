@@ -34,6 +34,7 @@ from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 _CUT = 1e-15
 # Absolute error of the FFT in delta: about ten times the largest seen against closed forms.
 FFT_ERROR = 1e-12
+_NO_MASS = 1e-290
 _NODES = 512
 _GRID = 1 << 16
 _SAMPLES_AT_ONCE = 1 << 22
@@ -124,7 +125,10 @@ class LossDistribution:
         """Distribution of the sum of `times` independent losses."""
         if times == 1:
             return self
-        low, high = common.compute_self_convolve_bounds(self.masses, times, _CUT)
+        # A largest loss of hardly any mass makes its Chernoff bounds overflow.
+        likely = np.where(self.masses < _NO_MASS, 0.0, self.masses)
+        low, high = common.compute_self_convolve_bounds(likely, times, _CUT)
+        high = max(high, low + 1)
         length = fft.next_fast_len(max(high - low + 1, self.masses.size), real=True)
         # Sums outside of [low, high], of mass below the cut, wrap around.
         wrapped = fft.irfft(fft.rfft(self.masses, length) ** times, length)
@@ -143,7 +147,9 @@ class LossDistribution:
         """delta(epsilon): linear in e^epsilon between the losses of the grid."""
         position = np.clip(epsilon / self.spacing - self.first, 0.0, self.masses.size - 1.0)
         cell = np.minimum(position.astype(int), self.masses.size - 2)
-        share = np.expm1((position - cell) * self.spacing) / np.expm1(self.spacing)
+        # expm1(part h) / expm1(h), in terms that cannot overflow.
+        part, h = position - cell, self.spacing
+        share = np.exp((part - 1) * h) * (np.expm1(-part * h) / np.expm1(-h))
         left, right = self._profile[cell], self._profile[cell + 1]
         return self.infinite + left + share * (right - left)
 
@@ -190,7 +196,7 @@ def chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribu
     gap, fall = np.diff(nodes) * spacing, -np.diff(delta)
     # A fall over one gap is P(right end) and beyond, less e^-gap of it: Algorithm 1.
     from_left = np.r_[1 - delta[0], fall / -np.expm1(-gap)]
-    from_right = np.r_[fall / np.expm1(gap), 0.0]
+    from_right = np.r_[np.exp(-gap) * fall / -np.expm1(-gap), 0.0]
     masses = np.zeros(nodes[-1] - nodes[0] + 1)
     masses[nodes - nodes[0]] = np.maximum(from_left - from_right, 0.0)
     return LossDistribution(
@@ -205,9 +211,14 @@ def _merged(
     survival_q = np.exp(-epsilon) * np.maximum(survival - delta, 0.0)  # Q(L > epsilon)
     mass_p = np.maximum(-np.diff(survival), 0.0)
     mass_q = np.maximum(-np.diff(survival_q), 0.0)
-    kept = (mass_p > 0) & (mass_q > 0)
+    kept = mass_p > 0
     mass_p, mass_q = mass_p[kept], mass_q[kept]
-    inside = np.log(mass_p / mass_q).clip(epsilon[:-1][kept], epsilon[1:][kept])
+    # Beyond a loss of some 700 Q(cell) is zero to all digits: the cell has the loss of its left
+    # end, which is better still.
+    with np.errstate(divide="ignore", over="ignore"):
+        inside = np.log(mass_p / mass_q)
+    inside[mass_q < np.finfo(float).tiny] = 0.0
+    inside = inside.clip(epsilon[:-1][kept], epsilon[1:][kept])
     zero = max(1 - survival[0] - survival_q[0], 0.0)
     losses = np.r_[-inside, 0.0, inside] / spacing
     masses = np.r_[mass_q, zero, mass_p]

@@ -139,7 +139,7 @@ def test_every_drawing_writes_its_files_and_twice_the_same_bytes(name, stored, t
         ("tldp2025_table5", ["noise as published", "Delta = 1", "Adjacency local"]),
         (
             "tldp2025_fig2",
-            ["data bundled", "150 public records", "150 others released as 32 features"],
+            ["data bundled", "150 public records", "150 other records released as 32 features"],
         ),
         (
             "tldp2025_fig3",

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from experiments.learning import loop
+from experiments.learning.classifiers import outputs
 from experiments.learning.clipping import Clipping
 from experiments.learning.data import load
 from experiments.learning.networks.tutorials import TUTORIALS
@@ -153,3 +154,14 @@ def test_divergence_is_told(data):
 
     with pytest.raises(loop.Diverged, match="epoch 1 of 3: the gradients are not finite"):
         loop.train(NETWORK, data, PLAN, huge, SEEDS)
+
+
+def test_no_accuracy_of_logits_that_are_no_numbers(data):
+    """The last step of a run is followed by no gradient that would tell."""
+    images, labels = torch.from_numpy(data.test_inputs), torch.from_numpy(data.test_labels)
+    start = NETWORK.initial(np.random.default_rng(0))
+    assert 0 <= loop.accuracy(NETWORK, torch.from_numpy(start), images, labels) <= 1
+    with pytest.raises(loop.Diverged, match="logits are not finite"):
+        loop.accuracy(NETWORK, torch.from_numpy(start * np.float32(1e30)), images, labels)
+    with pytest.raises(ArithmeticError, match="gives is not finite"):
+        outputs(NETWORK, torch.from_numpy(start * np.float32(1e30)), data.test_inputs)
