@@ -65,7 +65,7 @@ def gradient(network, parameters, inputs, labels):
 def test_one_local_step_is_central_gradient_descent(data, tmp_path):
     """Eight records each, one left over: the mean of five gradients is that of their union."""
     _, found = after(federated.train, NETWORK, data, PLAN, exact, path=tmp_path)
-    used = np.random.default_rng(SEEDS.batches).permutation(41)[:40]
+    used = np.random.default_rng([SEEDS.batches, PLAN.rounds]).permutation(41)[:40]
     inputs, labels = data.train_inputs[used], data.train_labels[used]
     expected = NETWORK.initial(np.random.default_rng(SEEDS.start))
     for _ in range(PLAN.rounds):
@@ -77,7 +77,7 @@ def test_one_participant_s_local_steps_are_its_own_training(data, tmp_path):
     """Four epochs of two steps in one round, against the same batches by hand."""
     plan = replace(PLAN, participants=1, rounds=1, local_epochs=4, batch=21)
     _, found = after(federated.train, NETWORK, data, plan, exact, path=tmp_path)
-    owned = np.random.default_rng(SEEDS.batches).permutation(41)
+    owned = np.random.default_rng([SEEDS.batches, 1]).permutation(41)
     batches = np.random.default_rng([SEEDS.batches, 0])
     sample = owned[batches.random(41) < 1]
     expected = NETWORK.initial(np.random.default_rng(SEEDS.start))
@@ -98,7 +98,7 @@ def test_uploads_are_clipped_sums_of_the_epochs_gradients(data):
 
     federated.train(NETWORK, data, replace(PLAN, rounds=1), keep, SEEDS)
     start = NETWORK.initial(np.random.default_rng(SEEDS.start))
-    owned = np.random.default_rng(SEEDS.batches).permutation(41)[:8]
+    owned = np.random.default_rng([SEEDS.batches, 1]).permutation(41)[:8]
     own = gradient(NETWORK, start, data.train_inputs[owned], data.train_labels[owned])
     assert len(uploads) == 5
     assert uploads[0] == pytest.approx(own, abs=1e-6)
