@@ -83,8 +83,8 @@ def train(
         for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
     )
     count = len(labels) // plan.participants
-    # Who has which records is a matter of the run: a stream after those of its rounds, 0, 1, ...
-    order = np.random.default_rng([seeds.batches, plan.rounds]).permutation(len(labels))
+    # Who has which records is a matter of the run, drawn apart from any round, [batches, round].
+    order = np.random.default_rng([seeds.batches, 0, 1]).permutation(len(labels))
     owned = order[: plan.participants * count].reshape(plan.participants, count)
     unit = plan.learning_rate * plan.steps(len(labels))
 
