@@ -83,7 +83,8 @@ def learning_order(claim: Claim, results: Results) -> Measured:
     if ends < a["floor"]:
         raise CannotJudge(
             f"Training without noise ends at a test accuracy of {ends:.3g}, below {a['floor']:g}: "
-            f"too little is learned in this run to tell mechanisms apart. {setting_words(rows)[:-1]}"
+            "too little is learned in this run to tell mechanisms apart. "
+            f"{setting_words(rows).removesuffix('.')}"
         )
     gains: dict[str, list[Interval]] = {"published": [], "exact": []}
     closer, words = [], []
