@@ -20,9 +20,9 @@ def fine_tuned(
     """Test labels (n,) by the network with a new last layer, all of it trained.
 
     Images are enlarged as for its features. They are not shifted and scaled to ImageNet's mean and
-    spread: batch normalisation after the first convolution takes out what that would do, and
-    released images are far from both. The seed is that of the new layer, of the dropout before it
-    and of the batches.
+    spread, from which released images are far: batch normalisation after the first convolution
+    takes out a shift, but for the borders, and a common scale. The seed is that of the new layer,
+    of the dropout before it and of the batches.
 
     Args:
         weights: Tensors by torchvision's names.
