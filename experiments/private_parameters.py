@@ -25,7 +25,7 @@ experiments/learning/curvature.py. The control without privacy does not clip.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -144,7 +144,8 @@ def check(settings: dict) -> None:
 class Problem:
     """What all mechanisms share.
 
-    users: inputs and labels of every user; public: those that are declared public.
+    users: inputs and labels of every user; public: those that are declared public; curvatures: of
+    the loss at every trial's start, (M,), as far as they were needed.
     """
 
     network: Network
@@ -153,6 +154,17 @@ class Problem:
     test: tuple[np.ndarray, np.ndarray]
     rounds: int
     settings: dict
+    curvatures: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def curvature(self, names: Names, trial: int) -> np.ndarray:
+        """The Hessian's diagonal at the start of a trial, on the public records."""
+        from experiments.learning.curvature import hessian_diagonal
+
+        if trial not in self.curvatures:
+            start = self.network.initial(np.random.default_rng(names.shared_seed("start", trial)))
+            rng = np.random.default_rng(names.shared_seed("curvature", trial))
+            self.curvatures[trial] = hessian_diagonal(self.network, start, *self.public, rng)
+        return self.curvatures[trial]
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
@@ -178,7 +190,10 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
     parts = [order[:public], *np.array_split(order[public:], USERS)]
     shown, *users = ((inputs[part], split.train_labels[part]) for part in parts)
     count = len(split.test_labels)
-    kept = rng.permutation(count)[: settings["test_records"].get(dataset, count)]
+    asked = settings["test_records"].get(dataset, count)
+    if asked > count:
+        raise ValueError(f"{dataset} has {count} test records, got {asked} as test_records")
+    kept = rng.permutation(count)[:asked]
     return Problem(
         network=NETWORKS[dataset][settings["networks"][dataset]],
         users=users,
@@ -210,18 +225,14 @@ def _mechanism(
     problem: Problem, variant: Variant, footing: str, point: Point, names: Names, trial: int
 ) -> Mechanism:
     """The mechanism of every release, with what it has to know of the network."""
-    from experiments.learning.curvature import hessian_diagonal, thresholds
+    from experiments.learning.curvature import thresholds
     from experiments.learning.releases import calibrated
 
     options = {}
     if "layers" in variant.mechanism.options:
         options["layers"] = [layer.size for layer in problem.network.layers]
     if "thresholds" in variant.mechanism.options:
-        start = problem.network.initial(np.random.default_rng(names.shared_seed("start", trial)))
-        rng = np.random.default_rng(names.shared_seed("curvature", trial))
-        options["thresholds"] = thresholds(
-            hessian_diagonal(problem.network, start, *problem.public, rng)
-        )
+        options["thresholds"] = thresholds(problem.curvature(names, trial))
     bound = problem.settings["clipping_bound"]
     query = box_query((1, problem.network.size), -bound, bound)
     budget = Budget(epsilon=point.epsilon, delta=point.delta)

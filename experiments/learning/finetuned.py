@@ -9,9 +9,9 @@ import numpy as np
 
 from experiments.learning.classifiers import Training, prepare
 from experiments.learning.data import Split
-from experiments.learning.pretrained import enlarged, network_of
+from experiments.learning.pretrained import coloured, network_of
 
-_AT_ONCE = 50
+_AT_ONCE = 500
 
 
 def fine_tuned(
@@ -19,18 +19,28 @@ def fine_tuned(
 ) -> np.ndarray:
     """Test labels (n,) by the network with a new last layer, all of it trained.
 
-    Images are enlarged as for its features. They are not shifted and scaled to ImageNet's mean and
-    spread, from which released images are far: batch normalisation after the first convolution
-    takes out a shift, but for the borders, and a common scale. The seed is that of the new layer,
-    of the dropout before it and of the batches.
+    Images keep their size, as "no preprocessing or size-trimming is applied" (Section 5.2.1). They
+    are not shifted and scaled to ImageNet's mean and spread either, from which released images are
+    far: batch normalisation after the first convolution takes out a shift, but for the borders, and
+    a common scale. The seed is that of the new layer, of the dropout before it and of the batches.
 
     Args:
         weights: Tensors by torchvision's names.
         data: Images (n, 1 or 3, height, width).
+
+    Raises:
+        ValueError: The last batch of an epoch has one record, which cannot be normalised.
+        ArithmeticError: The trained network's logits are not finite.
     """
     import torch
     from torch.nn.functional import cross_entropy
 
+    records = len(data.train_labels)
+    if records % training.batch == 1:
+        raise ValueError(
+            f"{records} records in batches of {training.batch} leave a last batch of one, which "
+            "cannot be normalised; keep one record more or fewer"
+        )
     device = prepare(training.device)
     torch.manual_seed(seed)
     network = network_of(weights)
@@ -42,8 +52,8 @@ def fine_tuned(
     images, labels = torch.from_numpy(data.train_inputs), torch.from_numpy(data.train_labels)
     rng, clock = np.random.default_rng(seed), time.perf_counter()
     for epoch in range(1, training.epochs + 1):
-        for chosen in torch.from_numpy(rng.permutation(len(labels))).split(training.batch):
-            logits = network(enlarged(images[chosen].to(device)))
+        for chosen in torch.from_numpy(rng.permutation(records)).split(training.batch):
+            logits = network(coloured(images[chosen].to(device)))
             loss = cross_entropy(logits, labels[chosen].to(device))
             optimiser.zero_grad()
             loss.backward()
@@ -58,8 +68,12 @@ def fine_tuned(
         )
     network.eval()
     with torch.inference_mode():
-        found = [
-            network(enlarged(part.to(device))).argmax(dim=1).cpu()
-            for part in torch.from_numpy(data.test_inputs).split(_AT_ONCE)
-        ]
-    return torch.cat(found).numpy()
+        logits = torch.cat(
+            [
+                network(coloured(part.to(device))).cpu()
+                for part in torch.from_numpy(data.test_inputs).split(_AT_ONCE)
+            ]
+        )
+    if not torch.isfinite(logits).all():
+        raise ArithmeticError("training diverged: the logits of MobileNetV2 are not finite")
+    return logits.argmax(dim=1).numpy()

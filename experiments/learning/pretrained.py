@@ -1,9 +1,10 @@
 """Features of images by torchvision's MobileNetV2 with ImageNet weights, as tldp2025 has them.
 
 The paper puts tanh in the place of every ReLU6, so that features lie in (-1, 1), and releases what
-enters the last fully connected layer (its Section 5.2.2). It does not say how images of 28 and 32
-pixels become the network's: here as torchvision prepares images for these weights, enlarged to 256
-pixels of which the middle 224 are used, grey ones with three equal channels.
+enters the last fully connected layer (its Section 5.2.2). For these features it does not say how
+images of 28 and 32 pixels become the network's: here as torchvision prepares images for these
+weights, enlarged to 256 pixels of which the middle 224 are used, grey ones with three equal
+channels. Classifiers of images are trained on the raw size: finetuned.py.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarr
     found, clock, told = [], time.perf_counter(), 0
     with torch.inference_mode():
         for part in torch.from_numpy(images).split(_AT_ONCE):
-            shown = normalize(enlarged(part.to(device)), _MEANS, _SPREADS)
+            shown = normalize(_enlarged(part.to(device)), _MEANS, _SPREADS)
             found.append(body(shown).mean(dim=(2, 3)).cpu())
             done, spent = _AT_ONCE * len(found), time.perf_counter() - clock
             if spent > told + 10:
@@ -67,11 +68,16 @@ def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarr
     return torch.cat(found).numpy()
 
 
-def enlarged(images):
-    """Three channels and the middle 224 of 256 x 256 pixels, of a tensor of images."""
+def coloured(images):
+    """Three channels, of a tensor of grey or coloured images."""
+    return images.expand(-1, 3, -1, -1)
+
+
+def _enlarged(images):
+    """Three channels and the middle 224 of 256 x 256 pixels."""
     from torchvision.transforms.functional import center_crop, resize
 
-    return center_crop(resize(images.expand(-1, 3, -1, -1), [256], antialias=True), [224])
+    return center_crop(resize(coloured(images), [256], antialias=True), [224])
 
 
 def network_of(weights: dict):

@@ -27,8 +27,8 @@ def seeds_of(point: Point, names: Names, trial: int) -> Seeds:
 
 
 def checkpoint_of(point: Point, names: Names, trial: int) -> Path | None:
-    """Where a trial keeps its checkpoint, if anywhere."""
-    return names.folder and names.folder / f"epsilon-{point.epsilon:g}-{trial}.checkpoint"
+    """Where a trial keeps its checkpoint, if anywhere; no two budgets share a file."""
+    return names.folder and names.folder / f"epsilon-{point.epsilon:.17g}-{trial}.checkpoint"
 
 
 def label_of(mechanism: Mechanism, point: Point, names: Names, trial: int) -> str:

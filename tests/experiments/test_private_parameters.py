@@ -200,6 +200,7 @@ def test_baselines_are_told_of_the_network(settings, key):
         thresholds = first.settings["thresholds"]
         assert thresholds.shape == (1, 2410) and 0 < thresholds.min() < thresholds.max() == 1
         assert not np.array_equal(thresholds, second.settings["thresholds"])
+        assert sorted(problem.curvatures) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -220,3 +221,9 @@ def test_bad_settings_are_named(changed, words):
 def test_too_few_records_are_told(settings):
     with pytest.raises(ValueError, match="of which 64 are to be public"):
         private_parameters.load(settings | {"records": {"digits": 66}}, "digits", None, names("x"))
+
+
+def test_too_few_test_records_are_told(settings):
+    asked = settings | {"test_records": {"digits": 360}}
+    with pytest.raises(ValueError, match="digits has 359 test records, got 360 as test_records"):
+        private_parameters.load(asked, "digits", None, names("x"))

@@ -91,15 +91,28 @@ def test_fine_tuning_is_training_of_all_of_torchvisions_network(weights):
     network.load_state_dict(weights)
     network.classifier[1] = torch.nn.Linear(1280, 50)
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
-    # The same size and part of the image, without shift and scale.
-    shown = MobileNet_V2_Weights.IMAGENET1K_V1.transforms(mean=(0, 0, 0), std=(1, 1, 1))
-    large = shown(torch.from_numpy(images).expand(-1, 3, -1, -1))
+    # Grey in three equal channels; neither enlarged, cut, shifted nor scaled.
+    seen = torch.from_numpy(np.repeat(images, 3, axis=1))
     order = np.random.default_rng(1).permutation(8)
     for chosen in (order[:4], order[4:]):
         optimiser.zero_grad()
-        loss = -torch.log_softmax(network(large[chosen]), 1)[range(4), labels[chosen]].mean()
+        loss = -torch.log_softmax(network(seen[chosen]), 1)[range(4), labels[chosen]].mean()
         loss.backward()
         optimiser.step()
     network.eval()
-    assert found[0].tolist() == network(large[8:]).argmax(dim=1).tolist()
+    assert found[0].tolist() == network(seen[8:]).argmax(dim=1).tolist()
     assert np.array_equal(found[0], found[1]) and not np.array_equal(found[0], found[2])
+
+
+def test_fine_tuning_says_what_it_cannot_do(weights):
+    inputs, labels = GREYS[[0, 1, 0, 1, 0]], np.array([0, 1, 0, 1, 0])
+    data = Split(
+        train_inputs=inputs[:4],
+        train_labels=labels[:4],
+        test_inputs=inputs[4:],
+        test_labels=labels[4:],
+    )
+    with pytest.raises(ArithmeticError, match="logits of MobileNetV2 are not finite"):
+        fine_tuned(weights, data, 10, Training(epochs=1, batch=4, learning_rate=1e30), 0)
+    with pytest.raises(ValueError, match=r"4 records in batches of 3 leave a last batch of one"):
+        fine_tuned(weights, data, 10, Training(epochs=1, batch=3), 0)
