@@ -20,6 +20,7 @@ include: "workflow/rules/ledger.smk"
 localrules:
     all,
     data,
+    download_data,
     results,
     tables,
     figures,

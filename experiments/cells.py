@@ -54,6 +54,10 @@ class Cell:
         settings = config["experiments"][self.experiment]
         return [self.files] * official + also_read(experiment, settings, self.dataset)
 
+    def takes_gpu(self, config: dict) -> bool:
+        """Whether it uses a CUDA device where there is one."""
+        return config["experiments"][self.experiment].get("device") == "auto"
+
     def names(self, config: dict) -> Names:
         """What its seeds are made of."""
         return Names(

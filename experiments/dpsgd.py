@@ -37,6 +37,7 @@ from experiments.checks import (
 from experiments.experiment import Names, Point, Value, Variant, trials_of
 from experiments.learning import data
 from experiments.learning.clipping import RULES, Clipping
+from experiments.learning.machine import DEVICE, THREADS
 from experiments.learning.networks.tutorials import TUTORIALS
 from mechanisms import Budget, Mechanism
 
@@ -44,7 +45,6 @@ NAME = "dpsgd"
 PAPER = "r1smg2024"
 DATASETS = {name: data.SOURCES[name] for name in TUTORIALS}
 SPLITS_TRIALS = True
-DEVICES = ("cpu", "auto")
 
 
 SETTINGS = {
@@ -78,13 +78,8 @@ SETTINGS = {
         "false positive rates at which the canary is tested",
         [1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3],
     ),
-    "threads": Setting("a whole number >= 1", integer(1), "threads of torch in one cell", 1),
-    "device": Setting(
-        "cpu or auto",
-        one_of(*DEVICES),
-        "auto: CUDA where there is one; its results are not the CPU's",
-        "cpu",
-    ),
+    "threads": THREADS,
+    "device": DEVICE,
 }
 
 

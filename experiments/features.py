@@ -46,6 +46,7 @@ from experiments.grid import EPSILONS, points_over
 from experiments.learning import data
 from experiments.learning.classifiers import Training, in_units, network
 from experiments.learning.extractor import Extracted, extract
+from experiments.learning.machine import DEVICE
 from experiments.learning.networks.cut import CUTS
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query
 
@@ -93,6 +94,7 @@ SETTINGS = EPSILONS | {
     ),
     "learning_rate": Setting("a number > 0", positive, "of this gradient descent", 0.1),
     "trials": Setting("a whole number >= 1", integer(1), "releases and trainings per epsilon", 3),
+    "device": DEVICE,
 }
 
 
@@ -124,7 +126,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
         CUTS[settings["networks"][dataset]],
         split,
         settings["public_share"],
-        Training(epochs=settings["extractor_epochs"][dataset]),
+        Training(epochs=settings["extractor_epochs"][dataset], device=settings["device"]),
         names.shared_seed("extractor"),
     )
     return Problem(dataset, extracted, settings)
@@ -172,6 +174,7 @@ def measure(
         batch=settings["batch"],
         learning_rate=settings["learning_rate"],
         optimiser="sgd",
+        device=settings["device"],
     )
     for trial in trials_of(settings):
         seed = names.seed(point, trial)

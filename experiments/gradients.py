@@ -2,10 +2,10 @@
 
 Every step draws each record with probability q = lot / records, clips the gradients of the
 cross-entropy to l2 norm C and releases their sum through the mechanism; the step moves by it over
-the expected lot. The paper averages over the lot that is drawn, and takes C for the sensitivity of
-the average; the same noise relative to C is meant. Adjacency: one record is added or removed, the
-sensitivity of the sum is C. The sum over all layers is one row (1, M), since one bound C couples
-them (experiments/learning/clipping.py).
+the expected lot. Adjacency: one record is added or removed, the sensitivity of the sum is C. The
+paper's query is the average over a lot, and it takes C for its sensitivity: read literally, noise
+for C on the average would be `lot` times that of here, on both footings. The sum over all layers is
+one row (1, M), since one bound C couples them (experiments/learning/clipping.py).
 
 The point's (epsilon, delta) is that of the whole run. A step has its share by Theorem 3.4 of
 Kairouz, Oh and Viswanath, as the paper says, over q as it has sampling amplification in its type II
@@ -33,7 +33,6 @@ from experiments.checks import (
     Setting,
     integer,
     mapping_of,
-    one_of,
     positive,
     require_entries,
 )
@@ -42,6 +41,7 @@ from experiments.grid import EPSILONS, points_over
 from experiments.learning import data
 from experiments.learning.clipping import Clipping
 from experiments.learning.graphs import mixed_words
+from experiments.learning.machine import DEVICE, THREADS
 from experiments.learning.networks import graph
 from experiments.learning.networks.alexnet import ALEXNET
 from experiments.learning.networks.lenet import LENET
@@ -63,7 +63,6 @@ NETWORKS = {
 }
 DATASETS = {name: data.SOURCES[name] for name in (*NETWORKS, "cora")}
 SPLITS_TRIALS = True
-DEVICES = ("cpu", "auto")
 # Examples whose gradients are in memory at once, but for networks of more than 2^21 parameters.
 # Few of Cora's nodes have many neighbours: in small parts most need little padding.
 _AT_ONCE = {"cora": 16}
@@ -94,13 +93,8 @@ SETTINGS = EPSILONS | {
         "a number > 0", positive, "l2 norm that gradients are clipped to", 1.0
     ),
     "trials": Setting("a whole number >= 1", integer(1), "runs per budget", 1),
-    "threads": Setting("a whole number >= 1", integer(1), "threads of torch in one cell", 1),
-    "device": Setting(
-        "cpu or auto",
-        one_of(*DEVICES),
-        "auto: CUDA where there is one; its results are not the CPU's",
-        "cpu",
-    ),
+    "threads": THREADS,
+    "device": DEVICE,
 }
 
 

@@ -35,6 +35,7 @@ from experiments.learning import data
 from experiments.learning.box import box_query
 from experiments.learning.classifiers import Training, in_units, logistic, network, weighted_f1
 from experiments.learning.finetuned import fine_tuned
+from experiments.learning.machine import DEVICE
 from experiments.learning.networks.tutorials import TUTORIALS
 from experiments.learning.protection import protected, squared_error
 from mechanisms import AdditiveMechanism, Budget, Query
@@ -64,12 +65,7 @@ SETTINGS = EPSILONS | {
     ),
     "training_epochs": Setting("a whole number >= 1", integer(1), "epochs of a network", 10),
     "trials": Setting("a whole number >= 1", integer(1), "releases and trainings per epsilon", 3),
-    "device": Setting(
-        "cpu or auto",
-        one_of("cpu", "auto"),
-        "of a network; auto: CUDA where there is one; its results are not the CPU's",
-        "cpu",
-    ),
+    "device": DEVICE,
 }
 
 

@@ -35,6 +35,7 @@ from experiments.learning import data, pretrained
 from experiments.learning.box import box_query
 from experiments.learning.classifiers import Training, in_units, network, weighted_f1
 from experiments.learning.extractor import Extracted, extract
+from experiments.learning.machine import DEVICE
 from experiments.learning.networks.cut import CUTS, perceptron
 from experiments.learning.protection import protected, squared_error
 from mechanisms import AdditiveMechanism, Budget
@@ -77,12 +78,7 @@ SETTINGS = EPSILONS | {
         "a whole number >= 1", integer(1), "epochs of the last layer on the released features", 10
     ),
     "trials": Setting("a whole number >= 1", integer(1), "releases and trainings per epsilon", 3),
-    "device": Setting(
-        "cpu or auto",
-        one_of("cpu", "auto"),
-        "of the extractor; auto: CUDA where there is one; its results are not the CPU's",
-        "cpu",
-    ),
+    "device": DEVICE,
 }
 
 

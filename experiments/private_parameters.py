@@ -44,6 +44,7 @@ from experiments.grid import EPSILONS, points_over
 from experiments.learning import averaging, data
 from experiments.learning.box import box_query
 from experiments.learning.classifiers import Training, outputs, weighted_f1
+from experiments.learning.machine import DEVICE
 from experiments.learning.networks.bilstm import bilstm
 from experiments.learning.networks.mobilenet import FULL, SMALL, mobilenet
 from experiments.learning.networks.multilayer import multilayer
@@ -119,12 +120,7 @@ SETTINGS = EPSILONS | {
     "learning_rate": Setting("a number > 0", positive, "of Adam", 0.001),
     "batch": Setting("a whole number >= 1", integer(1), "records per local step", 64),
     "trials": Setting("a whole number >= 1", integer(1), "runs per epsilon", 3),
-    "device": Setting(
-        "cpu or auto",
-        one_of("cpu", "auto"),
-        "auto: CUDA where there is one; its results are not the CPU's",
-        "cpu",
-    ),
+    "device": DEVICE,
 }
 
 

@@ -475,7 +475,7 @@ _TABLE = (
     ),
     Dataset(
         name="mobilenet_v2",
-        title="Weights of torchvision's MobileNetV2, trained on ImageNet (IMAGENET1K_V1)",
+        title="MobileNetV2 of torchvision (IMAGENET1K_V1)",
         source="official",
         licence="BSD 3-Clause, that of torchvision; ImageNet has terms of its own",
         citation="Sandler, Howard, Zhu, Zhmoginov, Chen. MobileNetV2: inverted residuals and "

@@ -6,12 +6,12 @@ no preprocessing of the pixels, only a unit in which optimisers work. Test image
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 import numpy as np
 
 from experiments.learning.data import Split
+from experiments.learning.machine import prepared
 from experiments.learning.networks.network import Network
 
 # lambda in mean log-loss + lambda / 2 ||w||^2: of 0.1, 0.01 and 0.001 the best on noisy digits.
@@ -84,7 +84,7 @@ def trained(
     import torch
     from torch.nn.functional import cross_entropy
 
-    device = prepare(training.device)
+    device = prepared(training.device)
     parameters = torch.from_numpy(start.copy()).to(device).requires_grad_()
     optimiser = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[training.optimiser](
         [parameters], lr=training.learning_rate
@@ -114,19 +114,6 @@ def outputs(network: Network, parameters, inputs: np.ndarray) -> np.ndarray:
     if not torch.isfinite(found).all():
         raise ArithmeticError("training diverged: what the network gives is not finite")
     return found.numpy()
-
-
-def prepare(device: str = "cpu") -> str:
-    """The device that is meant; one thread, and on a CPU only operations that repeat themselves."""
-    import torch
-
-    torch.set_num_threads(1)
-    found = "cuda" if device == "auto" and torch.cuda.is_available() else "cpu"
-    # cuBLAS reads this when it starts. CUDA has no deterministic form of every operation: torch
-    # warns of such ones instead of refusing them.
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.use_deterministic_algorithms(True, warn_only=found == "cuda")
-    return found
 
 
 def weighted_f1(labels: np.ndarray, predicted: np.ndarray) -> float:

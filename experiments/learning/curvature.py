@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.learning.classifiers import prepare
+from experiments.learning.machine import prepared
 from experiments.learning.networks.network import Network
 
 
@@ -23,7 +23,7 @@ def hessian_diagonal(
     import torch
     from torch.nn.functional import cross_entropy
 
-    prepare()
+    prepared()
     at = torch.from_numpy(parameters.copy()).requires_grad_()
     loss = cross_entropy(network.logits(at, torch.from_numpy(inputs)), torch.from_numpy(labels))
     (slope,) = torch.autograd.grad(loss, at, create_graph=True)

@@ -11,7 +11,8 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from experiments.learning.data import Split
-from experiments.learning.loop import accuracy, prepared
+from experiments.learning.loop import accuracy
+from experiments.learning.machine import prepared
 from experiments.learning.networks.network import Network
 from experiments.learning.rounds import Round, in_rounds, require_finite
 from experiments.learning.trial import Seeds
@@ -77,7 +78,7 @@ def train(
     Raises:
         Diverged: The server's parameters are not finite any more.
     """
-    device = prepared(plan.threads, plan.device)
+    device = prepared(plan.device, plan.threads)
     inputs, labels, test_inputs, test_labels = (
         torch.from_numpy(array).to(device)
         for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)

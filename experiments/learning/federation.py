@@ -16,18 +16,17 @@ from experiments.checks import (
     list_of,
     mapping_of,
     number,
-    one_of,
     positive,
 )
 from experiments.experiment import Names, Point, Value
 from experiments.learning import data
+from experiments.learning.machine import DEVICE, THREADS
 from mechanisms import AdditiveMechanism, Budget, Mechanism
 
 if TYPE_CHECKING:
     from experiments.learning.rounds import Round
     from experiments.learning.uploads import Uploads
 
-DEVICES = ("cpu", "auto")
 # Settings of both studies with an entry for every data set.
 BY_DATASET = ("budgets", "rounds", "batch", "learning_rate")
 
@@ -62,13 +61,8 @@ SETTINGS = {
         integer(1), "whole numbers >= 1", "test records kept, drawn at random; all where absent", {}
     ),
     "trials": Setting("a whole number >= 1", integer(1), "runs per budget", 1),
-    "threads": Setting("a whole number >= 1", integer(1), "threads of torch in one cell", 1),
-    "device": Setting(
-        "cpu or auto",
-        one_of(*DEVICES),
-        "auto: CUDA where there is one; its results are not the CPU's",
-        "cpu",
-    ),
+    "threads": THREADS,
+    "device": DEVICE,
 }
 
 

@@ -7,8 +7,9 @@ import time
 
 import numpy as np
 
-from experiments.learning.classifiers import Training, prepare
+from experiments.learning.classifiers import Training
 from experiments.learning.data import Split
+from experiments.learning.machine import prepared
 from experiments.learning.pretrained import coloured, network_of
 
 _AT_ONCE = 500
@@ -41,7 +42,7 @@ def fine_tuned(
             f"{records} records in batches of {training.batch} leave a last batch of one, which "
             "cannot be normalised; keep one record more or fewer"
         )
-    device = prepare(training.device)
+    device = prepared(training.device)
     torch.manual_seed(seed)
     network = network_of(weights)
     network.classifier[-1] = torch.nn.Linear(network.last_channel, classes)

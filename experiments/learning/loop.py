@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ import torch
 from experiments.learning.clipping import Clipping
 from experiments.learning.data import Split
 from experiments.learning.gradients import clipped_sum
+from experiments.learning.machine import prepared
 from experiments.learning.networks.network import Network
 from experiments.learning.trial import Seeds
 
@@ -86,7 +86,7 @@ def train(
     Raises:
         Diverged: Gradients are not finite any more.
     """
-    device = prepared(plan.threads, plan.device)
+    device = prepared(plan.device, plan.threads)
     images, labels, test_inputs, test_labels = (
         torch.from_numpy(array).to(device)
         for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
@@ -154,17 +154,6 @@ def accuracy(network: Network, parameters, images, labels) -> float:
                 )
             right += int((logits.argmax(dim=1) == y).sum())
     return right / len(labels)
-
-
-def prepared(threads: int, device: str) -> str:
-    """The device; on a CPU every operation has to be one that always gives the same bytes."""
-    torch.set_num_threads(threads)
-    device = "cuda" if device == "auto" and torch.cuda.is_available() else "cpu"
-    # cuBLAS reads this when it starts. CUDA has no deterministic form of every operation: torch
-    # warns of such ones instead of refusing them.
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.use_deterministic_algorithms(True, warn_only=device == "cuda")
-    return device
 
 
 def begin(

@@ -15,9 +15,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from experiments.learning.classifiers import prepare
 from experiments.learning.data import Split
 from experiments.learning.extractor import Extracted
+from experiments.learning.machine import prepared
 
 FEATURES = 1280
 _AT_ONCE = 50
@@ -49,7 +49,7 @@ def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarr
     import torch
     from torchvision.transforms.functional import normalize
 
-    device = prepare(device)
+    device = prepared(device)
     body = _body(weights).to(device)
     found, clock, told = [], time.perf_counter(), 0
     with torch.inference_mode():

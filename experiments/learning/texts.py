@@ -15,7 +15,8 @@ from experiments.learning.held_out import held_out
 SOURCES = {"imdb": "official", "reviews": "simulated"}
 
 # Of mgm2021's gradient shape 20,002 x 128: the most frequent words, one number for all others, and
-# one for the empty places before a short review. None of the papers says how long reviews are.
+# one for the empty places before a short review. tldp2025 cuts reviews at 500 words, mgm2021 and
+# imgm2022 do not say where.
 WORDS = {"imdb": 20_000, "reviews": 191}
 LENGTH = {"imdb": 200, "reviews": 40}
 EMPTY, OTHER = 0, 1

@@ -16,6 +16,7 @@ rule run_cell:
         # The child's limit and room for its parent. Resources may change without a rerun.
         mem_mb=int(CONFIG["limits"]["memory_gib"] * 1024) + 512,
         runtime=int(CONFIG["limits"]["seconds"] / 60) + 5,
+        gpu=lambda wildcards: int(CELLS[wildcards.cell].takes_gpu(CONFIG)),
     params:
         specification=lambda wildcards: CELLS[wildcards.cell].specification(CONFIG),
     script:
