@@ -81,6 +81,7 @@ class Cell:
     def sources(self, config: dict) -> list[str]:
         """The code its numbers depend on: editing one of these files reruns the cell."""
         modules = (
+            "experiments.runner",
             "experiments.worker",
             f"experiments.{self.experiment}",
             # Loaders are chosen by name, so no import statement tells of them.

@@ -19,6 +19,7 @@ import yaml
 
 import paper_figures.measurements
 from experiments.frames import read_frame
+from experiments.sources import source_files
 from paper_figures.registry import Results
 
 REPRODUCED = "reproduced"
@@ -136,6 +137,15 @@ def all_measurements() -> dict[str, Measurement]:
                     raise LedgerError(f"two measurements are called {declared.name}")
                 found[declared.name] = declared
     return dict(sorted(found.items()))
+
+
+def judging_sources() -> list[str]:
+    """Code that verdicts depend on: measurements, what they import, and all mechanisms."""
+    package = paper_figures.measurements
+    names = [info.name for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")]
+    imported = set().union(*(source_files(name) for name in (__name__, *names)))
+    # Looked up by name, so that no import tells of them.
+    return sorted(imported | {str(path) for path in Path("mechanisms").rglob("*.py")})
 
 
 def all_claims() -> list[Claim]:

@@ -42,13 +42,13 @@ def federated_order(claim: Claim, results: Results) -> Measured:
     a = claim.arguments
     datasets = official(results.rows, a["experiment"], a["datasets"])
     verdicts, words, others = [], [], []
-    trials = []
+    every_gain, trials = [], []
     for dataset in datasets:
         rows = _finals(results.rows, a["experiment"], dataset)
         pairs = list(itertools.pairwise(a["order"]))
         inside = _within(rows, a["range"])
         gains = [_gain(inside, better, worse) for better, worse in pairs]
-        verdicts.append(judge_order(*gains))
+        every_gain += gains
         if a["close"]:
             near = _gain(inside, *a["close"])
             verdicts.append(_judge_close(near, claim.tolerance))
@@ -63,7 +63,7 @@ def federated_order(claim: Claim, results: Results) -> Measured:
             others.append(f"On {dataset} over all budgets of the run the differences are {every}.")
     return Measured(
         ours="; ".join(words),
-        verdict=judge_parts(*verdicts),
+        verdict=judge_parts(judge_order(*every_gain), *verdicts),
         detail=" ".join(
             [
                 "Paired differences of final test accuracies with 95% intervals, means over the "
@@ -88,7 +88,7 @@ def federated_trend(claim: Claim, results: Results) -> Measured:
     """
     a = claim.arguments
     datasets = official(results.rows, a["experiment"], a["datasets"])
-    verdicts, words, trials = [], [], []
+    verdicts, words, rises = [], [], []
     for dataset in datasets:
         rows = _finals(results.rows, a["experiment"], dataset)
         ends = []
@@ -98,17 +98,16 @@ def federated_trend(claim: Claim, results: Results) -> Measured:
             if low == high:
                 raise CannotJudge(f"One budget of {mechanism} on {dataset} shows no trend")
             rise = paired_difference(own[own["epsilon"] == high], own[own["epsilon"] == low])
-            verdicts.append(judge_order(rise))
+            rises.append(rise)
             words.append(f"{dataset}: {mechanism} {rise} from {low:g} to {high:g}")
             ends.append(own[own["epsilon"] == high]["value"].mean())
-            trials.append(rise.trials)
         ends = sorted(ends)
         spread = min(ends[-1] - ends[1], ends[-2] - ends[0])
         verdicts.append(REPRODUCED if spread <= claim.tolerance else NOT_REPRODUCED)
         words.append(f"{dataset}: {spread:.3g} between all but one at the largest")
     return Measured(
         ours="; ".join(words),
-        verdict=judge_parts(*verdicts),
+        verdict=judge_parts(judge_order(*rises), *verdicts),
         detail=" ".join(
             [
                 "Gains of the final test accuracy with 95% intervals.",
@@ -117,7 +116,7 @@ def federated_trend(claim: Claim, results: Results) -> Measured:
             ]
         ).strip(),
         footing="published",
-        trials=min(trials),
+        trials=min(rise.trials for rise in rises),
     )
 
 

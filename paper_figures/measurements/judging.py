@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from scipy import stats
 
@@ -33,6 +34,17 @@ class Interval(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.mean:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+    def negative(self, comparisons: int) -> bool:
+        """Whether it lies below zero even as one of several that are looked at together.
+
+        Its upper half is stretched to that of Student's interval at confidence 1 - (1 - CONFIDENCE)
+        / comparisons (Bonferroni), so that chance puts any of them below zero in at most (1 -
+        CONFIDENCE) / 2 of all cases.
+        """
+        tails = (1 - CONFIDENCE) / 2 / np.array([1, comparisons])
+        usual, wider = stats.t.isf(tails, self.trials - 1)
+        return bool(self.mean + (self.high - self.mean) * wider / usual < 0)
 
 
 def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
@@ -94,13 +106,27 @@ def paired_difference(larger: pd.DataFrame, smaller: pd.DataFrame) -> Interval:
     return mean_interval(values.dropna().astype(float))
 
 
+def bootstrap_difference(
+    larger: np.ndarray, smaller: np.ndarray, statistic: Callable[..., np.ndarray]
+) -> Interval:
+    """Percentile interval of the difference of a statistic of two independent samples."""
+    rng = np.random.default_rng(0)
+    draws = [
+        statistic(rng.choice(values, (2000, len(values))), axis=1) for values in (larger, smaller)
+    ]
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(draws[0] - draws[1], (tail, 1 - tail))
+    difference = float(statistic(larger) - statistic(smaller))
+    return Interval(difference, float(low), float(high), min(len(larger), len(smaller)))
+
+
 def judge_order(*differences: Interval) -> str:
     """The verdict on an order, given intervals of what it says is positive.
 
-    Reproduced only if every whole interval supports it, contradicted if any whole interval
-    opposes it, otherwise not reproduced.
+    Reproduced only if every whole interval supports it, contradicted if any opposes it by more than
+    chance does among so many, otherwise not reproduced.
     """
-    if any(difference.high < 0 for difference in differences):
+    if any(difference.negative(len(differences)) for difference in differences):
         return CONTRADICTED
     supported = all(difference.low > 0 for difference in differences)
     return REPRODUCED if supported else NOT_REPRODUCED

@@ -60,7 +60,7 @@ def features_order(claim: Claim, results: Results) -> Measured:
     if not present:
         raise CannotJudge(f"The results have no features of {listed(a['datasets'])}")
     missing = [dataset for dataset in a["datasets"] if dataset not in present]
-    verdicts, words, exact, above = [], [], [], []
+    verdicts, gaps, words, exact, above = [], [], [], [], []
     for dataset in present:
         own = rows[rows["dataset"] == dataset]
         keys = ("imgm", "gaussian-analytic", "mvg")
@@ -69,7 +69,8 @@ def features_order(claim: Claim, results: Results) -> Measured:
         first, second = paired_difference(imgm, analytic), paired_difference(analytic, mvg)
         # Where the two noises are one, an interval off zero is chance.
         one = _one_noise(results.rows, dataset, "imgm", "gaussian-analytic")
-        verdicts += [NOT_REPRODUCED if one else judge_order(first), judge_order(second)]
+        verdicts += [NOT_REPRODUCED] * one
+        gaps += [second] if one else [first, second]
         chance = float(pick(own, mechanism="random-answer", footing="published")["value"].mean())
         above.append(mean_interval(mvg["value"]).mean - chance)
         verdicts.append(REPRODUCED if above[-1] <= a["margin"] else NOT_REPRODUCED)
@@ -84,7 +85,7 @@ def features_order(claim: Claim, results: Results) -> Measured:
     absent = f" Not run: {listed(missing)}." if missing else ""
     return Measured(
         ours="; ".join(words),
-        verdict=judge_parts(*verdicts, NOT_RUN if missing else REPRODUCED),
+        verdict=judge_parts(judge_order(*gaps), *verdicts, *[NOT_RUN] * bool(missing)),
         detail=(
             "Differences of accuracies averaged over the epsilons of the run, with 95% intervals "
             "over trials, all mechanisms at (epsilon / q, delta / q). IMGM's noise and the "

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
 from paper_figures.measurements import judging
@@ -59,11 +60,46 @@ def test_one_trial_cannot_be_judged():
         ([(0.1, 0.3), (0.2, 0.4)], REPRODUCED),
         ([(0.1, 0.3), (-0.2, 0.4)], NOT_REPRODUCED),
         ([(0.1, 0.3), (-0.2, 0.4), (-0.2, -0.1)], CONTRADICTED),
+        # Among a hundred one is below zero by chance.
+        ([(0.1, 0.3)] * 99 + [(-0.3, -0.02)], NOT_REPRODUCED),
     ],
 )
 def test_an_order_is_judged_by_whole_intervals(intervals, verdict):
     made = [Interval((low + high) / 2, low, high, 10) for low, high in intervals]
     assert judging.judge_order(*made) == verdict
+
+
+@pytest.mark.parametrize("comparisons", [1, 8])
+def test_chance_seldom_contradicts_any_of_several(comparisons):
+    """Nothing differs: one side of the family-wise 95% is 2.5%, at most, of all cases."""
+    rng = np.random.default_rng(0)
+    verdicts = [
+        judging.judge_order(*(judging.mean_interval(pd.Series(row)) for row in rows))
+        for rows in rng.standard_normal((1000, comparisons, 4))
+    ]
+    share = np.mean([verdict == CONTRADICTED for verdict in verdicts])
+    assert 0.01 < share < 0.025 + 4 * np.sqrt(0.025 * 0.975 / 1000)
+
+
+def test_an_interval_among_several_is_students_at_bonferronis_level():
+    values = np.array([-3.0, -1.0, -2.0, -2.5])
+    interval = judging.mean_interval(pd.Series(values))
+    edge = values.mean() + stats.t.isf(0.025 / 5, 3) * values.std(ddof=1) / 2
+    shifted = [
+        interval._replace(mean=interval.mean - d, high=interval.high - d)
+        for d in (edge - 1e-9, edge + 1e-9)
+    ]
+    assert [each.negative(5) for each in shifted] == [False, True]
+
+
+def test_bootstrap_of_means_agrees_with_the_normal_interval():
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal(400) + 1, rng.standard_normal(400)
+    interval = judging.bootstrap_difference(a, b, np.mean)
+    half = 1.96 * np.sqrt(a.var() / 400 + b.var() / 400)
+    assert interval.mean == pytest.approx(a.mean() - b.mean())
+    assert interval.high - interval.mean == pytest.approx(half, rel=0.1)
+    assert interval.mean - interval.low == pytest.approx(half, rel=0.1)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Measurements that read results, on made-up results whose verdict is known."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,6 @@ from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUC
 from paper_figures.measurements.costs import run_times
 from paper_figures.measurements.counts import (
     accuracy_loss,
-    bootstrap_difference,
     count_order,
     largest_counts,
     loss_shape,
@@ -146,6 +147,16 @@ def test_count_order(means, expected, order_claim, make_results):
     assert found.trials == TRIALS
 
 
+def test_comparable_is_asked_of_the_whole_interval_of_the_ratio(order_claim, make_results):
+    means = {"r1smg": 1, "gaussian": 50, "mvg": 90, "dawa": 0.6, "hb": 1.9}
+    found = [
+        count_order(order_claim, order_results(means, make_results, spread=spread))
+        for spread in (0.01, 0.2)
+    ]
+    assert [each.verdict for each in found] == [REPRODUCED, NOT_REPRODUCED]
+    assert re.search(r"hb over R1SMG's: 1\.\d+ \[1\.\d+, 1\.\d+\], reproduced", found[0].detail)
+
+
 def test_count_order_that_the_trials_do_not_decide(order_claim, make_results):
     means = {"r1smg": 1, "gaussian": 1.0001, "mvg": 9, "dawa": 0.8, "hb": 1.2}
     assert count_order(order_claim, order_results(means, make_results)).verdict == NOT_REPRODUCED
@@ -185,13 +196,19 @@ def test_accuracy_loss(means, expected, make_claim, make_results):
 
 
 @pytest.mark.parametrize(
-    ("largest", "expected"), [((27, 60), REPRODUCED), ((1294, 60), NOT_REPRODUCED)]
+    ("largest", "expected"),
+    [
+        ((27, 61), REPRODUCED),
+        ((27, 600), REPRODUCED),
+        ((27, 50), NOT_REPRODUCED),
+        ((1294, 61), NOT_REPRODUCED),
+    ],
 )
 def test_largest_counts(largest, expected, make_claim, make_results):
     facts = {"nonprivate_largest_count": largest[0], "pickups": 50_000, "valid_cells": 2_000}
     rows = count_rows({"gaussian": largest[1]}, "largest_count")
     rows += [{"mechanism": "non-private", "metric": m, "value": v} for m, v in facts.items()]
-    claim = make_claim(0.1, epsilon=0.5, stated={"non-private": 27, "gaussian": 60})
+    claim = make_claim(0.1, epsilon=0.5, stated=27, above={"gaussian": 55})
     assert largest_counts(claim, make_results(rows)).verdict == expected
 
 
@@ -222,16 +239,6 @@ def test_loss_shape(make_claim, make_results):
     assert verdict(rng.standard_normal(200), bell) == NOT_REPRODUCED
     # Less skewed than R1SMG, but not bell-shaped.
     assert verdict(rng.chisquare(1, 200) ** 3, skewed) == NOT_REPRODUCED
-
-
-def test_bootstrap_of_means_agrees_with_the_normal_interval():
-    rng = np.random.default_rng(0)
-    a, b = rng.standard_normal(400) + 1, rng.standard_normal(400)
-    interval = bootstrap_difference(a, b, np.mean)
-    half = 1.96 * np.sqrt(a.var() / 400 + b.var() / 400)
-    assert interval.mean == pytest.approx(a.mean() - b.mean())
-    assert interval.high - interval.mean == pytest.approx(half, rel=0.1)
-    assert interval.mean - interval.low == pytest.approx(half, rel=0.1)
 
 
 def timing_rows(seconds, shape="120x400"):

@@ -8,6 +8,7 @@ from experiments.cells import cells_of, results_folder
 from experiments.checks import ConfigError
 from experiments.config import check_config
 from mechanisms import UnknownMechanism
+from paper_figures.ledger import judging_sources
 from paper_figures.registry import drawings_for
 
 try:

@@ -15,11 +15,7 @@ rule judge_claims:
         ),
         claims=sorted(Path("paper_figures/claims").glob("*.yaml")),
         # Some claims are decided by profiles and closed forms, not by results.
-        sources=sorted(
-            path
-            for folder in ("paper_figures", "mechanisms")
-            for path in Path(folder).rglob("*.py")
-        ),
+        sources=judging_sources(),
     output:
         csv=RUN / "claims.csv",
         markdown=RUN / "claims.md",
