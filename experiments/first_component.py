@@ -1,11 +1,11 @@
 """mvg2018 Experiment II: the first principal component from a private covariance.
 
 The query is f(X) = X X^T / N, not centred, of N records in [-1, 1]^m; one record is replaced. The
-l2 sensitivity is the paper's 2 m / N for the published noise and the true one, sqrt(2) m / N, on
-the exact footing; both hold for all records of the ball around the box, which mechanisms for Gram
-matrices presume. gamma is not stated: m, its largest value. MVG is Algorithm 2 with the axes as
-directions. The component v is the first eigenvector of the released matrix's symmetric part, and
-the error is lambda_1 - v^T C v on the exact covariance C (eq. 4).
+published noise is for the paper's l2 sensitivity, 2 m / N. What is true, and the exact footing,
+rests on what one record changes, sqrt(2) m / N, for all records of the ball around the box, which
+mechanisms for Gram matrices presume. gamma is not stated: m, its largest value. MVG is Algorithm 2
+with the axes as directions. The component v is the first eigenvector of the released matrix's
+symmetric part, and the error is lambda_1 - v^T C v on the exact covariance C (eq. 4).
 
 The paper takes 2,021 of the 13,197 steps of the Movement data and does not say which. Here it is
 the first ones of the file's order, which are the first 80 sequences exactly. Their anchors count
@@ -79,7 +79,7 @@ def measure(
 ) -> Iterator[Value]:
     """The error of every treatment and trial."""
     settings, features = problem.settings, feature_names(problem.dataset)
-    query = record_covariance(len(features), settings["records"], tight=footing == "exact")
+    query = record_covariance(len(features), settings["records"])
     largest = principal_directions(problem.covariance)[0][0]
 
     def score(trial: int, answer: np.ndarray) -> dict[str, float]:

@@ -44,18 +44,18 @@ def scaled_records(features: int, records: int) -> Query:
     )
 
 
-def record_covariance(features: int, records: int, *, tight: bool = False) -> Query:
+def record_covariance(features: int, records: int) -> Query:
     """X X^T / N of N records, columns of X in [-1, 1]^features; one is replaced (mvg2018).
 
     The sensitivities are those of all records x with ||x||^2 <= features, a ball that holds the
-    box: an element changes by at most features / N. The paper's l2 sensitivity is
-    2 features / N; the least one, `tight`, is sqrt(2) features / N, as ||x x^T - y y^T||_F^2 =
-    ||x||^4 + ||y||^4 - 2 (x^T y)^2. Opposite signs in half of the features attain it in the box.
+    box: an element changes by at most features / N. The l2 sensitivity is the paper's,
+    2 features / N; the least one is `Query.gram_change`, sqrt(2) features / N, which opposite signs
+    in half of the features attain in the box.
     """
     bound = math.sqrt(features / records)
     return Query(
         shape=(features, features),
-        l2_sensitivity=(math.sqrt(2) if tight else 2) * features / records,
+        l2_sensitivity=2 * features / records,
         l1_sensitivity=2 * features**2 / records,
         linf_sensitivity=bound**2,
         element_range=(-1.0, 1.0),
@@ -111,7 +111,8 @@ PAPER_SETTINGS = (
         where="Section 7.2, Movement",
         query=record_covariance(4, 2021),
         budget=Budget(epsilon=1.0, delta=1 / 2021),
-        choice=_NO_GAMMA + "4, its largest value on [-1, 1]",
+        choice=_NO_GAMMA + "4, its largest value on [-1, 1]; the stated sensitivity, 2 m / N, is "
+        "sqrt(2) times what one record changes",
     ),
     PaperSetting(
         name="mvg2018-covariance",

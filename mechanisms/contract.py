@@ -128,12 +128,33 @@ class Query:
         return self.structure == "records" and self.adjacency != "local"
 
     @property
+    def changed(self) -> int:
+        """Number of elements in which neighbouring answers may differ."""
+        return self.shape[0] if self.one_column else self.size
+
+    @property
+    def gram_change(self) -> float | None:
+        """sup ||D||_F by record_bound for a Gram matrix that one record changes, else None.
+
+        Add-remove: D = +-x x^T, so B^2. Replace: D = x x^T - y y^T with ||D||_F^2 = |x|^4 + |y|^4 -
+        2 (x.y)^2, so sqrt(2) B^2, by orthogonal x and y; in one dimension there are none: B^2.
+        """
+        if self.structure != "gram" or self.adjacency == "local":
+            return None
+        orthogonal = self.adjacency == "replace" and self.shape[0] > 1
+        return (math.sqrt(2) if orthogonal else 1.0) * self.record_bound**2
+
+    @property
     def reach(self) -> float:
-        """Largest ||D||_2 over the l2 ball, the element box and one column, where stated."""
-        if self.linf_sensitivity is None:
-            return self.l2_sensitivity
-        changed = self.shape[0] if self.one_column else self.size
-        return min(self.l2_sensitivity, self.linf_sensitivity * math.sqrt(changed))
+        """Largest ||D||_2 over the l2 ball, the element box, one column and the records of a Gram
+        matrix, where stated; more than that where the box cuts off the latter's largest change.
+        """
+        bounds = [self.l2_sensitivity]
+        if self.linf_sensitivity is not None:
+            bounds.append(self.linf_sensitivity * math.sqrt(self.changed))
+        if self.gram_change is not None:
+            bounds.append(self.gram_change)
+        return min(bounds)
 
     @property
     def size(self) -> int:

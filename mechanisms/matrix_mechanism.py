@@ -78,6 +78,9 @@ class StrategyNoise(Noise):
     def profile(self, query):
         return GaussianProfile(mu=strategy_sensitivity(query, self.strategies) / self.sigma)
 
+    def slack(self, query):
+        return strategy_slack(query)
+
     def workload_variance(self, factors):
         """sigma^2 tr(V X^-1), where there is one factor of V for each of X."""
         sizes = [len(strategy.gram) for strategy in self.strategies]
@@ -103,17 +106,45 @@ def strategy_sensitivity(query: Query, strategies: tuple[Strategy, ...]) -> floa
     - adjacency "replace" and l1_sensitivity = sqrt(2) l2_sensitivity: a record moves from cell j
       to cell i, D = (l1 / 2) (e_i - e_j), or several do with l1 / 2 in all. The supremum is
       (l1 / 2) max sqrt(X_ii + X_jj - 2 X_ij) = (l1 / 2) sqrt(2 - 2 min X_ij).
-    - Otherwise the whole ball ||D||_2 <= l2: l2 sqrt(largest eigenvalue of X). An l1 or linf
-      sensitivity that cuts the ball is not used, so that this may be more than is needed.
+    - Otherwise the whole ball ||D||_2 <= `Query.reach`, times the root of the largest eigenvalue of
+      X. What cuts the ball is not used, so that this may be more than is needed: `strategy_slack`.
     """
+    if _one_cell(query):
+        return query.l1_sensitivity
+    if _one_move(query):
+        return query.l1_sensitivity / 2 * math.sqrt(2 - 2 * _least_entry(strategies))
+    return query.reach * math.sqrt(math.prod(float(s.spectrum[0][-1]) for s in strategies))
+
+
+def strategy_slack(query: Query) -> str | None:
+    """Why `strategy_sensitivity` may be more than neighbours need, or None where it is not."""
     l1, l2, linf = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
-    if l1 is not None and l1 <= l2 * _SLACK:
-        return l1
-    if l1 is not None and query.adjacency == "replace" and query.size > 1:
-        moves = math.isclose(l1, math.sqrt(2) * l2, rel_tol=_SLACK - 1)
-        if moves and (linf is None or linf * _SLACK >= l1 / 2):
-            return l1 / 2 * math.sqrt(2 - 2 * _least_entry(strategies))
-    return l2 * math.sqrt(math.prod(float(s.spectrum[0][-1]) for s in strategies))
+    if _one_cell(query):
+        cut = linf is not None and linf * _SLACK < l1
+    elif _one_move(query):
+        cut = False
+    else:
+        inside = l1 is None or l1 * _SLACK >= l2 * math.sqrt(query.size)
+        cut = not inside or query.reach < l2 or query.structure is not None
+        cut = cut or (linf is not None and linf * _SLACK < l2)
+    if cut:
+        return "what cuts the l2 ball is not used for the measurements of a strategy"
+    return None
+
+
+def _one_cell(query: Query) -> bool:
+    return query.l1_sensitivity is not None and (
+        query.l1_sensitivity <= query.l2_sensitivity * _SLACK
+    )
+
+
+def _one_move(query: Query) -> bool:
+    l1, l2, linf = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
+    if l1 is None or query.adjacency != "replace" or query.size == 1:
+        return False
+    # Digits that somebody typed are meant.
+    moves = math.isclose(l1, math.sqrt(2) * l2, rel_tol=1e-4)
+    return moves and (linf is None or linf * _SLACK >= l1 / 2)
 
 
 def _least_entry(strategies: tuple[Strategy, ...]) -> float:

@@ -116,6 +116,13 @@ def _box_binds(query: Query, change: float) -> bool:
     return query.linf_sensitivity is not None and query.linf_sensitivity < change
 
 
+def gram_slack(query: Query) -> str | None:
+    """Why no change of a Gram matrix may be as large as `Query.reach`, if so."""
+    if query.gram_change is None or not _box_binds(query, query.record_bound**2 * (1 - 1e-12)):
+        return None
+    return "no element can move by record_bound^2, as the worst pair of the ball of records does"
+
+
 @dataclass(frozen=True, kw_only=True)
 class NoNoise(Noise):
     """The value itself: the non-private control."""
@@ -164,6 +171,9 @@ class IndependentGaussian(Noise):
 
     def profile(self, query):
         return GaussianProfile(mu=query.reach / self.sigma)
+
+    def slack(self, query):
+        return gram_slack(query)
 
     def loss_survival(self, threshold):
         return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / self.sigma**2)
@@ -231,6 +241,9 @@ class MatrixGaussian(Noise):
         """mu over the l2 ball, and over its cut with the element box where `slack` is None."""
         if query.one_column:
             return GaussianProfile(mu=self._column_weight() * self._one_column_mu(query))
+        if query.gram_change is not None:
+            ball = query.reach / self.parameters()["sigma_min"]
+            return GaussianProfile(mu=min(ball, self._gram_mu(query)))
         if not self._diagonal() or query.linf_sensitivity is None:
             return GaussianProfile(mu=query.l2_sensitivity / self.parameters()["sigma_min"])
         if self._uniform():
@@ -243,11 +256,44 @@ class MatrixGaussian(Noise):
         return GaussianProfile(mu=mu)
 
     def slack(self, query):
+        if query.gram_change is not None:
+            return gram_slack(query) or self._gram_directions_slack(query)
         if self._diagonal() or not _box_binds(query, query.l2_sensitivity):
             return None
         if query.one_column and (self.row_directions is None or self._box_in_ball(query)):
             return None
         return "the element box is not used for noise along other directions than the axes"
+
+    def _gram_mu(self, query: Query) -> float:
+        """B^2 sqrt(sum_k 1 / (r_k c_k)^2), r and c the ascending row and column deviations.
+
+        k runs to the rank of D = +-x x^T or x x^T - y y^T, one or two, whose eigenvalues are at
+        most B^2. The singular values of U1^-1 D U2^-T are log-majorised by the products of those of
+        its factors (Horn 1950), which bounds its norm by this. x = B u_1 and y = B u_2 attain it
+        where the directions u_k of the least deviations are those of rows and of columns.
+        """
+        rank = _gram_rank(query)
+        least = np.sort(self.row_std)[:rank] * np.sort(self.column_std)[:rank]
+        return query.record_bound**2 * float(np.linalg.norm(1 / least))
+
+    def _gram_directions_slack(self, query: Query) -> str | None:
+        """Why `_gram_mu` or the l2 ball is not attained by records, if so."""
+        if self._uniform():
+            return None
+        if query.l2_sensitivity < query.gram_change * (1 - 1e-12):
+            return "l2_sensitivity cuts off changes of records, which is not used for this noise"
+        if np.ptp(self.row_std) and np.ptp(self.column_std):
+            rows, columns = (
+                np.eye(len(std))[:, order] if directions is None else directions[:, order]
+                for std, directions in (
+                    (self.row_std, self.row_directions),
+                    (self.column_std, self.column_directions),
+                )
+                for order in [np.argsort(std, kind="stable")[: _gram_rank(query)]]
+            )
+            if not np.allclose(np.abs(np.vecdot(rows, columns, axis=0)), 1, rtol=0, atol=1e-12):
+                return "rows and columns have the least noise in different directions"
+        return None
 
     def _column_weight(self) -> float:
         """The largest ||diag(1 / column_std) column_directions^T e_j|| over the columns j."""
@@ -299,6 +345,11 @@ class MatrixGaussian(Noise):
         )
 
 
+def _gram_rank(query: Query) -> int:
+    """The largest rank of the change that one record makes to a Gram matrix."""
+    return 2 if query.adjacency == "replace" else 1
+
+
 def _largest_l1_change(query: Query) -> tuple[int, float] | None:
     """(k, w): Laplace noise is least private where k elements move by w each.
 
@@ -308,7 +359,7 @@ def _largest_l1_change(query: Query) -> tuple[int, float] | None:
     """
     linf = math.inf if query.linf_sensitivity is None else query.linf_sensitivity
     l1 = math.inf if query.l1_sensitivity is None else query.l1_sensitivity
-    l1 = min(l1, query.size * linf)
+    l1 = min(l1, query.changed * linf)
     if l1 == math.inf:
         return None
     count = l1 / linf
@@ -353,6 +404,8 @@ class IndependentLaplace(Noise):
         change = _largest_l1_change(query)
         if change is None:
             return None
+        if query.gram_change is not None:
+            return "the changes that a record makes to a Gram matrix are not used for Laplace noise"
         count, width = change
         if _box_binds(query, width):
             return (
@@ -416,6 +469,9 @@ class Spherical(Noise):
             scale=self.scale,
             sensitivity=query.reach,
         )
+
+    def slack(self, query):
+        return gram_slack(query)
 
     def loss_survival(self, threshold):
         radius = np.sqrt(np.asarray(threshold)) / self.scale

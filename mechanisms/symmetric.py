@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms._gram import gram_sensitivity, require_gram
+from mechanisms._gram import require_gram
 from mechanisms.base import AdditiveMechanism
 from mechanisms.contract import Budget, Query, Unsupported
 from mechanisms.gaussian import ClassicGaussian, classic_multiplier, require_delta
 from mechanisms.loss import LossMoments
-from mechanisms.noise import Noise, checked_dtype
+from mechanisms.noise import Noise, checked_dtype, gram_slack
 from mechanisms.privacy.gaussian import GaussianProfile
 
 
@@ -61,14 +61,10 @@ class SymmetricGaussian(Noise):
         equal to it for diagonal D. Such a D attains sup ||D||_F: x = B e_1 added or removed, or
         replaced by y = B e_2.
         """
-        return GaussianProfile(mu=gram_sensitivity(query) / self.sigma)
+        return GaussianProfile(mu=query.gram_change / self.sigma)
 
     def slack(self, query):
-        if query.linf_sensitivity is None or query.linf_sensitivity >= query.record_bound**2:
-            return None
-        return (
-            "no element can move by record_bound^2, as the worst pair of the ball of records does"
-        )
+        return gram_slack(query)
 
 
 class ModSulq(AdditiveMechanism):
@@ -119,5 +115,5 @@ class AnalyzeGauss(AdditiveMechanism):
     def noise_for(cls, query: Query, budget: Budget):
         require_delta(budget)
         require_gram(query)
-        sigma = gram_sensitivity(query) * classic_multiplier(budget)
+        sigma = query.gram_change * classic_multiplier(budget)
         return SymmetricGaussian(shape=query.shape, sigma=sigma)

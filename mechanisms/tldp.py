@@ -80,6 +80,8 @@ class KeepOrNoise(Noise):
         )
 
     def slack(self, query):
+        if query.one_column:
+            return "only one column of records changes, and kept values of all of them are counted"
         return self.noise.slack(query)
 
 

@@ -191,7 +191,9 @@ def verdicts(results: Results) -> Drawn:
         "the variance that the same noise needs for the claim to be exactly true, bounds of a "
         "sampled audit of the worst pair (family-wise confidence 99.9%), verdict. holds and loose "
         "(more than 1% of variance wasted) rest on exact profiles, and so does refuted. In its "
-        "range: whether the theorem is stated for budgets such as this; the papers use some beyond."
+        "range: whether the theorem is stated for budgets such as this; the papers use some "
+        "beyond. Noise is for the sensitivity that a paper states, truth for what neighbours "
+        "change, which is less in mvg2018's Experiment II."
     )
     return Drawn(caption, table)
 

@@ -114,7 +114,10 @@ class DirectedAudit:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
-    """What an audit at `epsilon` found. All its intervals hold at once with `confidence`.
+    """What an audit at `epsilon` found.
+
+    The bounds of delta and what they refute hold at once with `confidence`; the intervals of single
+    probabilities each, on the sides that these bounds use.
 
     method: `losses` (exact log-likelihood ratios) or `outputs` (a score of the outputs).
     samples: draws of each distribution, training included.
