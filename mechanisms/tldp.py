@@ -75,13 +75,15 @@ class KeepOrNoise(Noise):
         noise = self.noise.profile(query)
         if noise is None:
             return None
-        return KeepOrNoiseProfile.of(
-            noise=noise, log_keep=np.broadcast_to(self.log_keep, self.shape)
-        )
+        log_keep = np.broadcast_to(self.log_keep, self.shape)
+        if not query.one_column:
+            return KeepOrNoiseProfile.of(noise=noise, log_keep=log_keep)
+        # The noise is the same on all columns: the worst is the one that is kept most often.
+        columns = np.unique(log_keep, axis=1).T
+        profiles = (KeepOrNoiseProfile.of(noise=noise, log_keep=column) for column in columns)
+        return max(profiles, key=lambda profile: profile.log_exposure)
 
     def slack(self, query):
-        if query.one_column:
-            return "only one column of records changes, and kept values of all of them are counted"
         return self.noise.slack(query)
 
 

@@ -1,6 +1,7 @@
 """TLDP: its law by sampling, moments, and what it reveals by quadrature and by a majority test."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy import integrate, stats
 
 from experiments.paper_settings import PAPER_SETTINGS
 from mechanisms import Budget, Query, Unsupported, get_mechanism
+from mechanisms.noise import IndependentGaussian, IndependentLaplace
 from mechanisms.tldp import KeepOrNoise
 from mechanisms.verify import HOLDS, REFUTED, verify
 
@@ -288,3 +290,26 @@ def test_scaling_moves_the_noise_and_not_what_is_kept():
     assert scaled.noise.scale == 3 * noise.noise.scale
     assert scaled.log_keep == noise.log_keep
     assert scaled.loss().mean == pytest.approx(9 * noise.loss().mean)
+
+
+@pytest.mark.parametrize("noise", [IndependentGaussian(shape=(3, 4), sigma=0.8),
+                                   IndependentLaplace(shape=(3, 4), scale=0.8)])  # fmt: skip
+def test_where_a_record_is_one_column_the_column_kept_most_often_is_the_worst(noise):
+    log_keep = np.log(np.linspace(0.01, 0.3, 12)).reshape(3, 4)
+    records = Query(
+        shape=(3, 4),
+        l2_sensitivity=math.sqrt(3),
+        element_range=(0.0, 1.0),
+        adjacency="replace",
+        structure="records",
+        record_bound=math.sqrt(3),
+    )
+    whole = KeepOrNoise(noise=noise, log_keep=log_keep).profile(records)
+    by_column = [
+        KeepOrNoise(noise=replace(noise, shape=(3,)), log_keep=log_keep[:, k]).profile(tensor(3))
+        for k in range(4)
+    ]
+    for epsilon in (0.1, 1.0, 5.0):
+        deltas = [profile.delta(epsilon).value for profile in by_column]
+        assert whole.delta(epsilon).value == pytest.approx(max(deltas), rel=1e-9)
+        assert np.argmax(deltas) == 3
