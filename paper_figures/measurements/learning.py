@@ -101,6 +101,10 @@ def learning_order(claim: Claim, results: Results) -> Measured:
                     closer.append(paired_difference(_gap(dpsgd, public), _gap(r1smg, public)))
                     words.append(f"{found[-1]} ({metric.split('_')[0]}, epsilon {epsilon:g})")
     exact = listed(f"{gain.mean:+.3g}" for gain in gains["exact"])
+    norms = {
+        mechanism: listed(f"{_noise_norm(rows, mechanism, e):.3g}" for e in a["epsilons"])
+        for mechanism in ("gaussian", "r1smg")
+    }
     return Measured(
         ours=f"R1SMG less DPSGD {listed(words)}",
         verdict=judge_order(*gains["published"], *closer),
@@ -108,12 +112,18 @@ def learning_order(claim: Claim, results: Results) -> Measured:
             "Differences of accuracies with 95% intervals; also judged is which is nearer to "
             f"non-private training: gains of {listed(f'{c.mean:+.3g}' for c in closer)}. "
             f"{setting_words(rows)} DPSGD's multiplier comes from the total by Renyi accounting, "
-            "R1SMG's noise from eq. (16). With both rescaled until the run's true delta is the "
-            f"claimed one the differences are {exact}."
+            "R1SMG's noise from eq. (16); a step's has the root mean square norm "
+            f"{norms['gaussian']} and {norms['r1smg']}. With both rescaled until the run's true "
+            f"delta is the claimed one the differences are {exact}."
         ),
         footing="both",
         trials=gains["published"][0].trials,
     )
+
+
+def _noise_norm(rows: pd.DataFrame, mechanism: str, epsilon: float) -> float:
+    chosen = {"mechanism": mechanism, "epsilon": epsilon, "footing": "published"}
+    return float(pick(rows, metric="noise_norm", **chosen)["value"].iloc[0])
 
 
 def _along_epochs(

@@ -23,6 +23,7 @@ def runs(curves, *, records=60_000, source="official", footing="published", epsi
     rows = [cell | {"metric": metric, "value": float(value)} for metric, value in facts.items()]
     rng = np.random.default_rng(0)
     for mechanism, curve in curves.items():
+        rows.append(cell | {"mechanism": mechanism, "metric": "noise_norm", "value": 3.5})
         for trial in range(TRIALS):
             noise = 1e-4 * rng.standard_normal()
             for epoch, value in enumerate(curve, start=1):
@@ -93,6 +94,7 @@ def test_learning_order(published, expected, make_claim, make_results):
     assert found.verdict == expected
     assert found.trials == TRIALS
     assert "differences are -0.8 and -0.8" in found.detail
+    assert "root mean square norm 3.5 and 3.5" in found.detail
 
 
 def test_training_that_learns_nothing_without_noise_decides_nothing(make_claim, make_results):
