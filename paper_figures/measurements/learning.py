@@ -113,8 +113,8 @@ def learning_order(claim: Claim, results: Results) -> Measured:
             f"non-private training: gains of {listed(f'{c.mean:+.3g}' for c in closer)}. "
             f"{setting_words(rows)} DPSGD's multiplier comes from the total by Renyi accounting, "
             "R1SMG's noise from eq. (16); a step's has the root mean square norm "
-            f"{norms['gaussian']} and {norms['r1smg']}. With both rescaled until the run's true "
-            f"delta is the claimed one the differences are {exact}."
+            f"{norms['gaussian']} (DPSGD), {norms['r1smg']} (R1SMG). With both rescaled until the "
+            f"run's true delta is the claimed one the differences are {exact}."
         ),
         footing="both",
         trials=gains["published"][0].trials,

@@ -94,7 +94,7 @@ def test_learning_order(published, expected, make_claim, make_results):
     assert found.verdict == expected
     assert found.trials == TRIALS
     assert "differences are -0.8 and -0.8" in found.detail
-    assert "root mean square norm 3.5 and 3.5" in found.detail
+    assert "root mean square norm 3.5 (DPSGD), 3.5 (R1SMG)" in found.detail
 
 
 def test_training_that_learns_nothing_without_noise_decides_nothing(make_claim, make_results):
