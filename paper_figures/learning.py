@@ -21,6 +21,8 @@ FOOTING_WORDS = {
     "published": "as published",
     "exact": "run rescaled to the budget",
 }
+# Of the paper's runs.
+STATED_EPOCHS = {"mnist": 30, "cifar10": 100}
 # Bounds of delta below this are rounded to it: the FFT resolves no less.
 RESOLVED = 1e-10
 
@@ -79,7 +81,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         f"{name} on {dataset} ({SOURCE_WORDS[rows['data_source'].iloc[0]]}): accuracy after every "
         "epoch of gradient descent on Poisson samples, test (solid) and training (dotted), mean "
         f"over {frames['test']['trial'].nunique()} trials, one standard deviation around the test "
-        f"mean. {_facts(rows)} A title gives the claimed budget of the whole run, the legend its "
+        f"mean. {_facts(rows, dataset)} A title gives the claimed budget of the whole run, the legend its "
         "true one: epsilon at the claimed delta, an upper bound; where that is infinite delta at "
         "the claimed epsilon, between that of one step and an upper bound for all. One record is "
         "added or removed; the sum of clipped gradients is one vector. As published: the classic "
@@ -120,12 +122,14 @@ def _true_budget(rows: pd.DataFrame, mechanism: str, footing: str, epsilon: floa
     return ""
 
 
-def _facts(rows: pd.DataFrame) -> str:
+def _facts(rows: pd.DataFrame, dataset: str) -> str:
     facts = {m: ok_rows(rows, "dpsgd", m)["value"].iloc[0] for m in ("records", "steps")}
     rate = ok_rows(rows, "dpsgd", "sampling_rate")["value"].iloc[0]
+    epochs = int(ok_rows(rows, "dpsgd", "test_accuracy")["element"].max())
+    stated = f" (the paper: {STATED_EPOCHS[dataset]})" if dataset in STATED_EPOCHS else ""
     return (
-        f"{facts['records']:.0f} training records, sampling rate {rate:.4g}, {facts['steps']:.0f} "
-        "steps."
+        f"{facts['records']:,.0f} training records, {epochs} epochs{stated}, sampling rate "
+        f"{rate:.4g}, {facts['steps']:,.0f} steps."
     )
 
 
