@@ -124,9 +124,9 @@ def strategy_slack(query: Query) -> str | None:
     elif _one_move(query):
         cut = False
     else:
-        inside = l1 is None or l1 * _SLACK >= l2 * math.sqrt(query.size)
-        cut = not inside or query.reach < l2 or query.structure is not None
-        cut = cut or (linf is not None and linf * _SLACK < l2)
+        box = linf is not None and linf * _SLACK < l2
+        diamond = l1 is not None and l1 * _SLACK < l2 * math.sqrt(query.size)
+        cut = box or diamond or query.structure is not None
     if cut:
         return "what cuts the l2 ball is not used for the measurements of a strategy"
     return None

@@ -156,9 +156,8 @@ def tight_guarantee(claim: Claim, results: Results) -> Measured:
     """imgm2022 Theorem 2: the condition on the smallest singular values is necessary and enough.
 
     At every setting whose stated sensitivity is attained the published noise must have exactly the
-    claimed delta; and for random U1 and
-    U2 the exact mu over the l2 ball, from the Kronecker product, must be s over the product of the
-    smallest singular values.
+    claimed delta; and for random U1 and U2 the exact mu over the l2 ball, from the Kronecker
+    product, must be s over the product of the smallest singular values.
 
     Arguments: mechanism; draws, random pairs.
     """
