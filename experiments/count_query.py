@@ -23,7 +23,10 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import (
+from datasets import load as load_dataset
+from datasets.loaders import city
+from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.settings import (
     ConfigError,
     Setting,
     checked_mapping,
@@ -32,10 +35,12 @@ from experiments.checks import (
     number,
     positive,
 )
-from experiments.datasets import city
-from experiments.datasets import load as load_dataset
-from experiments.experiment import Names, Point, Value, Variant
-from experiments.grid import EPSILONS, points_over
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
 from mechanisms import AdditiveMechanism, Budget, Query
 
 NAME = "count_query"
@@ -188,13 +193,13 @@ def query_for(counts: np.ndarray) -> Query:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """L before and after post-processing, error per valid cell and of rectangles, largest count."""
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
     clock = time.perf_counter()
     mechanism = variant.mechanism.calibrate(
-        query_for(problem.counts), budget, footing, **variant.options
+        query_for(problem.counts), budget, calibration, **variant.options
     )
     yield Value("calibrate_seconds", time.perf_counter() - clock, timing=True)
     if isinstance(mechanism, AdditiveMechanism):

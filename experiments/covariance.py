@@ -16,9 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments import directional
-from experiments.datasets import load as load_dataset
-from experiments.directional import (
+from datasets import load as load_dataset
+from experiments.contract import treatments as directional
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+from experiments.contract.treatments import (
     captured_variance,
     check_directions,
     feature_names,
@@ -29,8 +35,7 @@ from experiments.directional import (
     scale_columns,
     treatments,
 )
-from experiments.experiment import Names, Point, Value, Variant
-from experiments.paper_settings import scaled_records
+from papers.settings import scaled_records
 
 NAME = "covariance"
 PAPER = "mvg2018"
@@ -64,7 +69,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """RSS of every treatment and trial."""
     settings, features = problem.settings, feature_names(problem.dataset)
@@ -82,7 +87,7 @@ def measure(
     yield from measure_treatments(
         variant,
         ways,
-        footing,
+        calibration,
         query,
         lambda trial: problem.records,
         score,

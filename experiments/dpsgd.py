@@ -3,7 +3,7 @@
 Every step draws each record with probability q = batch / records, adds up the gradients of the
 cross-entropy, each clipped to norm C, and releases the sum through the mechanism. The point's
 (epsilon, delta) is the budget of the whole run. How one step's noise follows from it is told in
-experiments/learning/noise.py; what the run truly spends is measured beside the accuracy.
+learning/training/step_noise.py; what the run truly spends is measured beside the accuracy.
 Adjacency: one record is added or removed. The control without privacy does not clip, as in the
 paper. Start and samples are shared by all mechanisms.
 
@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import (
+from experiments.contract.settings import (
     ConfigError,
     Setting,
     integer,
@@ -34,11 +34,17 @@ from experiments.checks import (
     positive,
     require_entries,
 )
-from experiments.experiment import Names, Point, Value, Variant, trials_of
-from experiments.learning import data
-from experiments.learning.clipping import RULES, Clipping
-from experiments.learning.machine import DEVICE, THREADS
-from experiments.learning.networks.tutorials import TUTORIALS
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+    trials_of,
+)
+from learning.networks.tutorial_networks import TUTORIALS
+from learning.records import labelled as data
+from learning.training.clipping import RULES, Clipping
+from learning.training.device import DEVICE, THREADS
 from mechanisms import Budget, Mechanism
 
 NAME = "dpsgd"
@@ -123,13 +129,13 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, the canary, and the accuracy after every epoch (`element`)."""
     # Accounting and torch take seconds to load, and reading a config imports this module.
-    from experiments.learning.loop import Plan
-    from experiments.learning.noise import Schedule, calibrated
-    from experiments.learning.private_descent import accuracies, privacy
+    from learning.training.descent_study import accuracies, privacy
+    from learning.training.noisy_descent import Plan
+    from learning.training.step_noise import Schedule, calibrated
 
     records, batch = len(problem.split.train_labels), problem.settings["batch"]
     epochs = problem.settings["epochs"][problem.dataset]
@@ -141,7 +147,7 @@ def measure(
     )
     query = problem.clipping.query(TUTORIALS[problem.dataset].size, batch)
     total = Budget(epsilon=point.epsilon, delta=point.delta)
-    mechanism = calibrated(variant, query, total, schedule, footing)
+    mechanism = calibrated(variant, query, total, schedule, calibration)
     yield Value("records", float(records))
     yield Value("sampling_rate", schedule.rate)
     yield Value("steps", float(schedule.steps))
@@ -150,7 +156,7 @@ def measure(
     step = schedule.step_budget(total)
     yield Value("step_epsilon", step.epsilon)
     yield Value("step_delta", step.delta)
-    one_step = variant.mechanism.calibrate(query, step, footing, **variant.options)
+    one_step = variant.mechanism.calibrate(query, step, calibration, **variant.options)
     yield from _canary(one_step, problem.settings, names.seed(point, "canary"))
 
     plan = Plan(

@@ -4,7 +4,7 @@ The body of a network turns every private training record into d features in (-1
 its last activation. They are released once, in matrices of `batch` records, each through the
 mechanism; the head of the network is trained on what was released and tested on clean features of
 the test records. The body comes from a public share of the training records
-(experiments/learning/extractor.py): the paper says nothing of its training. The head starts anew,
+(learning/training/extractor.py): the paper says nothing of its training. The head starts anew,
 so that all it knows of the task it has from the release; its inputs are scaled to root mean
 square 1, which the noise dominates.
 
@@ -19,7 +19,7 @@ records, for MVG, the analytic Gaussian and IMGM; here it goes to all mechanisms
 be compared otherwise. `amplification: false` leaves it out. Yet every record is in one batch and
 all batches are released: no sample stays secret, and nothing is amplified. The whole release is
 what a mechanism's profile says of one batch, and this is what is measured as true and what the
-exact footing rescales to (epsilon, delta).
+exact calibration rescales to (epsilon, delta).
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import (
+from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.settings import (
     Setting,
     boolean,
     integer,
@@ -41,14 +42,24 @@ from experiments.checks import (
     positive,
     require_entries,
 )
-from experiments.experiment import Names, Point, Value, Variant, trials_of
-from experiments.grid import EPSILONS, points_over
-from experiments.learning import data
-from experiments.learning.classifiers import Training, in_units, network
-from experiments.learning.extractor import Extracted, extract
-from experiments.learning.machine import DEVICE
-from experiments.learning.networks.cut import CUTS
-from mechanisms import AdditiveMechanism, Budget, Mechanism, Query
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+    trials_of,
+)
+from learning.networks.cut_network import CUTS
+from learning.records import labelled as data
+from learning.training.classifiers import Training, in_units, network
+from learning.training.device import DEVICE
+from learning.training.extractor import Extracted, extract
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    Mechanism,
+    Query,
+)
 
 NAME = "features"
 PAPER = "imgm2022"
@@ -146,20 +157,20 @@ def query_for(shape: tuple[int, int]) -> Query:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, and the accuracy of a head on clean features."""
     # The sampling budgets of learning bring accountants that take a second to load.
-    from experiments.learning.noise import amplified
+    from learning.training.step_noise import amplified
 
     settings, split = problem.settings, problem.extracted.split
     records = len(split.train_labels)
     rate = min(1.0, point.shape[0] / records)
     total = Budget(epsilon=point.epsilon, delta=point.delta)
-    published = footing == "published" and settings["amplification"]
+    published = calibration == "published" and settings["amplification"]
     batch_budget = amplified(total, rate) if published else total
     mechanism = variant.mechanism.calibrate(
-        query_for(point.shape), batch_budget, footing, **variant.options
+        query_for(point.shape), batch_budget, calibration, **variant.options
     )
     yield Value("records", float(records))
     yield Value("public_records", float(problem.extracted.public))

@@ -4,7 +4,7 @@ Five participants have the records, split at random. In every round each downloa
 trains for some epochs, clips its accumulated gradient to [-C, C] and uploads it through the
 mechanism, layer by layer; the server moves by the mean. The point's (epsilon, delta) is the claimed
 budget of one participant for the whole training, all rounds and layers. How a use's budget follows
-from it, and what is truly spent, is told in experiments/learning/uploads.py.
+from it, and what is truly spent, is told in learning/federated/upload_budgets.py.
 
 Adjacency: the paper says neighbouring data sets and gives 2 C sqrt(mn), the change of an upload
 between any two corners of the box. An upload is clipped as a whole, after local training on all
@@ -24,16 +24,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.checks import Setting, integer, number, require_entries
-from experiments.experiment import Names, Point, Value, Variant, trials_of
-from experiments.learning import data, federation, layerwise
-from experiments.learning.networks.lenet import LENET
-from experiments.learning.networks.network import Network
-from experiments.learning.networks.perceptrons import ADULT_MLP, BREAST_CANCER_MLP
-from experiments.learning.networks.recurrent import IMDB_LSTM, REVIEWS_LSTM
-from experiments.learning.networks.resnet import RESNET18
-from experiments.learning.networks.tutorials import TUTORIALS
-from experiments.learning.trial import checkpoint_of, label_of, seeds_of
+from experiments.contract.settings import (
+    Setting,
+    integer,
+    number,
+    require_entries,
+)
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+    trials_of,
+)
+from learning.federated import federated_study as federation
+from learning.federated import layerwise_release as layerwise
+from learning.networks.lenet import LENET
+from learning.networks.lstm import IMDB_LSTM, REVIEWS_LSTM
+from learning.networks.network import Network
+from learning.networks.perceptrons import ADULT_MLP, BREAST_CANCER_MLP
+from learning.networks.resnet import RESNET18
+from learning.networks.tutorial_networks import TUTORIALS
+from learning.records import labelled as data
+from learning.training.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Budget
 
 NAME = "federated_horizontal"
@@ -103,16 +116,16 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, and the test accuracy after every round (`element`)."""
     # Accounting takes a while to load, and reading a config imports this module.
-    from experiments.learning.uploads import Uploads
+    from learning.federated.upload_budgets import Uploads
 
     uploads = Uploads(rounds=problem.of("rounds"), rate=problem.settings["sampling"])
     queries = layerwise.layer_queries(problem.network, problem.of("clip"))
     total = Budget(epsilon=point.epsilon, delta=point.delta)
-    mechanisms = uploads.calibrated(variant, queries, total, footing)
+    mechanisms = uploads.calibrated(variant, queries, total, calibration)
     use = uploads.use_budget(total, len(queries))
     yield Value("records", float(len(problem.split.train_labels)))
     yield Value("parameters", float(problem.network.size))
@@ -125,7 +138,7 @@ def measure(
 
 
 def _training(problem: Problem, mechanisms, point: Point, names: Names, trial: int):
-    from experiments.learning.federated import Plan, train
+    from learning.federated.horizontal import Plan, train
 
     settings, private = problem.settings, mechanisms[0].guarantee != "none"
     plan = Plan(

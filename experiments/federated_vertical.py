@@ -4,9 +4,9 @@ Two participants have half of the attributes each. In every iteration both relea
 that their local models make of one batch; the server trains its top model on them. The point's
 (epsilon, delta) is the budget. As published it is that of every single release, amplified by
 sampling: the paper speaks of composition in Type I only. With "composition: run" it is that of the
-whole training, both participants' releases in all iterations, as it always is on the exact footing
+whole training, both participants' releases in all iterations, as it always is at the exact calibration
 and in what is told to be spent. How a use's budget follows from it, and what is truly spent, is
-told in experiments/learning/uploads.py.
+told in learning/federated/upload_budgets.py.
 
 The query is a batch's features, batch x features: so Table 3's feature shapes are read (100 x 64,
 100 x 128, 30 x 64; and 2 x 10 for Adult, by which a batch is two records). Adjacency: one record is
@@ -29,12 +29,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.checks import Setting, integer, one_of, require_entries
-from experiments.experiment import Names, Point, Value, Variant, trials_of
-from experiments.learning import data, federation
-from experiments.learning.box import box_query
-from experiments.learning.networks.split import SPLIT_NETWORKS
-from experiments.learning.trial import checkpoint_of, label_of, seeds_of
+from experiments.contract.settings import (
+    Setting,
+    integer,
+    one_of,
+    require_entries,
+)
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+    trials_of,
+)
+from learning.federated import federated_study as federation
+from learning.networks.split_network import SPLIT_NETWORKS
+from learning.records import labelled as data
+from learning.releases.bounded_tensor import box_query
+from learning.training.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Budget
 
 NAME = "federated_vertical"
@@ -96,11 +108,11 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, and the test accuracy after every round (`element`)."""
     # Accounting takes a while to load, and reading a config imports this module.
-    from experiments.learning.uploads import Uploads
+    from learning.federated.upload_budgets import Uploads
 
     records = len(problem.split.train_labels)
     uploads = Uploads(
@@ -111,7 +123,7 @@ def measure(
     )
     queries = [box_query(point.shape, -1.0, 1.0, adjacency="replace")] * PARTICIPANTS
     total = Budget(epsilon=point.epsilon, delta=point.delta)
-    mechanisms = uploads.calibrated(variant, queries, total, footing)
+    mechanisms = uploads.calibrated(variant, queries, total, calibration)
     use = uploads.use_budget(total, len(queries))
     yield Value("records", float(records))
     yield Value("sampling_rate", uploads.rate)
@@ -124,7 +136,7 @@ def measure(
 
 
 def _training(problem: Problem, mechanism, point: Point, names: Names, trial: int):
-    from experiments.learning.vertical import Plan, train
+    from learning.federated.vertical import Plan, train
 
     plan = Plan(
         rounds=problem.of("rounds"),

@@ -1,7 +1,7 @@
 """mvg2018 Experiment II: the first principal component from a private covariance.
 
 The query is f(X) = X X^T / N, not centred, of N records in [-1, 1]^m; one record is replaced. The
-published noise is for the paper's l2 sensitivity, 2 m / N. What is true, and the exact footing,
+published noise is for the paper's l2 sensitivity, 2 m / N. What is true, and the exact calibration,
 rests on what one record changes, sqrt(2) m / N, for all records of the ball around the box, which
 mechanisms for Gram matrices presume. gamma is not stated: m, its largest value. MVG is Algorithm 2
 with the axes as directions. The component v is the first eigenvector of the released matrix's
@@ -20,9 +20,15 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments import directional
-from experiments.datasets import load as load_dataset
-from experiments.directional import (
+from datasets import load as load_dataset
+from experiments.contract import treatments as directional
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+from experiments.contract.treatments import (
     captured_variance,
     check_directions,
     feature_names,
@@ -33,8 +39,7 @@ from experiments.directional import (
     scale_columns,
     treatments,
 )
-from experiments.experiment import Names, Point, Value, Variant
-from experiments.paper_settings import record_covariance
+from papers.settings import record_covariance
 
 NAME = "first_component"
 PAPER = "mvg2018"
@@ -75,7 +80,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """The error of every treatment and trial."""
     settings, features = problem.settings, feature_names(problem.dataset)
@@ -91,7 +96,7 @@ def measure(
     yield from measure_treatments(
         variant,
         ways,
-        footing,
+        calibration,
         query,
         lambda trial: problem.covariance,
         score,

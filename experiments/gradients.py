@@ -4,14 +4,14 @@ Every step draws each record with probability q = lot / records, clips the gradi
 cross-entropy to l2 norm C and releases their sum through the mechanism; the step moves by it over
 the expected lot. Adjacency: one record is added or removed, the sensitivity of the sum is C. The
 paper's query is the average over a lot, and it takes C for its sensitivity: read literally, noise
-for C on the average would be `lot` times that of here, on both footings. The sum over all layers is
-one row (1, M), since one bound C couples them (experiments/learning/clipping.py).
+for C on the average would be `lot` times that of here, on both calibrations. The sum over all layers is
+one row (1, M), since one bound C couples them (learning/training/clipping.py).
 
 The point's (epsilon, delta) is that of the whole run. A step has its share by Theorem 3.4 of
 Kairouz, Oh and Viswanath, as the paper says, over q as it has sampling amplification in its type II
 study; whether it means this one for type I is not stated. The moments accountant sets its own
 noise from the total. What a run truly spends is measured beside the accuracy, and on the exact
-footing is the budget (experiments/learning/noise.py).
+calibration is the budget (learning/training/step_noise.py).
 
 The matrix mechanism with the paper's W = (1/n)(1, ..., 1), one query that averages records, has
 the optimal strategy A = W up to a factor: it releases the average with the classic Gaussian's noise
@@ -19,7 +19,7 @@ on each of the M coordinates. Here it answers the sum with the identity over coo
 that. Binary allocation of MVG's precision to directions has no directions to choose from: the
 gradient is one row.
 
-Cora: a record is the label of a training node; see experiments/learning/graphs.py. The control
+Cora: a record is the label of a training node; see learning/records/citation_graph.py. The control
 without privacy does not clip. Start and samples are shared by all mechanisms.
 """
 
@@ -29,26 +29,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.checks import (
+from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.settings import (
     Setting,
     integer,
     mapping_of,
     positive,
     require_entries,
 )
-from experiments.experiment import Names, Point, Value, Variant, trials_of
-from experiments.grid import EPSILONS, points_over
-from experiments.learning import data
-from experiments.learning.clipping import Clipping
-from experiments.learning.graphs import mixed_words
-from experiments.learning.machine import DEVICE, THREADS
-from experiments.learning.networks import graph
-from experiments.learning.networks.alexnet import ALEXNET
-from experiments.learning.networks.lenet import LENET
-from experiments.learning.networks.network import Network
-from experiments.learning.networks.perceptrons import ADULT_MLP, BREAST_CANCER_MLP
-from experiments.learning.networks.tutorials import TUTORIALS
-from experiments.learning.networks.vgg import VGG16
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+    trials_of,
+)
+from learning.networks import graph_convolution as graph
+from learning.networks.alexnet import ALEXNET
+from learning.networks.lenet import LENET
+from learning.networks.network import Network
+from learning.networks.perceptrons import ADULT_MLP, BREAST_CANCER_MLP
+from learning.networks.tutorial_networks import TUTORIALS
+from learning.networks.vgg import VGG16
+from learning.records import labelled as data
+from learning.records.citation_graph import mixed_words
+from learning.training.clipping import Clipping
+from learning.training.device import DEVICE, THREADS
 from mechanisms import Budget
 
 NAME = "gradients"
@@ -134,13 +140,13 @@ def _network(dataset: str, folder: Path) -> Network:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, and the accuracy after every epoch (`element`)."""
     # Accounting and torch take seconds to load, and reading a config imports this module.
-    from experiments.learning.loop import Plan
-    from experiments.learning.noise import AmplifiedShares, calibrated
-    from experiments.learning.private_descent import accuracies, privacy
+    from learning.training.descent_study import accuracies, privacy
+    from learning.training.noisy_descent import Plan
+    from learning.training.step_noise import AmplifiedShares, calibrated
 
     settings, records = problem.settings, len(problem.split.train_labels)
     clipping = Clipping(rule="l2", bound=settings["clipping_bound"])
@@ -157,7 +163,7 @@ def measure(
     schedule = AmplifiedShares(rate=lot / records, steps=plan.steps(records))
     total = Budget(epsilon=point.epsilon, delta=point.delta)
     query = clipping.query(problem.network.size, lot)
-    mechanism = calibrated(variant, query, total, schedule, footing)
+    mechanism = calibrated(variant, query, total, schedule, calibration)
     yield Value("records", float(records))
     yield Value("sampling_rate", schedule.rate)
     yield Value("steps", float(schedule.steps))

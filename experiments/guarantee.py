@@ -1,11 +1,11 @@
 """Is the claim true? Claimed and true privacy of every mechanism.
 
 papers
-    Every mechanism at the settings of all papers (experiments/paper_settings.py), with an exact
+    Every mechanism at the settings of all papers (papers/settings.py), with an exact
     profile and a sampled audit of the worst pair.
 grid
     The unit-sensitivity query of noise_only over sizes M and epsilon: where each claim holds, and
-    what the noise costs as published and on the exact footing.
+    what the noise costs as published and at the exact calibration.
 """
 
 from __future__ import annotations
@@ -15,15 +15,31 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import ConfigError, Setting, integer, list_of, shape
-from experiments.experiment import Names, Point, Value, Variant
-from experiments.grid import EPSILONS, points_over
+from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.settings import (
+    ConfigError,
+    Setting,
+    integer,
+    list_of,
+    shape,
+)
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
 from experiments.noise_only import query_for
-from experiments.paper_settings import PAPER_SETTINGS, PaperSetting
-from mechanisms import AdditiveMechanism, Budget, Mechanism, Unsupported
-from mechanisms.privacy.audit import familywise_confidence
-from mechanisms.privacy.profile import Bounds
-from mechanisms.verify import verify
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    Mechanism,
+    Unsupported,
+)
+from mechanisms.audit.sampled_audit import familywise_confidence
+from mechanisms.audit.verification import verify
+from mechanisms.profiles.profile import Bounds
+from papers.settings import PAPER_SETTINGS, PaperSetting
 
 NAME = "guarantee"
 PAPER = "suite"
@@ -49,7 +65,7 @@ def check(settings: dict) -> None:
 
     It is a setting, not derived, so that adding a mechanism changes no other's bounds.
     """
-    cells = len(settings["mechanisms"]) * len(settings["footings"])
+    cells = len(settings["mechanisms"]) * len(settings["calibrations"])
     needed = cells * len(PAPER_SETTINGS) if settings["audit_samples"] else 0
     if settings["audits"] < needed:
         raise ConfigError(
@@ -76,19 +92,21 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> tuple[str,
 
 
 def measure(
-    problem: tuple[str, dict], variant: Variant, footing: str, point: Point, names: Names
+    problem: tuple[str, dict], variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true delta and epsilon with bounds, the verdict, the audit, the cost."""
     dataset, settings = problem
     if dataset == "grid":
         budget = Budget(epsilon=point.epsilon, delta=point.delta)
         query = query_for("fixed-sensitivity", point.shape)
-        yield from _on_grid(variant.mechanism.calibrate(query, budget, footing, **variant.options))
+        yield from _on_grid(
+            variant.mechanism.calibrate(query, budget, calibration, **variant.options)
+        )
         return
     setting = setting_at(point)
     seed = names.seed(point, "audit")
     result = verify(
-        variant.mechanism.calibrate(setting.query, setting.budget, footing, **variant.options),
+        variant.mechanism.calibrate(setting.query, setting.budget, calibration, **variant.options),
         samples=settings["audit_samples"],
         seed=seed,
         confidence=familywise_confidence(CONFIDENCE, settings["audits"]),

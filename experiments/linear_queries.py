@@ -35,18 +35,34 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import Setting, integer
+from datasets.loaders import adult
+from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.settings import Setting, integer
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
 from experiments.count_query import (
     map_counts,
     map_settings,
     random_rectangles,
     rectangle_sums,
 )
-from experiments.datasets import adult
-from experiments.experiment import Names, Point, Value, Variant
-from experiments.grid import EPSILONS, points_over
-from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported
-from mechanisms.workloads import AllRange, Explicit, Kronecker, Prefix
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    Mechanism,
+    Query,
+    Unsupported,
+)
+from mechanisms.strategies.workload import (
+    AllRange,
+    Explicit,
+    Kronecker,
+    Prefix,
+)
 
 NAME = "linear_queries"
 PAPER = "suite"
@@ -159,7 +175,7 @@ def query_for(counts: np.ndarray) -> Query:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Mean squared error per query of every workload, measured and, where known, exact.
 
@@ -173,7 +189,7 @@ def measure(
     def served(workloads: dict[str, tuple], **options) -> Iterator[Value]:
         clock = time.perf_counter()
         mechanism = variant.mechanism.calibrate(
-            query_for(problem.counts), budget, footing, **variant.options | options
+            query_for(problem.counts), budget, calibration, **variant.options | options
         )
         seconds = time.perf_counter() - clock
         yield Value(f"calibrate_seconds {' '.join(workloads)}", seconds, timing=True)

@@ -24,10 +24,27 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import Setting, integer, list_of, number, positive, shape
-from experiments.experiment import Names, Point, Value, Variant
-from experiments.grid import EPSILONS, points_over
-from mechanisms import AdditiveMechanism, Budget, Query, Unsupported
+from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.settings import (
+    Setting,
+    integer,
+    list_of,
+    number,
+    positive,
+    shape,
+)
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    Query,
+    Unsupported,
+)
 
 NAME = "noise_only"
 PAPER = "r1smg2024"
@@ -95,14 +112,14 @@ def query_for(dataset: str, shape: tuple[int, ...]) -> Query:
 
 
 def measure(
-    problem: tuple[str, dict], variant: Variant, footing: str, point: Point, names: Names
+    problem: tuple[str, dict], variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Exact moments and tails; sampled ones beside them; or seconds, for gradient-shapes."""
     dataset, settings = problem
     query = query_for(dataset, point.shape)
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
     clock = time.perf_counter()
-    mechanism = variant.mechanism.calibrate(query, budget, footing, **variant.options)
+    mechanism = variant.mechanism.calibrate(query, budget, calibration, **variant.options)
     yield Value("calibrate_seconds", time.perf_counter() - clock, timing=True)
     if not isinstance(mechanism, AdditiveMechanism):
         raise Unsupported("adds no noise that could be measured without data")

@@ -36,11 +36,16 @@ from pathlib import Path
 
 import numpy as np
 
+from datasets.loaders import boids, swarm
 from experiments import linear_svm
-from experiments.checks import ConfigError, Setting, integer
-from experiments.datasets import boids, swarm
-from experiments.experiment import Names, Point, Value, Variant
-from experiments.grid import EPSILONS, points_over
+from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.settings import ConfigError, Setting, integer
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
 from mechanisms import AdditiveMechanism, Budget, Query
 
 NAME = "pca"
@@ -141,7 +146,7 @@ def query_for(records: int, features: int) -> Query:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Deviations and accuracy of every release, and what its sampler says of itself."""
     components = problem.settings["components"]
@@ -152,7 +157,7 @@ def measure(
     mechanism = variant.mechanism.calibrate(
         query_for(*problem.features.shape),
         Budget(epsilon=point.epsilon, delta=point.delta),
-        footing,
+        calibration,
         **options,
     )
     yield Value("calibrate_seconds", time.perf_counter() - clock, timing=True)

@@ -27,17 +27,35 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments import datasets
-from experiments.checks import Setting, integer, mapping_of, one_of, require_entries
-from experiments.experiment import Names, Point, Value, Variant, trials_of
-from experiments.grid import EPSILONS, points_over
-from experiments.learning import data
-from experiments.learning.box import box_query
-from experiments.learning.classifiers import Training, in_units, logistic, network, weighted_f1
-from experiments.learning.finetuned import fine_tuned
-from experiments.learning.machine import DEVICE
-from experiments.learning.networks.tutorials import TUTORIALS
-from experiments.learning.protection import protected, squared_error
+import datasets
+from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.settings import (
+    Setting,
+    integer,
+    mapping_of,
+    one_of,
+    require_entries,
+)
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+    trials_of,
+)
+from learning.networks.tutorial_networks import TUTORIALS
+from learning.records import labelled as data
+from learning.releases.bounded_tensor import box_query
+from learning.releases.protected_records import protected, squared_error
+from learning.training.classifiers import (
+    Training,
+    in_units,
+    logistic,
+    network,
+    weighted_f1,
+)
+from learning.training.device import DEVICE
+from learning.training.finetuned import fine_tuned
 from mechanisms import AdditiveMechanism, Budget, Query
 
 NAME = "private_data"
@@ -113,14 +131,14 @@ def query_for(shape: tuple[int, int]) -> Query:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Weighted F1 and accuracy on clean images, and the squared error of one released image."""
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
     options = variant.options
     if "weights" in variant.mechanism.options:
         options = {"weights": problem.weights} | options
-    mechanism = variant.mechanism.calibrate(query_for(point.shape), budget, footing, **options)
+    mechanism = variant.mechanism.calibrate(query_for(point.shape), budget, calibration, **options)
     if isinstance(mechanism, AdditiveMechanism):
         yield Value("expected_loss", mechanism.expected_loss())
     yield Value("records", float(len(problem.split.train_labels)))

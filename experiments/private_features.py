@@ -12,9 +12,9 @@ The paper's Delta (its Table 3) is 256, the number of grey values of a pixel; fe
 range 2, which is used: at 256 all noise would be 128 times as large.
 
 The paper's network is MobileNetV2 with ImageNet weights: the extractor "mobilenet_v2"
-(experiments/learning/pretrained.py), whose weights are downloaded and which has seen none of the
+(learning/training/pretrained.py), whose weights are downloaded and which has seen none of the
 records. Every other extractor is trained by the suite itself on a share of the training records
-that is declared public (experiments/learning/extractor.py); nobody releases those, and the rows say
+that is declared public (learning/training/extractor.py); nobody releases those, and the rows say
 how many they are, none for MobileNetV2, and how well the extractor does with a head of its own.
 """
 
@@ -27,17 +27,36 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments import datasets
-from experiments.checks import Setting, integer, mapping_of, number, one_of, require_entries
-from experiments.experiment import Names, Point, Value, Variant, trials_of
-from experiments.grid import EPSILONS, points_over
-from experiments.learning import data, pretrained
-from experiments.learning.box import box_query
-from experiments.learning.classifiers import Training, in_units, network, weighted_f1
-from experiments.learning.extractor import Extracted, extract
-from experiments.learning.machine import DEVICE
-from experiments.learning.networks.cut import CUTS, perceptron
-from experiments.learning.protection import protected, squared_error
+import datasets
+from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.settings import (
+    Setting,
+    integer,
+    mapping_of,
+    number,
+    one_of,
+    require_entries,
+)
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+    trials_of,
+)
+from learning.networks.cut_network import CUTS, perceptron
+from learning.records import labelled as data
+from learning.releases.bounded_tensor import box_query
+from learning.releases.protected_records import protected, squared_error
+from learning.training import pretrained
+from learning.training.classifiers import (
+    Training,
+    in_units,
+    network,
+    weighted_f1,
+)
+from learning.training.device import DEVICE
+from learning.training.extractor import Extracted, extract
 from mechanisms import AdditiveMechanism, Budget
 
 NAME = "private_features"
@@ -133,12 +152,12 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Weighted F1 and accuracy on clean features, and the squared error of one released vector."""
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
     query = box_query(point.shape, -1.0, 1.0)
-    mechanism = variant.mechanism.calibrate(query, budget, footing, **variant.options)
+    mechanism = variant.mechanism.calibrate(query, budget, calibration, **variant.options)
     split = problem.extracted.split
     if isinstance(mechanism, AdditiveMechanism):
         yield Value("expected_loss", mechanism.expected_loss())

@@ -2,7 +2,7 @@
 
 Three users, each with a third of the training records, train a model for one epoch, clip its
 parameters to [-C, C] and send them through the mechanism; the server sends back the mean; a round
-per epoch of Section 5.1.1 (experiments/learning/averaging.py). Adjacency: local; the parameters of
+per epoch of Section 5.1.1 (learning/federated/parameter_averaging.py). Adjacency: local; the parameters of
 one user may become any others.
 
 The query is the identity on all parameters of the model as one row (1, M): the paper's tensor
@@ -15,11 +15,11 @@ large, at 400001 200,000 times.
 
 epsilon is that of one release, as in the paper. A user makes one in every round, and what all of
 them truly spend together is in the rows: true_delta_upper at epsilon, true_epsilon_upper at delta.
-On the exact footing it is the budget.
+At the exact calibration it is the budget.
 
 LLAGP gets the sizes of the layers. DPHSGD gets thresholds from the curvature of the loss at the
 common start, on records that are declared public and that no user has; see
-experiments/learning/curvature.py. The control without privacy does not clip.
+learning/training/curvature.py. The control without privacy does not clip.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.checks import (
+from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.settings import (
     ConfigError,
     Setting,
     integer,
@@ -39,19 +40,25 @@ from experiments.checks import (
     positive,
     require_entries,
 )
-from experiments.experiment import Names, Point, Value, Variant, trials_of
-from experiments.grid import EPSILONS, points_over
-from experiments.learning import averaging, data
-from experiments.learning.box import box_query
-from experiments.learning.classifiers import Training, outputs, weighted_f1
-from experiments.learning.machine import DEVICE
-from experiments.learning.networks.bilstm import bilstm
-from experiments.learning.networks.mobilenet import FULL, SMALL, mobilenet
-from experiments.learning.networks.multilayer import multilayer
-from experiments.learning.networks.network import Network
-from experiments.learning.networks.strided import strided_cnn
-from experiments.learning.texts import WORDS
-from experiments.learning.trial import checkpoint_of, label_of, seeds_of
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+    trials_of,
+)
+from learning.federated import parameter_averaging as averaging
+from learning.networks.bilstm import bilstm
+from learning.networks.mobilenet import FULL, SMALL, mobilenet
+from learning.networks.multilayer import multilayer
+from learning.networks.network import Network
+from learning.networks.strided import strided_cnn
+from learning.records import labelled as data
+from learning.records.texts import WORDS
+from learning.releases.bounded_tensor import box_query
+from learning.training.classifiers import Training, outputs, weighted_f1
+from learning.training.device import DEVICE
+from learning.training.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Budget, Mechanism
 
 NAME = "private_parameters"
@@ -154,7 +161,7 @@ class Problem:
 
     def curvature(self, names: Names, trial: int) -> np.ndarray:
         """The Hessian's diagonal at the start of a trial, on the public records."""
-        from experiments.learning.curvature import hessian_diagonal
+        from learning.training.curvature import hessian_diagonal
 
         if trial not in self.curvatures:
             start = self.network.initial(np.random.default_rng(names.shared_seed("start", trial)))
@@ -201,28 +208,28 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """What is spent, and weighted F1 and accuracy of the last model on the test records."""
     # Reading a config imports this module, and torch takes seconds to load.
-    from experiments.learning.releases import spending
+    from learning.releases.repeated_releases import spending
 
     yield Value("records", float(sum(len(labels) for _, labels in problem.users)))
     yield Value("test_records", float(len(problem.test[1])))
     yield Value("rounds", float(problem.rounds))
     for trial in trials_of(problem.settings):
-        mechanism = _mechanism(problem, variant, footing, point, names, trial)
+        mechanism = _mechanism(problem, variant, calibration, point, names, trial)
         if trial == 0:
             yield from spending(mechanism, problem.rounds)
         yield from _training(problem, mechanism, point, names, trial)
 
 
 def _mechanism(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names, trial: int
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names, trial: int
 ) -> Mechanism:
     """The mechanism of every release, with what it has to know of the network."""
-    from experiments.learning.curvature import thresholds
-    from experiments.learning.releases import calibrated
+    from learning.releases.repeated_releases import calibrated
+    from learning.training.curvature import thresholds
 
     options = {}
     if "layers" in variant.mechanism.options:
@@ -232,7 +239,7 @@ def _mechanism(
     bound = problem.settings["clipping_bound"]
     query = box_query((1, problem.network.size), -bound, bound)
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    return calibrated(variant, query, budget, problem.rounds, footing, **options)
+    return calibrated(variant, query, budget, problem.rounds, calibration, **options)
 
 
 def _training(

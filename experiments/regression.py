@@ -13,7 +13,7 @@ The paper leaves open:
 
 Treatments beside those of `directional`: "pca 0.55", where 20% of epsilon and of delta pay for
 private principal directions (MOD-SULQ on X X^T / N, symmetric Gaussian noise) and the rest for
-MVG along them, tau to the first two; the total is basic composition, also on the exact footing,
+MVG along them, tau to the first two; the total is basic composition, also at the exact calibration,
 where each part is exact by itself. "subspace" is any other mechanism on the right features alone
 (Section 9.3), with the sensitivity of that smaller query.
 
@@ -32,10 +32,23 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments import directional
-from experiments.checks import ConfigError, Setting, checked_mapping, one_of, positive, unknown_key
-from experiments.datasets import load as load_dataset
-from experiments.directional import (
+from datasets import load as load_dataset
+from experiments.contract import treatments as directional
+from experiments.contract.settings import (
+    ConfigError,
+    Setting,
+    checked_mapping,
+    one_of,
+    positive,
+    unknown_key,
+)
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+from experiments.contract.treatments import (
     binary_allocation,
     check_directions,
     feature_names,
@@ -49,11 +62,10 @@ from experiments.directional import (
     scale_columns,
     treatments,
 )
-from experiments.experiment import Names, Point, Value, Variant
 from experiments.kernel_ridge import predict
-from experiments.paper_settings import record_covariance, scaled_records
 from mechanisms import Budget
 from mechanisms.symmetric import ModSulq
+from papers.settings import record_covariance, scaled_records
 
 NAME = "regression"
 PAPER = "mvg2018"
@@ -172,7 +184,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 
 
 def measure(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """RMSE of every treatment and trial."""
     settings, features = problem.settings, all_names(problem.dataset)
@@ -187,14 +199,14 @@ def measure(
 
     ways = treatments(variant, "unimodal", settings, problem.dataset, features)
     yield from measure_treatments(
-        variant, ways, footing, query, problem.private, score, point, names, trials
+        variant, ways, calibration, query, problem.private, score, point, names, trials
     )
     if is_directional(variant):
         for share in settings["shares"]:
-            release = _along_private_directions(problem, variant, footing, point, share)
+            release = _along_private_directions(problem, variant, calibration, point, share)
             yield from run_trials(release, score, f"{PCA} {share:g}", point, names, trials)
     else:
-        yield from _subspace(problem, variant, footing, point, names)
+        yield from _subspace(problem, variant, calibration, point, names)
 
 
 def _controls(problem: Problem, everything: np.ndarray) -> Iterator[Value]:
@@ -212,7 +224,7 @@ def _controls(problem: Problem, everything: np.ndarray) -> Iterator[Value]:
 
 
 def _along_private_directions(
-    problem: Problem, variant: Variant, footing: str, point: Point, share: float
+    problem: Problem, variant: Variant, calibration: str, point: Point, share: float
 ) -> directional.Release:
     """MVG along private principal directions, each part with its share of the budget."""
     rows, records = point.shape
@@ -220,7 +232,7 @@ def _along_private_directions(
         Budget(epsilon=part * point.epsilon, delta=part * point.delta)
         for part in (PCA_SHARE, 1 - PCA_SHARE)
     ]
-    directions = ModSulq.calibrate(record_covariance(rows, records), budgets[0], footing)
+    directions = ModSulq.calibrate(record_covariance(rows, records), budgets[0], calibration)
     theta = binary_allocation(rows, list(range(PCA_DIRECTIONS)), share)
     options = {"mode": "unimodal"} | variant.options | {"precision": theta}
 
@@ -229,7 +241,7 @@ def _along_private_directions(
         covariance = directions.release(private @ private.T / records, rng)
         along = principal_directions(covariance)[1]
         mechanism = variant.mechanism.calibrate(
-            scaled_records(rows, records), budgets[1], footing, **options, directions=along
+            scaled_records(rows, records), budgets[1], calibration, **options, directions=along
         )
         return mechanism.release_with_diagnostics(private, rng)
 
@@ -237,7 +249,7 @@ def _along_private_directions(
 
 
 def _subspace(
-    problem: Problem, variant: Variant, footing: str, point: Point, names: Names
+    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """The mechanism on the right features and the target alone."""
     settings = problem.settings
@@ -252,7 +264,7 @@ def _subspace(
     yield from measure_treatments(
         variant,
         {SUBSPACE: variant.options},
-        footing,
+        calibration,
         scaled_records(len(rows), point.shape[1]),
         lambda trial: problem.private(trial)[rows],
         score,

@@ -1,8 +1,13 @@
 """Differential-privacy noise for vector-, matrix- and tensor-valued queries."""
 
-from mechanisms.base import AdditiveMechanism, Mechanism
-from mechanisms.contract import Budget, OutOfRangeWarning, Query, Unsupported
-from mechanisms.registry import UnknownMechanism, all_mechanisms, get_mechanism
+from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
+from mechanisms.contract.query import (
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    Unsupported,
+)
+from mechanisms.contract.registry import UnknownMechanism, all_mechanisms, get_mechanism
 
 __all__ = [
     "AdditiveMechanism",

@@ -9,10 +9,16 @@ import math
 import sys
 import warnings
 
-from mechanisms.base import FOOTINGS, AdditiveMechanism, Mechanism
-from mechanisms.contract import ADJACENCIES, STRUCTURES, Budget, Query, Unsupported
-from mechanisms.registry import all_mechanisms, get_mechanism
-from mechanisms.verify import Verification, explain, verify
+from mechanisms.audit.verification import Verification, explain, verify
+from mechanisms.contract.mechanism import CALIBRATIONS, AdditiveMechanism, Mechanism
+from mechanisms.contract.query import (
+    ADJACENCIES,
+    STRUCTURES,
+    Budget,
+    Query,
+    Unsupported,
+)
+from mechanisms.contract.registry import all_mechanisms, get_mechanism
 
 UNSUPPORTED = 3
 
@@ -62,7 +68,7 @@ def calibrated(options) -> Mechanism:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         mechanism = get_mechanism(options.key).calibrate(
-            query, budget, options.footing, **dict(options.option)
+            query, budget, options.calibration, **dict(options.option)
         )
     for notice in caught:
         print(f"warning: {notice.message}", file=sys.stderr)
@@ -73,7 +79,7 @@ def _calibrate(options) -> dict:
     mechanism = calibrated(options)
     answer = {
         "mechanism": mechanism.key,
-        "footing": mechanism.footing,
+        "calibration": mechanism.calibration,
         "epsilon": mechanism.budget.epsilon,
         "delta": mechanism.budget.delta,
         "shape": list(mechanism.query.shape),
@@ -183,7 +189,7 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--record-bound", type=float, help="largest l2 norm of a record")
     parser.add_argument("--epsilon", type=float, required=True)
     parser.add_argument("--delta", type=float, default=0.0)
-    parser.add_argument("--footing", choices=FOOTINGS, default="published")
+    parser.add_argument("--calibration", choices=CALIBRATIONS, default="published")
     parser.add_argument("--option", type=_option, action="append", default=[], metavar="NAME=VALUE")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mechanisms.base import AdditiveMechanism, Mechanism
-from mechanisms.contract import Budget, Query
-from mechanisms.noise import NoNoise
-from mechanisms.privacy.gaussian import GaussianProfile
+from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
+from mechanisms.contract.query import Budget, Query
+from mechanisms.noise.no_noise import NoNoise
+from mechanisms.profiles.gaussian_profile import GaussianProfile
 
 
 class NonPrivate(AdditiveMechanism):
@@ -35,8 +35,8 @@ class RandomAnswer(Mechanism):
     guarantee = "pure"
 
     @classmethod
-    def _calibrated(cls, query, budget, footing, settings):
-        return cls(query=query, budget=budget, footing=footing, settings=settings)
+    def _calibrated(cls, query, budget, calibration, settings):
+        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 
     def profile(self):
         """Two data sets give one distribution: delta is 0 at every epsilon."""

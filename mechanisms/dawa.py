@@ -12,12 +12,12 @@ from numbers import Real
 
 import numpy as np
 
-from mechanisms._greedy import noisy_totals
-from mechanisms._partition import dyadic_partition, published_partition
-from mechanisms.base import Mechanism
-from mechanisms.contract import Unsupported
+from mechanisms.contract.mechanism import Mechanism
+from mechanisms.contract.option import Option
+from mechanisms.contract.query import Unsupported
 from mechanisms.hb import check_histogram
-from mechanisms.options import Option
+from mechanisms.strategies.greedy_h import noisy_totals
+from mechanisms.strategies.partition import dyadic_partition, published_partition
 
 
 def _is_share(value) -> bool:
@@ -34,11 +34,11 @@ class TwoStage(Mechanism):
     }
 
     @classmethod
-    def _calibrated(cls, query, budget, footing, settings):
+    def _calibrated(cls, query, budget, calibration, settings):
         check_histogram(query)
-        if footing == "exact":
-            raise Unsupported(f"{cls.key} has no exact profile, so no exact footing")
-        return cls(query=query, budget=budget, footing=footing, settings=settings)
+        if calibration == "exact":
+            raise Unsupported(f"{cls.key} has no exact profile, so no exact calibration")
+        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 
     def release(self, value, rng):
         value = self.checked_value(value)

@@ -8,12 +8,12 @@ import numpy as np
 from scipy import special
 from scipy.interpolate import make_interp_spline
 
-from mechanisms.base import Mechanism
-from mechanisms.contract import Unsupported
-from mechanisms.noise import CHUNK
-from mechanisms.privacy.numerics import peak_window
-from mechanisms.privacy.profile import PrivacyProfile
-from mechanisms.privacy.pure import PureProfile
+from mechanisms.contract.mechanism import Mechanism
+from mechanisms.contract.query import Unsupported
+from mechanisms.noise.distribution import CHUNK
+from mechanisms.profiles.numerics import peak_window
+from mechanisms.profiles.profile import PrivacyProfile
+from mechanisms.profiles.pure_profile import PureProfile
 
 # Points at which log p is computed, and parts into which a spline divides each step between them.
 _POINTS = 385
@@ -36,7 +36,7 @@ class Exponential(Mechanism):
     it does not, and the same density is the l2 mechanism at twice the scale that it needs: `l2` at
     half the budget. That is why a query without element_range is unsupported. How much of the
     normaliser's share is really lost depends on V; the profile is the one of any epsilon-DP
-    release, an upper bound, and there is no exact footing.
+    release, an upper bound, and there is no exact calibration.
 
     Draws are exact up to rounding and the table described at `_Mixture`, without a Markov chain.
     """
@@ -48,12 +48,12 @@ class Exponential(Mechanism):
     guarantee = "pure"
 
     @classmethod
-    def _calibrated(cls, query, budget, footing, settings):
+    def _calibrated(cls, query, budget, calibration, settings):
         if query.element_range is None:
             raise Unsupported("needs element_range; without one it is `l2` at half the budget")
-        mechanism = cls(query=query, budget=budget, footing=footing, settings=settings)
-        if footing == "exact":
-            raise Unsupported(f"has no exact footing: {mechanism.slack()}")
+        mechanism = cls(query=query, budget=budget, calibration=calibration, settings=settings)
+        if calibration == "exact":
+            raise Unsupported(f"has no exact calibration: {mechanism.slack()}")
         return mechanism
 
     def release(self, value, rng):

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import math
 
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.noise import IndependentGaussian
-from mechanisms.privacy.gaussian import mu_for
-
-
-def require_delta(budget: Budget) -> None:
-    """Raise Unsupported unless delta > 0: no finite Gaussian noise gives delta = 0."""
-    if budget.delta == 0:
-        raise Unsupported("needs delta > 0: no finite amount of Gaussian noise is pure DP")
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.query import Budget, Query
+from mechanisms.contract.requirements import require_delta
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.profiles.gaussian_profile import mu_for
 
 
 def classic_multiplier(budget: Budget) -> float:

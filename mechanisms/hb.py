@@ -13,13 +13,14 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from mechanisms._tree import BlockTree, TreeLeastSquares
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.loss import LossMoments, quadratic_form_cumulants
-from mechanisms.noise import IndependentLaplace, Noise
-from mechanisms.privacy.post_processing import PostProcessedProfile
-from mechanisms.privacy.products import LaplaceProfile
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.query import Budget, Query, Unsupported
+from mechanisms.noise.distribution import Noise
+from mechanisms.noise.laplace_noise import IndependentLaplace
+from mechanisms.noise.loss_moments import LossMoments, quadratic_form_cumulants
+from mechanisms.profiles.post_processing import PostProcessedProfile
+from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.strategies.tree import BlockTree, TreeLeastSquares
 
 # Cells of one subtree up to which the higher moments of the loss are computed: a second or two.
 LARGEST_SUBTREE = 2048
@@ -198,7 +199,7 @@ class Hb(AdditiveMechanism):
 
     epsilon / h per level; the root is not measured. Pure epsilon-DP under the adjacency of the
     query's l1 sensitivity. For range and prefix queries on histograms: their answers are sums of
-    the released cells. On the exact footing the noise is rescaled by the profile of the noisy
+    the released cells. At the exact calibration the noise is rescaled by the profile of the noisy
     tree, an upper bound for the cells: it may still be larger than their true profile demands.
     """
 

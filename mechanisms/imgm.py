@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query
-from mechanisms.gaussian import require_delta
-from mechanisms.noise import IndependentGaussian
-from mechanisms.options import positive_integer
-from mechanisms.privacy.gaussian import mu_for
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.option import positive_integer
+from mechanisms.contract.query import Budget, Query
+from mechanisms.contract.requirements import require_delta
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.profiles.gaussian_profile import mu_for
 
 
 class IMGM(AdditiveMechanism):

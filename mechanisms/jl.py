@@ -8,12 +8,12 @@ from numbers import Integral
 
 import numpy as np
 
-from mechanisms.base import Mechanism, exact_factor
-from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.gaussian import require_delta
-from mechanisms.options import Option
-from mechanisms.privacy.chi_square import RaisedVarianceProfile, SwappedVariancesProfile
-from mechanisms.privacy.profile import PrivacyProfile
+from mechanisms.contract.mechanism import Mechanism, exact_factor
+from mechanisms.contract.option import Option
+from mechanisms.contract.query import Budget, Query, Unsupported
+from mechanisms.contract.requirements import require_delta
+from mechanisms.profiles.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
+from mechanisms.profiles.profile import PrivacyProfile
 
 GRAM_ROWS = 100
 # A relative excess that is more than rounding, of an eigenvalue below 0 or of a record's norm.
@@ -48,7 +48,7 @@ class JohnsonLindenstrauss(Mechanism):
     Circulant matrices and differential privacy, with which mvg2018 compares) is calibrated in the
     same way.
 
-    The profile is exact (mechanisms/privacy/chi_square.py); on the exact footing w is the least
+    The profile is exact (mechanisms/profiles/chi_square_profile.py); at the exact calibration w is the least
     that meets the budget. The variance that `verify` finds wasted is w^2, that of the noise w z
     which lifting adds to every Gaussian combination.
 
@@ -75,7 +75,7 @@ class JohnsonLindenstrauss(Mechanism):
     rows: int
 
     @classmethod
-    def _calibrated(cls, query, budget, footing, settings):
+    def _calibrated(cls, query, budget, calibration, settings):
         require_delta(budget)
         if query.structure is None:
             raise Unsupported("needs structure and record_bound: how records make up the answer")
@@ -90,12 +90,12 @@ class JohnsonLindenstrauss(Mechanism):
         common = {"query": query, "budget": budget, "settings": settings}
         rows = int(rows or GRAM_ROWS)
         published = cls(
-            **common, footing="published", w=published_w(query, budget, rows), rows=rows
+            **common, calibration="published", w=published_w(query, budget, rows), rows=rows
         )
-        if footing == "published":
+        if calibration == "published":
             return published
         w = published.w * exact_factor(published)
-        return cls(**common, footing="exact", w=w, rows=rows)
+        return cls(**common, calibration="exact", w=w, rows=rows)
 
     def release(self, value, rng):
         value = self.checked_value(value)
@@ -107,7 +107,7 @@ class JohnsonLindenstrauss(Mechanism):
         return {"w": self.w, "rows": self.rows}
 
     def profile(self) -> PrivacyProfile:
-        """Exact for add-remove, and for replace: see mechanisms/privacy/chi_square.py."""
+        """Exact for add-remove, and for replace: see mechanisms/profiles/chi_square_profile.py."""
         replaced = self.query.adjacency == "replace" and self.query.shape[0] > 1
         family = SwappedVariancesProfile if replaced else RaisedVarianceProfile
         return family(rows=self.rows, ratio=self.query.record_bound / self.w)

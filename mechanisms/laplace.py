@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.noise import IndependentLaplace
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.query import Budget, Query, Unsupported
+from mechanisms.noise.laplace_noise import IndependentLaplace
 
 
 class Laplace(AdditiveMechanism):

@@ -8,21 +8,23 @@ from functools import lru_cache, reduce
 
 import numpy as np
 
-from mechanisms._workload_options import WORKLOAD_OPTIONS, workload_factors
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query
-from mechanisms.gaussian import ClassicGaussian, classic_multiplier, require_delta
-from mechanisms.loss import LossMoments
-from mechanisms.noise import IndependentGaussian, Noise
-from mechanisms.privacy.gaussian import GaussianProfile
-from mechanisms.strategies import (
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.query import Budget, Query
+from mechanisms.contract.requirements import require_delta
+from mechanisms.gaussian import ClassicGaussian, classic_multiplier
+from mechanisms.noise.distribution import Noise
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.strategies.optimal_strategy import (
     Strategy,
     optimal_strategy,
     require_sdp_size,
     require_size,
     sdp_strategy,
 )
-from mechanisms.workloads import Identity, Workload
+from mechanisms.strategies.workload import Identity, Workload
+from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, workload_factors
 
 # sqrt(2) l2 and l1 that are computed apart differ by rounding.
 _SLACK = 1 + 1e-12
@@ -167,7 +169,7 @@ class MatrixMechanism(AdditiveMechanism):
 
     The constant 1.25 is the classic Gaussian's (Dwork and Roth 2014). ln(2 / delta) is in use for
     the matrix mechanism as well, and which of the two Li et al. 2015 state could not be confirmed;
-    a 2 would make sigma larger by 1.7% at delta = 1e-6. The exact footing depends on neither.
+    a 2 would make sigma larger by 1.7% at delta = 1e-6. The exact calibration depends on neither.
 
     A named workload stands for itself along every axis of the histogram: "prefix" on a matrix
     asks for all rectangles from the corner. The default is the identity, for which A = I and the
@@ -228,7 +230,7 @@ class MatrixMechanismCVXPY(MatrixMechanism):
         return _sdp_strategy(workload)
 
 
-# One calibration per epsilon, delta and footing shares one optimisation.
+# One calibration per epsilon, delta and calibration shares one optimisation.
 @lru_cache(maxsize=8)
 def _optimal_strategy(workload: Workload) -> Strategy:
     return optimal_strategy(workload.gram())

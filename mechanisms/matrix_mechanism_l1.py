@@ -8,16 +8,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from mechanisms._p_identity import PIdentity, require_size, search
-from mechanisms._workload_options import WORKLOAD_OPTIONS, workload_factors
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.query import Budget, Query
 from mechanisms.laplace import Laplace
-from mechanisms.loss import LossMoments, quadratic_form_cumulants
-from mechanisms.noise import IndependentLaplace, Noise
-from mechanisms.privacy.post_processing import PostProcessedProfile
-from mechanisms.privacy.products import LaplaceProfile
-from mechanisms.workloads import Identity, Workload
+from mechanisms.noise.distribution import Noise
+from mechanisms.noise.laplace_noise import IndependentLaplace
+from mechanisms.noise.loss_moments import LossMoments, quadratic_form_cumulants
+from mechanisms.profiles.post_processing import PostProcessedProfile
+from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.strategies.p_identity import PIdentity, require_size, search
+from mechanisms.strategies.workload import Identity, Workload
+from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, workload_factors
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,7 +102,7 @@ class MatrixMechanismL1(AdditiveMechanism):
     how far the variance is at most from the least of any strategy.
 
     Workloads are named as for `matrix-mechanism`; the default, the identity, and every workload
-    for which nothing better than the cells is found give plain Laplace noise. On the exact footing
+    for which nothing better than the cells is found give plain Laplace noise. At the exact calibration
     that noise alone is served: elsewhere the profile is an upper bound, that of the measurements.
     """
 
@@ -141,7 +142,7 @@ class MatrixMechanismL1(AdditiveMechanism):
         return math.prod(strategy.error / strategy.lower_bound for strategy in strategies)
 
 
-# One calibration per epsilon, delta and footing shares one search.
+# One calibration per epsilon, delta and calibration shares one search.
 @lru_cache(maxsize=8)
 def _strategy(workload: Workload) -> PIdentity:
     require_size(workload.cells)

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.directions import matrix_shape, orthonormal
-from mechanisms.gaussian import require_delta
-from mechanisms.noise import MatrixGaussian
-from mechanisms.options import matrix
+from mechanisms.contract.directions import orthonormal
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.option import matrix
+from mechanisms.contract.query import Budget, Query, Unsupported
+from mechanisms.contract.requirements import matrix_shape, require_delta
+from mechanisms.noise.matrix_gaussian import MatrixGaussian
 
 
 def zeta(size: int, delta: float) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.gaussian import require_delta
-from mechanisms.noise import IndependentGaussian
-from mechanisms.options import positive_integer, probability
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.option import positive_integer, probability
+from mechanisms.contract.query import Budget, Query, Unsupported
+from mechanisms.contract.requirements import require_delta
+from mechanisms.noise.gaussian_noise import IndependentGaussian
 
 
 class MomentsAccountant(AdditiveMechanism):
@@ -30,7 +30,7 @@ class MomentsAccountant(AdditiveMechanism):
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, rate, steps):
         # dp_accounting takes a second to load.
-        from mechanisms.privacy.sampling import noise_multiplier
+        from mechanisms.accounting.poisson_sampling import noise_multiplier
 
         require_delta(budget)
         try:

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.directions import matrix_shape, orthonormal
-from mechanisms.gaussian import require_delta
-from mechanisms.noise import MatrixGaussian
-from mechanisms.options import choice, matrix, weights
+from mechanisms.contract.directions import orthonormal
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.option import choice, matrix, weights
+from mechanisms.contract.query import Budget, Query, Unsupported
+from mechanisms.contract.requirements import matrix_shape, require_delta
+from mechanisms.noise.matrix_gaussian import MatrixGaussian
 
 
 def harmonic(r: int, order: float = 1.0) -> float:

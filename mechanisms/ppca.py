@@ -6,12 +6,12 @@ import warnings
 
 import numpy as np
 
-from mechanisms._bingham import CONVERGED, sample_bingham
-from mechanisms._gram import require_gram
-from mechanisms.base import Mechanism
-from mechanisms.contract import Unsupported
-from mechanisms.options import positive_integer
-from mechanisms.privacy.pure import PureProfile
+from mechanisms.contract.mechanism import Mechanism
+from mechanisms.contract.option import positive_integer
+from mechanisms.contract.query import Unsupported
+from mechanisms.contract.requirements import require_gram
+from mechanisms.noise.bingham import CONVERGED, sample_bingham
+from mechanisms.profiles.pure_profile import PureProfile
 
 
 class NotConverged(UserWarning):
@@ -42,16 +42,16 @@ class Ppca(Mechanism):
     options = {"components": positive_integer(1, "components k <= d that are released together")}
 
     @classmethod
-    def _calibrated(cls, query, budget, footing, settings):
+    def _calibrated(cls, query, budget, calibration, settings):
         require_gram(query)
         if settings["components"] > query.shape[0]:
             raise ValueError(
                 f"option components must be at most d = {query.shape[0]}, got "
                 f"{settings['components']}"
             )
-        if footing == "exact":
-            raise Unsupported("has no exact profile, so no exact footing")
-        return cls(query=query, budget=budget, footing=footing, settings=settings)
+        if calibration == "exact":
+            raise Unsupported("has no exact profile, so no exact calibration")
+        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 
     def profile(self):
         """All that a pure guarantee says, at the largest loss under the query's adjacency."""

@@ -6,10 +6,10 @@ import math
 
 from scipy.special import gammaln
 
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.gaussian import require_delta
-from mechanisms.noise import Spherical
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.query import Budget, Query, Unsupported
+from mechanisms.contract.requirements import require_delta
+from mechanisms.noise.spherical_noise import Spherical
 
 
 def log_psi(size: int, delta: float) -> float:

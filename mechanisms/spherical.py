@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.gaussian import require_delta
-from mechanisms.noise import Spherical
-from mechanisms.privacy.spherical_shape import optimal_shape
-
-
-def require_dimensions(query: Query) -> None:
-    """Raise Unsupported for one single number: there is no sphere to draw a direction from."""
-    if query.size < 2:
-        raise Unsupported("needs at least 2 elements; for a single number it is Laplace noise")
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.query import Budget, Query
+from mechanisms.contract.requirements import require_delta, require_dimensions
+from mechanisms.noise.spherical_noise import Spherical
+from mechanisms.profiles.spherical_optimum import optimal_shape
 
 
 class L2Mechanism(AdditiveMechanism):

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms._gram import require_gram
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.gaussian import ClassicGaussian, classic_multiplier, require_delta
-from mechanisms.loss import LossMoments
-from mechanisms.noise import Noise, checked_dtype, gram_slack
-from mechanisms.privacy.gaussian import GaussianProfile
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.query import Budget, Query, Unsupported
+from mechanisms.contract.requirements import require_delta, require_gram
+from mechanisms.gaussian import ClassicGaussian, classic_multiplier
+from mechanisms.noise.distribution import Noise, checked_dtype, gram_slack
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.gaussian_profile import GaussianProfile
 
 
 @dataclass(frozen=True, kw_only=True)

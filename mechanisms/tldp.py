@@ -10,7 +10,7 @@ times as much; and a value that is kept is one that no other tensor gives. Kept 
 are most frequent, about 1/784 and half of that, and e^-777 at epsilon 1, where the weights, which
 change p alone, change nothing that a run could show.
 
-On the exact footing the noise is rescaled and p stays: possible where the budget's delta exceeds
+At the exact calibration the noise is rescaled and p stays: possible where the budget's delta exceeds
 the probability that any value is kept, unsupported elsewhere.
 """
 
@@ -22,12 +22,14 @@ from functools import reduce
 
 import numpy as np
 
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.loss import LossMoments
-from mechanisms.noise import IndependentGaussian, IndependentLaplace, Noise
-from mechanisms.options import shares
-from mechanisms.privacy.products import KeepOrNoiseProfile
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.option import shares
+from mechanisms.contract.query import Budget, Query, Unsupported
+from mechanisms.noise.distribution import Noise
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.laplace_noise import IndependentLaplace
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.product_profiles import KeepOrNoiseProfile
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

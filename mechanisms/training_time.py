@@ -13,12 +13,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query, Unsupported
-from mechanisms.gaussian import require_delta
-from mechanisms.noise import IndependentGaussian, MatrixGaussian
-from mechanisms.options import Option, shares
-from mechanisms.privacy.gaussian import mu_for
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.option import Option, shares
+from mechanisms.contract.query import Budget, Query, Unsupported
+from mechanisms.contract.requirements import require_delta
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.matrix_gaussian import MatrixGaussian
+from mechanisms.profiles.gaussian_profile import mu_for
 
 
 def layer_budgets(count: int, budget: Budget) -> list[Budget]:

@@ -7,12 +7,12 @@ from functools import cache
 
 import numpy as np
 
-from mechanisms._gram import require_gram
-from mechanisms.base import AdditiveMechanism
-from mechanisms.contract import Budget, Query
-from mechanisms.loss import LossMoments
-from mechanisms.noise import Noise, checked_dtype
-from mechanisms.privacy.support import WishartProfile
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.query import Budget, Query
+from mechanisms.contract.requirements import require_gram
+from mechanisms.noise.distribution import Noise, checked_dtype
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.moving_support import WishartProfile
 
 
 @cache

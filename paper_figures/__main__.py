@@ -8,9 +8,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.frames import read_frame
+from paper_figures.drawings import DrawingError, draw, drawings_for
 from paper_figures.ledger import write_ledger
-from paper_figures.registry import DrawingError, draw, drawings_for
+from runs.frames import read_frame
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -6,9 +6,19 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from paper_figures.drawings import (
+    DrawingError,
+    Drawn,
+    Results,
+    drawing,
+)
 from paper_figures.over_epsilon import draw_spread
-from paper_figures.registry import DrawingError, Drawn, Results, drawing
-from paper_figures.select import SOURCE_WORDS, failed_mechanisms, ok_rows, published_only
+from paper_figures.selections import (
+    SOURCE_WORDS,
+    failed_mechanisms,
+    ok_rows,
+    published_only,
+)
 
 
 @drawing("mgm2021_fig2", kind="figures", needs=["federated_horizontal"])
@@ -57,7 +67,7 @@ def _accuracies(rows: pd.DataFrame, experiment: str, name: str, words: str) -> D
     finals = ok_rows(rows, experiment, "final_test_accuracy")
     if finals.empty:
         raise DrawingError(f"the results hold no accuracies of {experiment}; run it first")
-    keys = ["dataset", "footing", "mechanism", "epsilon", "delta"]
+    keys = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
     table = finals.groupby(keys)["value"].agg(["mean", "std", "count"]).reset_index()
     quantile = stats.t.ppf(0.975, (table["count"] - 1).clip(lower=1))
     # A single trial has no interval: its standard deviation is missing.

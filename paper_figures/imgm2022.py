@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from paper_figures.drawings import Drawn, Results, drawing
 from paper_figures.over_epsilon import draw_spread, spread_over_trials, true_epsilons
-from paper_figures.registry import Drawn, Results, drawing
-from paper_figures.select import SOURCE_WORDS, failed_mechanisms, ok_rows
+from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, ok_rows
 
 
 @drawing("imgm2022_fig1", kind="figures", needs=["features"])

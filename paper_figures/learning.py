@@ -7,17 +7,28 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from paper_figures.registry import DrawingError, Drawn, Results, drawing
-from paper_figures.select import (
+from paper_figures.drawings import (
+    DrawingError,
+    Drawn,
+    Results,
+    drawing,
+)
+from paper_figures.selections import (
     SOURCE_WORDS,
     failed_mechanisms,
     main_dataset,
     ok_rows,
     published_only,
 )
-from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    in_order,
+    look,
+)
 
-FOOTING_WORDS = {
+CALIBRATION_WORDS = {
     "published": "as published",
     "exact": "run rescaled to the budget",
 }
@@ -51,28 +62,30 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     frames = {m: ok_rows(rows, "dpsgd", f"{m}_accuracy") for m in ("test", "train")}
     if frames["test"].empty:
         raise DrawingError(f"the results hold no accuracies of dpsgd on {dataset}")
-    keys = ["footing", "mechanism", "epsilon", "delta", "element"]
+    keys = ["calibration", "mechanism", "epsilon", "delta", "element"]
     means = pd.concat(
         frame.groupby(keys)["value"].agg(["mean", "std", "size"]).assign(accuracy=which)
         for which, frame in frames.items()
     ).reset_index()
-    footings = [f for f in FOOTING_LINES if f in set(means["footing"])]
+    calibrations = [f for f in CALIBRATION_LINES if f in set(means["calibration"])]
     epsilons = sorted(means["epsilon"].unique())
     figure, axes = plt.subplots(
-        len(footings),
+        len(calibrations),
         len(epsilons),
-        figsize=(PAGE, 3.2 * len(footings)),
+        figsize=(PAGE, 3.2 * len(calibrations)),
         sharex=True,
         sharey=True,
         squeeze=False,
     )
-    for row, footing in zip(axes, footings, strict=True):
+    for row, calibration in zip(axes, calibrations, strict=True):
         for axis, epsilon in zip(row, epsilons, strict=True):
-            panel = means[(means["epsilon"] == epsilon) & _shown_at(means, footing)]
+            panel = means[(means["epsilon"] == epsilon) & _shown_at(means, calibration)]
             for mechanism in in_order(panel["mechanism"]):
-                budget = _true_budget(rows, mechanism, footing, epsilon)
+                budget = _true_budget(rows, mechanism, calibration, epsilon)
                 _curves(axis, panel[panel["mechanism"] == mechanism], mechanism, budget)
-            axis.set(title=f"({epsilon:g}, {means['delta'].iloc[0]:g}), {FOOTING_WORDS[footing]}")
+            axis.set(
+                title=f"({epsilon:g}, {means['delta'].iloc[0]:g}), {CALIBRATION_WORDS[calibration]}"
+            )
             axis.legend(fontsize=6, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
             axis.set_xlabel("epoch", labelpad=1)
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -95,9 +108,9 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     return Drawn(caption, means, figure)
 
 
-def _shown_at(means: pd.DataFrame, footing: str) -> pd.Series:
-    """Rows of a footing, and the control without privacy, which has but one, at either."""
-    return (means["footing"] == footing) | (means["mechanism"] == "non-private")
+def _shown_at(means: pd.DataFrame, calibration: str) -> pd.Series:
+    """Rows of a calibration, and the control without privacy, which has but one, at either."""
+    return (means["calibration"] == calibration) | (means["mechanism"] == "non-private")
 
 
 def _curves(axis, rows: pd.DataFrame, mechanism: str, budget: str) -> None:
@@ -112,8 +125,8 @@ def _curves(axis, rows: pd.DataFrame, mechanism: str, budget: str) -> None:
     axis.fill_between(epoch, mean - spread, mean + spread, color=style.colour, alpha=0.15, lw=0)
 
 
-def _true_budget(rows: pd.DataFrame, mechanism: str, footing: str, epsilon: float) -> str:
-    chosen = (rows["mechanism"] == mechanism) & (rows["footing"] == footing)
+def _true_budget(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float) -> str:
+    chosen = (rows["mechanism"] == mechanism) & (rows["calibration"] == calibration)
     values = rows[chosen & (rows["epsilon"] == epsilon)].set_index("metric")["value"]
     if "true_epsilon_upper" in values:
         return rf": $\epsilon\leq${values['true_epsilon_upper']:.3g}"
@@ -139,7 +152,7 @@ def canary(results: Results) -> Drawn:
     """True over false positive rate of the likelihood-ratio test for one gradient."""
     dataset, source = main_dataset(results.rows, "dpsgd")
     rows = results.rows[results.rows["dataset"] == dataset]
-    keys = ["mechanism", "footing", "epsilon", "delta", "element"]
+    keys = ["mechanism", "calibration", "epsilon", "delta", "element"]
     rates = pd.concat(ok_rows(rows, "dpsgd", f"canary_{kind}") for kind in ("fpr", "tpr"))
     if rates.empty:
         raise DrawingError("the results hold no canary rates; run dpsgd with a mechanism that has")
@@ -158,18 +171,20 @@ def canary(results: Results) -> Drawn:
     for axis, epsilon in zip(axes[0], epsilons, strict=True):
         panel = table[table["epsilon"] == epsilon]
         for mechanism in in_order(panel["mechanism"]):
-            for footing, line in FOOTING_LINES.items():
+            for calibration, line in CALIBRATION_LINES.items():
                 style = look(mechanism)
-                chosen = (panel["mechanism"] == mechanism) & (panel["footing"] == footing)
+                chosen = (panel["mechanism"] == mechanism) & (panel["calibration"] == calibration)
                 seen = panel[chosen & (panel["canary_fpr"] > 0) & (panel["canary_tpr"] > 0)]
-                white = {"markerfacecolor": "white"} if footing == "exact" else {}
+                white = {"markerfacecolor": "white"} if calibration == "exact" else {}
                 axis.loglog(
                     seen["canary_fpr"],
                     seen["canary_tpr"],
                     line,
                     color=style.colour,
                     marker=style.marker,
-                    label=f"{style.title}, {FOOTING_TITLES[footing]}" if len(seen) else None,
+                    label=f"{style.title}, {CALIBRATION_TITLES[calibration]}"
+                    if len(seen)
+                    else None,
                     **white,
                 )
         step_epsilon, step_delta = panel["step_epsilon"].iloc[0], panel["step_delta"].iloc[0]

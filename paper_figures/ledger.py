@@ -18,9 +18,9 @@ import pandas as pd
 import yaml
 
 import paper_figures.measurements
-from experiments.frames import read_frame
-from experiments.sources import source_files
-from paper_figures.registry import Results
+from paper_figures.drawings import Results
+from runs.frames import read_frame
+from runs.sources import source_files
 
 REPRODUCED = "reproduced"
 NOT_REPRODUCED = "not reproduced"
@@ -91,14 +91,14 @@ class Measured:
         verdict: reproduced, not reproduced (our numbers do not show it), contradicted (our
             numbers, exact or with an interval, show the opposite), or not run.
         detail: What was computed, from which stated parameters, and what differs.
-        footing: "published", "exact", "both" or "" where it does not matter.
+        calibration: "published", "exact", "both" or "" where it does not matter.
         trials: Trials behind the number; None for exact values.
     """
 
     ours: str
     verdict: str
     detail: str = ""
-    footing: str = ""
+    calibration: str = ""
     trials: int | None = None
 
 
@@ -197,7 +197,7 @@ def evaluate(folder: Path) -> pd.DataFrame:
                 "paper says": claim.expected,
                 "we find": measured.ours,
                 "verdict": measured.verdict,
-                "footing": measured.footing,
+                "calibration": measured.calibration,
                 "trials": measured.trials,
                 "meaning": claim.meaning.get(measured.verdict, MEANING[measured.verdict]),
                 "detail": measured.detail,
@@ -246,7 +246,7 @@ def to_markdown(ledger: pd.DataFrame) -> str:
         "A verdict speaks of what was run: where records, epochs or networks are not the paper's, "
         "as in most studies of learning, the detail says so. Orders are judged by 95% intervals of "
         "paired differences; the calibration that the paper publishes decides, and where the "
-        "exact footing (noise rescaled until the true delta is the claimed one) tells another "
+        "exact calibration (noise rescaled until the true delta is the claimed one) tells another "
         "story, the detail says so.",
     ]
     for paper, claims in ledger.groupby("paper", sort=False):

@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from experiments.table import OK
-from paper_figures.registry import DrawingError, Drawn, Results, drawing
-from paper_figures.select import ok_rows
+from paper_figures.drawings import (
+    DrawingError,
+    Drawn,
+    Results,
+    drawing,
+)
+from paper_figures.selections import ok_rows
 from paper_figures.style import in_order
+from runs.rows import OK
 
 # E||Z||^2 as Table 4 states it for m <= n: powers of m and n, and whether a factor ln^2(m+1) goes
 # with them. Its MVG is that with the square root of zeta.
@@ -30,20 +35,20 @@ def table_4(results: Results) -> Drawn:
     axes = rows["shape"].str.split("x", expand=True).astype(int)
     rows = rows.assign(m=axes[0], n=axes[1])
     records = []
-    for footing in ("published", "exact"):
+    for calibration in ("published", "exact"):
         for mechanism in in_order(rows["mechanism"]):
-            chosen = rows[(rows["mechanism"] == mechanism) & (rows["footing"] == footing)]
+            chosen = rows[(rows["mechanism"] == mechanism) & (rows["calibration"] == calibration)]
             # Slopes are comparable only where every shape has a value above zero.
             complete = set(chosen["shape"]) == set(rows["shape"])
             if not complete or not (chosen["value"] > 0).all():
                 continue
             # The paper states what its own calibrations need.
-            stated = STATED_ORDERS.get(mechanism) if footing == "published" else None
+            stated = STATED_ORDERS.get(mechanism) if calibration == "published" else None
             logarithm = bool(stated and stated[2])
             records.append(
                 {
                     "mechanism": mechanism,
-                    "footing": footing,
+                    "calibration": calibration,
                     "power of m": _last_slope(chosen, "m", "n", logarithm),
                     "power of n": _last_slope(chosen, "n", "m", False),
                     "factor divided out": "ln^2(m+1)" if logarithm else "",
@@ -92,7 +97,7 @@ def table_5(results: Results) -> Drawn:
     timings = results.timings
     timings = timings[
         (timings["dataset"] == "gradient-shapes")
-        & (timings["footing"] == "published")
+        & (timings["calibration"] == "published")
         & (timings["metric"] == "draw_seconds")
         & (timings["status"] == OK)
     ]

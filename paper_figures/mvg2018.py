@@ -5,14 +5,24 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from experiments.directional import IID
+from experiments.contract.treatments import IID
 from experiments.regression import PCA, SCALING, SUBSPACE
-from experiments.table import OK
-from paper_figures.measurements.judging import mean_interval, paired_difference
-from paper_figures.registry import DrawingError, Drawn, Results, drawing
-from paper_figures.select import failed_mechanisms, main_dataset, ok_rows
-from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order
+from paper_figures.drawings import (
+    DrawingError,
+    Drawn,
+    Results,
+    drawing,
+)
+from paper_figures.judging import mean_interval, paired_difference
+from paper_figures.selections import failed_mechanisms, main_dataset, ok_rows
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    in_order,
+)
 from paper_figures.treatments import best_share, measured, right_directions
+from runs.rows import OK
 
 EXPERIMENTS = ("regression", "first_component", "covariance")
 # The mechanisms behind the paper's methods; Experiment II has its own Gaussian and Exponential.
@@ -60,7 +70,7 @@ QUERIES = {
     "regression": "f(X) = X with the target as one more feature, l2 sensitivity 2 sqrt(m)",
     "first_component": (
         "f(X) = X X^T / N, l2 sensitivity 2 m / N as published and sqrt(2) m / N, the true one, "
-        "on the exact footing"
+        "at the exact calibration"
     ),
     "covariance": "f(X) = X, l2 sensitivity 2 sqrt(m)",
 }
@@ -88,7 +98,7 @@ def methods(experiment: str) -> dict[str, str]:
 def _treated(
     trials: pd.DataFrame, mechanism: str, right: str | None
 ) -> list[tuple[str, pd.DataFrame]]:
-    """The treatments of one mechanism and footing that are shown, each at its best share.
+    """The treatments of one mechanism and calibration that are shown, each at its best share.
 
     The subspace is for mechanisms that the paper compares, wrong directions for MVG itself.
     """
@@ -117,8 +127,8 @@ def _table(results: Results, experiment: str, number: int) -> Drawn:
     if trials.empty:
         raise DrawingError(f"no mechanism has a result of {experiment}")
     records = []
-    for footing in FOOTING_LINES:
-        own = trials[trials["footing"] == footing]
+    for calibration in CALIBRATION_LINES:
+        own = trials[trials["calibration"] == calibration]
         mvg = own[own["mechanism"] == "mvg"]
         right = right_directions(mvg)
         reference = None if right is None else best_share(mvg[mvg["directions"] == right])
@@ -127,7 +137,7 @@ def _table(results: Results, experiment: str, number: int) -> Drawn:
                 method = _method(experiment, mechanism, directions, right)
                 records.append(
                     {
-                        "footing": footing,
+                        "calibration": calibration,
                         _METHOD: method,
                         "mechanism": mechanism,
                         "directions": directions,
@@ -140,7 +150,7 @@ def _table(results: Results, experiment: str, number: int) -> Drawn:
         records += _predictions(rows)
     # The paper's own rows first, in its order.
     order = [*_METHOD_ORDER, ""]
-    records.sort(key=lambda row: (row["footing"] == "exact", order.index(row[_METHOD])))
+    records.sort(key=lambda row: (row["calibration"] == "exact", order.index(row[_METHOD])))
     table = pd.DataFrame(records)
     first = trials.iloc[0]
     absent = failed_mechanisms(results.rows, experiment, dataset)
@@ -153,7 +163,7 @@ def _table(results: Results, experiment: str, number: int) -> Drawn:
         "share tau of its precision; tau is the best of "
         f"{trials['share'].nunique()} shares, chosen with the data, as the paper does. "
         "'above MVG' is the paired difference to MVG with the right features, over shared trials "
-        "and with its 95% interval; 'stated above MVG' is what the paper's text says. Footing "
+        "and with its 95% interval; 'stated above MVG' is what the paper's text says. Calibration "
         "published: noise as the papers calibrate it; exact: rescaled until the true delta at "
         f"epsilon is the budget's.{absent}"
     )
@@ -202,7 +212,8 @@ def _predictions(rows: pd.DataFrame) -> list[dict]:
         trials = rows[(rows["metric"] == metric) & (rows["status"] == OK)]
         if len(trials):
             records.append(
-                {"footing": "published", _METHOD: "", "mechanism": words} | _numbers(trials, None)
+                {"calibration": "published", _METHOD: "", "mechanism": words}
+                | _numbers(trials, None)
             )
     return records
 
@@ -262,7 +273,7 @@ def release_seconds(results: Results) -> pd.Series:
     for experiment in EXPERIMENTS:
         timings = results.timings[results.timings["experiment"] == experiment]
         own = (timings["dataset"] == main_dataset(results.rows, experiment)[0]) & (
-            timings["footing"] == "published"
+            timings["calibration"] == "published"
         )
         named = timings["metric"].str.startswith("release_seconds")
         named &= ~timings["metric"].str.endswith(SUBSPACE)
@@ -282,8 +293,8 @@ def figure_4(results: Results) -> Drawn:
     trials = pd.concat(data)
     if trials.empty:
         raise DrawingError("Figure 4 needs the mechanism mvg")
-    footings = [f for f in FOOTING_LINES if f in set(trials["footing"])]
-    keys = ["experiment", "footing", "directions", "share"]
+    calibrations = [f for f in CALIBRATION_LINES if f in set(trials["calibration"])]
+    keys = ["experiment", "calibration", "directions", "share"]
     # Groups without a share (i.i.d. noise) count as well.
     groups = trials.groupby(keys, sort=False, dropna=False)["value"]
     intervals = groups.apply(mean_interval)
@@ -293,11 +304,17 @@ def figure_4(results: Results) -> Drawn:
     )
     zero = _error_of_zero(results.rows)
     figure, axes = plt.subplots(
-        len(footings), 3, figsize=(PAGE, 0.9 + 1.9 * len(footings)), sharex=True, squeeze=False
+        len(calibrations),
+        3,
+        figsize=(PAGE, 0.9 + 1.9 * len(calibrations)),
+        sharex=True,
+        squeeze=False,
     )
     for column, experiment in enumerate(EXPERIMENTS):
-        for row, footing in enumerate(footings):
-            panel = lines[(lines["experiment"] == experiment) & (lines["footing"] == footing)]
+        for row, calibration in enumerate(calibrations):
+            panel = lines[
+                (lines["experiment"] == experiment) & (lines["calibration"] == calibration)
+            ]
             _panel(axes[row, column], panel)
             if experiment == "regression" and zero is not None:
                 axes[row, column].axhline(
@@ -309,8 +326,8 @@ def figure_4(results: Results) -> Drawn:
         axes[-1, column].legend(
             handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.28), fontsize=6
         )
-    for row, footing in enumerate(footings):
-        axes[row, 0].set_ylabel(FOOTING_TITLES[footing])
+    for row, calibration in enumerate(calibrations):
+        axes[row, 0].set_ylabel(CALIBRATION_TITLES[calibration])
     caption = (
         f"mvg2018 Figure 4 on {', '.join(sources)}: MVG's error over tau, the share of precision "
         "that the named features get in equal parts, with 95% intervals over "

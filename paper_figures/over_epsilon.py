@@ -1,4 +1,4 @@
-"""Accuracy over epsilon, a row of panels per data set and a column per footing."""
+"""Accuracy over epsilon, a row of panels per data set and a column per calibration."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from paper_figures.registry import DrawingError
-from paper_figures.select import LEVELS, ok_rows
-from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
+from paper_figures.drawings import DrawingError
+from paper_figures.selections import LEVELS, ok_rows
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    in_order,
+    look,
+)
 
 
 def spread_over_trials(rows: pd.DataFrame, experiment: str, metric: str) -> pd.DataFrame:
@@ -20,37 +26,37 @@ def spread_over_trials(rows: pd.DataFrame, experiment: str, metric: str) -> pd.D
     found = ok_rows(rows, experiment, metric)
     if found.empty:
         raise DrawingError(f"the results hold no {metric} of {experiment}; run it first")
-    keys = ["dataset", "footing", "mechanism", "epsilon", "delta"]
+    keys = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
     spread = found.groupby(keys)["value"].agg(["mean", "min", "max", "count"])
     true = ok_rows(rows, experiment, "true_epsilon_upper").set_index(keys)["value"]
     return spread.join(true.rename("true_epsilon_upper")).reset_index()
 
 
 def draw_spread(spread: pd.DataFrame, score: str) -> plt.Figure:
-    """The panels; levels have no footing of their own and are drawn on every one.
+    """The panels; levels have no calibration of their own and are drawn on every one.
 
     Args:
-        spread: Columns dataset, footing, mechanism, epsilon; mean, in [0, 1], and its bar from min
+        spread: Columns dataset, calibration, mechanism, epsilon; mean, in [0, 1], and its bar from min
             to max.
         score: What the means are of; the data set's name follows.
     """
     datasets = sorted(spread["dataset"].unique())
-    footings = [f for f in FOOTING_LINES if f in set(spread["footing"])]
+    calibrations = [f for f in CALIBRATION_LINES if f in set(spread["calibration"])]
     figure, axes = plt.subplots(
         len(datasets),
-        len(footings),
+        len(calibrations),
         figsize=(PAGE, 0.8 + 2.2 * len(datasets)),
         sharex="row",
         sharey=True,
         squeeze=False,
     )
     for (i, j), axis in np.ndenumerate(axes):
-        _panel(axis, spread[spread["dataset"] == datasets[i]], footings[j])
+        _panel(axis, spread[spread["dataset"] == datasets[i]], calibrations[j])
         axis.set(ylim=(0, 1))
         if j == 0:
             axis.set_ylabel(f"{score} {datasets[i]}")
         if i == 0:
-            axis.set_title(FOOTING_TITLES[footings[j]])
+            axis.set_title(CALIBRATION_TITLES[calibrations[j]])
         if i == len(datasets) - 1:
             axis.set_xlabel("epsilon")
     # A data set may lack mechanisms that another has.
@@ -64,15 +70,15 @@ def draw_spread(spread: pd.DataFrame, score: str) -> plt.Figure:
     return figure
 
 
-def _panel(axis, rows: pd.DataFrame, footing: str) -> None:
+def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
     for mechanism in in_order(rows["mechanism"]):
         style = look(mechanism)
         own = rows[rows["mechanism"] == mechanism]
         if mechanism in LEVELS:
-            level = own[own["footing"] == "published"]["mean"].mean()
+            level = own[own["calibration"] == "published"]["mean"].mean()
             axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
             continue
-        line = own[own["footing"] == footing].sort_values("epsilon")
+        line = own[own["calibration"] == calibration].sort_values("epsilon")
         if line.empty:
             continue
         axis.errorbar(
@@ -90,7 +96,7 @@ def _panel(axis, rows: pd.DataFrame, footing: str) -> None:
 
 def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
     """What a mechanism's claims as published amount to, one data set after the other, or ""."""
-    own = spread[(spread["mechanism"] == mechanism) & (spread["footing"] == "published")]
+    own = spread[(spread["mechanism"] == mechanism) & (spread["calibration"] == "published")]
     own = own.dropna(subset="true_epsilon_upper")
     return "; ".join(
         f"{dataset}: "

@@ -11,10 +11,26 @@ from matplotlib.colors import PowerNorm
 from scipy import stats
 
 from experiments.count_query import query_for
-from paper_figures.constants import stated_constant
-from paper_figures.registry import DrawingError, Drawn, Results, drawing
-from paper_figures.select import failed_mechanisms, main_dataset, ok_rows, size_of
-from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
+from paper_figures.drawings import (
+    DrawingError,
+    Drawn,
+    Results,
+    drawing,
+)
+from paper_figures.selections import (
+    failed_mechanisms,
+    main_dataset,
+    ok_rows,
+    size_of,
+)
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    in_order,
+    look,
+)
+from papers.loss_bounds import stated_constant
 
 MAPS = (
     "non-private",
@@ -55,23 +71,25 @@ def figure_4(results: Results) -> Drawn:
     shape = tuple(int(n) for n in rows["shape"].iloc[0].split("x"))
     maps = {
         key: group.sort_values("element")["value"].to_numpy().reshape(shape)
-        for key, group in rows.groupby(["mechanism", "footing"])
+        for key, group in rows.groupby(["mechanism", "calibration"])
     }
     if ("non-private", "published") not in maps:
         raise DrawingError("Figure 4 needs the non-private map; add non-private to count_query")
     truth = maps["non-private", "published"]
     shown = [m for m in MAPS if (m, "published") in maps]
-    footings = [f for f in FOOTING_LINES if any((m, f) in maps for m in shown[1:])]
+    calibrations = [f for f in CALIBRATION_LINES if any((m, f) in maps for m in shown[1:])]
     figure, axes = plt.subplots(
-        len(footings), len(shown), figsize=(PAGE, 1.2 * len(footings)), squeeze=False
+        len(calibrations), len(shown), figsize=(PAGE, 1.2 * len(calibrations)), squeeze=False
     )
     figure.get_layout_engine().set(h_pad=0.03, w_pad=0.01, hspace=0, wspace=0)
     norm = PowerNorm(0.5, vmin=0, vmax=truth.max())
-    for row, footing in enumerate(footings):
+    for row, calibration in enumerate(calibrations):
         for axis, mechanism in zip(axes[row], shown, strict=True):
             axis.set(xticks=[], yticks=[])
             axis.grid(False)
-            released = maps.get((mechanism, footing), truth if mechanism == "non-private" else None)
+            released = maps.get(
+                (mechanism, calibration), truth if mechanism == "non-private" else None
+            )
             if released is None:
                 axis.set_box_aspect(shape[0] / shape[1])
                 axis.text(0.5, 0.5, "no result", ha="center", transform=axis.transAxes)
@@ -83,7 +101,7 @@ def figure_4(results: Results) -> Drawn:
             if row == 0:
                 axis.set_title(look(mechanism).title.replace(" ", "\n", 1), fontsize=7)
             axis.set_xlabel(f"max {released.max():.4g}", fontsize=6)
-        axes[row, 0].set_ylabel(FOOTING_TITLES[footing], fontsize=7)
+        axes[row, 0].set_ylabel(CALIBRATION_TITLES[calibration], fontsize=7)
     figure.colorbar(image, ax=axes, extend="both", shrink=0.85, aspect=25, label="pickups per cell")
     words = budget_words(rows)
     absent = failed_mechanisms(results.rows, "count_query", dataset)
@@ -95,7 +113,7 @@ def figure_4(results: Results) -> Drawn:
         f"true delta at epsilon is the budget's.{absent}"
     )
     drawn = rows[rows["mechanism"].isin(shown)]
-    drawn = drawn.assign(map=drawn["mechanism"] + " (" + drawn["footing"] + ")")
+    drawn = drawn.assign(map=drawn["mechanism"] + " (" + drawn["calibration"] + ")")
     data = drawn.pivot(index="element", columns="map", values="value").reset_index()
     return Drawn(caption, data, figure)
 
@@ -109,21 +127,21 @@ def figure_5(results: Results) -> Drawn:
     losses = losses[losses["mechanism"].isin(COMPARED)]
     if losses.empty or losses["trial"].nunique() < 3:
         raise DrawingError(f"Figure 5 needs 3 or more trials of one of {', '.join(COMPARED)}")
-    footings = [f for f in FOOTING_LINES if f in set(losses["footing"])]
-    figure, axes = plt.subplots(4, len(footings), figsize=(PAGE, 7.2), squeeze=False)
-    for column, footing in enumerate(footings):
-        chosen = losses[losses["footing"] == footing]
+    calibrations = [f for f in CALIBRATION_LINES if f in set(losses["calibration"])]
+    figure, axes = plt.subplots(4, len(calibrations), figsize=(PAGE, 7.2), squeeze=False)
+    for column, calibration in enumerate(calibrations):
+        chosen = losses[losses["calibration"] == calibration]
         groups = {
             mechanism: chosen[chosen["mechanism"] == mechanism]["value"].to_numpy()
             for mechanism in in_order(chosen["mechanism"])
         }
         _loss_panels(axes[:, column], groups)
-        axes[0, column].set_title(FOOTING_TITLES[footing])
+        axes[0, column].set_title(CALIBRATION_TITLES[calibration])
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     for axis, letter in zip(axes[:, 0], "abcd", strict=True):
         axis.set_ylabel(f"({letter})  {axis.get_ylabel()}")
-    trials = losses.groupby(["mechanism", "footing"]).size().max()
+    trials = losses.groupby(["mechanism", "calibration"]).size().max()
     caption = (
         f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 before post-processing, "
         f"{trials} trials, {budget_words(losses)}, l2 sensitivity sqrt(2) (replacing one pickup). "
@@ -133,7 +151,7 @@ def figure_5(results: Results) -> Drawn:
         "edge at 0. Left: noise as published; right: rescaled until the true delta at epsilon is "
         "the budget's, where all i.i.d. Gaussian noise has one distribution."
     )
-    columns = ["mechanism", "footing", "epsilon", "delta", "trial", "value"]
+    columns = ["mechanism", "calibration", "epsilon", "delta", "trial", "value"]
     return Drawn(caption, losses[columns], figure)
 
 
@@ -170,17 +188,22 @@ def counts_over_epsilon(results: Results) -> Drawn:
     metrics = {"rmse_valid_cell": "RMSE per valid cell", "rectangle_rmse": "RMSE per rectangle"}
     rows = pd.concat(ok_rows(results.rows, "count_query", m, dataset) for m in metrics)
     rows = rows[rows["mechanism"] != "non-private"]
-    keys = ["metric", "footing", "mechanism", "epsilon", "delta"]
+    keys = ["metric", "calibration", "mechanism", "epsilon", "delta"]
     means = rows.groupby(keys, sort=False)["value"].mean().reset_index().sort_values("epsilon")
-    footings = [f for f in FOOTING_LINES if f in set(means["footing"])]
+    calibrations = [f for f in CALIBRATION_LINES if f in set(means["calibration"])]
     figure, axes = plt.subplots(
-        len(metrics), len(footings), figsize=(PAGE, 4.6), sharex=True, sharey="row", squeeze=False
+        len(metrics),
+        len(calibrations),
+        figsize=(PAGE, 4.6),
+        sharex=True,
+        sharey="row",
+        squeeze=False,
     )
-    for (row, metric), (column, footing) in itertools.product(
-        enumerate(metrics), enumerate(footings)
+    for (row, metric), (column, calibration) in itertools.product(
+        enumerate(metrics), enumerate(calibrations)
     ):
         axis = axes[row, column]
-        panel = means[(means["metric"] == metric) & (means["footing"] == footing)]
+        panel = means[(means["metric"] == metric) & (means["calibration"] == calibration)]
         for mechanism in in_order(panel["mechanism"]):
             line, style = panel[panel["mechanism"] == mechanism], look(mechanism)
             axis.loglog(
@@ -191,7 +214,7 @@ def counts_over_epsilon(results: Results) -> Drawn:
                 label=style.title,
             )
         if row == 0:
-            axis.set_title(FOOTING_TITLES[footing])
+            axis.set_title(CALIBRATION_TITLES[calibration])
         if column == 0:
             axis.set_ylabel(metrics[metric])
     for axis in axes[-1]:
@@ -212,15 +235,15 @@ def counts_over_epsilon(results: Results) -> Drawn:
 
 @drawing("r1smg2024_fig9", kind="figures", needs=["noise_only/fixed-sensitivity"])
 def figure_9(results: Results) -> Drawn:
-    """Expected loss over M, one panel per epsilon, both footings."""
+    """Expected loss over M, one panel per epsilon, both calibrations."""
     rows = ok_rows(results.rows, "noise_only", "expected_loss", "fixed-sensitivity")
     rows = rows[rows["mechanism"].isin(("r1smg", "gaussian", "gaussian-analytic"))]
     rows = rows.assign(size=rows["shape"].map(size_of)).sort_values("size")
     epsilons = sorted(rows["epsilon"].unique(), reverse=True)
     figure, axes = plt.subplots(1, len(epsilons), figsize=(PAGE, 2.6), sharey=True, squeeze=False)
     for axis, epsilon in zip(axes[0], epsilons, strict=True):
-        for (mechanism, footing), group in rows[rows["epsilon"] == epsilon].groupby(
-            ["mechanism", "footing"]
+        for (mechanism, calibration), group in rows[rows["epsilon"] == epsilon].groupby(
+            ["mechanism", "calibration"]
         ):
             style = look(mechanism)
             axis.loglog(
@@ -228,9 +251,9 @@ def figure_9(results: Results) -> Drawn:
                 group["value"],
                 color=style.colour,
                 marker=style.marker,
-                linestyle=FOOTING_LINES[footing],
-                markerfacecolor="white" if footing == "exact" else style.colour,
-                label=f"{style.title}, {FOOTING_TITLES[footing]}",
+                linestyle=CALIBRATION_LINES[calibration],
+                markerfacecolor="white" if calibration == "exact" else style.colour,
+                label=f"{style.title}, {CALIBRATION_TITLES[calibration]}",
             )
         axis.axhline(2 / epsilon, color="black", linestyle=":", label="2 / epsilon")
         axis.set(xlabel="M", title=f"epsilon = {epsilon:g}")
@@ -244,7 +267,7 @@ def figure_9(results: Results) -> Drawn:
         "and the analytic Gaussian then coincide). Dotted: "
         "the limit 2/epsilon that the paper gives for R1SMG."
     )
-    columns = ["mechanism", "footing", "epsilon", "delta", "size", "value"]
+    columns = ["mechanism", "calibration", "epsilon", "delta", "size", "value"]
     return Drawn(caption, rows[columns], figure)
 
 
@@ -264,14 +287,14 @@ def table_1(results: Results) -> Drawn:
         records.append(
             {
                 "mechanism": row.mechanism,
-                "footing": row.footing,
+                "calibration": row.calibration,
                 "epsilon": row.epsilon,
                 "delta": row.delta,
                 "constant": name,
                 "stated lower bound": constant * squared,
                 "true expected loss": row.value,
                 "true / bound": row.value / (constant * squared),
-                "bound holds": _holds(row.footing, row.value, constant * squared),
+                "bound holds": _holds(row.calibration, row.value, constant * squared),
             }
         )
     caption = (
@@ -283,9 +306,9 @@ def table_1(results: Results) -> Drawn:
     return Drawn(caption, pd.DataFrame(records))
 
 
-def _holds(footing: str, loss: float, bound: float) -> str:
+def _holds(calibration: str, loss: float, bound: float) -> str:
     """Whether a stated bound holds; it is stated for the published noise only."""
-    if footing != "published":
+    if calibration != "published":
         return ""
     return "yes" if loss >= bound * (1 - 1e-9) else "no"
 
@@ -305,7 +328,7 @@ def stability(results: Results) -> Drawn:
     }
     rows = results.rows[
         (results.rows["dataset"] == "fixed-sensitivity")
-        & (results.rows["footing"] == "published")
+        & (results.rows["calibration"] == "published")
         & results.rows["metric"].isin(metrics)
         & (results.rows["status"] == "ok")
     ]

@@ -5,9 +5,20 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from paper_figures.registry import DrawingError, Drawn, Results, drawing
-from paper_figures.select import failed_mechanisms, main_dataset, ok_rows
-from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
+from paper_figures.drawings import (
+    DrawingError,
+    Drawn,
+    Results,
+    drawing,
+)
+from paper_figures.selections import failed_mechanisms, main_dataset, ok_rows
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    in_order,
+    look,
+)
 
 # R1SMG's epsilon in the paper's figure is this many times smaller than the others'.
 RATIO = 1e7
@@ -21,10 +32,10 @@ METRICS = {
 def drawn_epsilon(rows: pd.DataFrame) -> pd.Series:
     """Where rows stand on the axis of epsilon, NaN where they are not drawn.
 
-    As published R1SMG is drawn at 1e7 times its epsilon, as in the paper; on the exact footing,
+    As published R1SMG is drawn at 1e7 times its epsilon, as in the paper; at the exact calibration,
     which compares at one budget, at its own.
     """
-    far_smaller = (rows["mechanism"] == "r1smg") & (rows["footing"] == "published")
+    far_smaller = (rows["mechanism"] == "r1smg") & (rows["calibration"] == "published")
     position = rows["epsilon"].where(~far_smaller, rows["epsilon"] * RATIO)
     reach = rows.loc[rows["mechanism"] != "r1smg", "epsilon"]
     inside = position.between(reach.min() * (1 - 1e-9), reach.max() * (1 + 1e-9))
@@ -33,7 +44,7 @@ def drawn_epsilon(rows: pd.DataFrame) -> pd.Series:
 
 @drawing("r1smg2024_fig6", kind="figures", needs=["pca"])
 def figure_6(results: Results) -> Drawn:
-    """Deviations of the components and accuracy over epsilon, both footings."""
+    """Deviations of the components and accuracy over epsilon, both calibrations."""
     dataset, source = main_dataset(results.rows, "pca")
     rows = pd.concat(ok_rows(results.rows, "pca", metric, dataset) for metric in METRICS)
     rows = rows.assign(drawn_at=drawn_epsilon(rows))
@@ -41,18 +52,25 @@ def figure_6(results: Results) -> Drawn:
     truth = rows[rows["mechanism"] == "non-private"].groupby("metric")["value"].mean()
     if private.empty or truth.empty:
         raise DrawingError("Figure 6 needs non-private and another mechanism in pca")
-    keys = ["metric", "footing", "mechanism", "epsilon", "drawn_at"]
+    keys = ["metric", "calibration", "mechanism", "epsilon", "drawn_at"]
     means = private.groupby(keys, sort=False)["value"].agg(["mean", "std", "size"]).reset_index()
     means["error"] = means["std"].fillna(0) / means["size"] ** 0.5
     means = means.sort_values("drawn_at", kind="stable")
-    footings = [footing for footing in FOOTING_LINES if footing in set(means["footing"])]
+    calibrations = [
+        calibration for calibration in CALIBRATION_LINES if calibration in set(means["calibration"])
+    ]
     leading = int(ok_rows(results.rows, "pca", "components", dataset)["value"].iloc[0])
     figure, axes = plt.subplots(
-        len(METRICS), len(footings), figsize=(PAGE, 6.6), sharex=True, sharey="row", squeeze=False
+        len(METRICS),
+        len(calibrations),
+        figsize=(PAGE, 6.6),
+        sharex=True,
+        sharey="row",
+        squeeze=False,
     )
     for row, (metric, words) in zip(axes, METRICS.items(), strict=True):
-        for axis, footing in zip(row, footings, strict=True):
-            panel = means[(means["metric"] == metric) & (means["footing"] == footing)]
+        for axis, calibration in zip(row, calibrations, strict=True):
+            panel = means[(means["metric"] == metric) & (means["calibration"] == calibration)]
             line = look("non-private")
             axis.axhline(truth[metric], color=line.colour, linestyle=":", label=line.title)
             for mechanism in in_order(panel["mechanism"]):
@@ -67,8 +85,8 @@ def figure_6(results: Results) -> Drawn:
                     label=style.title,
                 )
         row[0].set_ylabel(words.format(k=leading))
-    for axis, footing in zip(axes[0], footings, strict=True):
-        axis.set_title(FOOTING_TITLES[footing])
+    for axis, calibration in zip(axes[0], calibrations, strict=True):
+        axis.set_title(CALIBRATION_TITLES[calibration])
     for axis in axes[-1]:
         axis.set_xlabel("epsilon")
     _legend(figure, axes)

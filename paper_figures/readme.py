@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.config import describe_keys
 from mechanisms import all_mechanisms
 from paper_figures.ledger import findings
+from runs.config import describe_keys
 
 ROOT = Path(__file__).parents[1]
 LEDGER = ROOT / "results" / "reference" / "claims.csv"

@@ -19,8 +19,8 @@ from mechanisms import all_mechanisms
 
 # Inches: one column of a two-column paper, and both.
 COLUMN, PAGE = 3.4, 7.0
-FOOTING_LINES = {"published": "-", "exact": "--"}
-FOOTING_TITLES = {
+CALIBRATION_LINES = {"published": "-", "exact": "--"}
+CALIBRATION_TITLES = {
     "published": "as published",
     "exact": "equal true privacy",
 }

@@ -1,4 +1,4 @@
-"""The suite's own figures: is the claim true, what does the noise cost on equal footing."""
+"""The suite's own figures: is the claim true, what does the noise cost at equal true privacy."""
 
 from __future__ import annotations
 
@@ -7,15 +7,26 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import TwoSlopeNorm
 
-from experiments.experiment import Point
+from experiments.contract.study import Point
 from experiments.guarantee import setting_at
 from experiments.noise_only import query_for
-from experiments.table import OK
 from mechanisms import Budget, all_mechanisms
-from mechanisms.verify import HOLDS, LOOSE, REFUTED, UNDECIDED
-from paper_figures.registry import Drawn, Results, drawing
-from paper_figures.select import ok_rows, size_of
-from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
+from mechanisms.audit.verification import (
+    HOLDS,
+    LOOSE,
+    REFUTED,
+    UNDECIDED,
+)
+from paper_figures.drawings import Drawn, Results, drawing
+from paper_figures.selections import ok_rows, size_of
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    in_order,
+    look,
+)
+from runs.rows import OK
 
 # True deltas below this are drawn at the edge: far below any claim.
 FLOOR = 1e-12
@@ -39,7 +50,7 @@ VERDICT_WORDS = (HOLDS, LOOSE, REFUTED, UNDECIDED)
 
 @drawing("suite_headline", kind="figures", needs=["guarantee/grid"])
 def headline(results: Results) -> Drawn:
-    """Left: true delta over M at one claimed budget. Right: expected loss on both footings."""
+    """Left: true delta over M at one claimed budget. Right: expected loss on both calibrations."""
     epsilon = 1.0
     grid = results.rows[
         (results.rows["dataset"] == "grid")
@@ -48,7 +59,7 @@ def headline(results: Results) -> Drawn:
     ]
     grid = grid.assign(size=grid["shape"].map(size_of)).sort_values("size", kind="stable")
     true = ok_rows(grid, "guarantee", "true_delta", "grid")
-    true = true[true["footing"] == "published"]
+    true = true[true["calibration"] == "published"]
     loss = ok_rows(grid, "guarantee", "expected_loss", "grid")
     delta = grid["delta"].iloc[0]
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 3.6))
@@ -57,9 +68,9 @@ def headline(results: Results) -> Drawn:
         kind = {"color": style.colour, "marker": style.marker, "label": style.title}
         line = true[true["mechanism"] == mechanism]
         left.loglog(line["size"], line["value"].clip(lower=FLOOR), **kind)
-        for footing, linestyle in FOOTING_LINES.items():
-            line = loss[(loss["mechanism"] == mechanism) & (loss["footing"] == footing)]
-            white = {"markerfacecolor": "white"} if footing == "exact" else {}
+        for calibration, linestyle in CALIBRATION_LINES.items():
+            line = loss[(loss["mechanism"] == mechanism) & (loss["calibration"] == calibration)]
+            white = {"markerfacecolor": "white"} if calibration == "exact" else {}
             right.loglog(line["size"], line["value"], linestyle=linestyle, **(kind | white))
     left.axhline(delta, color="black", linewidth=0.8)
     left.text(left.get_xlim()[1], delta, "claimed", ha="right", va="bottom", fontsize=7)
@@ -69,9 +80,9 @@ def headline(results: Results) -> Drawn:
     right.set(xlabel="M", ylabel="E L = E||noise||$^2$")
     right.set_title("What the noise costs")
     handles, labels = left.get_legend_handles_labels()
-    for footing, linestyle in FOOTING_LINES.items():
+    for calibration, linestyle in CALIBRATION_LINES.items():
         handles.append(plt.Line2D([], [], color="black", linestyle=linestyle))
-        labels.append(FOOTING_TITLES[footing])
+        labels.append(CALIBRATION_TITLES[calibration])
     figure.legend(handles, labels, loc="outside lower center", ncols=5)
     caption = (
         f"Claimed and true privacy at the claim ({epsilon:g}, {delta:g}), l2 sensitivity 1, over "
@@ -81,9 +92,9 @@ def headline(results: Results) -> Drawn:
         f"calibration (values below {FLOOR:g} are drawn at {FLOOR:g}); a claim is true at or below "
         "the line. Right: expected squared norm of the noise, as published (solid) and rescaled "
         "until the true delta is the claimed one (dashed). IMGM and the analytic Gaussian "
-        "coincide; on the exact footing all i.i.d. Gaussian noise does."
+        "coincide; at the exact calibration all i.i.d. Gaussian noise does."
     )
-    columns = ["mechanism", "footing", "epsilon", "delta", "size", "metric", "value"]
+    columns = ["mechanism", "calibration", "epsilon", "delta", "size", "metric", "value"]
     return Drawn(caption, pd.concat([true, loss])[columns], figure)
 
 
@@ -108,7 +119,7 @@ def _beyond(rows: pd.DataFrame) -> str:
 def validity(results: Results) -> Drawn:
     """True over claimed delta of R1SMG over M and epsilon."""
     rows = ok_rows(results.rows, "guarantee", "true_delta", "grid")
-    rows = rows[(rows["mechanism"] == "r1smg") & (rows["footing"] == "published")]
+    rows = rows[(rows["mechanism"] == "r1smg") & (rows["calibration"] == "published")]
     rows = rows.assign(size=rows["shape"].map(size_of))
     # A true delta of zero has no logarithm; it is far inside the valid region.
     rows = rows.assign(ratio=np.log10(rows["value"].clip(lower=1e-300) / rows["delta"]))
@@ -153,7 +164,7 @@ def validity(results: Results) -> Drawn:
 def verdicts(results: Results) -> Drawn:
     """One row per mechanism and paper's setting: claim, truth, verdict."""
     rows = results.rows[(results.rows["dataset"] == "papers") & (results.rows["status"] == OK)]
-    rows = rows[(rows["footing"] == "published") & ~rows["mechanism"].isin(CONTROLS)]
+    rows = rows[(rows["calibration"] == "published") & ~rows["mechanism"].isin(CONTROLS)]
     keys = ["mechanism", "shape", "epsilon", "delta"]
     known = all_mechanisms()
     records = []

@@ -7,9 +7,20 @@ import numpy as np
 import pandas as pd
 
 from mechanisms import all_mechanisms
-from paper_figures.registry import DrawingError, Drawn, Results, drawing
-from paper_figures.select import SOURCE_WORDS, ok_rows, size_of
-from paper_figures.style import FOOTING_LINES, FOOTING_TITLES, PAGE, in_order, look
+from paper_figures.drawings import (
+    DrawingError,
+    Drawn,
+    Results,
+    drawing,
+)
+from paper_figures.selections import SOURCE_WORDS, ok_rows, size_of
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    in_order,
+    look,
+)
 
 EXPERIMENT = "linear_queries"
 WORKLOADS = {"prefix": "prefix sums", "all-range": "all ranges", "random": "random ranges"}
@@ -18,14 +29,14 @@ CONTROLS = ("non-private", "random-answer")
 # Times the unit's error; what is larger is drawn here.
 CEILING = 100.0
 PURE_MARK = "\N{DAGGER}"
-KEYS = ["dataset", "workload", "mechanism", "footing", "epsilon"]
+KEYS = ["dataset", "workload", "mechanism", "calibration", "epsilon"]
 
 
 @drawing("suite_linear", kind="figures", needs=[EXPERIMENT])
 def linear(results: Results) -> Drawn:
     """Error per query over epsilon relative to i.i.d. Gaussian noise: workloads x data sets."""
     errors = errors_per_query(results.rows)
-    unit = errors[(errors["mechanism"] == UNIT) & (errors["footing"] == "published")]
+    unit = errors[(errors["mechanism"] == UNIT) & (errors["calibration"] == "published")]
     if unit.empty:
         raise DrawingError(f"suite_linear draws errors over those of {UNIT}; add it to the config")
     unit = unit.set_index(["dataset", "workload", "epsilon"])["error"]
@@ -50,7 +61,7 @@ def linear(results: Results) -> Drawn:
         axis.set_title(dataset)
     for axis in axes[-1]:
         axis.set_xlabel("epsilon")
-    _legend(figure, in_order(shown["mechanism"]), shown["footing"])
+    _legend(figure, in_order(shown["mechanism"]), shown["calibration"])
     caption = (
         f"Mean squared error per query over that of the analytic Gaussian noise as published, "
         f"{_setting_words(results.rows, errors)} Solid: as published; dashed, hollow: rescaled "
@@ -64,7 +75,7 @@ def linear(results: Results) -> Drawn:
 
 @drawing("suite_linear_table", kind="tables", needs=[EXPERIMENT])
 def linear_table(results: Results) -> Drawn:
-    """One row per data set, workload, mechanism and footing: errors at every epsilon."""
+    """One row per data set, workload, mechanism and calibration: errors at every epsilon."""
     errors = errors_per_query(results.rows)
     wide = errors.pivot(
         index=KEYS[:-1], columns="epsilon", values=["expected", "measured", "standard_error"]
@@ -81,21 +92,21 @@ def linear_table(results: Results) -> Drawn:
         "dataset": list(dict.fromkeys(errors["dataset"])),
         "workload": list(WORKLOADS),
         "mechanism": in_order(errors["mechanism"]),
-        "footing": list(FOOTING_TITLES),
+        "calibration": list(CALIBRATION_TITLES),
     }
     order = pd.DataFrame({key: table[key].map(names.index) for key, names in ranks.items()})
     table = table.loc[order.sort_values(list(ranks), kind="stable").index]
     caption = (
         f"Mean squared error per query, {_setting_words(results.rows, errors)} expected: closed "
         "form, where the covariance of the noise is known; measured: mean over the trials, with "
-        "its standard error. Footings: as published, and rescaled until the true delta at epsilon "
+        "its standard error. Calibrations: as published, and rescaled until the true delta at epsilon "
         f"is the budget's.{_without_result(results.rows)}"
     )
     return Drawn(caption, table.reset_index(drop=True))
 
 
 def errors_per_query(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per data set, workload, mechanism, footing and epsilon.
+    """One row per data set, workload, mechanism, calibration and epsilon.
 
     Columns besides those: expected (NaN where unknown), measured, standard_error (NaN for a
     single trial) and error, the expected one where there is one.
@@ -117,10 +128,10 @@ def errors_per_query(rows: pd.DataFrame) -> pd.DataFrame:
 def _draw_panel(axis: plt.Axes, panel: pd.DataFrame) -> None:
     for mechanism in in_order(panel["mechanism"]):
         style = look(mechanism)
-        for footing, linestyle in FOOTING_LINES.items():
-            line = panel[(panel["mechanism"] == mechanism) & (panel["footing"] == footing)]
+        for calibration, linestyle in CALIBRATION_LINES.items():
+            line = panel[(panel["mechanism"] == mechanism) & (panel["calibration"] == calibration)]
             line = line.sort_values("epsilon")
-            hollow = {"markerfacecolor": "white"} if footing == "exact" else {}
+            hollow = {"markerfacecolor": "white"} if calibration == "exact" else {}
             axis.loglog(
                 line["epsilon"],
                 line["ratio"].clip(upper=CEILING),
@@ -132,15 +143,15 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame) -> None:
             )
 
 
-def _legend(figure: plt.Figure, mechanisms: list[str], footings: pd.Series) -> None:
+def _legend(figure: plt.Figure, mechanisms: list[str], calibrations: pd.Series) -> None:
     handles = []
     for mechanism in mechanisms:
         style = look(mechanism)
         label = style.title + (PURE_MARK if _claim(mechanism) == "pure" else "")
         handles.append(plt.Line2D([], [], color=style.colour, marker=style.marker, label=label))
-    for footing, linestyle in FOOTING_LINES.items():
-        if footing in set(footings):
-            label = FOOTING_TITLES[footing]
+    for calibration, linestyle in CALIBRATION_LINES.items():
+        if calibration in set(calibrations):
+            label = CALIBRATION_TITLES[calibration]
             handles.append(plt.Line2D([], [], color="black", linestyle=linestyle, label=label))
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
 
@@ -177,11 +188,11 @@ def _without_result(rows: pd.DataFrame) -> str:
     if refused.empty:
         return ""
     parts = []
-    for (mechanism, footing), group in refused.groupby(["mechanism", "footing"], sort=True):
+    for (mechanism, calibration), group in refused.groupby(["mechanism", "calibration"], sort=True):
         whole = group[group["status"] != "ok"]
         words = [f"{s} {', '.join(g['dataset'].unique())}" for s, g in whole.groupby("status")]
         partly = group[group["status"] == "ok"]
         partly = partly[["dataset", "metric"]].drop_duplicates()
         words += [f"{row.metric} of {row.dataset}" for row in partly.itertuples()]
-        parts.append(f"{mechanism} ({footing}): {', '.join(words)}")
+        parts.append(f"{mechanism} ({calibration}): {', '.join(words)}")
     return f" Without a result: {'; '.join(parts)}."

@@ -7,12 +7,17 @@ import math
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from experiments.table import OK
-from paper_figures.errors import stated_errors
+from paper_figures.drawings import (
+    DrawingError,
+    Drawn,
+    Results,
+    drawing,
+)
 from paper_figures.over_epsilon import draw_spread
-from paper_figures.registry import DrawingError, Drawn, Results, drawing
-from paper_figures.select import LEVELS, SOURCE_WORDS, failed_mechanisms
+from paper_figures.selections import LEVELS, SOURCE_WORDS, failed_mechanisms
 from paper_figures.style import in_order, look
+from papers.expected_errors import stated_errors
+from runs.rows import OK
 
 CLASSIFIER_WORDS = {
     "logistic": "logistic regression",
@@ -46,7 +51,7 @@ def measured(
 
 @drawing("tldp2025_fig1", kind="figures", needs=["private_data"])
 def figure_1(results: Results) -> Drawn:
-    """F1 over epsilon, one row of panels per data set, one column per footing."""
+    """F1 over epsilon, one row of panels per data set, one column per calibration."""
     spread, figure = _scores(measured(results.rows, "f1_"), "F1 on clean images of")
     datasets = sorted(spread["dataset"].unique())
     sources = "; ".join(_study_words(results.rows, dataset) for dataset in datasets)
@@ -69,7 +74,7 @@ def figure_1(results: Results) -> Drawn:
 
 def _scores(rows: pd.DataFrame, label: str) -> tuple[pd.DataFrame, plt.Figure]:
     """Means and ranges over the trials, and their figure."""
-    keys = ["dataset", "footing", "mechanism", "epsilon", "delta", "metric"]
+    keys = ["dataset", "calibration", "mechanism", "epsilon", "delta", "metric"]
     spread = rows.groupby(keys)["value"].agg(["mean", "min", "max", "count"]).reset_index()
     return spread, draw_spread(spread[spread["mechanism"].isin(DRAWN)], label)
 
@@ -126,7 +131,7 @@ def figure_3(results: Results) -> Drawn:
     """F1 over epsilon of averaged models, and what all rounds truly spend."""
     rows = measured(results.rows, "", "private_parameters")
     spread, figure = _scores(rows[rows["metric"] == "f1"], "F1 on the test records of")
-    keys = ["dataset", "footing", "mechanism", "epsilon"]
+    keys = ["dataset", "calibration", "mechanism", "epsilon"]
     spent = rows[rows["metric"].isin(("true_epsilon_upper", "true_delta_upper"))]
     spent = spent.pivot_table(index=keys, columns="metric", values="value").reset_index()
     facts = _facts(rows, ("records", "rounds"))
@@ -166,7 +171,7 @@ def _facts(rows: pd.DataFrame, metrics: tuple[str, ...]) -> dict[str, dict]:
 
 def _true_totals(spent: pd.DataFrame) -> str:
     """True epsilon of every mechanism as published, at the largest epsilon of each data set."""
-    own = spent[(spent["footing"] == "published") & ~spent["mechanism"].isin(LEVELS)]
+    own = spent[(spent["calibration"] == "published") & ~spent["mechanism"].isin(LEVELS)]
     own = own[own["epsilon"] == own.groupby("dataset")["epsilon"].transform("max")]
     words = []
     for dataset, rows in own.groupby("dataset"):
@@ -180,7 +185,7 @@ def _true_totals(spent: pd.DataFrame) -> str:
 def table_5(results: Results) -> Drawn:
     """Stated error of one released image, the same in closed form, and as measured."""
     rows = measured(results.rows)
-    rows = rows[rows["footing"] == "published"]
+    rows = rows[rows["calibration"] == "published"]
     keys = ["dataset", "shape", "mechanism", "epsilon"]
     means = rows.pivot_table(index=keys, columns="metric", values="value", aggfunc="mean")
     records = []

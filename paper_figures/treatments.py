@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.directional import IID
+from experiments.contract.treatments import IID
 from experiments.regression import PCA
-from experiments.table import OK
+from runs.rows import OK
 
 # What each experiment measures; a treatment's name follows after a space.
 METRICS = {"regression": "rmse", "first_component": "error", "covariance": "rss"}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from experiments.config import read_config
 from paper_figures.readme import generated_blocks, replaced
+from runs.config import read_config
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "envs"))

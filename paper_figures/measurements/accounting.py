@@ -7,11 +7,16 @@ import math
 import numpy as np
 from scipy import integrate
 
-from mechanisms.privacy.gaussian import mu_for
-from mechanisms.privacy.sampling import gaussian_epsilon, step_budget
+from mechanisms.accounting.poisson_sampling import gaussian_epsilon, step_budget
+from mechanisms.profiles.gaussian_profile import mu_for
+from paper_figures.drawings import Results
+from paper_figures.judging import (
+    close,
+    judge_numbers,
+    judge_statement,
+    listed,
+)
 from paper_figures.ledger import Claim, Measured, measurement
-from paper_figures.measurements.judging import close, judge_numbers, judge_statement, listed
-from paper_figures.registry import Results
 
 # The Renyi orders of compute_dp_sgd_privacy in TensorFlow Privacy.
 COARSE_ORDERS = [1.25, 1.5, 1.75, 2, 2.25, 2.5, 3, 3.5, 4, 4.5, *range(5, 64), 128, 256, 512]
@@ -53,7 +58,7 @@ def training_budget(claim: Claim, results: Results) -> Measured:
             f"{listed(f'{e:.5g}' for e in coarse)}; by privacy loss distributions at most "
             f"{listed(f'{e:.4g}' for e in tight)}."
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -88,7 +93,7 @@ def split_over_steps(claim: Claim, results: Results) -> Measured:
             f"{a['delta']:g}, delta' {a['slack']:g}, q = {a['batch']}/{a['records']}, "
             f"{a['epochs']} epochs, T = epochs/q.{other}"
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -121,7 +126,7 @@ def renyi_divergence(claim: Claim, results: Results) -> Measured:
             f"eq. (52) is above the true value there, by a factor of {looseness.min():.3g} to "
             f"{looseness.max():.3g}, so that the RDP guarantee drawn from it is true but loose."
         ),
-        footing="published",
+        calibration="published",
     )
 
 

@@ -8,15 +8,26 @@ import numpy as np
 from scipy import special
 
 from experiments.noise_only import query_for
-from experiments.paper_settings import PAPER_SETTINGS
 from mechanisms import Budget, Query
 from mechanisms.mgm import frobenius_bound
 from mechanisms.mvg import harmonic, precision_bound
-from mechanisms.privacy.gaussian import mu_for
-from paper_figures.constants import stated_constant
-from paper_figures.ledger import NOT_REPRODUCED, REPRODUCED, Claim, Measured, measurement
-from paper_figures.measurements.judging import calibrated, close, judge_statement, listed
-from paper_figures.registry import Results
+from mechanisms.profiles.gaussian_profile import mu_for
+from paper_figures.drawings import Results
+from paper_figures.judging import (
+    calibrated,
+    close,
+    judge_statement,
+    listed,
+)
+from paper_figures.ledger import (
+    NOT_REPRODUCED,
+    REPRODUCED,
+    Claim,
+    Measured,
+    measurement,
+)
+from papers.loss_bounds import stated_constant
+from papers.settings import PAPER_SETTINGS
 
 
 @measurement()
@@ -42,7 +53,7 @@ def matrix_gain(claim: Claim, results: Results) -> Measured:
             f"Closed-form E||Z||^2 of {a['larger']} over {a['smaller']}, isotropic, at the same "
             "claimed budget and sensitivity; elements in [-1, 1]."
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -76,7 +87,7 @@ def mvg_right_hand_side(claim: Claim, results: Results) -> Measured:
             "settings of the other papers, where gamma can be far larger than s, it is "
             f"{min(elsewhere):.3g} to {max(elsewhere):.3g} times H_r^2."
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -129,7 +140,7 @@ def decomposition_bound(claim: Claim, results: Results) -> Measured:
             f"value given. With the square root in zeta it is at most {largest['sqrt']:.3g}: "
             "neither choice changes the verdict."
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -160,5 +171,5 @@ def loss_bound(claim: Claim, results: Results) -> Measured:
             f"Loss over bound is {min(ratios):.4g} to {max(ratios):.4g} at {len(ratios)} settings "
             "of the papers with matrix-valued queries, in closed form."
         ),
-        footing="published",
+        calibration="published",
     )

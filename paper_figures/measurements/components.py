@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from paper_figures.ledger import (
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-    CannotJudge,
-    Claim,
-    Measured,
-    measurement,
-)
-from paper_figures.measurements.judging import (
+from paper_figures.drawings import Results
+from paper_figures.judging import (
     Interval,
     judge_numbers,
     judge_order,
@@ -23,7 +15,15 @@ from paper_figures.measurements.judging import (
     paired_difference,
     pick,
 )
-from paper_figures.registry import Results
+from paper_figures.ledger import (
+    NOT_REPRODUCED,
+    NOT_RUN,
+    REPRODUCED,
+    CannotJudge,
+    Claim,
+    Measured,
+    measurement,
+)
 
 SHAPE, DELTA = "2400x2400", 1e-7
 # Whether more or less is better: R1SMG's lead over another mechanism is positive where it is ahead.
@@ -53,7 +53,7 @@ def exact_components(claim: Claim, results: Results) -> Measured:
             "by their extremes, covariance not centred, linear SVM with squared hinge loss and "
             "penalty 1, one random split."
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -90,7 +90,7 @@ def component_order(claim: Claim, results: Results) -> Measured:
             f"trials. Those far behind: {behind}; those close, within {a['margin']:g}: {close}."
             + (f" Not in this run: {listed(absent)}." if absent else "")
         ),
-        footing="published",
+        calibration="published",
         trials=min(d.trials for found in (*ahead.values(), *near.values()) for d in found),
     )
 
@@ -116,7 +116,7 @@ def _advantages(rows: pd.DataFrame, arguments: dict, key: str) -> list[Interval]
 
 def _at(rows: pd.DataFrame, metric: str, mechanism: str, epsilon: float) -> pd.DataFrame:
     """Published rows at one epsilon, which a quotient may miss by a rounding."""
-    chosen = pick(rows, metric=metric, mechanism=mechanism, footing="published")
+    chosen = pick(rows, metric=metric, mechanism=mechanism, calibration="published")
     at = chosen[(chosen["epsilon"] / epsilon - 1).abs() < 1e-9]
     if at.empty:
         raise CannotJudge(f"The results have no {metric} of {mechanism} at epsilon {epsilon:g}")

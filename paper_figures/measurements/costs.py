@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from experiments.table import OK
+from paper_figures.drawings import Results
+from paper_figures.judging import judge_parts, listed
 from paper_figures.ledger import (
     NOT_REPRODUCED,
     NOT_RUN,
@@ -14,8 +15,7 @@ from paper_figures.ledger import (
     Measured,
     measurement,
 )
-from paper_figures.measurements.judging import judge_parts, listed
-from paper_figures.registry import Results
+from runs.rows import OK
 
 
 @measurement(experiments=("noise_only",), timings=("noise_only",))
@@ -29,7 +29,7 @@ def run_times(claim: Claim, results: Results) -> Measured:
     rows = results.timings
     rows = rows[
         (rows["dataset"] == "gradient-shapes")
-        & (rows["footing"] == "published")
+        & (rows["calibration"] == "published")
         & (rows["metric"] == "draw_seconds")
         & (rows["status"] == OK)
     ]
@@ -57,7 +57,7 @@ def run_times(claim: Claim, results: Results) -> Measured:
             "identity directions; the paper's takes its directions from an SVD in every run, which "
             "it names as the cost."
         ),
-        footing="published",
+        calibration="published",
         trials=int(rows.groupby(["shape", "mechanism"]).size().min()),
     )
 

@@ -8,15 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from paper_figures.ledger import (
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-    Claim,
-    Measured,
-    measurement,
-)
-from paper_figures.measurements.judging import (
+from paper_figures.drawings import Results
+from paper_figures.judging import (
     Interval,
     bootstrap_difference,
     judge_numbers,
@@ -28,7 +21,14 @@ from paper_figures.measurements.judging import (
     paired_difference,
     pick,
 )
-from paper_figures.registry import Results
+from paper_figures.ledger import (
+    NOT_REPRODUCED,
+    NOT_RUN,
+    REPRODUCED,
+    Claim,
+    Measured,
+    measurement,
+)
 
 SHAPE, DELTA = "89x89", 1e-7
 
@@ -39,13 +39,13 @@ def official_counts(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def compared(
-    rows: pd.DataFrame, arguments: dict, metric: str, footing: str = "published"
+    rows: pd.DataFrame, arguments: dict, metric: str, calibration: str = "published"
 ) -> dict[str, pd.DataFrame]:
     """A metric of R1SMG at its epsilon and of the others at theirs, a row per trial."""
     epsilons = {"r1smg": arguments["r1smg_epsilon"]}
     epsilons |= dict.fromkeys(arguments["others"], arguments["epsilon"])
     return {
-        key: pick(rows, metric=metric, mechanism=key, epsilon=epsilon, footing=footing)
+        key: pick(rows, metric=metric, mechanism=key, epsilon=epsilon, calibration=calibration)
         for key, epsilon in epsilons.items()
     }
 
@@ -82,7 +82,7 @@ def largest_counts(claim: Claim, results: Results) -> Measured:
     exact = facts["nonprivate_largest_count"]
     found = {}
     for key in a["above"]:
-        chosen = {"mechanism": key, "epsilon": a["epsilon"], "footing": "published"}
+        chosen = {"mechanism": key, "epsilon": a["epsilon"], "calibration": "published"}
         trials = pick(rows, metric="largest_count", **chosen)["value"]
         found[key] = float(trials.mean())
     larger = all(found[key] > bound for key, bound in a["above"].items())
@@ -102,7 +102,7 @@ def largest_counts(claim: Claim, results: Results) -> Measured:
             f"{facts['pickups'] / facts['valid_cells']:.0f} per cell. MVG's noise depends on "
             "gamma, here the number of pickups."
         ),
-        footing="published",
+        calibration="published",
         trials=len(trials),
     )
 
@@ -126,7 +126,7 @@ def count_order(claim: Claim, results: Results) -> Measured:
     parts = [judge_order(*ours.values())]
     told = []
     for key in present:
-        chosen = {"mechanism": key, "epsilon": a["epsilon"], "footing": "published"}
+        chosen = {"mechanism": key, "epsilon": a["epsilon"], "calibration": "published"}
         pair = (pick(rows, metric=metric, **chosen), published["r1smg"])
         ratio = _ratio(*pair)
         similar = max(ratio.high, 1 / ratio.low) <= a["factor"]
@@ -144,12 +144,12 @@ def count_order(claim: Claim, results: Results) -> Measured:
         detail=(
             f"Official pickups, {budget_words(a)}; mean and 95% interval of the difference of L "
             "after post-processing over trials. The part about "
-            f"{listed(ours)} alone: {parts[0]}.{''.join(told)} On the exact footing (each noise "
+            f"{listed(ours)} alone: {parts[0]}.{''.join(told)} At the exact calibration (each noise "
             "rescaled until its true delta is the claimed one) the differences are "
             f"{', '.join(f'{d.mean:.2g} ({k})' for k, d in exact.items())}. Our bounding box and "
             "valid areas, which the paper does not give, scale every L alike."
         ),
-        footing="both",
+        calibration="both",
         trials=next(iter(ours.values())).trials,
     )
 
@@ -187,7 +187,7 @@ def accuracy_loss(claim: Claim, results: Results) -> Measured:
             "(ours: the number of pickups). That R1SMG's mean is the smallest: "
             f"{judge_order(*advantages(frames).values())}."
         ),
-        footing="published",
+        calibration="published",
         trials=found["r1smg"].trials,
     )
 
@@ -216,6 +216,6 @@ def loss_shape(claim: Claim, results: Results) -> Measured:
             f"p-value is {least:.2g}. The shape of L depends neither on the data nor on the scale "
             "of the noise."
         ),
-        footing="published",
+        calibration="published",
         trials=len(values["r1smg"]),
     )

@@ -2,7 +2,7 @@
 
 Next to other mechanisms MVG's error is that of its best share tau, chosen with the data, as the
 paper does: this favours MVG. gamma is not stated; the largest value on the range of the data is
-used, and the exact footing bounds every other choice, as the noise is then the least with which
+used, and the exact calibration bounds every other choice, as the noise is then the least with which
 the claim is true.
 """
 
@@ -13,20 +13,10 @@ import math
 import numpy as np
 import pandas as pd
 
-from experiments.directional import IID
+from experiments.contract.treatments import IID
 from experiments.regression import SCALING, SUBSPACE
-from experiments.table import OK
-from paper_figures.ledger import (
-    CONTRADICTED,
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-    CannotJudge,
-    Claim,
-    Measured,
-    measurement,
-)
-from paper_figures.measurements.judging import (
+from paper_figures.drawings import Results
+from paper_figures.judging import (
     Interval,
     bootstrap_difference,
     judge_numbers,
@@ -38,8 +28,18 @@ from paper_figures.measurements.judging import (
     paired_difference,
     pick,
 )
-from paper_figures.registry import Results
+from paper_figures.ledger import (
+    CONTRADICTED,
+    NOT_REPRODUCED,
+    NOT_RUN,
+    REPRODUCED,
+    CannotJudge,
+    Claim,
+    Measured,
+    measurement,
+)
 from paper_figures.treatments import best_share, measured, right_directions
+from runs.rows import OK
 
 EXPERIMENTS = ("regression", "first_component", "covariance")
 SHAPES = {"regression": "6x248", "first_component": "4x4", "covariance": "21x2126"}
@@ -60,14 +60,18 @@ def official_rows(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
 
 
 def trials(
-    rows: pd.DataFrame, experiment: str, mechanism: str, footing: str, directions: str | None = None
+    rows: pd.DataFrame,
+    experiment: str,
+    mechanism: str,
+    calibration: str,
+    directions: str | None = None,
 ) -> pd.DataFrame:
     """Trials of one mechanism: without directions, or of a set of them at its best share.
 
     Empty where the mechanism has no result.
     """
     found = measured(rows, experiment)
-    found = found[(found["mechanism"] == mechanism) & (found["footing"] == footing)]
+    found = found[(found["mechanism"] == mechanism) & (found["calibration"] == calibration)]
     return best_share(found[found["directions"] == (directions or "")])
 
 
@@ -77,10 +81,12 @@ def difference(larger: pd.DataFrame, smaller: pd.DataFrame) -> Interval:
     return Interval(*(round(end, 9) + 0.0 for end in found[:3]), found.trials)
 
 
-def over_shares(rows: pd.DataFrame, experiment: str, footing: str, directions: str) -> pd.DataFrame:
+def over_shares(
+    rows: pd.DataFrame, experiment: str, calibration: str, directions: str
+) -> pd.DataFrame:
     """MVG's trials with a set of directions, each the mean over the shares tau."""
     found = measured(rows, experiment)
-    found = found[(found["mechanism"] == "mvg") & (found["footing"] == footing)]
+    found = found[(found["mechanism"] == "mvg") & (found["calibration"] == calibration)]
     return found[found["directions"] == directions].groupby("trial", as_index=False)["value"].mean()
 
 
@@ -153,7 +159,7 @@ def regression_close(claim: Claim, results: Results) -> Measured:
             f"zero has the error {zero['value'].mean():.4g}: less MVG's, {learnt}.{why}"
             f"{_exact_words(rows, 'regression', right, [])}"
         ),
-        footing="both",
+        calibration="both",
         trials=above.trials,
     )
 
@@ -208,7 +214,7 @@ def _order(claim: Claim, results: Results, experiment: str) -> Measured:
             f"{ours['value'].mean():.4g}, {means}."
             f"{_exact_words(rows, experiment, directions, a['others'], treatment)}"
         ),
-        footing="both",
+        calibration="both",
         trials=_trials(above),
     )
 
@@ -228,14 +234,14 @@ def _exact_words(
     others: list[str],
     treatment: str | None = None,
 ) -> str:
-    """What the exact footing says, and MVG with the square root of zeta."""
+    """What the exact calibration says, and MVG with the square root of zeta."""
     found = [("MVG", trials(rows, experiment, "mvg", "exact", directions))]
     found += [(key, trials(rows, experiment, key, "exact", treatment)) for key in others]
     means = [f"{name} {frame['value'].mean():.4g}" for name, frame in found if len(frame)]
     words = ""
     if means:
         words = (
-            " On the exact footing (each noise rescaled until its true delta is the claimed one; "
+            " At the exact calibration (each noise rescaled until its true delta is the claimed one; "
             f"MVG's is then the least for any gamma): {', '.join(means)}."
         )
     root = trials(rows, experiment, "mvg-sqrt", "published", directions)
@@ -271,10 +277,10 @@ def _directions(claim: Claim, results: Results, experiment: str) -> Measured:
     rows = official_rows(results.rows, experiment)
     right, others = right_set(rows, experiment), claim.arguments["others"]
     found = {}
-    for footing in ("published", "exact"):
-        ours = over_shares(rows, experiment, footing, right)
-        frames = {name: over_shares(rows, experiment, footing, name) for name in others}
-        found[footing] = {
+    for calibration in ("published", "exact"):
+        ours = over_shares(rows, experiment, calibration, right)
+        frames = {name: over_shares(rows, experiment, calibration, name) for name in others}
+        found[calibration] = {
             name: difference(frame, ours)
             for name, frame in frames.items()
             if len(frame) and len(ours)
@@ -291,10 +297,10 @@ def _directions(claim: Claim, results: Results, experiment: str) -> Measured:
         verdict=judge_parts(*parts),
         detail=(
             f"{SETTING}; the error is the mean over all shares tau, {IID} is equal precision; mean "
-            "and 95% interval of the difference over trials. On the exact footing: "
+            "and 95% interval of the difference over trials. At the exact calibration: "
             f"{exact or 'no results'}."
         ),
-        footing="both",
+        calibration="both",
         trials=_trials(above),
     )
 
@@ -342,7 +348,7 @@ def experiment_times(claim: Claim, results: Results) -> Measured:
             "mechanism draws directly and PPCA from a short Markov chain, where the paper samples "
             f"with emcee.{missing}"
         ),
-        footing="published",
+        calibration="published",
         trials=min((d.trials for d in apart), default=None),
     )
 
@@ -352,7 +358,7 @@ def _seconds(timings: pd.DataFrame, experiment: str, mechanism: str, ending: str
     own = timings[
         (timings["experiment"] == experiment)
         & (timings["mechanism"] == mechanism)
-        & (timings["footing"] == "published")
+        & (timings["calibration"] == "published")
         & (timings["status"] == OK)
         & timings["metric"].str.startswith(f"release_seconds{ending}")
     ]

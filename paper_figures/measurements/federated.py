@@ -6,7 +6,15 @@ import itertools
 
 import pandas as pd
 
-from experiments.table import OK
+from paper_figures.drawings import Results
+from paper_figures.judging import (
+    Interval,
+    judge_order,
+    judge_parts,
+    listed,
+    paired_difference,
+    pick,
+)
 from paper_figures.ledger import (
     NOT_REPRODUCED,
     REPRODUCED,
@@ -15,15 +23,7 @@ from paper_figures.ledger import (
     Measured,
     measurement,
 )
-from paper_figures.measurements.judging import (
-    Interval,
-    judge_order,
-    judge_parts,
-    listed,
-    paired_difference,
-    pick,
-)
-from paper_figures.registry import Results
+from runs.rows import OK
 
 EXPERIMENTS = ("federated_horizontal", "federated_vertical")
 
@@ -73,7 +73,7 @@ def federated_order(claim: Claim, results: Results) -> Measured:
                 _missing(a["datasets"], datasets),
             ]
         ).strip(),
-        footing="published",
+        calibration="published",
         trials=min(trials),
     )
 
@@ -115,7 +115,7 @@ def federated_trend(claim: Claim, results: Results) -> Measured:
                 _missing(a["datasets"], datasets),
             ]
         ).strip(),
-        footing="published",
+        calibration="published",
         trials=min(rise.trials for rise in rises),
     )
 
@@ -141,7 +141,7 @@ def matrix_mechanism_on_adult(claim: Claim, results: Results) -> Measured:
             "takes the sensitivity of single elements for its Gaussian, and says so of the matrix "
             "mechanism in Type II."
         ),
-        footing="published",
+        calibration="published",
         trials=near.trials,
     )
 
@@ -164,7 +164,7 @@ def official(rows: pd.DataFrame, experiment: str, datasets: list[str]) -> list[s
 
 def _finals(rows: pd.DataFrame, experiment: str, dataset: str) -> pd.DataFrame:
     at = {"experiment": experiment, "dataset": dataset, "data_source": "official"}
-    return pick(rows, metric="final_test_accuracy", footing="published", **at)
+    return pick(rows, metric="final_test_accuracy", calibration="published", **at)
 
 
 def _within(rows: pd.DataFrame, limits: list[float] | None) -> pd.DataFrame:
@@ -204,7 +204,7 @@ def _study(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
     """Records, rounds and budgets of a study, as a sentence."""
     own = pick(rows, experiment=experiment, dataset=dataset, data_source="official")
     records = pick(own, metric="records")["value"].iloc[0]
-    finals = pick(own, metric="final_test_accuracy", footing="published")
+    finals = pick(own, metric="final_test_accuracy", calibration="published")
     rounds = pick(own, metric="test_accuracy")["element"].max()
     levels = finals.groupby("mechanism")["value"].mean()
     known = [f"{m} {levels[m]:.3g}" for m in ("non-private", "random-answer") if m in levels]

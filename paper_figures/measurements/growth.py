@@ -9,9 +9,9 @@ import numpy as np
 from experiments.noise_only import query_for
 from mechanisms import Budget, Query
 from mechanisms.mvg import precision_bound
+from paper_figures.drawings import Results
+from paper_figures.judging import calibrated, judge_statement, listed
 from paper_figures.ledger import Claim, Measured, measurement
-from paper_figures.measurements.judging import calibrated, judge_statement, listed
-from paper_figures.registry import Results
 
 
 def power(values: list[float], sizes: list[float]) -> float:
@@ -50,7 +50,7 @@ def error_orders(claim: Claim, results: Results) -> Measured:
             "and a zeta without the square root adds another power of mn. Within "
             f"{claim.tolerance:g} of the stated powers: {listed(right) if right else 'none'}."
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -95,13 +95,13 @@ def mvg_limit(claim: Claim, results: Results) -> Measured:
             f"{math.prod(fixed[1]):.1g}; r = {a['columns']} for the first exponent. The paper does "
             "not say how r grows, and its Theta leaves H_r out."
         ),
-        footing="published",
+        calibration="published",
     )
 
 
 @measurement()
 def lower_order(claim: Claim, results: Results) -> Measured:
-    """r1smg2024 Corollary 1: how the others' loss over R1SMG's grows with M, on both footings.
+    """r1smg2024 Corollary 1: how the others' loss over R1SMG's grows with M, on both calibrations.
 
     Arguments: sides (rising), epsilon, delta, others (mechanisms).
     """
@@ -111,11 +111,11 @@ def lower_order(claim: Claim, results: Results) -> Measured:
     powers, exact = {}, {}
     for key in a["others"]:
         ratios = {
-            footing: [
-                _loss(key, side, budget, footing) / _loss("r1smg", side, budget, footing)
+            calibration: [
+                _loss(key, side, budget, calibration) / _loss("r1smg", side, budget, calibration)
                 for side in a["sides"]
             ]
-            for footing in ("published", "exact")
+            for calibration in ("published", "exact")
         }
         powers[key] = power(ratios["published"][-2:], sizes[-2:])
         exact[key] = ratios["exact"]
@@ -129,16 +129,16 @@ def lower_order(claim: Claim, results: Results) -> Measured:
         detail=(
             f"Closed-form E||noise||^2 at ({a['epsilon']:g}, {a['delta']:g}), l2 sensitivity 1, "
             f"M = {listed(map(str, sizes))}; the exponent is that between the last two. MVG with "
-            "gamma = 1, which the paper leaves open. On the exact footing every noise is rescaled "
+            "gamma = 1, which the paper leaves open. At the exact calibration every noise is rescaled "
             "until its true delta is the claimed one."
         ),
-        footing="both",
+        calibration="both",
     )
 
 
-def _loss(key: str, side: int, budget: Budget, footing: str = "published") -> float:
+def _loss(key: str, side: int, budget: Budget, calibration: str = "published") -> float:
     query = query_for("fixed-sensitivity", (side, side))
-    return calibrated(key, query, budget, footing).expected_loss()
+    return calibrated(key, query, budget, calibration).expected_loss()
 
 
 @measurement()
@@ -170,9 +170,9 @@ def figure_9(claim: Claim, results: Results) -> Measured:
         detail=(
             f"Closed-form E L, l2 sensitivity 1, delta {a['delta']:g}, epsilon "
             f"{listed(f'{e:g}' for e in a['epsilons'])}, M = {sizes[0]} to {sizes[-1]}. On the "
-            "exact footing (noise rescaled until the true delta is the claimed one) the Gaussians "
+            "exact calibration (noise rescaled until the true delta is the claimed one) the Gaussians "
             f"stay linear, and R1SMG's loss grows as M^{max(exact):.3g} and is "
             f"{min(excess):.2g} to {max(excess):.2g} times theirs at the largest M."
         ),
-        footing="both",
+        calibration="both",
     )

@@ -9,13 +9,25 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from experiments.experiment import Point
+from experiments.contract.study import Point
 from experiments.guarantee import setting_at
 from mechanisms import Budget, Query, get_mechanism
+from mechanisms.audit.verification import (
+    HOLDS,
+    LOOSE,
+    REFUTED,
+    TOLERANCE,
+)
 from mechanisms.mgm import frobenius_bound, zeta
 from mechanisms.mvg import precision_bound
-from mechanisms.privacy.gaussian import GaussianProfile
-from mechanisms.verify import HOLDS, LOOSE, REFUTED, TOLERANCE
+from mechanisms.profiles.gaussian_profile import GaussianProfile
+from paper_figures.drawings import Results
+from paper_figures.judging import (
+    calibrated,
+    judge_statement,
+    listed,
+    pick,
+)
 from paper_figures.ledger import (
     CONTRADICTED,
     NOT_REPRODUCED,
@@ -25,8 +37,6 @@ from paper_figures.ledger import (
     Measured,
     measurement,
 )
-from paper_figures.measurements.judging import calibrated, judge_statement, listed, pick
-from paper_figures.registry import Results
 
 
 def verified(rows: pd.DataFrame, mechanism: str) -> pd.DataFrame:
@@ -35,7 +45,7 @@ def verified(rows: pd.DataFrame, mechanism: str) -> pd.DataFrame:
     Raises:
         CannotJudge: The results hold no such setting.
     """
-    chosen = pick(rows, dataset="papers", mechanism=mechanism, footing="published")
+    chosen = pick(rows, dataset="papers", mechanism=mechanism, calibration="published")
     records = []
     for (shape, epsilon, delta), group in chosen.groupby(["shape", "epsilon", "delta"], sort=False):
         axes = tuple(int(axis) for axis in shape.split("x"))
@@ -83,7 +93,7 @@ def guarantee(claim: Claim, results: Results) -> Measured:
             f"of {len(table)} settings",
             verdict=CONTRADICTED,
             detail=f"{detail} Sampled lower bound at the setting told: {_sampled(shown)}.",
-            footing="published",
+            calibration="published",
         )
     wasted = table["wasted_variance"]
     return Measured(
@@ -91,7 +101,7 @@ def guarantee(claim: Claim, results: Results) -> Measured:
         f" times the variance that is needed at {at}",
         verdict=REPRODUCED if held.all() else NOT_REPRODUCED,
         detail=f"{detail} Wasted variance {wasted.min():.3g} to {wasted.max():.3g} times.",
-        footing="published",
+        calibration="published",
     )
 
 
@@ -178,12 +188,12 @@ def tight_guarantee(claim: Claim, results: Results) -> Measured:
         f"by {wasted:.1g} (relative)",
         verdict=judge_statement(bool(tight and (table["verdict"] == HOLDS).all())),
         detail=(
-            f"Published against exact footing; and for {len(errors)} random pairs of a 3x3 U1 and "
+            f"Published against exact calibration; and for {len(errors)} random pairs of a 3x3 U1 and "
             "a 4x4 U2 the exact mu over the l2 ball against s over the product of the smallest "
             f"singular values (difference at most {max(errors):.1g}). Necessary speaks of the l2 "
             "ball only: where the answers also lie in a box, less directional noise can be enough."
         ),
-        footing="both",
+        calibration="both",
     )
 
 
@@ -217,7 +227,7 @@ def directions_free(claim: Claim, results: Results) -> Measured:
             "covariance itself. Where the answers lie in a box as well, the true mu can depend on "
             "the directions, below the one given here."
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -247,5 +257,5 @@ def composition(claim: Claim, results: Results) -> Measured:
             "exact profile of T releases, and dp_accounting's privacy loss distributions, which "
             "are pessimistic by their discretisation."
         ),
-        footing="both",
+        calibration="both",
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from paper_figures.ledger import NOT_REPRODUCED, CannotJudge, Claim, Measured, measurement
-from paper_figures.measurements.judging import (
+from paper_figures.drawings import Results
+from paper_figures.judging import (
     Interval,
     judge_numbers,
     judge_order,
@@ -14,7 +14,13 @@ from paper_figures.measurements.judging import (
     paired_difference,
     pick,
 )
-from paper_figures.registry import Results
+from paper_figures.ledger import (
+    NOT_REPRODUCED,
+    CannotJudge,
+    Claim,
+    Measured,
+    measurement,
+)
 
 
 def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
@@ -51,7 +57,7 @@ def epochs_until(claim: Claim, results: Results) -> Measured:
     found: dict[str, Interval] = {}
     never = []
     for mechanism in a["stated"]:
-        chosen = {"metric": "test_accuracy", "mechanism": mechanism, "footing": "published"}
+        chosen = {"metric": "test_accuracy", "mechanism": mechanism, "calibration": "published"}
         runs = pick(rows, epsilon=a["epsilon"], **chosen)
         first = runs[runs["value"] >= a["level"]].groupby("trial")["element"].min()
         if len(first) < runs["trial"].nunique():
@@ -64,7 +70,7 @@ def epochs_until(claim: Claim, results: Results) -> Measured:
         ours=listed(words),
         verdict=NOT_REPRODUCED if never else judge_numbers(pairs, claim.tolerance),
         detail=f"Mean over runs with its 95% interval. {setting_words(rows)}",
-        footing="published",
+        calibration="published",
         trials=int(runs["trial"].nunique()),
     )
 
@@ -91,13 +97,13 @@ def learning_order(claim: Claim, results: Results) -> Measured:
     for epsilon in a["epsilons"]:
         for metric in ("test_accuracy", "train_accuracy"):
             public = _along_epochs(rows, "non-private", epsilon, metric, "published")
-            for footing, found in gains.items():
+            for calibration, found in gains.items():
                 r1smg, dpsgd = (
-                    _along_epochs(rows, mechanism, epsilon, metric, footing)
+                    _along_epochs(rows, mechanism, epsilon, metric, calibration)
                     for mechanism in ("r1smg", "gaussian")
                 )
                 found.append(paired_difference(r1smg, dpsgd))
-                if footing == "published":
+                if calibration == "published":
                     closer.append(paired_difference(_gap(dpsgd, public), _gap(r1smg, public)))
                     words.append(f"{found[-1]} ({metric.split('_')[0]}, epsilon {epsilon:g})")
     exact = listed(f"{gain.mean:+.3g}" for gain in gains["exact"])
@@ -116,21 +122,26 @@ def learning_order(claim: Claim, results: Results) -> Measured:
             f"{norms['gaussian']} (DPSGD), {norms['r1smg']} (R1SMG). With both rescaled until the "
             f"run's true delta is the claimed one the differences are {exact}."
         ),
-        footing="both",
+        calibration="both",
         trials=gains["published"][0].trials,
     )
 
 
 def _noise_norm(rows: pd.DataFrame, mechanism: str, epsilon: float) -> float:
-    chosen = {"mechanism": mechanism, "epsilon": epsilon, "footing": "published"}
+    chosen = {"mechanism": mechanism, "epsilon": epsilon, "calibration": "published"}
     return float(pick(rows, metric="noise_norm", **chosen)["value"].iloc[0])
 
 
 def _along_epochs(
-    rows: pd.DataFrame, mechanism: str, epsilon: float, metric: str, footing: str
+    rows: pd.DataFrame, mechanism: str, epsilon: float, metric: str, calibration: str
 ) -> pd.DataFrame:
     """One row per trial: the mean of an accuracy over its epochs."""
-    chosen = {"mechanism": mechanism, "epsilon": epsilon, "metric": metric, "footing": footing}
+    chosen = {
+        "mechanism": mechanism,
+        "epsilon": epsilon,
+        "metric": metric,
+        "calibration": calibration,
+    }
     return pick(rows, **chosen).groupby("trial")["value"].mean().reset_index()
 
 

@@ -10,10 +10,16 @@ import math
 import pandas as pd
 
 from mechanisms import AdditiveMechanism, Budget
-from paper_figures.errors import stated_errors, tensor_query
+from paper_figures.drawings import Results
+from paper_figures.judging import (
+    at_least,
+    calibrated,
+    close,
+    judge_statement,
+    listed,
+)
 from paper_figures.ledger import Claim, Measured, measurement
-from paper_figures.measurements.judging import at_least, calibrated, close, judge_statement, listed
-from paper_figures.registry import Results
+from papers.expected_errors import stated_errors, tensor_query
 
 KINDS = {"tldp-l": "TLDP-L", "tldp-g": "TLDP-G"}
 # Entries of Table 5 by the mechanism that stands for them.
@@ -70,7 +76,7 @@ def tensor_guarantee(claim: Claim, results: Results) -> Measured:
             f"{listed(f'{p:.3g}' for p in kept)}, and delta is at least that at every "
             f"epsilon.{weighted}"
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -93,10 +99,10 @@ def noise_ratio(claim: Claim, results: Results) -> Measured:
         detail=(
             f"I = {count}, epsilon {epsilon:g}. b1 is the Laplace mechanism at l1 sensitivity "
             "I Delta; sigma1 is that of the paper's eq. (7), as no Gaussian noise is purely "
-            "private. On the exact footing, where the noise of TLDP-L has to give that epsilon, "
+            "private. At the exact calibration, where the noise of TLDP-L has to give that epsilon, "
             "it needs the scale b1 as well."
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -125,7 +131,7 @@ def error_table(claim: Claim, results: Results) -> Measured:
             f"delta; ours have delta {a['delta']:g}, mgm2021's zeta and gamma at its largest, and "
             "do not enter the verdict. DPHSGD is not judged."
         ),
-        footing="published",
+        calibration="published",
     )
 
 

@@ -7,9 +7,16 @@ import math
 import numpy as np
 
 from mechanisms import Budget, Query
-from mechanisms.loss import LossMoments
-from mechanisms.noise import Noise
+from mechanisms.noise.distribution import Noise
+from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.r1smg import log_psi
+from paper_figures.drawings import Results
+from paper_figures.judging import (
+    calibrated,
+    close,
+    judge_statement,
+    listed,
+)
 from paper_figures.ledger import (
     CONTRADICTED,
     NOT_REPRODUCED,
@@ -18,8 +25,6 @@ from paper_figures.ledger import (
     Measured,
     measurement,
 )
-from paper_figures.measurements.judging import calibrated, close, judge_statement, listed
-from paper_figures.registry import Results
 
 # The shape of L does not depend on the scale of the noise, so any budget will do.
 BUDGET = Budget(epsilon=1e-5, delta=1e-7)
@@ -58,7 +63,7 @@ def expected_loss(claim: Claim, results: Results) -> Measured:
             "exact and sampled at M = 100. The theorem's range epsilon < 1/M shrinks as M grows, "
             "so no fixed epsilon reaches the limit within it."
         ),
-        footing="published",
+        calibration="published",
         trials=a["draws"],
     )
 
@@ -82,7 +87,7 @@ def raw_moment(claim: Claim, results: Results) -> Measured:
             f"{listed(str(side**2) for side in a['sides'])}. What a larger value means is judged "
             "in r1-stability."
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -123,7 +128,7 @@ def full_rank_moments(claim: Claim, results: Results) -> Measured:
             + f"; R1SMG's central ones are {_words(noise_of('r1smg', 10))}. With MVG's uneven "
             "covariances the degrees of freedom would be fewer than M."
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -166,7 +171,7 @@ def stability(claim: Claim, results: Results) -> Measured:
             f"twice the classic Gaussian's mean is {float(at_budget):.2g} there, against "
             f"{max(float(classic.noise.loss_survival(level)), 1e-300):.1g} or less."
         ),
-        footing="published",
+        calibration="published",
     )
 
 

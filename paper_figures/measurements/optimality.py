@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from experiments.paper_settings import PAPER_SETTINGS
 from mechanisms import Budget, Query
 from mechanisms.mgm import optimal_variances
-from mechanisms.noise import MatrixGaussian
-from mechanisms.privacy.gaussian import mu_for
+from mechanisms.noise.matrix_gaussian import MatrixGaussian
+from mechanisms.profiles.gaussian_profile import mu_for
+from paper_figures.drawings import Results
+from paper_figures.judging import calibrated, judge_statement
 from paper_figures.ledger import Claim, Measured, measurement
-from paper_figures.measurements.judging import calibrated, judge_statement
-from paper_figures.registry import Results
+from papers.settings import PAPER_SETTINGS
 
 
 @measurement()
@@ -110,7 +110,7 @@ def iid_least(claim: Claim, results: Results) -> Measured:
             "is at least s/B, so E||Z||^2 >= mn (s/B)^2, which IMGM attains. Among Gaussian noise, "
             "and with the l2 sensitivity alone."
         ),
-        footing="both",
+        calibration="both",
     )
 
 
@@ -143,8 +143,8 @@ def beats_gaussian(claim: Claim, results: Results) -> Measured:
             "is that of Section 8.2; the other choice reverses the order. The vector Gaussian's "
             "theorem is stated for epsilon < 1; by its exact profile its claim is true at "
             f"{sum(private)} of the {len(private)} settings. "
-            f"On the exact footing both are the same noise (ratio {min(exact):.6g} to "
+            f"At the exact calibration both are the same noise (ratio {min(exact):.6g} to "
             f"{max(exact):.6g})."
         ),
-        footing="published",
+        calibration="published",
     )

@@ -8,15 +8,8 @@ import pandas as pd
 
 from experiments.private_data import query_for
 from mechanisms import Budget
-from paper_figures.ledger import (
-    NOT_REPRODUCED,
-    REPRODUCED,
-    CannotJudge,
-    Claim,
-    Measured,
-    measurement,
-)
-from paper_figures.measurements.judging import (
+from paper_figures.drawings import Results
+from paper_figures.judging import (
     calibrated,
     judge_numbers,
     judge_order,
@@ -26,7 +19,14 @@ from paper_figures.measurements.judging import (
     paired_difference,
     pick,
 )
-from paper_figures.registry import Results
+from paper_figures.ledger import (
+    NOT_REPRODUCED,
+    REPRODUCED,
+    CannotJudge,
+    Claim,
+    Measured,
+    measurement,
+)
 
 CLASSIFIERS = {
     "f1_logistic": "logistic regression",
@@ -45,9 +45,9 @@ def official_scores(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
     return pick(rows, experiment="private_data", dataset=dataset, data_source="official")
 
 
-def score(rows: pd.DataFrame, mechanism: str, epsilon: float, footing: str) -> float:
+def score(rows: pd.DataFrame, mechanism: str, epsilon: float, calibration: str) -> float:
     """Mean over the trials."""
-    chosen = {"mechanism": mechanism, "epsilon": epsilon, "footing": footing}
+    chosen = {"mechanism": mechanism, "epsilon": epsilon, "calibration": calibration}
     return mean_interval(pick(rows, **chosen)["value"]).mean
 
 
@@ -70,7 +70,7 @@ def trained_score(claim: Claim, results: Results) -> Measured:
     """
     a = claim.arguments
     rows = official_scores(results.rows, a["dataset"])
-    published = rows[rows["footing"] == "published"]
+    published = rows[rows["calibration"] == "published"]
     tldp = published[published["mechanism"].isin(("tldp-l", "tldp-g"))]
     epsilons = [e for e in sorted(tldp["epsilon"].unique()) if e < a.get("below", math.inf)]
     if not epsilons:
@@ -94,11 +94,11 @@ def trained_score(claim: Claim, results: Results) -> Measured:
             f"{study_words(results, rows, a['dataset'])}; without noise it reaches {clean:.3g}, on "
             f"random images {chance:.3g}. Others: {listed(a['others'])}, at their own "
             "calibrations. The part about TLDP alone: "
-            f"{number}. On the exact footing at epsilon {epsilons[-1]:g} (noise rescaled until "
+            f"{number}. At the exact calibration at epsilon {epsilons[-1]:g} (noise rescaled until "
             "its true delta is the budget's) it has "
             f"{listed(f'{value:.3g} ({key})' for key, value in exact.items())}."
         ),
-        footing="both",
+        calibration="both",
         trials=int(pick(published, mechanism="tldp-g", epsilon=epsilons[-1])["trial"].nunique()),
     )
 
@@ -113,7 +113,7 @@ def variant_order(claim: Claim, results: Results) -> Measured:
     rows = official_scores(results.rows, "mnist")
 
     def difference(larger: str, smaller: str, epsilon: float):
-        chosen = {"epsilon": epsilon, "footing": "published"}
+        chosen = {"epsilon": epsilon, "calibration": "published"}
         return paired_difference(
             pick(rows, mechanism=larger, **chosen), pick(rows, mechanism=smaller, **chosen)
         )
@@ -150,6 +150,6 @@ def variant_order(claim: Claim, results: Results) -> Measured:
             "only how often a value is kept: the probability that an image keeps any is at most "
             f"e^{kept:.0f} here."
         ),
-        footing="published",
+        calibration="published",
         trials=found["G - L"][0].trials,
     )

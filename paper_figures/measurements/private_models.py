@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import pandas as pd
 
+from paper_figures.drawings import Results
+from paper_figures.judging import (
+    close,
+    judge_numbers,
+    judge_order,
+    judge_parts,
+    listed,
+    paired_difference,
+    pick,
+)
 from paper_figures.ledger import (
     NOT_REPRODUCED,
     NOT_RUN,
@@ -13,22 +23,12 @@ from paper_figures.ledger import (
     Measured,
     measurement,
 )
-from paper_figures.measurements.judging import (
-    close,
-    judge_numbers,
-    judge_order,
-    judge_parts,
-    listed,
-    paired_difference,
-    pick,
-)
 from paper_figures.measurements.private_images import CLASSIFIERS, official_scores
-from paper_figures.registry import Results
 
 TLDP = ("tldp-l", "tldp-g")
 
 
-def scores(rows: pd.DataFrame, experiment: str, dataset: str, footing: str) -> pd.DataFrame:
+def scores(rows: pd.DataFrame, experiment: str, dataset: str, calibration: str) -> pd.DataFrame:
     """F1 on one official data set, with a row per trial; CannotJudge where the run has none."""
     return pick(
         rows,
@@ -36,7 +36,7 @@ def scores(rows: pd.DataFrame, experiment: str, dataset: str, footing: str) -> p
         dataset=dataset,
         data_source="official",
         metric="f1",
-        footing=footing,
+        calibration=calibration,
     )
 
 
@@ -114,7 +114,7 @@ def feature_score(claim: Claim, results: Results) -> Measured:
             f"Best mean weighted F1 of TLDP on clean features, as published. {' '.join(words)} "
             f"Part by part: {told}."
         ),
-        footing="both",
+        calibration="both",
         trials=int(own["trial"].nunique()),
     )
 
@@ -122,7 +122,7 @@ def feature_score(claim: Claim, results: Results) -> Measured:
 def _against_images(rows: pd.DataFrame, dataset: str, own: pd.DataFrame) -> tuple[str, str]:
     """The verdict on images scoring higher than features, and the differences as text."""
     try:
-        images = pick(official_scores(rows, dataset), footing="published")
+        images = pick(official_scores(rows, dataset), calibration="published")
     except CannotJudge:
         return NOT_RUN, "no images were released"
     pairs = {
@@ -169,7 +169,7 @@ def comparable_range(claim: Claim, results: Results) -> Measured:
             "The highest mean F1 of any mechanism at each epsilon of one release, as published. "
             "The claim is read as: nobody learns up to that epsilon, somebody does above it."
         ),
-        footing="published",
+        calibration="published",
         trials=int(rows["trial"].nunique()),
     )
 
@@ -203,7 +203,7 @@ def two_groups(claim: Claim, results: Results) -> Measured:
             "class for all reviews has 0.333. At equal true privacy of all rounds TLDP reaches "
             f"{exact:.3g} at most. Outside the tolerance: {listed(apart) if apart else 'none'}."
         ),
-        footing="both",
+        calibration="both",
         trials=int(rows["trial"].nunique()),
     )
 
@@ -256,6 +256,6 @@ def parameter_order(claim: Claim, results: Results) -> Measured:
             f"{listed(f'{name} {verdict}' for name, verdict in verdicts.items())}. LLAGP and "
             "DPHSGD are what tldp2025 says of them, with our choices where it is silent."
         ),
-        footing="published",
+        calibration="published",
         trials=int(rows["trial"].nunique()),
     )

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import pandas as pd
 
+from paper_figures.drawings import Results
+from paper_figures.judging import (
+    judge_order,
+    judge_parts,
+    listed,
+    mean_interval,
+    paired_difference,
+    pick,
+)
 from paper_figures.ledger import (
     NOT_REPRODUCED,
     NOT_RUN,
@@ -13,16 +22,7 @@ from paper_figures.ledger import (
     Measured,
     measurement,
 )
-from paper_figures.measurements.judging import (
-    judge_order,
-    judge_parts,
-    listed,
-    mean_interval,
-    paired_difference,
-    pick,
-)
-from paper_figures.registry import Results
-from paper_figures.select import LEVELS
+from paper_figures.selections import LEVELS
 
 ACCURACIES = {"features": "test_accuracy", "gradients": "final_test_accuracy"}
 
@@ -37,9 +37,9 @@ def official_accuracies(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
     return pick(rows, data_source="official", **wanted)
 
 
-def over_epsilons(rows: pd.DataFrame, mechanism: str, footing: str, epsilons) -> pd.DataFrame:
+def over_epsilons(rows: pd.DataFrame, mechanism: str, calibration: str, epsilons) -> pd.DataFrame:
     """One row per trial: a mechanism's mean accuracy over some epsilons."""
-    own = pick(rows, mechanism=mechanism, footing=footing)
+    own = pick(rows, mechanism=mechanism, calibration=calibration)
     return own[own["epsilon"].isin(epsilons)].groupby("trial")["value"].mean().reset_index()
 
 
@@ -64,14 +64,18 @@ def features_order(claim: Claim, results: Results) -> Measured:
     for dataset in present:
         own = rows[rows["dataset"] == dataset]
         keys = ("imgm", "gaussian-analytic", "mvg")
-        epsilons = common_epsilons(*(pick(own, mechanism=key, footing="published") for key in keys))
+        epsilons = common_epsilons(
+            *(pick(own, mechanism=key, calibration="published") for key in keys)
+        )
         imgm, analytic, mvg = (over_epsilons(own, k, "published", epsilons) for k in keys)
         first, second = paired_difference(imgm, analytic), paired_difference(analytic, mvg)
         # Where the two noises are one, an interval off zero is chance.
         one = _one_noise(results.rows, dataset, "imgm", "gaussian-analytic")
         verdicts += [NOT_REPRODUCED] * one
         gaps += [second] if one else [first, second]
-        chance = float(pick(own, mechanism="random-answer", footing="published")["value"].mean())
+        chance = float(
+            pick(own, mechanism="random-answer", calibration="published")["value"].mean()
+        )
         above.append(mean_interval(mvg["value"]).mean - chance)
         verdicts.append(REPRODUCED if above[-1] <= a["margin"] else NOT_REPRODUCED)
         words.append(f"{dataset}: IMGM - analytic {first}, analytic - MVG {second}")
@@ -94,14 +98,14 @@ def features_order(claim: Claim, results: Results) -> Measured:
             "release's true delta is the claimed one, IMGM, the analytic Gaussian and MVG reach "
             f"{listed(exact)}.{absent}"
         ),
-        footing="both",
+        calibration="both",
         trials=int(rows["trial"].nunique()),
     )
 
 
 def _one_noise(rows: pd.DataFrame, dataset: str, first: str, second: str) -> bool:
     """Whether two i.i.d. Gaussian noises have one standard deviation at every epsilon."""
-    wanted = {"experiment": "features", "dataset": dataset, "footing": "published"}
+    wanted = {"experiment": "features", "dataset": dataset, "calibration": "published"}
     deviations = (
         pick(rows, mechanism=key, metric="noise_deviation", **wanted).set_index("epsilon")["value"]
         for key in (first, second)
@@ -124,14 +128,19 @@ def gradients_beside_features(claim: Claim, results: Results) -> Measured:
         both = [frame[frame["dataset"] == dataset] for frame in frames.values()]
         if any(frame.empty for frame in both):
             continue
-        for footing, gaps in found.items():
-            own = [f[(f["mechanism"] == a["mechanism"]) & (f["footing"] == footing)] for f in both]
+        for calibration, gaps in found.items():
+            own = [
+                f[(f["mechanism"] == a["mechanism"]) & (f["calibration"] == calibration)]
+                for f in both
+            ]
             epsilons = common_epsilons(*own)
             if not epsilons:
                 continue
-            features, gradients = (over_epsilons(f, a["mechanism"], footing, epsilons) for f in own)
+            features, gradients = (
+                over_epsilons(f, a["mechanism"], calibration, epsilons) for f in own
+            )
             gaps.append(paired_difference(gradients, features))
-            if footing == "published":
+            if calibration == "published":
                 at = listed(f"{epsilon:g}" for epsilon in epsilons)
                 words.append(f"{dataset}, epsilon {at}: {gaps[-1]}")
     if not found["published"]:
@@ -147,7 +156,7 @@ def gradients_beside_features(claim: Claim, results: Results) -> Measured:
             f"{listed(map(str, found['exact'])) if found['exact'] else 'not known'}. The two "
             f"studies differ in networks, steps and records. {_extent(frames['gradients'])}"
         ),
-        footing="both",
+        calibration="both",
         trials=found["published"][0].trials,
     )
 
@@ -156,10 +165,10 @@ def _levels(rows: pd.DataFrame, mechanism: str) -> str:
     """Accuracies of one mechanism with private gradients at the largest epsilon."""
     own = pick(rows, mechanism=mechanism)
     words = []
-    for (dataset, footing), part in own.groupby(["dataset", "footing"]):
+    for (dataset, calibration), part in own.groupby(["dataset", "calibration"]):
         top = part["epsilon"].max()
         level = part[part["epsilon"] == top]["value"].mean()
-        words.append(f"{dataset} {level:.3g} ({footing}, epsilon {top:g})")
+        words.append(f"{dataset} {level:.3g} ({calibration}, epsilon {top:g})")
     return f"With private gradients it reaches {listed(words)}."
 
 

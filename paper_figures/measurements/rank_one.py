@@ -7,11 +7,16 @@ import math
 from scipy import integrate, special, stats
 
 from mechanisms import Budget, Query
-from mechanisms.privacy.sampling import SampledRun
+from mechanisms.accounting.poisson_sampling import SampledRun
 from mechanisms.r1smg import log_psi
+from paper_figures.drawings import Results
+from paper_figures.judging import (
+    at_least,
+    calibrated,
+    judge_statement,
+    listed,
+)
 from paper_figures.ledger import Claim, Measured, measurement
-from paper_figures.measurements.judging import at_least, calibrated, judge_statement, listed
-from paper_figures.registry import Results
 
 
 @measurement()
@@ -45,7 +50,7 @@ def null_space(claim: Claim, results: Results) -> Measured:
             f"has standard deviation {sigma / math.sqrt(size):.3g}, against {sigma:.3g} along its "
             "own direction. The bound is that of one event of this projection, by quadrature."
         ),
-        footing="published",
+        calibration="published",
     )
 
 
@@ -78,5 +83,5 @@ def one_step(claim: Claim, results: Results) -> Measured:
             f"added; exact profile of R1SMG at the step budgets of eq. (16), delta_0 = "
             f"{a['step_delta']:g}."
         ),
-        footing="published",
+        calibration="published",
     )

@@ -5,12 +5,12 @@ import os
 import numpy as np
 import pytest
 
-from experiments import datasets
-from experiments.learning import data
-from experiments.learning.classifiers import Training, network
-from experiments.learning.networks.lenet import LENET
-from experiments.learning.networks.perceptrons import ADULT_MLP
-from experiments.learning.networks.recurrent import IMDB_LSTM
+import datasets
+from learning.networks.lenet import LENET
+from learning.networks.lstm import IMDB_LSTM
+from learning.networks.perceptrons import ADULT_MLP
+from learning.records import labelled as data
+from learning.training.classifiers import Training, network
 
 # Network, training, and the accuracy that such networks are known to exceed.
 CASES = {

@@ -12,9 +12,14 @@ import warnings
 import numpy as np
 import pytest
 
-from mechanisms import Budget, OutOfRangeWarning, Query, get_mechanism
-from mechanisms.noise import Spherical
-from mechanisms.privacy.gaussian import mu_for
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    get_mechanism,
+)
+from mechanisms.noise.spherical_noise import Spherical
+from mechanisms.profiles.gaussian_profile import mu_for
 
 REPETITIONS = 9
 
@@ -132,7 +137,7 @@ def test_true_delta_of_jl(rows, adjacency):
         record_bound=1.0,
     )
     budget = Budget(epsilon=1.0, delta=1e-7)
-    mechanism = calibrated("jl", query, budget, footing="exact", rows=rows)
+    mechanism = calibrated("jl", query, budget, calibration="exact", rows=rows)
     tasks = [lambda e=e: mechanism.profile().delta(e) for e in (0.0, 1.0, 10.0)]
     seconds = max(least_seconds(*tasks))
     show_and_check(f"true delta of jl, {adjacency}, r = {rows}", 1e3 * seconds, 20, "ms")

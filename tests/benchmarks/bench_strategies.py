@@ -9,9 +9,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from mechanisms._p_identity import search
-from mechanisms.strategies import TOLERANCE, optimal_strategy, sdp_strategy
-from mechanisms.workloads import AllRange, Prefix
+from mechanisms.strategies.optimal_strategy import TOLERANCE, optimal_strategy, sdp_strategy
+from mechanisms.strategies.p_identity import search
+from mechanisms.strategies.workload import AllRange, Prefix
 
 
 def timed(task, *arguments):

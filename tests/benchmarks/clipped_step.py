@@ -15,11 +15,11 @@ from opacus.grad_sample import GradSampleModule
 from opacus.optimizers import DPOptimizer
 from torch import nn
 
-from experiments.learning.clipping import Clipping
-from experiments.learning.gradients import clipped_sum
-from experiments.learning.loop import Plan
-from experiments.learning.networks.perceptrons import ADULT_MLP
-from experiments.learning.networks.tutorials import TUTORIALS
+from learning.networks.perceptrons import ADULT_MLP
+from learning.networks.tutorial_networks import TUTORIALS
+from learning.training.clipping import Clipping
+from learning.training.noisy_descent import Plan
+from learning.training.per_example_gradients import clipped_sum
 from tests.learning import opacus_networks
 
 BATCH, BOUND = 256, 1.0

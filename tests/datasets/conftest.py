@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import datasets
+import datasets
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
@@ -54,7 +54,7 @@ def server(tmp_path, monkeypatch):
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch):
     """Retries without waiting."""
-    monkeypatch.setattr("experiments.datasets.download.BACKOFF_SECONDS", 0.0)
+    monkeypatch.setattr("datasets.fetching.download.BACKOFF_SECONDS", 0.0)
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,13 @@ import zipfile
 
 import pytest
 
-from experiments.datasets import DataError
-from experiments.datasets.archives import check_intact, extract, members, read_members
+from datasets import DataError
+from datasets.fetching.archives import (
+    check_intact,
+    extract,
+    members,
+    read_members,
+)
 
 WANTED = b"wanted"
 
@@ -114,10 +119,10 @@ def test_repeated_member(tmp_path):
 
 
 def test_size_limit(archive, monkeypatch):
-    monkeypatch.setattr("experiments.datasets.archives.MAX_UNPACKED_BYTES", 9)
+    monkeypatch.setattr("datasets.fetching.archives.MAX_UNPACKED_BYTES", 9)
     with pytest.raises(DataError, match="unpacks to more than 9 bytes"):
         read_members(archive, {"wanted"})
-    monkeypatch.setattr("experiments.datasets.archives.MAX_UNPACKED_BYTES", 10)
+    monkeypatch.setattr("datasets.fetching.archives.MAX_UNPACKED_BYTES", 10)
     read_members(archive, {"wanted"})
 
 

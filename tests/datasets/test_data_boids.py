@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from experiments import datasets
-from experiments.datasets import boids
+import datasets
+from datasets.loaders import boids
 
 
 @pytest.fixture(scope="module")

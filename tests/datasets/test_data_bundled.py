@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from sklearn import datasets as oracle
 
-from experiments import datasets
-from experiments.datasets import DataError, breast_cancer, bundled, diabetes, wine
+import datasets
+from datasets import DataError
+from datasets.formats import bundled
+from datasets.loaders import breast_cancer, diabetes, wine
 
 
 def test_diabetes():

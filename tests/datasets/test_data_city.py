@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from experiments import datasets
-from experiments.datasets import city
-from experiments.datasets.uber import Pickups
+import datasets
+from datasets.loaders import city
+from datasets.loaders.uber import Pickups
 
 
 @pytest.fixture(scope="module")

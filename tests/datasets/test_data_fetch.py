@@ -15,9 +15,9 @@ import zipfile
 
 import pytest
 
-from experiments.datasets import DATASETS, DataError, fetch
-from experiments.datasets.checksums import local_files
-from experiments.datasets.table import Dataset, RemoteFile, find
+from datasets.catalogue import Dataset, RemoteFile, find
+from datasets import DATASETS, DataError, fetch
+from datasets.fetching.checksums import local_files
 
 CONTENT = b"the right content\n" * 50
 UNREACHABLE = "http://127.0.0.1:9/file.bin"
@@ -207,7 +207,7 @@ def test_ctrl_c_leaves_nothing(server, data, monkeypatch):
     def interrupt(self, received):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("experiments.datasets.download._Progress.show", interrupt)
+    monkeypatch.setattr("datasets.fetching.download._Progress.show", interrupt)
     put(server.folder)
     with pytest.raises(KeyboardInterrupt):
         fetch(dataset(remote(urls=[f"{server.url}/toy/file.bin"])), data)
@@ -218,8 +218,8 @@ def test_a_killed_fetch_leaves_nothing_that_looks_finished(tmp_path, data):
     """A process downloads from a server that never ends its answer; SIGKILL meanwhile."""
     program = f"""
 import http.server, threading, time
-from experiments.datasets import fetch
-from experiments.datasets.table import Dataset, RemoteFile
+from datasets import DATASETS, DataError, fetch
+from datasets.catalogue import Dataset, RemoteFile
 class Endless(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
@@ -295,7 +295,7 @@ def test_a_folder_that_cannot_be_written(tmp_path, data, monkeypatch):
         raise PermissionError(13, "Permission denied", str(data))
 
     put(tmp_path / "mirror")
-    monkeypatch.setattr("experiments.datasets.atomic.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("datasets.fetching.atomic_file.tempfile.mkstemp", refuse)
     with pytest.raises(DataError, match=r"Permission denied.*make this one writable"):
         fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
 
@@ -446,7 +446,7 @@ def test_the_official_form_is_preferred_to_the_repack(tmp_path, data, monkeypatc
 def test_loading_what_was_not_fetched_names_the_command(data, monkeypatch):
     monkeypatch.setitem(DATASETS, "toy", dataset(remote("a"), remote("b")))
     put(data, "a")
-    with pytest.raises(DataError, match=r"missing: b\); run: python -m experiments.datasets fetch"):
+    with pytest.raises(DataError, match=r"missing: b\); run: python -m datasets fetch"):
         local_files("toy", data)
 
 

@@ -16,10 +16,11 @@ import scipy.io
 import scipy.sparse
 import torch
 
-from experiments import datasets
-from experiments.datasets import (
-    DATASETS,
-    DataError,
+import datasets
+from datasets import DATASETS, DataError
+from datasets.catalogue import RemoteFile
+from datasets.formats.pickles import read_pickle
+from datasets.loaders import (
     adult,
     cardiotocography,
     cifar10,
@@ -35,8 +36,6 @@ from experiments.datasets import (
     texas100,
     uber,
 )
-from experiments.datasets.pickles import read_pickle
-from experiments.datasets.table import RemoteFile
 
 RNG = np.random.default_rng(7)
 
@@ -468,7 +467,7 @@ def test_loader_refuses_a_changed_file(small):
 
 def test_loader_refuses_an_empty_folder(small, tmp_path):
     name, _, _ = small
-    with pytest.raises(DataError, match=f"python -m experiments.datasets fetch {name}"):
+    with pytest.raises(DataError, match=f"python -m datasets fetch {name}"):
         datasets.load(name, tmp_path / "elsewhere")
 
 

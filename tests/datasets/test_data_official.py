@@ -5,7 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from experiments.datasets import DATASETS, cardiotocography, cifar10
+from datasets import DATASETS
+from datasets.loaders import cardiotocography, cifar10
 
 
 def test_table_agrees_with_the_manifest_of_the_mirror(mirror):

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from experiments.datasets import DATASETS, DataError, load
-from experiments.datasets.__main__ import main
+from datasets import DATASETS, DataError, load
+from datasets.__main__ import main
 
 OFFICIAL = [entry for entry in DATASETS.values() if entry.source == "official"]
 
@@ -28,7 +28,7 @@ def test_every_planned_data_set_is_declared():
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_every_data_set_has_a_loader(name):
-    module = importlib.import_module(f"experiments.datasets.{name}")
+    module = importlib.import_module(f"datasets.loaders.{name}")
     assert callable(module.load)
     assert module.__doc__
 
@@ -95,7 +95,7 @@ def test_fetch_from_a_mirror(tmp_path, capsys):
 def test_the_module_runs_and_imports_little():
     """To read the table and to fetch needs no numerical library."""
     program = (
-        "import sys; from experiments.datasets.__main__ import main; main(['list']);"
+        "import sys; from datasets.__main__ import main; main(['list']);"
         "print([name for name in ('numpy', 'pandas', 'torch', 'scipy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -8,11 +8,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from datasets import fetch
+from datasets import load as load_dataset
+from datasets.loaders import city
 from experiments import count_query
-from experiments.count_query import histogram, map_edges, query_for, rectangle_sums
-from experiments.datasets import city, fetch
-from experiments.datasets import load as load_dataset
-from experiments.experiment import Names, Point, Variant
+from experiments.contract.study import Names, Point, Variant
+from experiments.count_query import (
+    histogram,
+    map_edges,
+    query_for,
+    rectangle_sums,
+)
 from mechanisms import OutOfRangeWarning, get_mechanism
 
 SIDE = 7
@@ -129,13 +135,13 @@ def problem(settings, tmp_path):
     return count_query.load(settings, "city", tmp_path, names())
 
 
-def measure(problem, key, epsilon=0.5, footing="published", **options):
+def measure(problem, key, epsilon=0.5, calibration="published", **options):
     side = len(problem.counts)
     point = Point(shape=(side, side), epsilon=epsilon, delta=1e-7)
     variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
-        return list(count_query.measure(problem, variant, footing, point, names(key)))
+        return list(count_query.measure(problem, variant, calibration, point, names(key)))
 
 
 def series(values, metric):
@@ -247,10 +253,10 @@ def test_the_map_of_the_first_trial_is_kept_at_its_epsilon(problem):
     assert not [v for v in measure(problem, "gaussian", epsilon=1.0) if v.element is not None]
 
 
-def test_footings_share_their_draws(problem):
+def test_calibrations_share_their_draws(problem):
     """The classic and the analytic noise are the same normals at two scales."""
     published = series(measure(problem, "gaussian"), "loss")
-    exact = series(measure(problem, "gaussian", footing="exact"), "loss")
+    exact = series(measure(problem, "gaussian", calibration="exact"), "loss")
     ratio = published / exact
     assert ratio == pytest.approx(np.full(4, ratio[0]), rel=1e-6)
     assert ratio[0] > 1.1

@@ -1,4 +1,4 @@
-"""The learning study: budgets, footings, rows, checkpoints, the canary; and no torch too early."""
+"""The learning study: budgets, calibrations, rows, checkpoints, the canary; and no torch too early."""
 
 import math
 import subprocess
@@ -11,13 +11,18 @@ import pytest
 from scipy import stats
 
 from experiments import dpsgd
-from experiments.checks import ConfigError
-from experiments.config import check_config, read_config
-from experiments.experiment import Names, Point, Variant
-from experiments.learning.clipping import Clipping
-from experiments.learning.noise import Schedule, calibrated
-from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
-from mechanisms.privacy.sampling import gaussian_epsilon
+from experiments.contract.settings import ConfigError
+from experiments.contract.study import Names, Point, Variant
+from learning.training.clipping import Clipping
+from learning.training.step_noise import Schedule, calibrated
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.accounting.poisson_sampling import gaussian_epsilon
+from runs.config import check_config, read_config
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
@@ -52,13 +57,13 @@ def names_of(mechanism, folder=None):
     )
 
 
-def measure(settings, mechanism, footing="published", folder=None):
+def measure(settings, mechanism, calibration="published", folder=None):
     names = names_of(mechanism, folder)
     problem = dpsgd.load(settings, "digits", None, names)
     (point,) = dpsgd.points(settings, mechanism, "digits")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
-        return list(dpsgd.measure(problem, variant(mechanism), footing, point, names))
+        return list(dpsgd.measure(problem, variant(mechanism), calibration, point, names))
 
 
 def of(values, metric):
@@ -72,7 +77,7 @@ def number(values, metric):
 
 def test_reading_a_config_loads_neither_torch_nor_scikit_learn():
     code = (
-        "import sys; from experiments.config import read_config; "
+        "import sys; from runs.config import read_config; "
         "read_config('config/quick.yaml'); "
         "print([m for m in ('torch', 'sklearn', 'dp_accounting') if m in sys.modules])"
     )
@@ -120,7 +125,7 @@ def test_other_noise_has_the_step_budget_of_eq_16(key):
     assert mechanism.profile().delta(step.epsilon).value <= step.delta * (1 + 1e-9)
 
 
-def test_on_the_exact_footing_all_gaussian_noise_is_the_same():
+def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
     found = [
         calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "exact")
         for key in ("gaussian", "gaussian-analytic", "imgm", "udn")
@@ -136,8 +141,8 @@ def test_on_the_exact_footing_all_gaussian_noise_is_the_same():
 
 
 @pytest.mark.parametrize("key", ["random-answer", "non-private"])
-def test_no_exact_footing_without_noise(key):
-    with pytest.raises(Unsupported, match="no exact footing"):
+def test_no_exact_calibration_without_noise(key):
+    with pytest.raises(Unsupported, match="no exact calibration"):
         calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "exact")
 
 
@@ -173,10 +178,10 @@ def test_r1smg_spends_far_more_than_its_budget(settings):
     assert min(v.value for v in of(values, "canary_tpr")) > 0.999
 
 
-@pytest.mark.parametrize("footing", ["published", "exact"])
-def test_the_canary_of_gaussian_noise_follows_its_closed_form(settings, footing):
+@pytest.mark.parametrize("calibration", ["published", "exact"])
+def test_the_canary_of_gaussian_noise_follows_its_closed_form(settings, calibration):
     """TPR = Phi(mu - PhiInv(1 - FPR)), and no more than the claim allows."""
-    values = measure(settings | {"trials": 0}, "gaussian-analytic", footing)
+    values = measure(settings | {"trials": 0}, "gaussian-analytic", calibration)
     fpr, tpr = (np.array([v.value for v in of(values, f"canary_{k}pr")]) for k in "ft")
     rates = np.array(settings["canary_rates"])
     error = np.sqrt(2 * rates / settings["canary_samples"])
@@ -227,8 +232,8 @@ def test_checkpoints_lie_in_the_folder_of_the_cell(settings, tmp_path):
     assert kept[0] == kept[1] == kept[2]
 
 
-def test_all_mechanisms_and_footings_share_start_samples_and_draws(settings, monkeypatch):
-    from experiments.learning import loop
+def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings, monkeypatch):
+    from learning.training import noisy_descent as loop
 
     seen = {}
 
@@ -237,12 +242,12 @@ def test_all_mechanisms_and_footings_share_start_samples_and_draws(settings, mon
         return [loop.Epoch(0.5, 0.5, 0.0)]
 
     monkeypatch.setattr(loop, "train", record)
-    for mechanism, footing in (
+    for mechanism, calibration in (
         ("gaussian", "published"),
         ("gaussian", "exact"),
         ("udn", "exact"),
     ):
-        measure(settings, mechanism, footing)
+        measure(settings, mechanism, calibration)
     published, exact, other = seen.values()
     assert published == exact
     assert [s[:2] for s in published] == [s[:2] for s in other]

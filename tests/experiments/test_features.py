@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from experiments import features
-from experiments.checks import ConfigError
-from experiments.config import check_config, read_config
-from experiments.experiment import Names, Variant
+from experiments.contract.settings import ConfigError
+from experiments.contract.study import Names, Variant
 from mechanisms import Budget, OutOfRangeWarning, get_mechanism
+from runs.config import check_config, read_config
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
@@ -38,14 +38,14 @@ def names_of(mechanism):
     return Names(base_seed=1, experiment="features", dataset="digits", mechanism=mechanism)
 
 
-def measure(mechanism, footing="published", **changes):
+def measure(mechanism, calibration="published", **changes):
     settings, names = checked(**changes), names_of(mechanism)
     problem = features.load(settings, "digits", None, names)
     (point,) = features.points(settings, mechanism, "digits")
     variant = Variant(name=mechanism, mechanism=get_mechanism(mechanism))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
-        return list(features.measure(problem, variant, footing, point, names))
+        return list(features.measure(problem, variant, calibration, point, names))
 
 
 def number(values, metric):
@@ -94,10 +94,10 @@ def test_the_claimed_amplification_is_none():
 
 
 @pytest.mark.parametrize(
-    ("footing", "changes"), [("exact", {}), ("published", {"amplification": False})]
+    ("calibration", "changes"), [("exact", {}), ("published", {"amplification": False})]
 )
-def test_without_it_imgm_spends_its_budget(footing, changes):
-    values = measure("imgm", footing, **changes)
+def test_without_it_imgm_spends_its_budget(calibration, changes):
+    values = measure("imgm", calibration, **changes)
     assert number(values, "batch_epsilon") == 1
     assert number(values, "true_delta_upper") == pytest.approx(1e-5, rel=1e-6)
     assert number(values, "true_epsilon_upper") == pytest.approx(1, rel=1e-6)
@@ -105,7 +105,7 @@ def test_without_it_imgm_spends_its_budget(footing, changes):
     assert number(values, "noise_deviation") == pytest.approx(2 * math.sqrt(32) / mu, rel=1e-6)
 
 
-def test_on_the_exact_footing_imgm_and_mvg_are_one():
+def test_on_the_exact_calibration_imgm_and_mvg_are_one():
     found = [number(measure(key, "exact", trials=1), "noise_deviation") for key in ("imgm", "mvg")]
     assert found[0] == pytest.approx(found[1], rel=1e-9)
 

@@ -1,4 +1,4 @@
-"""The two studies of federated learning: budgets, footings, truth, rows and checkpoints."""
+"""The two studies of federated learning: budgets, calibrations, truth, rows and checkpoints."""
 
 import math
 import warnings
@@ -9,18 +9,23 @@ import numpy as np
 import pytest
 
 from experiments import federated_horizontal, federated_vertical
-from experiments.checks import ConfigError
-from experiments.config import check_config, read_config
-from experiments.experiment import Names, Point, Variant
-from experiments.learning.box import box_query
-from experiments.learning.data import Split
-from experiments.learning.trial import Seeds
-from experiments.learning.uploads import Spent, Uploads, joint_profile
-from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
-from mechanisms.privacy import kairouz
-from mechanisms.privacy.composition import ComposedProfile
-from mechanisms.privacy.gaussian import GaussianProfile
-from mechanisms.privacy.products import LaplaceProfile
+from experiments.contract.settings import ConfigError
+from experiments.contract.study import Names, Point, Variant
+from learning.federated.upload_budgets import Spent, Uploads, joint_profile
+from learning.records.labelled import Split
+from learning.releases.bounded_tensor import box_query
+from learning.training.trial import Seeds
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.accounting import kairouz
+from mechanisms.accounting.composition import ComposedProfile
+from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.profiles.product_profiles import LaplaceProfile
+from runs.config import check_config, read_config
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMON = {
@@ -62,7 +67,7 @@ def variant(key, **options):
     return Variant(name=key, mechanism=get_mechanism(key), options=options)
 
 
-def measure(study, mechanism, footing="published", folder=None, **changed):
+def measure(study, mechanism, calibration="published", folder=None, **changed):
     settings = settings_of(study, **changed)
     names = Names(
         base_seed=1,
@@ -73,7 +78,7 @@ def measure(study, mechanism, footing="published", folder=None, **changed):
     )
     problem = study.load(settings, "breast_cancer", Path("nowhere"), names)
     point = study.points(settings, mechanism, "breast_cancer")[0]
-    return list(study.measure(problem, variant(mechanism), footing, point, names))
+    return list(study.measure(problem, variant(mechanism), calibration, point, names))
 
 
 def number(values, metric):
@@ -169,7 +174,7 @@ def test_other_noise_composes_where_all_releases_are_alike():
 @pytest.mark.parametrize("key", ["idn", "gaussian-per-element", "gaussian-analytic", "udn"])
 @pytest.mark.parametrize("rate", [1.0, 0.1])
 @pytest.mark.parametrize("epsilon", [2.0, 100.0])
-def test_on_the_exact_footing_the_run_spends_its_budget(key, rate, epsilon):
+def test_on_the_exact_calibration_the_run_spends_its_budget(key, rate, epsilon):
     uploads, total = Uploads(rounds=10, rate=rate), Budget(epsilon=epsilon, delta=1e-5)
     made = uploads.calibrated(variant(key), QUERIES, total, "exact")
     published = uploads.calibrated(variant(key), QUERIES, total, "published")
@@ -180,7 +185,7 @@ def test_on_the_exact_footing_the_run_spends_its_budget(key, rate, epsilon):
         for m, p in zip(made, published, strict=True)
     ]
     assert factors[0] == pytest.approx(factors[1])
-    assert all(m.footing == "exact" for m in made)
+    assert all(m.calibration == "exact" for m in made)
 
 
 def test_nothing_is_amplified_where_uploads_remember_earlier_samples():
@@ -196,8 +201,8 @@ def test_nothing_is_amplified_where_uploads_remember_earlier_samples():
 
 def test_local_models_carry_a_record_into_later_batches():
     """Why no sampling amplifies in vertical learning: all rows of later releases change."""
-    from experiments.learning import vertical
-    from experiments.learning.networks.split import SPLIT_NETWORKS
+    from learning.federated import vertical
+    from learning.networks.split_network import SPLIT_NETWORKS
 
     rng = np.random.default_rng(0)
     inputs, labels = rng.uniform(-1, 1, (60, 30)).astype(np.float32), np.arange(60) % 2
@@ -238,10 +243,10 @@ def test_the_published_claim_holds_for_matrix_gaussian_noise():
         ("random-answer", "adds no noise"),
         ("non-private", "not exactly known"),
         ("r1smg", "not exactly known"),
-        ("laplace", "not exactly known|has no exact footing"),
+        ("laplace", "not exactly known|has no exact calibration"),
     ],
 )
-def test_no_exact_footing(key, words):
+def test_no_exact_calibration(key, words):
     with pytest.raises(Unsupported, match=words):
         Uploads(rounds=3).calibrated(variant(key), QUERIES, TOTAL, "exact")
 
@@ -294,7 +299,7 @@ def test_controls(study):
 
 
 def test_training_without_privacy_does_not_clip(monkeypatch):
-    from experiments.learning import federated
+    from learning.federated import horizontal as federated
 
     plans = []
     original = federated.train

@@ -7,12 +7,12 @@ import warnings
 import numpy as np
 import pytest
 
+from datasets import fetch
+from datasets import load as load_dataset
+from datasets.loaders import city
 from experiments import linear_queries
-from experiments.cells import Cell
+from experiments.contract.study import Names, Point, Variant
 from experiments.count_query import random_rectangles, rectangle_sums
-from experiments.datasets import city, fetch
-from experiments.datasets import load as load_dataset
-from experiments.experiment import Names, Point, Variant
 from experiments.linear_queries import (
     line_histogram,
     mean_squared_errors,
@@ -27,7 +27,8 @@ from mechanisms import (
     all_mechanisms,
     get_mechanism,
 )
-from mechanisms.workloads import Kronecker
+from mechanisms.strategies.workload import Kronecker
+from runs.cells import Cell
 
 SIMULATED = ("city-grid", "city-longitude")
 
@@ -42,12 +43,14 @@ def problem_of(make_config, dataset, folder=None, **settings):
     return linear_queries.load(settings, dataset, folder, names(dataset))
 
 
-def measure(problem, key, footing="published", epsilon=0.5, **options):
+def measure(problem, key, calibration="published", epsilon=0.5, **options):
     point = Point(shape=problem.counts.shape, epsilon=epsilon, delta=1e-6)
     variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
-        return list(linear_queries.measure(problem, variant, footing, point, names(mechanism=key)))
+        return list(
+            linear_queries.measure(problem, variant, calibration, point, names(mechanism=key))
+        )
 
 
 def series(values, metric):
@@ -168,8 +171,10 @@ def test_expected_error_of_independent_noise(make_config):
     for name, rows in dense(problem).items():
         expected = 2 / 0.5**2 * np.sum(rows**2) / len(rows)
         assert single(values, f"expected_mse {name}") == pytest.approx(expected, rel=1e-12)
-    footings = [measure(problem, "gaussian", footing) for footing in ("published", "exact")]
-    ratios = [single(v, "expected_mse prefix") / series(v, "mse prefix") for v in footings]
+    calibrations = [
+        measure(problem, "gaussian", calibration) for calibration in ("published", "exact")
+    ]
+    ratios = [single(v, "expected_mse prefix") / series(v, "mse prefix") for v in calibrations]
     # One draw at two scales.
     assert ratios[0] == pytest.approx(ratios[1], rel=1e-9)
 
@@ -215,12 +220,12 @@ def test_a_mechanism_that_refuses_every_workload_is_unsupported(make_config):
 
 
 @pytest.mark.parametrize("dataset", SIMULATED)
-@pytest.mark.parametrize("footing", ["published", "exact"])
+@pytest.mark.parametrize("calibration", ["published", "exact"])
 @pytest.mark.parametrize("key", all_mechanisms())
-def test_every_mechanism_is_measured_or_says_why_not(make_config, key, footing, dataset):
+def test_every_mechanism_is_measured_or_says_why_not(make_config, key, calibration, dataset):
     problem = problem_of(make_config, dataset, cells_per_side=4, line_cells=16)
     try:
-        values = measure(problem, key, footing)
+        values = measure(problem, key, calibration)
     except Unsupported as reason:
         assert str(reason)
         return
@@ -249,7 +254,7 @@ def test_cells_know_the_files_of_their_data(make_config):
     config = make_config("linear_queries", datasets=["adult-age", "uber-grid", "city-grid"])
     files = {
         dataset: Cell(
-            experiment="linear_queries", dataset=dataset, mechanism="hb", footing="published"
+            experiment="linear_queries", dataset=dataset, mechanism="hb", calibration="published"
         )
         for dataset in ("adult-age", "uber-grid", "city-grid")
     }
@@ -258,8 +263,8 @@ def test_cells_know_the_files_of_their_data(make_config):
         "uber-grid": "uber",
         "city-grid": "city-grid",
     }
-    assert "experiments/datasets/adult.py" in files["adult-age"].sources(config)
-    assert "experiments/datasets/uber.py" in files["uber-grid"].sources(config)
+    assert "datasets/loaders/adult.py" in files["adult-age"].sources(config)
+    assert "datasets/loaders/uber.py" in files["uber-grid"].sources(config)
     shapes = [cell.points(config)[0].shape for cell in files.values()]
     assert shapes == [(100,), (6, 6), (6, 6)]
 

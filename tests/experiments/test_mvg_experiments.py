@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 
-from experiments import covariance, directional, first_component, regression
-from experiments.checks import ConfigError
-from experiments.config import check_config, read_config
-from experiments.datasets import fetch
-from experiments.datasets import load as load_dataset
-from experiments.directional import binary_allocation, scale_by_largest, scale_columns
-from experiments.experiment import Names, Variant
+from datasets import fetch
+from datasets import load as load_dataset
+from experiments import covariance, first_component, regression
+from experiments.contract import treatments as directional
+from experiments.contract.settings import ConfigError
+from experiments.contract.study import Names, Variant
+from experiments.contract.treatments import binary_allocation, scale_by_largest, scale_columns
 from experiments.kernel_ridge import predict
-from experiments.paper_settings import record_covariance, scaled_records
 from mechanisms import Mechanism, OutOfRangeWarning, get_mechanism
+from papers.settings import record_covariance, scaled_records
+from runs.config import check_config, read_config
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPERIMENTS = {
@@ -39,7 +40,7 @@ def names(experiment, dataset, mechanism):
     return Names(base_seed=1, experiment=experiment, dataset=dataset, mechanism=mechanism)
 
 
-def measure(name, mechanism, footing="published", options=None, **changes):
+def measure(name, mechanism, calibration="published", options=None, **changes):
     """(problem, values) of one cell on bundled data; `mechanism` is a key or a class."""
     module, dataset, _ = EXPERIMENTS[name]
     settings = settings_of(name, **changes)
@@ -50,7 +51,7 @@ def measure(name, mechanism, footing="published", options=None, **changes):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         seeds = names(name, dataset, variant.name)
-        return problem, list(module.measure(problem, variant, footing, point, seeds))
+        return problem, list(module.measure(problem, variant, calibration, point, seeds))
 
 
 def series(values, metric):
@@ -69,9 +70,9 @@ class Told(Mechanism):
     calls = []
 
     @classmethod
-    def _calibrated(cls, query, budget, footing, settings):
-        cls.calls.append((query, budget, footing, dict(settings)))
-        return cls(query=query, budget=budget, footing=footing, settings=settings)
+    def _calibrated(cls, query, budget, calibration, settings):
+        cls.calls.append((query, budget, calibration, dict(settings)))
+        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 
     def release(self, value, rng):
         return self.answer(self.checked_value(value), rng)
@@ -291,9 +292,9 @@ def test_private_directions_split_the_budget(monkeypatch):
     spent, found = [], []
     calibrate = ModSulq.calibrate.__func__
 
-    def watched(cls, query, budget, footing="published", **options):
-        spent.append((query, budget, footing))
-        return calibrate(cls, query, budget, footing, **options)
+    def watched(cls, query, budget, calibration="published", **options):
+        spent.append((query, budget, calibration))
+        return calibrate(cls, query, budget, calibration, **options)
 
     monkeypatch.setattr(ModSulq, "calibrate", classmethod(watched))
     release = ModSulq.release
@@ -307,13 +308,13 @@ def test_private_directions_split_the_budget(monkeypatch):
     assert series(values, "rmse pca 0.95").shape == (3,)
     private = [call for call in Told.calls if call[3]["directions"] is not None]
     assert len(private) == len(found) == 2 * 3
-    for query, budget, footing in spent:
+    for query, budget, calibration in spent:
         assert (budget.epsilon, budget.delta) == pytest.approx((0.2, 0.2 / 40), rel=1e-12)
         assert query == record_covariance(11, 40)
-        assert footing == "exact"
-    for (query, budget, footing, options), (value, noisy) in zip(private, found, strict=True):
+        assert calibration == "exact"
+    for (query, budget, calibration, options), (value, noisy) in zip(private, found, strict=True):
         assert (budget.epsilon, budget.delta) == pytest.approx((0.8, 0.8 / 40), rel=1e-12)
-        assert footing == "exact"
+        assert calibration == "exact"
         assert query == scaled_records(11, 40)
         along = options["directions"]
         assert along.T @ along == pytest.approx(np.eye(11), abs=1e-12)
@@ -332,7 +333,7 @@ def test_all_mechanisms_see_one_split_and_each_its_own_noise():
     assert {v.seed for v in noisy if v.seed}.isdisjoint({v.seed for v in other if v.seed})
 
 
-def test_footings_share_their_draws():
+def test_calibrations_share_their_draws():
     """Gaussian noise of another size: the same normals, in the same order."""
     _, published = measure("covariance", "gaussian-analytic")
     _, exact = measure("covariance", "gaussian-analytic", "exact")

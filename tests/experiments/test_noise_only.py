@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from experiments import noise_only
-from experiments.experiment import Names, Point, Variant
+from experiments.contract.study import Names, Point, Variant
 from mechanisms import (
     AdditiveMechanism,
     OutOfRangeWarning,
@@ -73,14 +73,14 @@ def test_points_of_each_family(settings):
     assert shapes("gradient-shapes") == [(2, 2)]
 
 
-def measure(settings, key, dataset="fixed-sensitivity", shape=(4, 4), footing="published"):
+def measure(settings, key, dataset="fixed-sensitivity", shape=(4, 4), calibration="published"):
     """Values of one point as metric -> list of values."""
     point = Point(shape=shape, epsilon=0.05, delta=1e-5)
     names = Names(base_seed=0, experiment="noise_only", dataset=dataset, mechanism=key)
     variant = Variant(name=key, mechanism=get_mechanism(key))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
-        values = list(noise_only.measure((dataset, settings), variant, footing, point, names))
+        values = list(noise_only.measure((dataset, settings), variant, calibration, point, names))
     found = {}
     for value in values:
         assert math.isfinite(value.value)
@@ -148,7 +148,7 @@ def test_exact_tails_of_r1smg_are_half_normal(settings):
 
 
 def test_the_scale_does_not_change_kurtosis_or_tails(settings):
-    published, exact = (measure(settings, "r1smg", footing=f) for f in ("published", "exact"))
+    published, exact = (measure(settings, "r1smg", calibration=f) for f in ("published", "exact"))
     assert exact["expected_loss"][0] > 2 * published["expected_loss"][0]
     for metric in ("raw_kurtosis", "central_skewness", "tail_exact_5"):
         assert exact[metric] == [pytest.approx(published[metric][0], rel=1e-12)]

@@ -8,15 +8,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from datasets.loaders import boids, swarm
 from experiments import linear_svm, pca
-from experiments.checks import ConfigError
-from experiments.config import check_config
-from experiments.datasets import boids, swarm
-from experiments.experiment import Names, Point, Variant
-from experiments.paper_settings import PAPER_SETTINGS
-from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
-from mechanisms.privacy.gaussian import mu_for
-from mechanisms.verify import verify
+from experiments.contract.settings import ConfigError
+from experiments.contract.study import Names, Point, Variant
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.audit.verification import verify
+from mechanisms.profiles.gaussian_profile import mu_for
+from papers.settings import PAPER_SETTINGS
+from runs.config import check_config
 
 SETTINGS = {
     "datasets": ["boids"],
@@ -43,13 +48,13 @@ def problem():
     return pca.load(settings_with(), "boids", None, names())
 
 
-def measure(problem, key, epsilon=0.4, footing="published", **options):
+def measure(problem, key, epsilon=0.4, calibration="published", **options):
     variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
     size = problem.features.shape[1]
     point = Point(shape=(size, size), epsilon=epsilon, delta=1e-7)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
-        return list(pca.measure(problem, variant, footing, point, names(key)))
+        return list(pca.measure(problem, variant, calibration, point, names(key)))
 
 
 def series(values, metric):
@@ -190,8 +195,8 @@ def test_a_large_epsilon_gives_nearly_the_exact_components(problem):
 
 
 @pytest.mark.parametrize("key", ["mod-sulq", "analyze-gauss", "wishart"])
-def test_exact_footings_follow_the_record_bound(problem, key):
-    values = measure(problem, key, footing="exact")
+def test_exact_calibrations_follow_the_record_bound(problem, key):
+    values = measure(problem, key, calibration="exact")
     query = pca.query_for(120, 36)
     if key == "wishart":
         scale = query.record_bound**2 / (2 * -math.log1p(-1e-7))
@@ -202,9 +207,9 @@ def test_exact_footings_follow_the_record_bound(problem, key):
     assert single(values, "expected_loss") == pytest.approx(expected, rel=1e-9)
 
 
-def test_ppca_has_no_exact_footing(problem):
-    with pytest.raises(Unsupported, match="no exact footing"):
-        measure(problem, "ppca", footing="exact")
+def test_ppca_has_no_exact_calibration(problem):
+    with pytest.raises(Unsupported, match="no exact calibration"):
+        measure(problem, "ppca", calibration="exact")
 
 
 def test_swarm_is_scaled_and_its_incomplete_record_left_out(monkeypatch, tmp_path):

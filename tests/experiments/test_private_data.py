@@ -9,20 +9,25 @@ import pytest
 from sklearn.metrics import f1_score
 
 from experiments import private_data
-from experiments.cells import cells_of
-from experiments.checks import ConfigError
-from experiments.config import check_config
-from experiments.experiment import Names, Point, Variant
-from experiments.learning.classifiers import (
+from experiments.contract.settings import ConfigError
+from experiments.contract.study import Names, Point, Variant
+from experiments.private_data import (
+    SHAPES,
+    protected,
+    query_for,
+    squared_error,
+)
+from learning.networks.tutorial_networks import TUTORIALS
+from learning.training.classifiers import (
     Training,
     in_units,
     logistic,
     network,
     weighted_f1,
 )
-from experiments.learning.networks.tutorials import TUTORIALS
-from experiments.private_data import SHAPES, protected, query_for, squared_error
 from mechanisms import Budget, get_mechanism
+from runs.cells import cells_of
+from runs.config import check_config
 
 SETTINGS = {
     "datasets": ["digits"],
@@ -46,10 +51,10 @@ def problem():
     return private_data.load(SETTINGS, "digits", Path("data"), names())
 
 
-def measured(problem, key, epsilon=1.0, footing="published", **options):
+def measured(problem, key, epsilon=1.0, calibration="published", **options):
     variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
     point = Point(shape=SHAPES["digits"], epsilon=epsilon, delta=1e-5)
-    return list(private_data.measure(problem, variant, footing, point, names(key)))
+    return list(private_data.measure(problem, variant, calibration, point, names(key)))
 
 
 def series(values, metric):

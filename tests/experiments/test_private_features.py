@@ -7,14 +7,14 @@ import pytest
 from torchvision.models import mobilenet_v2
 
 from experiments import private_features
-from experiments.cells import cells_of
-from experiments.checks import ConfigError
-from experiments.config import check_config
-from experiments.experiment import Names, Variant
-from experiments.learning.box import box_query
-from experiments.learning.data import Split
-from experiments.learning.protection import protected
+from experiments.contract.settings import ConfigError
+from experiments.contract.study import Names, Variant
+from learning.records.labelled import Split
+from learning.releases.bounded_tensor import box_query
+from learning.releases.protected_records import protected
 from mechanisms import Budget, get_mechanism
+from runs.cells import cells_of
+from runs.config import check_config
 
 SETTINGS = {
     "datasets": ["digits"],
@@ -41,10 +41,10 @@ def problem():
     return private_features.load(checked(SETTINGS), "digits", None, names())
 
 
-def measured(problem, key, footing="published"):
+def measured(problem, key, calibration="published"):
     variant = Variant(name=key, mechanism=get_mechanism(key))
     (point,) = private_features.points(checked(SETTINGS), key, "digits")
-    return list(private_features.measure(problem, variant, footing, point, names(key)))
+    return list(private_features.measure(problem, variant, calibration, point, names(key)))
 
 
 def numbers(values, metric):
@@ -154,7 +154,7 @@ def test_imagenet_weights_are_fetched_before_a_cell_that_reads_them():
     config = check_config({"run": "test", "experiments": {"private_features": SETTINGS | IMAGENET}})
     for cell in cells_of(config):
         assert cell.downloads(config) == ["mnist", "mobilenet_v2"]
-        assert "experiments/datasets/mobilenet_v2.py" in cell.sources(config)
+        assert "datasets/loaders/mobilenet_v2.py" in cell.sources(config)
     own = SETTINGS | {
         "datasets": ["mnist", "digits"],
         "extractor_epochs": {"mnist": 1, "digits": 1},

@@ -1,4 +1,4 @@
-"""Private gradients: budgets by Theorem 3.4 and amplification, footings, rows, resuming."""
+"""Private gradients: budgets by Theorem 3.4 and amplification, calibrations, rows, resuming."""
 
 import math
 import warnings
@@ -7,14 +7,19 @@ from pathlib import Path
 import pytest
 
 from experiments import gradients
-from experiments.checks import ConfigError
-from experiments.config import check_config, read_config
-from experiments.experiment import Names, Point, Variant
-from experiments.learning.clipping import Clipping
-from experiments.learning.noise import AmplifiedShares, amplified, calibrated
-from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
-from mechanisms.privacy import kairouz
-from mechanisms.privacy.sampling import gaussian_epsilon
+from experiments.contract.settings import ConfigError
+from experiments.contract.study import Names, Point, Variant
+from learning.training.clipping import Clipping
+from learning.training.step_noise import AmplifiedShares, amplified, calibrated
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.accounting import kairouz
+from mechanisms.accounting.poisson_sampling import gaussian_epsilon
+from runs.config import check_config, read_config
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
@@ -42,7 +47,7 @@ def variant(key):
     return Variant(name=key, mechanism=get_mechanism(key))
 
 
-def measure(mechanism, footing="published", folder=None, **changes):
+def measure(mechanism, calibration="published", folder=None, **changes):
     settings = checked(**changes)
     names = Names(
         base_seed=1, experiment="gradients", dataset="digits", mechanism=mechanism, folder=folder
@@ -51,7 +56,7 @@ def measure(mechanism, footing="published", folder=None, **changes):
     (point,) = gradients.points(settings, mechanism, "digits")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
-        return list(gradients.measure(problem, variant(mechanism), footing, point, names))
+        return list(gradients.measure(problem, variant(mechanism), calibration, point, names))
 
 
 def number(values, metric):
@@ -109,7 +114,7 @@ def test_the_matrix_mechanism_is_the_classic_gaussian_and_imgm_the_analytic_one(
         assert sigmas[0] == pytest.approx(sigmas[1], rel=1e-12)
 
 
-def test_on_the_exact_footing_all_gaussian_noise_is_the_same():
+def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
     keys = ("gaussian", "imgm", "moments-accountant", "mvg")
     losses = [
         calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "exact").expected_loss() for key in keys
@@ -148,6 +153,6 @@ def test_lots_of_one_record_are_often_empty():
     assert 0 <= number(values, "final_test_accuracy") <= 1
 
 
-def test_controls_have_no_exact_footing():
+def test_controls_have_no_exact_calibration():
     with pytest.raises(Unsupported, match="adds no noise"):
         measure("random-answer", "exact")

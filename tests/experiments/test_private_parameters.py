@@ -1,4 +1,4 @@
-"""Protected parameters: sensitivities, what all rounds spend, both footings, rows, options."""
+"""Protected parameters: sensitivities, what all rounds spend, both calibrations, rows, options."""
 
 import math
 import warnings
@@ -7,13 +7,18 @@ import numpy as np
 import pytest
 
 from experiments import private_parameters
-from experiments.checks import ConfigError
-from experiments.config import check_config
-from experiments.experiment import Names, Variant
-from experiments.learning.box import box_query
-from experiments.learning.releases import calibrated, spending
-from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
-from mechanisms.privacy.gaussian import GaussianProfile, mu_for
+from experiments.contract.settings import ConfigError
+from experiments.contract.study import Names, Variant
+from learning.releases.bounded_tensor import box_query
+from learning.releases.repeated_releases import calibrated, spending
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
+from runs.config import check_config
 
 SETTINGS = {
     "datasets": ["digits"],
@@ -55,13 +60,15 @@ def names(mechanism, folder=None):
     )
 
 
-def measured(settings, key, footing="published", folder=None):
+def measured(settings, key, calibration="published", folder=None):
     problem = private_parameters.load(settings, "digits", None, names(key))
     (point,) = private_parameters.points(settings, key, "digits")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         return list(
-            private_parameters.measure(problem, variant(key), footing, point, names(key, folder))
+            private_parameters.measure(
+                problem, variant(key), calibration, point, names(key, folder)
+            )
         )
 
 
@@ -69,11 +76,11 @@ def numbers(values, metric):
     return [value.value for value in values if value.metric == metric]
 
 
-def calibrate(key, releases, footing="published", size=50, **options):
+def calibrate(key, releases, calibration="published", size=50, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         query = box_query((1, size), -1.0, 1.0)
-        return calibrated(variant(key), query, BUDGET, releases, footing, **options)
+        return calibrated(variant(key), query, BUDGET, releases, calibration, **options)
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-0.3, 0.3), (0.0, 1.0)])
@@ -118,11 +125,11 @@ def test_all_releases_of_gaussian_noise_are_composed_by_hand(releases):
 
 @pytest.mark.parametrize("releases", [1, 5])
 @pytest.mark.parametrize("key", ["laplace", "gaussian", "idn", "tldp-l", "tldp-g", "dphsgd"])
-def test_on_the_exact_footing_all_releases_together_have_the_budget(key, releases):
+def test_on_the_exact_calibration_all_releases_together_have_the_budget(key, releases):
     mechanism = calibrate(key, releases, "exact")
     total = mechanism.profile().compose(releases)
     assert total.delta(20.0).upper == pytest.approx(1e-5, rel=1e-6)
-    assert mechanism.footing == "exact"
+    assert mechanism.calibration == "exact"
 
 
 def test_tldp_has_the_noise_of_others_at_equal_privacy():
@@ -132,8 +139,8 @@ def test_tldp_has_the_noise_of_others_at_equal_privacy():
 
 
 @pytest.mark.parametrize("key", ["random-answer", "non-private"])
-def test_no_exact_footing_without_noise(key):
-    with pytest.raises(Unsupported, match="no exact footing"):
+def test_no_exact_calibration_without_noise(key):
+    with pytest.raises(Unsupported, match="no exact calibration"):
         calibrate(key, 2, "exact")
 
 
@@ -176,8 +183,8 @@ def test_a_point_measured_twice_is_the_same_and_goes_on_from_a_checkpoint(settin
 def test_small_noise_learns_and_noise_of_the_same_true_privacy_does_not(settings):
     longer = settings | {"rounds": {"digits": 5}, "records": {}}
     clean, published, exact = (
-        np.mean(numbers(measured(longer, key, footing), "f1"))
-        for key, footing in (
+        np.mean(numbers(measured(longer, key, calibration), "f1"))
+        for key, calibration in (
             ("non-private", "published"),
             ("tldp-g", "published"),
             ("tldp-g", "exact"),

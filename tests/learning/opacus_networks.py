@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from experiments.learning.networks.vgg import BLOCKS, GROUPS
+from learning.networks.vgg import BLOCKS, GROUPS
 
 
 def perceptron() -> nn.Module:

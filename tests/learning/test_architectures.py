@@ -6,12 +6,12 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from experiments.gradients import NETWORKS
-from experiments.learning.affine import l2_clipped_sum
-from experiments.learning.clipping import Clipping
-from experiments.learning.gradients import clipped_sum, per_example_gradients
-from experiments.learning.graphs import neighbourhoods
-from experiments.learning.networks.graph import gcn
-from experiments.learning.networks.network import Layer, Network
+from learning.networks.graph_convolution import gcn
+from learning.networks.network import Layer, Network
+from learning.records.citation_graph import neighbourhoods
+from learning.training.affine_sums import l2_clipped_sum
+from learning.training.clipping import Clipping
+from learning.training.per_example_gradients import clipped_sum, per_example_gradients
 
 SHAPES = {
     "digits": (1, 8, 8),

@@ -5,11 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experiments.learning import averaging, data
-from experiments.learning.averaging import Plan, averaged, clipped
-from experiments.learning.classifiers import Training, fitted, outputs, trained
-from experiments.learning.networks.multilayer import multilayer
-from experiments.learning.trial import Seeds
+from learning.federated import parameter_averaging as averaging
+from learning.federated.parameter_averaging import Plan, averaged, clipped
+from learning.networks.multilayer import multilayer
+from learning.records import labelled as data
+from learning.training.classifiers import (
+    Training,
+    fitted,
+    outputs,
+    trained,
+)
+from learning.training.trial import Seeds
 
 NETWORK = multilayer(64, 16, 10)
 LOCAL = Training(epochs=1, batch=32, learning_rate=0.01)

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import datasets
-from experiments.datasets import reviews
-from experiments.learning import data, tables, texts
+import datasets
+from datasets.loaders import reviews
+from learning.records import labelled as data
+from learning.records import tables, texts
 
 OFFLINE = [name for name, source in data.SOURCES.items() if source != "official"]
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.learning import data
-from experiments.learning.classifiers import Training, fitted, outputs
-from experiments.learning.extractor import extract
-from experiments.learning.networks.cut import CUTS
+from learning.networks.cut_network import CUTS
+from learning.records import labelled as data
+from learning.training.classifiers import Training, fitted, outputs
+from learning.training.extractor import extract
 
 INPUTS = {"perceptron": (1, 8, 8), "lenet": (1, 28, 28), "cnn": (3, 32, 32)}
 INPUTS |= dict.fromkeys(("vgg16", "alexnet"), (3, 32, 32))

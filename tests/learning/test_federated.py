@@ -8,16 +8,18 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from experiments.learning import federated, layerwise, vertical
-from experiments.learning.data import Split
-from experiments.learning.loop import Diverged
-from experiments.learning.networks.lenet import LENET
-from experiments.learning.networks.network import Layer, Network
-from experiments.learning.networks.perceptrons import ADULT_MLP, perceptron
-from experiments.learning.networks.recurrent import IMDB_LSTM, REVIEWS_LSTM
-from experiments.learning.networks.resnet import RESNET18
-from experiments.learning.networks.split import SPLIT_NETWORKS, SplitNetwork, halves
-from experiments.learning.trial import Seeds
+from learning.federated import horizontal as federated
+from learning.federated import layerwise_release as layerwise
+from learning.federated import vertical
+from learning.networks.lenet import LENET
+from learning.networks.lstm import IMDB_LSTM, REVIEWS_LSTM
+from learning.networks.network import Layer, Network
+from learning.networks.perceptrons import ADULT_MLP, perceptron
+from learning.networks.resnet import RESNET18
+from learning.networks.split_network import SPLIT_NETWORKS, SplitNetwork, halves
+from learning.records.labelled import Split
+from learning.training.noisy_descent import Diverged
+from learning.training.trial import Seeds
 from mechanisms import get_mechanism
 
 SEEDS = Seeds(start=1, batches=2, noise=3)

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from experiments.learning.clipping import Clipping
-from experiments.learning.gradients import clipped_sum, per_example_gradients
-from experiments.learning.networks.tutorials import TUTORIALS
+from learning.networks.tutorial_networks import TUTORIALS
+from learning.training.clipping import Clipping
+from learning.training.per_example_gradients import clipped_sum, per_example_gradients
 
 SHAPES = {"digits": (1, 8, 8), "mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
 CLIPPINGS = [Clipping(rule="l2", bound=0.7), Clipping(rule="linf", bound=0.01)]

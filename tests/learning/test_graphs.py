@@ -8,9 +8,11 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from experiments import datasets
-from experiments.learning import data, graphs, loop
-from experiments.learning.networks.graph import gcn
+import datasets
+from learning.networks.graph_convolution import gcn
+from learning.records import citation_graph as graphs
+from learning.records import labelled as data
+from learning.training import noisy_descent as loop
 
 needs_cora = pytest.mark.skipif("DATA_MIRROR" not in os.environ, reason="needs DATA_MIRROR")
 

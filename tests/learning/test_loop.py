@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.learning import loop
-from experiments.learning.classifiers import outputs
-from experiments.learning.clipping import Clipping
-from experiments.learning.data import load
-from experiments.learning.networks.tutorials import TUTORIALS
-from experiments.learning.trial import Seeds
+from learning.networks.tutorial_networks import TUTORIALS
+from learning.records.labelled import load
+from learning.training import noisy_descent as loop
+from learning.training.classifiers import outputs
+from learning.training.clipping import Clipping
+from learning.training.trial import Seeds
 
 NETWORK = TUTORIALS["digits"]
 SEEDS = Seeds(start=1, batches=2, noise=3)

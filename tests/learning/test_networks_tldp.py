@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from experiments.learning import data
-from experiments.learning.curvature import hessian_diagonal, thresholds
-from experiments.learning.networks.bilstm import bilstm
-from experiments.learning.networks.mobilenet import FULL, SMALL, mobilenet
-from experiments.learning.networks.multilayer import multilayer
-from experiments.learning.networks.strided import strided_cnn
+from learning.networks.bilstm import bilstm
+from learning.networks.mobilenet import FULL, SMALL, mobilenet
+from learning.networks.multilayer import multilayer
+from learning.networks.strided import strided_cnn
+from learning.records import labelled as data
+from learning.training.curvature import hessian_diagonal, thresholds
 
 
 def at_start(network, seed=0):

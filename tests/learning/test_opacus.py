@@ -6,13 +6,13 @@ import torch
 from opacus.grad_sample import GradSampleModule
 from torch import nn
 
-from experiments.learning.clipping import Clipping
-from experiments.learning.gradients import clipped_sum
-from experiments.learning.networks.lenet import LENET
-from experiments.learning.networks.network import Network
-from experiments.learning.networks.perceptrons import ADULT_MLP
-from experiments.learning.networks.tutorials import TUTORIALS
-from experiments.learning.networks.vgg import VGG16
+from learning.networks.lenet import LENET
+from learning.networks.network import Network
+from learning.networks.perceptrons import ADULT_MLP
+from learning.networks.tutorial_networks import TUTORIALS
+from learning.networks.vgg import VGG16
+from learning.training.clipping import Clipping
+from learning.training.per_example_gradients import clipped_sum
 from tests.learning import opacus_networks
 
 CASES = {

@@ -5,10 +5,10 @@ import pytest
 import torch
 from torchvision.models import MobileNet_V2_Weights, mobilenet_v2
 
-from experiments.learning.classifiers import Training
-from experiments.learning.data import Split
-from experiments.learning.finetuned import fine_tuned
-from experiments.learning.pretrained import FEATURES, extract, features
+from learning.records.labelled import Split
+from learning.training.classifiers import Training
+from learning.training.finetuned import fine_tuned
+from learning.training.pretrained import FEATURES, extract, features
 
 COLOURS = np.random.default_rng(0).random((3, 3, 32, 32), np.float32)
 GREYS = np.random.default_rng(1).random((2, 1, 28, 28), np.float32)

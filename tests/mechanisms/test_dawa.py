@@ -6,16 +6,27 @@ import math
 import numpy as np
 import pytest
 
-from mechanisms import Budget, Query, Unsupported, get_mechanism
-from mechanisms._greedy import SHARES, _range_energy, bucket_tree, greedy_weights, noisy_totals
-from mechanisms._partition import (
+from mechanisms import (
+    Budget,
+    Query,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.audit.sampled_audit import audit_outputs
+from mechanisms.dawa import hilbert_order
+from mechanisms.strategies.greedy_h import (
+    SHARES,
+    _range_energy,
+    bucket_tree,
+    greedy_weights,
+    noisy_totals,
+)
+from mechanisms.strategies.partition import (
     OrderStatistics,
     dyadic_partition,
     published_partition,
     running_deviations,
 )
-from mechanisms.dawa import hilbert_order
-from mechanisms.privacy.audit import audit_outputs
 
 VARIANTS = ("dawa", "dawa-published")
 PARTITIONS = (dyadic_partition, published_partition)
@@ -313,7 +324,7 @@ def test_bad_ratio(key, ratio):
 
 
 @pytest.mark.parametrize("key", VARIANTS)
-def test_there_is_no_exact_footing_and_no_profile(key):
+def test_there_is_no_exact_calibration_and_no_profile(key):
     assert calibrated(key, 4).profile() is None
-    with pytest.raises(Unsupported, match="no exact footing"):
+    with pytest.raises(Unsupported, match="no exact calibration"):
         get_mechanism(key).calibrate(histogram(4), Budget(epsilon=1), "exact")

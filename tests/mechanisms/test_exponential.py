@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from mechanisms import Budget, Query, Unsupported, get_mechanism
+from mechanisms import (
+    Budget,
+    Query,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.audit.verification import HOLDS, verify
 from mechanisms.exponential import _Mixture
-from mechanisms.privacy.pure import PureProfile
-from mechanisms.verify import HOLDS, verify
+from mechanisms.profiles.pure_profile import PureProfile
 
 KS_LEVEL = 1e-4  # about four standard errors
 
@@ -234,5 +239,5 @@ def test_what_it_cannot_serve_is_unsupported():
     with pytest.raises(Unsupported, match=r"element_range.*half the budget"):
         calibrated((2,), 1.0, element_range=None)
     query = Query(shape=(2,), l2_sensitivity=1.0, element_range=(0.0, 1.0))
-    with pytest.raises(Unsupported, match=r"no exact footing.*normaliser"):
+    with pytest.raises(Unsupported, match=r"no exact calibration.*normaliser"):
         get_mechanism("exponential").calibrate(query, Budget(epsilon=1.0), "exact")

@@ -6,16 +6,23 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mechanisms import Budget, Query, Unsupported, get_mechanism
-from mechanisms._tree import BlockTree, TreeLeastSquares
-from mechanisms.hb import (
-    TreeLaplace,
-    best_branching,
-    tree_height,
+from mechanisms import (
+    Budget,
+    Query,
+    Unsupported,
+    get_mechanism,
 )
-from mechanisms.loss import quadratic_form_cumulants
-from mechanisms.verify import HOLDS, verify
-from mechanisms.workloads import AllRange, Identity, Kronecker, Prefix, RandomRanges
+from mechanisms.audit.verification import HOLDS, verify
+from mechanisms.hb import TreeLaplace, best_branching, tree_height
+from mechanisms.noise.loss_moments import quadratic_form_cumulants
+from mechanisms.strategies.tree import BlockTree, TreeLeastSquares
+from mechanisms.strategies.workload import (
+    AllRange,
+    Identity,
+    Kronecker,
+    Prefix,
+    RandomRanges,
+)
 
 
 def histogram(*shape, l1=1.0):
@@ -23,8 +30,10 @@ def histogram(*shape, l1=1.0):
     return Query(shape=shape, l2_sensitivity=l1**0.5, l1_sensitivity=l1, adjacency=adjacency)
 
 
-def calibrated(*shape, l1=1.0, epsilon=1.0, footing="published"):
-    return get_mechanism("hb").calibrate(histogram(*shape, l1=l1), Budget(epsilon=epsilon), footing)
+def calibrated(*shape, l1=1.0, epsilon=1.0, calibration="published"):
+    return get_mechanism("hb").calibrate(
+        histogram(*shape, l1=l1), Budget(epsilon=epsilon), calibration
+    )
 
 
 def units(tree):

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mechanisms import Budget, Query, Unsupported, get_mechanism
-from mechanisms.privacy.audit import audit_losses
-from mechanisms.privacy.chi_square import RaisedVarianceProfile, SwappedVariancesProfile
-from mechanisms.verify import HOLDS, LOOSE, verify
+from mechanisms import (
+    Budget,
+    Query,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.audit.sampled_audit import audit_losses
+from mechanisms.audit.verification import HOLDS, LOOSE, verify
+from mechanisms.profiles.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
 
 BUDGET = Budget(epsilon=1.0, delta=1e-5)
 
@@ -34,8 +39,8 @@ def records_query(m, n, bound=1.0, adjacency="replace"):
     )
 
 
-def calibrated(query, budget=BUDGET, footing="exact", **options):
-    return get_mechanism("jl").calibrate(query, budget, footing, **options)
+def calibrated(query, budget=BUDGET, calibration="exact", **options):
+    return get_mechanism("jl").calibrate(query, budget, calibration, **options)
 
 
 def records(m, n, seed=0, bound=1.0):
@@ -175,22 +180,22 @@ def test_other_data_and_other_records_are_no_worse():
 
 
 def test_the_profile_follows_the_adjacency():
-    added = calibrated(gram_query(4), footing="published").profile()
+    added = calibrated(gram_query(4), calibration="published").profile()
     assert isinstance(added, RaisedVarianceProfile)
-    replaced = calibrated(gram_query(4, adjacency="replace"), footing="published")
+    replaced = calibrated(gram_query(4, adjacency="replace"), calibration="published")
     assert isinstance(replaced.profile(), SwappedVariancesProfile)
     assert replaced.profile().ratio == pytest.approx(1 / replaced.w)
-    single = calibrated(gram_query(1, adjacency="replace"), footing="published")
+    single = calibrated(gram_query(1, adjacency="replace"), calibration="published")
     assert isinstance(single.profile(), RaisedVarianceProfile)
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 @pytest.mark.parametrize("rows", [1, 10, 1000])
-def test_exact_footing_meets_the_budget(adjacency, rows):
+def test_exact_calibration_meets_the_budget(adjacency, rows):
     mechanism = calibrated(gram_query(4, 3.0, adjacency), rows=rows)
     assert mechanism.profile().delta(1.0).value == pytest.approx(1e-5, rel=1e-9)
     assert verify(mechanism).verdict == HOLDS
-    published = calibrated(gram_query(4, 3.0, adjacency), footing="published", rows=rows)
+    published = calibrated(gram_query(4, 3.0, adjacency), calibration="published", rows=rows)
     result = verify(published)
     assert result.verdict == LOOSE
     assert result.noise_scale == published.w

@@ -8,12 +8,23 @@ import warnings
 import numpy as np
 import pytest
 
-from mechanisms import Budget, OutOfRangeWarning, Query, Unsupported, get_mechanism
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.audit.verification import HOLDS, LOOSE, verify
 from mechanisms.gaussian import classic_multiplier
 from mechanisms.matrix_mechanism import StrategyNoise, strategy_sensitivity
-from mechanisms.strategies import optimal_strategy
-from mechanisms.verify import HOLDS, LOOSE, verify
-from mechanisms.workloads import AllRange, Kronecker, Prefix, Width
+from mechanisms.strategies.optimal_strategy import optimal_strategy
+from mechanisms.strategies.workload import (
+    AllRange,
+    Kronecker,
+    Prefix,
+    Width,
+)
 
 BUDGET = Budget(epsilon=0.5, delta=1e-5)
 
@@ -33,8 +44,8 @@ def ball(*shape):
     return Query(shape=shape, l2_sensitivity=1.0)
 
 
-def calibrated(query, key="matrix-mechanism", footing="published", **options):
-    return get_mechanism(key).calibrate(query, BUDGET, footing, **options)
+def calibrated(query, key="matrix-mechanism", calibration="published", **options):
+    return get_mechanism(key).calibrate(query, BUDGET, calibration, **options)
 
 
 def covariance(noise):
@@ -139,12 +150,12 @@ def test_which_neighbours_are_meant():
 
 
 @pytest.mark.parametrize("query", [histogram(16), histogram(16, adjacency="replace"), ball(16)])
-def test_claims_are_true_and_the_exact_footing_is_tight(query):
+def test_claims_are_true_and_the_exact_calibration_is_tight(query):
     published = calibrated(query, workload="all-range")
     expected = strategy_sensitivity(query, published.noise.strategies) * classic_multiplier(BUDGET)
     assert published.parameters()["sigma"] == pytest.approx(expected, rel=1e-14)
     assert verify(published).verdict == LOOSE
-    exact = calibrated(query, footing="exact", workload="all-range")
+    exact = calibrated(query, calibration="exact", workload="all-range")
     assert verify(exact).verdict == HOLDS
     assert exact.profile().delta(BUDGET.epsilon).value == pytest.approx(BUDGET.delta, rel=1e-9)
     assert exact.expected_workload_error() < published.expected_workload_error()

@@ -8,12 +8,24 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mechanisms import Budget, Query, Unsupported, get_mechanism
-from mechanisms._p_identity import PIdentity, error_and_gradient, search
-from mechanisms.loss import quadratic_form_cumulants
-from mechanisms.strategies import optimal_strategy
-from mechanisms.verify import HOLDS, verify
-from mechanisms.workloads import AllRange, Explicit, Kronecker, Prefix, RandomRanges, Width
+from mechanisms import (
+    Budget,
+    Query,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.audit.verification import HOLDS, verify
+from mechanisms.noise.loss_moments import quadratic_form_cumulants
+from mechanisms.strategies.optimal_strategy import optimal_strategy
+from mechanisms.strategies.p_identity import PIdentity, error_and_gradient, search
+from mechanisms.strategies.workload import (
+    AllRange,
+    Explicit,
+    Kronecker,
+    Prefix,
+    RandomRanges,
+    Width,
+)
 
 BUDGET = Budget(epsilon=0.5)
 
@@ -23,8 +35,8 @@ def histogram(*shape, l1=1.0):
     return Query(shape=shape, l2_sensitivity=l1**0.5, l1_sensitivity=l1, adjacency=adjacency)
 
 
-def calibrated(*shape, key="matrix-mechanism-l1", footing="published", l1=1.0, **options):
-    return get_mechanism(key).calibrate(histogram(*shape, l1=l1), BUDGET, footing, **options)
+def calibrated(*shape, key="matrix-mechanism-l1", calibration="published", l1=1.0, **options):
+    return get_mechanism(key).calibrate(histogram(*shape, l1=l1), BUDGET, calibration, **options)
 
 
 def any_strategy(rows, cells, seed=0):
@@ -139,7 +151,7 @@ def test_the_default_is_plain_laplace_noise_at_any_size(shape):
     assert ours.expected_workload_error() == ours.expected_loss() == laplace.expected_loss()
     assert ours.optimality() == 1
     assert ours.slack() is None
-    assert calibrated(*shape, footing="exact").noise == ours.noise
+    assert calibrated(*shape, calibration="exact").noise == ours.noise
 
 
 def test_where_the_cells_are_best_nothing_else_is_measured():
@@ -233,7 +245,7 @@ def test_one_record_moves_the_measurements_by_the_sensitivity_at_most(l1):
     assert mechanism.noise.scale == l1 / BUDGET.epsilon
 
 
-def test_claim_holds_by_an_upper_bound_and_has_no_exact_footing():
+def test_claim_holds_by_an_upper_bound_and_has_no_exact_calibration():
     mechanism = calibrated(40, workload="prefix")
     result = verify(mechanism, samples=2000)
     assert result.verdict == HOLDS
@@ -241,7 +253,7 @@ def test_claim_holds_by_an_upper_bound_and_has_no_exact_footing():
     bounds = mechanism.profile().delta(0.1)
     assert bounds.lower == 0 < bounds.value <= bounds.upper
     with pytest.raises(Unsupported, match="may reveal less"):
-        calibrated(40, footing="exact", workload="prefix")
+        calibrated(40, calibration="exact", workload="prefix")
 
 
 def test_release_is_unbiased():

@@ -16,11 +16,16 @@ from mechanisms import (
     Unsupported,
     get_mechanism,
 )
-from mechanisms import _bingham as bingham
 from mechanisms.__main__ import main
+from mechanisms.audit.sampled_audit import audit_outputs
+from mechanisms.audit.verification import (
+    HOLDS,
+    LOOSE,
+    REFUTED,
+    verify,
+)
+from mechanisms.noise import bingham as bingham
 from mechanisms.ppca import NotConverged
-from mechanisms.privacy.audit import audit_outputs
-from mechanisms.verify import HOLDS, LOOSE, REFUTED, verify
 from mechanisms.wishart import Wishart, trace_moment
 
 KEYS = ["mod-sulq", "analyze-gauss", "wishart", "ppca"]
@@ -40,10 +45,10 @@ def gram(size, *, bound=1.0, adjacency="replace", **more):
     )
 
 
-def calibrated(key, query, budget=BUDGET, footing="published", **options):
+def calibrated(key, query, budget=BUDGET, calibration="published", **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
-        return get_mechanism(key).calibrate(query, budget, footing, **options)
+        return get_mechanism(key).calibrate(query, budget, calibration, **options)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -125,8 +130,8 @@ def test_a_box_that_no_diagonal_change_fits_into_leaves_slack():
     mechanism = calibrated("mod-sulq", query)
     assert "no element can move by record_bound^2" in mechanism.slack()
     assert verify(mechanism).verdict == HOLDS
-    with pytest.raises(Unsupported, match="no exact footing"):
-        calibrated("mod-sulq", query, footing="exact")
+    with pytest.raises(Unsupported, match="no exact calibration"):
+        calibrated("mod-sulq", query, calibration="exact")
     assert calibrated("mod-sulq", gram(4, bound=2.0, linf_sensitivity=4.0)).slack() is None
 
 
@@ -167,8 +172,8 @@ def test_same_seed_same_bytes(key, dtype):
 
 @pytest.mark.parametrize("key", ADDITIVE)
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-def test_exact_footing_meets_the_budget(key, adjacency):
-    mechanism = calibrated(key, gram(5, adjacency=adjacency), footing="exact")
+def test_exact_calibration_meets_the_budget(key, adjacency):
+    mechanism = calibrated(key, gram(5, adjacency=adjacency), calibration="exact")
     assert mechanism.profile().delta(0.8).value == pytest.approx(1e-6, rel=1e-9)
     result = verify(mechanism)
     assert result.verdict == HOLDS
@@ -470,8 +475,8 @@ def test_ppca_holds_by_an_upper_bound(adjacency):
     assert result.true_epsilon.upper <= 0.8
     assert result.true_delta.lower == 0
     assert not isinstance(mechanism, AdditiveMechanism)
-    with pytest.raises(Unsupported, match="no exact footing"):
-        calibrated("ppca", gram(4), footing="exact")
+    with pytest.raises(Unsupported, match="no exact calibration"):
+        calibrated("ppca", gram(4), calibration="exact")
 
 
 def test_more_components_than_dimensions_are_refused():

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from mechanisms import Budget, OutOfRangeWarning, Query, get_mechanism
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    get_mechanism,
+)
 
 
 @pytest.mark.parametrize(

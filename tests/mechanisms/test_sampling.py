@@ -7,8 +7,14 @@ import warnings
 import numpy as np
 import pytest
 
-from mechanisms import AdditiveMechanism, Budget, OutOfRangeWarning, all_mechanisms, get_mechanism
-from mechanisms.workloads import AllRange, Kronecker, Prefix
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    OutOfRangeWarning,
+    all_mechanisms,
+    get_mechanism,
+)
+from mechanisms.strategies.workload import AllRange, Kronecker, Prefix
 
 # Those for Gram matrices alone are held to the same in test_pca.py.
 GRAM_ONLY = {"analyze-gauss", "mod-sulq", "wishart"}

@@ -7,11 +7,17 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from experiments.paper_settings import PAPER_SETTINGS
-from mechanisms import Budget, Query, Unsupported, get_mechanism
-from mechanisms.noise import IndependentGaussian, IndependentLaplace
+from mechanisms import (
+    Budget,
+    Query,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.audit.verification import HOLDS, REFUTED, verify
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.tldp import KeepOrNoise
-from mechanisms.verify import HOLDS, REFUTED, verify
+from papers.settings import PAPER_SETTINGS
 
 KEYS = ("tldp-l", "tldp-g", "tldp-l-w", "tldp-g-w")
 MNIST = next(s for s in PAPER_SETTINGS if s.name == "tldp2025-mnist")
@@ -29,9 +35,9 @@ def tensor(*shape, width=1.0):
     )
 
 
-def calibrated(key, *shape, epsilon=1.0, delta=0.0, width=1.0, footing="published", **options):
+def calibrated(key, *shape, epsilon=1.0, delta=0.0, width=1.0, calibration="published", **options):
     budget = Budget(epsilon=epsilon, delta=delta)
-    return get_mechanism(key).calibrate(tensor(*shape, width=width), budget, footing, **options)
+    return get_mechanism(key).calibrate(tensor(*shape, width=width), budget, calibration, **options)
 
 
 def keep_probability(mechanism):
@@ -226,9 +232,9 @@ def test_noise_alone_of_an_image_costs_784_epsilon():
 
 
 @pytest.mark.parametrize("key", ["tldp-l", "tldp-g"])
-def test_exact_footing_is_that_of_the_plain_noise_where_hardly_anything_is_kept(key):
+def test_exact_calibration_is_that_of_the_plain_noise_where_hardly_anything_is_kept(key):
     plain = {"tldp-l": "laplace", "tldp-g": "gaussian-analytic"}[key]
-    ours, theirs = (calibrated(k, 12, 12, delta=1e-5, footing="exact") for k in (key, plain))
+    ours, theirs = (calibrated(k, 12, 12, delta=1e-5, calibration="exact") for k in (key, plain))
     assert ours.expected_loss() == pytest.approx(theirs.expected_loss(), rel=1e-9)
     assert verify(ours).verdict == HOLDS
 
@@ -237,21 +243,21 @@ def test_exact_footing_is_that_of_the_plain_noise_where_hardly_anything_is_kept(
 def test_no_noise_makes_up_for_kept_values(key):
     mass = calibrated(key, 3).profile().atom_mass
     with pytest.raises(Unsupported, match="a kept value gives the input away"):
-        calibrated(key, 3, delta=0.99 * mass, footing="exact")
-    above = calibrated(key, 3, delta=1.01 * mass, footing="exact")
+        calibrated(key, 3, delta=0.99 * mass, calibration="exact")
+    above = calibrated(key, 3, delta=1.01 * mass, calibration="exact")
     assert above.profile().delta(1.0).value == pytest.approx(1.01 * mass, rel=1e-6)
     assert above.profile().atom_mass == mass
     # However small the mass is, a delta of zero is out of reach.
     with pytest.raises(Unsupported, match=r"probability e\^-77"):
-        calibrated(key, 28, 28, footing="exact")
+        calibrated(key, 28, 28, calibration="exact")
 
 
 def test_weights_of_one_leave_pure_laplace_noise():
-    mechanism = calibrated("tldp-l-w", 4, weights=[1.0] * 4, footing="exact")
+    mechanism = calibrated("tldp-l-w", 4, weights=[1.0] * 4, calibration="exact")
     assert mechanism.parameters()["b"] == pytest.approx(4.0)
     assert verify(mechanism).verdict == HOLDS
     with pytest.raises(Unsupported, match="no pure guarantee"):
-        calibrated("tldp-g-w", 4, weights=[1.0] * 4, footing="exact")
+        calibrated("tldp-g-w", 4, weights=[1.0] * 4, calibration="exact")
 
 
 def test_a_range_is_needed_and_is_delta():

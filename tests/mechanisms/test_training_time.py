@@ -6,24 +6,29 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from experiments.learning.box import box_query
-from mechanisms import Budget, Query, Unsupported, get_mechanism
-from mechanisms.privacy.gaussian import GaussianProfile, mu_for
+from learning.releases.bounded_tensor import box_query
+from mechanisms import (
+    Budget,
+    Query,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.audit.verification import HOLDS, LOOSE, verify
+from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.training_time import layer_budgets
-from mechanisms.verify import HOLDS, LOOSE, verify
 
 BUDGET = Budget(epsilon=3.0, delta=1e-5)
 LAYERS = [40, 25, 10, 5]
 
 
-def llagp(budget=BUDGET, footing="published", layers=LAYERS, bound=1.0):
+def llagp(budget=BUDGET, calibration="published", layers=LAYERS, bound=1.0):
     query = box_query((1, sum(layers)), -bound, bound)
-    return get_mechanism("llagp").calibrate(query, budget, footing, layers=layers)
+    return get_mechanism("llagp").calibrate(query, budget, calibration, layers=layers)
 
 
-def dphsgd(thresholds=None, footing="published", shape=(2, 3), budget=BUDGET):
+def dphsgd(thresholds=None, calibration="published", shape=(2, 3), budget=BUDGET):
     query = box_query(shape, -1.0, 1.0)
-    return get_mechanism("dphsgd").calibrate(query, budget, footing, thresholds=thresholds)
+    return get_mechanism("dphsgd").calibrate(query, budget, calibration, thresholds=thresholds)
 
 
 @pytest.mark.parametrize("count", [1, 2, 7])
@@ -75,8 +80,8 @@ def test_claims_hold(mechanism):
 
 
 @pytest.mark.parametrize("make", [llagp, dphsgd])
-def test_the_exact_footing_meets_the_budget(make):
-    mechanism = make(footing="exact")
+def test_the_exact_calibration_meets_the_budget(make):
+    mechanism = make(calibration="exact")
     assert mechanism.profile().delta(3.0).value == pytest.approx(1e-5, rel=1e-8)
 
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from experiments.cells import cells_of, results_folder
-from experiments.checks import ConfigError
-from experiments.config import check_config
+from runs.cells import cells_of, results_folder
+from experiments.contract.settings import ConfigError
+from runs.config import check_config
 from mechanisms import UnknownMechanism
 from paper_figures.ledger import judging_sources
-from paper_figures.registry import drawings_for
+from paper_figures.drawings import drawings_for
 
 try:
     CONFIG = check_config(config)

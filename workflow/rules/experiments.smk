@@ -1,4 +1,4 @@
-"""One job per cell: an experiment on a data set with a mechanism at a footing."""
+"""One job per cell: an experiment on a data set with a mechanism at a calibration."""
 
 
 rule run_cell:

@@ -1,10 +1,10 @@
-"""Join the cells of an experiment; the checks are in experiments/aggregate.py."""
+"""Join the cells of an experiment; the checks are in runs/aggregation.py."""
 
 import sys
 from pathlib import Path
 
-from experiments.aggregate import aggregate_experiment
-from experiments.frames import TableError
+from runs.aggregation import aggregate_experiment
+from runs.frames import TableError
 
 sys.stdout = sys.stderr = open(snakemake.log[0], "w", buffering=1)
 

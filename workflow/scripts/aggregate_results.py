@@ -1,9 +1,9 @@
-"""Join the experiments of a run; the work is in experiments/aggregate.py."""
+"""Join the experiments of a run; the work is in runs/aggregation.py."""
 
 import sys
 from pathlib import Path
 
-from experiments.aggregate import aggregate_results
+from runs.aggregation import aggregate_results
 
 sys.stdout = sys.stderr = open(snakemake.log[0], "w", buffering=1)
 

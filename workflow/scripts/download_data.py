@@ -1,10 +1,10 @@
-"""Fetch one data set; the work is in experiments/datasets/fetch.py."""
+"""Fetch one data set; the work is in datasets/fetching/fetch.py."""
 
 import json
 import sys
 from pathlib import Path
 
-from experiments.datasets import DataError, fetch
+from datasets import DataError, fetch
 
 marker = Path(snakemake.output[0])
 try:

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from paper_figures.registry import draw
+from paper_figures.drawings import draw
 
 sys.stdout = sys.stderr = open(snakemake.log[0], "w", buffering=1)
 

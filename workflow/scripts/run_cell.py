@@ -1,9 +1,9 @@
-"""Run one cell; the work is in experiments/runner.py."""
+"""Run one cell; the work is in runs/runner.py."""
 
 import sys
 from pathlib import Path
 
-from experiments.runner import CellError, run_cell
+from runs.runner import CellError, run_cell
 
 try:
     run_cell(

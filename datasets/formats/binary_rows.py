@@ -1,0 +1,83 @@
+"""The comma-separated tables of zeros and ones in which Shokri et al. publish their data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.fetching.data_error import DataError
+from datasets.formats.arrays import BinaryRecords
+
+_LINES_AT_ONCE = 4096
+
+
+def read_labelled(stream: IO[bytes], *, columns: int, classes: int, place: str) -> BinaryRecords:
+    """Lines `label,0,1,...`, the label perhaps in quotes and counted from 1.
+
+    Raises:
+        DataError: naming the first line that has another form.
+    """
+    labels: list[bytes] = []
+
+    def features() -> Iterator[bytes]:
+        for line in stream:
+            label, _, rest = line.partition(b",")
+            labels.append(label)
+            yield rest
+
+    table = _table(features(), columns, place)
+    return BinaryRecords(features=table, labels=_labels(labels, classes, place))
+
+
+def read_separate(
+    features: IO[bytes], labels: IO[bytes], *, columns: int, classes: int, place: str
+) -> BinaryRecords:
+    """Lines `0,1,...` and, in a file of its own, one label per line, counted from 1.
+
+    Raises:
+        DataError: naming the first line that has another form, or if the lengths differ.
+    """
+    table = _table(iter(features), columns, place)
+    records = BinaryRecords(features=table, labels=_labels(labels.read().split(), classes, place))
+    if len(records.labels) != len(table):
+        raise DataError(f"{place}: {len(table):,} records and {len(records.labels):,} labels")
+    return records
+
+
+def _table(lines: Iterator[bytes], columns: int, place: str) -> NDArray[np.uint8]:
+    """Single digits between commas stand at every other byte, so whole blocks are sliced."""
+    width = 2 * columns - 1
+    blocks = []
+    first = 0
+    while block := [line.strip() for line in islice(lines, _LINES_AT_ONCE)]:
+        lengths = np.array([len(line) for line in block])
+        if (lengths != width).any():
+            bad = int((lengths != width).argmax())
+            raise DataError(
+                f"{place}: line {first + bad + 1} has {block[bad].count(b',') + 1:,} features "
+                f"in {lengths[bad]:,} bytes, expected {columns:,} single digits"
+            )
+        bytes_ = np.frombuffer(b"".join(block), np.uint8).reshape(len(block), width)
+        digits = bytes_[:, ::2] - ord("0")
+        wrong = (digits > 1).any(axis=1) | (bytes_[:, 1::2] != ord(",")).any(axis=1)
+        if wrong.any():
+            raise DataError(
+                f"{place}: line {first + int(wrong.argmax()) + 1} holds other features than 0 and 1"
+            )
+        blocks.append(digits)
+        first += len(block)
+    return np.concatenate(blocks) if blocks else np.empty((0, columns), np.uint8)
+
+
+def _labels(texts: list[bytes], classes: int, place: str) -> NDArray[np.int64]:
+    try:
+        labels = np.array([int(text.strip(b'" ')) for text in texts], np.int64)
+    except ValueError as error:
+        raise DataError(f"{place}: a label is not a whole number ({error})") from error
+    if labels.size and not 1 <= labels.min() <= labels.max() <= classes:
+        raise DataError(f"{place}: labels {labels.min()}..{labels.max()}, expected 1..{classes}")
+    return labels - 1

@@ -1,0 +1,53 @@
+"""Breast Cancer Wisconsin (Diagnostic): 569 tumours, thirty measurements of their cell nuclei."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.catalogue import require_rows
+from datasets.formats.bundled import bundled_table
+
+_MEASURED = (
+    "radius",
+    "texture",
+    "perimeter",
+    "area",
+    "smoothness",
+    "compactness",
+    "concavity",
+    "concave points",
+    "symmetry",
+    "fractal dimension",
+)
+FEATURES = (
+    *(f"mean {name}" for name in _MEASURED),
+    *(f"{name} error" for name in _MEASURED),
+    *(f"worst {name}" for name in _MEASURED),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BreastCancer:
+    """The 569 records.
+
+    Attributes:
+        features: float64 (569, 30), columns `FEATURES`, as measured (not scaled).
+        benign: int64 (569,), 1 or 0.
+    """
+
+    features: NDArray[np.float64]
+    benign: NDArray[np.int64]
+
+
+def load() -> BreastCancer:
+    """All records, in the order of scikit-learn's file.
+
+    Raises:
+        DataError: scikit-learn or its file is missing, or not 569 records.
+    """
+    values = bundled_table("breast_cancer.csv", skiprows=1)
+    require_rows("breast_cancer", records=len(values))
+    return BreastCancer(features=values[:, :-1].copy(), benign=values[:, -1].astype(np.int64))

@@ -1,0 +1,100 @@
+"""Cardiotocography: 2,126 fetal heart rate records, 21 features, from the sheet `Data`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import xlrd
+from numpy.typing import NDArray
+
+from datasets.catalogue import require_rows
+from datasets.fetching.checksums import local_files
+from datasets.fetching.data_error import DataError
+
+FEATURES = (
+    "LB",  # baseline heart rate, beats per minute
+    "AC",  # accelerations per second
+    "FM",  # fetal movements per second
+    "UC",  # uterine contractions per second
+    "DL",  # light decelerations per second
+    "DS",  # severe decelerations per second
+    "DP",  # prolonged decelerations per second
+    "ASTV",  # percentage of time with abnormal short-term variability
+    "MSTV",  # mean short-term variability
+    "ALTV",  # percentage of time with abnormal long-term variability
+    "MLTV",  # mean long-term variability
+    "Width",  # of the heart rate histogram, as all below
+    "Min",
+    "Max",
+    "Nmax",  # peaks
+    "Nzeros",
+    "Mode",
+    "Mean",
+    "Median",
+    "Variance",
+    "Tendency",
+)
+_FIRST = 10  # column of LB; before it the sheet repeats raw counts under the same names
+_HEADER_ROW = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cardiotocography:
+    """The 2,126 records.
+
+    Attributes:
+        features: float64 (2126, 21), columns `FEATURES`, as in the file (not scaled).
+        pattern: int64 (2126,), 1..10, morphologic pattern (column CLASS).
+        state: int64 (2126,), fetal state (column NSP): 1 normal, 2 suspect, 3 pathologic.
+    """
+
+    features: NDArray[np.float64]
+    pattern: NDArray[np.int64]
+    state: NDArray[np.int64]
+
+
+def load(folder: Path) -> Cardiotocography:
+    """All records, in the order of the sheet.
+
+    Args:
+        folder: the data folder given to `fetch`.
+
+    Raises:
+        DataError: file missing or changed, or not 2,126 records.
+    """
+    records = parse(local_files("cardiotocography", folder)["CTG.xls"])
+    require_rows("cardiotocography", records=len(records.state))
+    return records
+
+
+def parse(path: Path) -> Cardiotocography:
+    """`CTG.xls`; the rows of the sheet `Data` that carry a class (the summary rows do not)."""
+    try:
+        sheet = xlrd.open_workbook(path).sheet_by_name("Data")
+    except (xlrd.XLRDError, xlrd.compdoc.CompDocError) as error:
+        raise DataError(f"{path}: not the workbook of the CTG data ({error})") from error
+    return table([sheet.row_values(row) for row in range(sheet.nrows)], place=str(path))
+
+
+def table(rows: list[list[object]], *, place: str) -> Cardiotocography:
+    """The sheet as rows of cells: a line of numbers, the header, the records, summaries.
+
+    Raises:
+        DataError: another header, or a cell of a record that is not a number.
+    """
+    header = rows[_HEADER_ROW] if len(rows) > _HEADER_ROW else []
+    if tuple(header[_FIRST : _FIRST + 21]) != FEATURES or "NSP" not in header:
+        raise DataError(f"{place}: the sheet Data has another header: {header}")
+    pattern, state = header.index("CLASS"), header.index("NSP")
+    records = [row for row in rows[_HEADER_ROW + 1 :] if row[state] != ""]
+    try:
+        values = np.array([row[_FIRST : _FIRST + 21] for row in records], np.float64)
+        classes = np.array([(row[pattern], row[state]) for row in records], np.float64)
+    except ValueError as error:
+        raise DataError(f"{place}: a cell of a record is not a number ({error})") from error
+    classes = classes.reshape(-1, 2).astype(np.int64)
+    return Cardiotocography(
+        features=values.reshape(-1, 21), pattern=classes[:, 0].copy(), state=classes[:, 1].copy()
+    )

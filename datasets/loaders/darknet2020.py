@@ -1,0 +1,63 @@
+"""CIC-Darknet2020: 141,530 network flows, 83 attributes, two labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from datasets.catalogue import require_rows
+from datasets.fetching.checksums import local_files
+from datasets.fetching.data_error import DataError
+
+COLUMNS = 85
+TRAFFIC = ("Non-Tor", "NonVPN", "Tor", "VPN")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Darknet2020:
+    """The flows, as published.
+
+    Attributes:
+        flows: the 83 attributes; addresses, ports and time are among them, and a few cells are
+            missing (NaN) or infinite.
+        traffic: the first label, one of `TRAFFIC`.
+        application: the second label, eight kinds, some in several spellings.
+    """
+
+    flows: pd.DataFrame
+    traffic: pd.Series
+    application: pd.Series
+
+
+def load(folder: Path) -> Darknet2020:
+    """All flows, in the order of the file.
+
+    Args:
+        folder: the data folder given to `fetch`.
+
+    Raises:
+        DataError: file missing or changed, or not 141,530 flows.
+    """
+    darknet = parse(local_files("darknet2020", folder)["Darknet.CSV"])
+    require_rows("darknet2020", flows=len(darknet.flows))
+    return darknet
+
+
+def parse(path: Path) -> Darknet2020:
+    """The csv: a header whose last two names are both labels, then one flow per line."""
+    try:
+        frame = pd.read_csv(path, low_memory=False, skipinitialspace=True)
+    except ValueError as error:  # pandas' parser errors are ValueErrors as well
+        raise DataError(f"{path}: not a csv file ({error})") from error
+    if frame.shape[1] != COLUMNS:
+        raise DataError(f"{path}: {frame.shape[1]} columns, expected {COLUMNS}")
+    traffic, application = frame.iloc[:, -2], frame.iloc[:, -1]
+    if not traffic.isin(TRAFFIC).all():
+        raise DataError(f"{path}: traffic {sorted(set(traffic))}, expected {TRAFFIC}")
+    return Darknet2020(
+        flows=frame.iloc[:, :-2],
+        traffic=traffic.rename("traffic"),
+        application=application.rename("application"),
+    )

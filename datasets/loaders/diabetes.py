@@ -1,0 +1,39 @@
+"""Diabetes: 442 patients, ten measurements and the progression of the disease a year later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.catalogue import require_rows
+from datasets.formats.bundled import bundled_table
+
+# s1 to s6: total cholesterol, LDL, HDL, cholesterol / HDL, log of triglycerides, blood sugar.
+FEATURES = ("age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diabetes:
+    """The 442 records.
+
+    Attributes:
+        features: float64 (442, 10), columns `FEATURES`, as measured (not scaled).
+        progression: float64 (442,), 25..346; this is the target.
+    """
+
+    features: NDArray[np.float64]
+    progression: NDArray[np.float64]
+
+
+def load() -> Diabetes:
+    """All records, in the order of scikit-learn's file.
+
+    Raises:
+        DataError: scikit-learn or its file is missing, or not 442 records.
+    """
+    features = bundled_table("diabetes_data_raw.csv.gz", delimiter=None)
+    progression = bundled_table("diabetes_target.csv.gz", delimiter=None)
+    require_rows("diabetes", records=len(features))
+    return Diabetes(features=features, progression=progression[:, 0].copy())

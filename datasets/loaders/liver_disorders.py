@@ -1,0 +1,63 @@
+"""Liver Disorders (BUPA): 345 men, five blood tests and how much they drink."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.catalogue import require_rows
+from datasets.fetching.checksums import local_files
+from datasets.fetching.data_error import DataError
+
+FEATURES = ("mcv", "alkphos", "sgpt", "sgot", "gammagt")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiverDisorders:
+    """The 345 records, columns as in the file.
+
+    Attributes:
+        features: float64 (345, 5), the blood tests `FEATURES`.
+        drinks: float64 (345,), half-pint equivalents of alcohol per day; this is the target.
+        selector: int64 (345,), 1 or 2. It splits the records into two parts made by the
+            donors; it is not a diagnosis, although much work takes it for the class
+            (McDermott and Forsyth, Pattern Recognition Letters 73, 2016).
+    """
+
+    features: NDArray[np.float64]
+    drinks: NDArray[np.float64]
+    selector: NDArray[np.int64]
+
+
+def load(folder: Path) -> LiverDisorders:
+    """All 345 records, in the order of the file.
+
+    Args:
+        folder: the data folder given to `fetch`.
+
+    Raises:
+        DataError: file missing or changed, or not 345 records.
+    """
+    records = parse(local_files("liver_disorders", folder)["bupa.data"])
+    require_rows("liver_disorders", records=len(records.drinks))
+    return records
+
+
+def parse(path: Path) -> LiverDisorders:
+    """`bupa.data`: seven numbers per line, no header."""
+    try:
+        values = np.loadtxt(path, delimiter=",", ndmin=2)
+    except ValueError as error:
+        raise DataError(f"{path}: not a table of numbers ({error})") from error
+    if values.shape[1] != 7:
+        raise DataError(f"{path}: {values.shape[1]} columns, expected 7")
+    if not np.isin(values[:, 6], (1, 2)).all():
+        raise DataError(f"{path}: the seventh column holds other values than 1 and 2")
+    return LiverDisorders(
+        features=values[:, :5].copy(),
+        drinks=values[:, 5].copy(),
+        selector=values[:, 6].astype(np.int64),
+    )

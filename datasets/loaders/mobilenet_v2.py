@@ -1,0 +1,51 @@
+"""The weights of torchvision's MobileNetV2, trained on ImageNet: no records, but a download too.
+
+torchvision has two sets: the first repeats the training of the network's paper, the second uses a
+longer recipe. The first is taken.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from datasets.catalogue import require_rows
+from datasets.fetching.checksums import local_files
+from datasets.fetching.data_error import DataError
+
+FILE = "mobilenet_v2-b0353104.pth"
+
+
+def load(folder: Path) -> dict:
+    """Tensors by the names of `torchvision.models.mobilenet_v2`.
+
+    Args:
+        folder: the data folder given to `fetch`.
+
+    Raises:
+        DataError: file missing or changed, no mapping of names to tensors, or not 3,504,872
+            parameters.
+    """
+    path = local_files("mobilenet_v2", folder)[FILE]
+    weights = parse(path)
+    parameters = sum(
+        tensor.numel() for name, tensor in weights.items() if name.endswith(("weight", "bias"))
+    )
+    require_rows("mobilenet_v2", parameters=parameters)
+    return weights
+
+
+def parse(path: Path) -> dict:
+    """A file that holds nothing but tensors by name; what a pickle could do besides is refused."""
+    import pickle
+
+    import torch
+
+    try:
+        weights = torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+        raise DataError(
+            f"{path}: no file of weights ({error}); fetch mobilenet_v2 again"
+        ) from error
+    if not isinstance(weights, dict) or not all(map(torch.is_tensor, weights.values())):
+        raise DataError(f"{path}: not tensors by name; fetch mobilenet_v2 again")
+    return weights

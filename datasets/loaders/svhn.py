@@ -1,0 +1,55 @@
+"""SVHN, cropped digits: 73,257 + 26,032 colour images, from the two MATLAB files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import scipy.io
+from numpy.typing import NDArray
+
+from datasets.catalogue import require_rows
+from datasets.fetching.checksums import local_files
+from datasets.fetching.data_error import DataError
+from datasets.formats.arrays import Images
+
+
+def load(folder: Path) -> Images:
+    """SVHN as `Images` with shape (n, 3, 32, 32) and labels 0..9 (the files write 10 for 0).
+
+    Args:
+        folder: the data folder given to `fetch`.
+
+    Raises:
+        DataError: files missing or changed, or not 73,257 + 26,032 images.
+    """
+    files = local_files("svhn", folder)
+    images = parse(files["train_32x32.mat"], files["test_32x32.mat"])
+    require_rows("svhn", train=len(images.train_labels), test=len(images.test_labels))
+    return images
+
+
+def parse(train: Path, test: Path) -> Images:
+    """The two MATLAB files."""
+    train_images, train_labels = _part(train)
+    test_images, test_labels = _part(test)
+    return Images(
+        train_images=train_images,
+        train_labels=train_labels,
+        test_images=test_images,
+        test_labels=test_labels,
+    )
+
+
+def _part(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """`X` is stored as (height, width, channel, image), `y` as a column of 1..10."""
+    try:
+        content = scipy.io.loadmat(path, variable_names=("X", "y"))
+        pixels, labels = content["X"], content["y"].ravel().astype(np.int64)
+    except (ValueError, KeyError, EOFError, TypeError) as error:
+        raise DataError(f"{path}: not the MATLAB file of SVHN ({error})") from error
+    if pixels.dtype != np.uint8 or pixels.shape != (32, 32, 3, len(labels)):
+        raise DataError(f"{path}: X is {pixels.dtype} {pixels.shape} for {len(labels):,} labels")
+    if labels.size and not 1 <= labels.min() <= labels.max() <= 10:
+        raise DataError(f"{path}: labels {labels.min()}..{labels.max()}, expected 1..10")
+    return np.ascontiguousarray(pixels.transpose(3, 2, 0, 1)), labels % 10

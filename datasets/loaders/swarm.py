@@ -1,0 +1,70 @@
+"""Swarm Behaviour: 24,016 snapshots of 200 boids, 12 numbers each, flocking or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from datasets.catalogue import require_rows
+from datasets.fetching.archives import members
+from datasets.fetching.checksums import local_files
+from datasets.fetching.data_error import DataError
+
+COLUMNS = 2400
+_TABLE = "Flocking.csv"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swarm:
+    """The snapshots of `Flocking.csv`.
+
+    Attributes:
+        features: float64 (n, 2400), for each boid its position, velocity, the alignment,
+            separation and cohesion vectors and two counts of neighbours; not scaled.
+            An empty cell of the file is NaN: users of the data report one, in the first column
+            of the last record. What to do about it is the experiment's decision.
+        labels: int64 (n,), 1 flocking, 0 not.
+    """
+
+    features: NDArray[np.float64]
+    labels: NDArray[np.int64]
+
+
+def load(folder: Path) -> Swarm:
+    """All records of `Flocking.csv`.
+
+    Args:
+        folder: the data folder given to `fetch`.
+
+    Raises:
+        DataError: file missing or changed, or not 24,016 records of 2,400 features.
+    """
+    swarm = parse(local_files("swarm", folder)["swarm_behaviour.zip"])
+    require_rows("swarm", flocking=len(swarm.labels))
+    return swarm
+
+
+def parse(archive: Path) -> Swarm:
+    """`Flocking.csv` in the archive, in whatever folder: a header, 2,400 numbers, the class."""
+    for path, stream in members(archive):
+        if PurePosixPath(path).name == _TABLE:
+            return _read(stream, f"{archive}: {_TABLE}")
+    raise DataError(f"{archive}: holds no {_TABLE}; this is not the expected archive")
+
+
+def _read(stream: IO[bytes], place: str) -> Swarm:
+    try:
+        values = pd.read_csv(stream, na_values=" ", dtype=np.float64).to_numpy()
+    except ValueError as error:  # pandas' parser errors are ValueErrors as well
+        raise DataError(f"{place}: not a table of numbers ({error})") from error
+    if values.shape[1] != COLUMNS + 1:
+        raise DataError(f"{place}: {values.shape[1]} columns, expected {COLUMNS} and the class")
+    labels = values[:, -1]
+    if not np.isin(labels, (0, 1)).all():
+        raise DataError(f"{place}: classes {np.unique(labels)}, expected 0 and 1")
+    return Swarm(features=values[:, :-1].copy(), labels=labels.astype(np.int64))

@@ -1,0 +1,69 @@
+"""Uber pickups in New York City, April 2014: 564,516 times and places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from datasets.catalogue import require_rows
+from datasets.fetching.checksums import local_files
+from datasets.fetching.data_error import DataError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pickups:
+    """Pickups, one per entry of three arrays of the same length.
+
+    Attributes:
+        time: datetime64[s] (n,), local time.
+        latitude, longitude: float64 (n,), degrees, north and east positive.
+    """
+
+    time: NDArray[np.datetime64]
+    latitude: NDArray[np.float64]
+    longitude: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def between(self, start: str, end: str) -> Pickups:
+        """Those with start <= time <= end, given as ISO dates."""
+        keep = (self.time >= np.datetime64(start)) & (self.time <= np.datetime64(end))
+        return Pickups(
+            time=self.time[keep], latitude=self.latitude[keep], longitude=self.longitude[keep]
+        )
+
+
+def load(folder: Path) -> Pickups:
+    """April 2014, in the order of the file (by company base, then time).
+
+    Args:
+        folder: the data folder given to `fetch`.
+
+    Raises:
+        DataError: file missing or changed, or not 564,516 pickups.
+    """
+    pickups = parse(local_files("uber", folder)["uber-raw-data-apr14.csv"])
+    require_rows("uber", pickups=len(pickups))
+    return pickups
+
+
+def parse(path: Path) -> Pickups:
+    """The csv with the header Date/Time, Lat, Lon, Base and times like 4/1/2014 0:11:00."""
+    try:
+        frame = pd.read_csv(path, usecols=["Date/Time", "Lat", "Lon"])
+        time = pd.to_datetime(frame["Date/Time"], format="%m/%d/%Y %H:%M:%S")
+        places = frame[["Lat", "Lon"]].to_numpy(np.float64)
+    except ValueError as error:  # pandas' parser errors are ValueErrors as well
+        raise DataError(f"{path}: not the csv of Uber pickups ({error})") from error
+    if not np.isfinite(places).all():
+        raise DataError(f"{path}: a latitude or longitude is missing")
+    return Pickups(
+        time=time.to_numpy("datetime64[s]"),
+        latitude=places[:, 0].copy(),
+        longitude=places[:, 1].copy(),
+    )

@@ -1,0 +1,51 @@
+"""Wine: 178 wines of three growers, thirteen chemical measurements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.catalogue import require_rows
+from datasets.formats.bundled import bundled_table
+
+FEATURES = (
+    "alcohol",
+    "malic_acid",
+    "ash",
+    "alcalinity_of_ash",
+    "magnesium",
+    "total_phenols",
+    "flavanoids",
+    "nonflavanoid_phenols",
+    "proanthocyanins",
+    "color_intensity",
+    "hue",
+    "od280/od315_of_diluted_wines",
+    "proline",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wine:
+    """The 178 records.
+
+    Attributes:
+        features: float64 (178, 13), columns `FEATURES`, as measured (not scaled).
+        grower: int64 (178,), 0..2.
+    """
+
+    features: NDArray[np.float64]
+    grower: NDArray[np.int64]
+
+
+def load() -> Wine:
+    """All records, in the order of scikit-learn's file.
+
+    Raises:
+        DataError: scikit-learn or its file is missing, or not 178 records.
+    """
+    values = bundled_table("wine_data.csv", skiprows=1)
+    require_rows("wine", records=len(values))
+    return Wine(features=values[:, :-1].copy(), grower=values[:, -1].astype(np.int64))

@@ -1,0 +1,151 @@
+"""What an experiment is: grid points, and what is measured at one of them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import experiments
+from experiments.contract.seeds import seed_of
+from mechanisms import Mechanism
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One grid point of a cell."""
+
+    shape: tuple[int, ...]
+    epsilon: float
+    delta: float
+
+    def to_list(self) -> list:
+        """As JSON data: [shape, epsilon, delta]."""
+        return [list(self.shape), self.epsilon, self.delta]
+
+    @classmethod
+    def from_list(cls, data: list) -> Point:
+        """The point that `to_list` wrote."""
+        shape, epsilon, delta = data
+        return cls(shape=tuple(shape), epsilon=epsilon, delta=delta)
+
+    @property
+    def shape_name(self) -> str:
+        """The shape as tables write it, "89x89"."""
+        return "x".join(map(str, self.shape))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """A mechanism as a cell uses it: its name in the tables, its class and its options."""
+
+    name: str
+    mechanism: type[Mechanism]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Value:
+    """One measured number; `timing` marks wall-clock seconds and memory, kept apart from results.
+
+    Args:
+        metric: Name of the number.
+        value: Finite.
+        trial: Trial number from 0, or None for an exact value or a statistic over trials.
+        element: Flat index into the answer, or None for a number of the whole answer.
+        seed: The seed that was drawn from, or None.
+    """
+
+    metric: str
+    value: float
+    trial: int | None = None
+    element: int | None = None
+    seed: int | None = None
+    timing: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """The words that a cell's seeds are made of (not the calibration: both see the same draws).
+
+    `folder` is no part of a seed: it is where the cell may keep unfinished work, such as
+    checkpoints, until it is done; None outside of a cell's process.
+    """
+
+    base_seed: int
+    experiment: str
+    dataset: str
+    mechanism: str
+    folder: Path | None = None
+
+    def seed(self, point: Point, *more: object) -> int:
+        """The seed of one trial, or another named draw, at a point."""
+        names = (self.base_seed, self.experiment, self.dataset, self.mechanism)
+        return seed_of(*names, point.shape_name, point.epsilon, *more)
+
+    def shared_seed(self, *more: object) -> int:
+        """A seed that all mechanisms share: splits of the data, random workloads."""
+        return seed_of(self.base_seed, self.experiment, self.dataset, *more)
+
+
+class Experiment(Protocol):
+    """A module of ``experiments`` with these names is an experiment.
+
+    NAME: Its name in configs and tables.
+    PAPER: Key of the paper whose study it carries out.
+    DATASETS: Names of the data sets it can run on, with their source.
+    SETTINGS: Its settings in the config: name -> (check, description).
+    FILES: Where a data set of the experiment is made of another one of `datasets`:
+        that one's name. May be left out.
+    also_reads: From settings and a data set to further entries of `datasets` that
+        `load` reads, such as the weights of a network. May be left out.
+    SPLITS_TRIALS: True where `measure` asks `trials_of` which trials to run, so that a config can
+        give every trial a job of its own. May be left out.
+    """
+
+    NAME: str
+    PAPER: str
+    DATASETS: dict[str, str]
+
+    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+        """The grid of one cell, in order."""
+
+    def load(self, settings: dict, dataset: str, folder: Path, names: Names) -> Any:
+        """The problem: data and everything else that all mechanisms share."""
+
+    def measure(
+        self, problem: Any, variant: Variant, calibration: str, point: Point, names: Names
+    ) -> Iterator[Value]:
+        """Run one grid point; Unsupported and other exceptions become rows."""
+
+
+def trials_of(settings: dict) -> range:
+    """The trials of a cell: all of them, or the one that it is for."""
+    only = settings.get("trial")
+    return range(settings["trials"]) if only is None else range(only, only + 1)
+
+
+def files_of(experiment: Experiment, dataset: str) -> str:
+    """The data set of `datasets` that a data set of an experiment is made of."""
+    return getattr(experiment, "FILES", {}).get(dataset, dataset)
+
+
+def also_read(experiment: Experiment, settings: dict, dataset: str) -> list[str]:
+    """What an experiment reads of `datasets` besides the files of the data set."""
+    further = getattr(experiment, "also_reads", None)
+    return further(settings, dataset) if further else []
+
+
+def all_experiments() -> dict[str, Experiment]:
+    """Every experiment by name: the modules of this folder that declare NAME and measure."""
+    found = {}
+    for info in pkgutil.iter_modules(experiments.__path__, "experiments."):
+        if info.ispkg or info.name == "runs.__main__":
+            continue
+        module = importlib.import_module(info.name)
+        if hasattr(module, "NAME") and hasattr(module, "measure"):
+            found[module.NAME] = module
+    return dict(sorted(found.items()))

@@ -1,0 +1,214 @@
+"""What the three experiments of mvg2018 share: data in [-1, 1], treatments, timed releases.
+
+A treatment is one way to use a mechanism. A mechanism that can spread a precision budget over
+directions (MVG) is measured once with equal precision, "iid", and once for every named set of
+informative features and every share tau, "alt-y 0.55": the set's features get tau of the budget
+in equal parts, the others the rest in equal parts (the paper's binary allocation; its directions
+are the axes). Any other mechanism has one treatment without a name. Metrics carry the name:
+"rmse alt-y 0.55". All treatments of a trial are drawn from the same seed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from experiments.contract.settings import (
+    ConfigError,
+    Setting,
+    integer,
+    list_of,
+    mapping_of,
+    number,
+    positive,
+    text,
+    unknown_key,
+)
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+from mechanisms import AdditiveMechanism, Budget, Query
+
+IID = "iid"
+
+
+def _share(value: Any) -> float:
+    share = number(0, 1)(value)
+    if share in (0, 1):
+        raise ValueError
+    return share
+
+
+SETTINGS = {
+    "epsilon": Setting("a number > 0", positive, "epsilon", 1.0),
+    "records": Setting(
+        "a whole number >= 2", integer(2), "private records N; delta is 1/N, as in the paper"
+    ),
+    "trials": Setting("a whole number >= 2", integer(2), "releases per treatment", 100),
+    "directions": Setting(
+        "a mapping from data sets to named lists of features",
+        mapping_of(mapping_of(list_of(text))),
+        "sets of informative features, the one that is held to be right first",
+    ),
+    "shares": Setting(
+        "a list of numbers between 0 and 1",
+        list_of(_share),
+        "tau, the share of the precision budget that the informative directions get",
+        [0.55, 0.65, 0.75, 0.85, 0.95],
+    ),
+}
+
+Release = Callable[[int, np.random.Generator], tuple[np.ndarray, Mapping[str, float]]]
+Score = Callable[[int, np.ndarray], Mapping[str, float]]
+
+
+def feature_names(dataset: str) -> tuple[str, ...]:
+    """The names of the data set's features, in the order of its columns."""
+    return importlib.import_module(f"datasets.loaders.{dataset}").FEATURES
+
+
+def check_directions(experiment: str, settings: dict, names_of: Mapping[str, tuple]) -> None:
+    """ConfigError unless every data set of the run has sets of known features, none of all."""
+    path = f"experiments.{experiment}.directions"
+    for dataset in settings["datasets"]:
+        known = names_of[dataset]
+        if not settings["directions"].get(dataset):
+            raise ConfigError(f"config key {path} has no set of features for {dataset}")
+        for name, features in settings["directions"][dataset].items():
+            where = f"{path}.{dataset}.{name}"
+            for feature in features:
+                if feature not in known:
+                    raise ConfigError(unknown_key(where, feature, known))
+            if len(features) == len(known):
+                raise ConfigError(f"config key {where} lists all features: none is left out")
+
+
+def point_at(shape: tuple[int, int], settings: dict) -> Point:
+    """The one budget: epsilon, and delta = 1/N."""
+    return Point(shape=shape, epsilon=settings["epsilon"], delta=1 / settings["records"])
+
+
+def scale_columns(values: np.ndarray) -> np.ndarray:
+    """Every column of (N, m) onto [-1, 1]; the ends are those of the data, so this is not private.
+
+    Raises:
+        ValueError: A column holds one value only.
+    """
+    low, high = values.min(axis=0), values.max(axis=0)
+    if not (low < high).all():
+        raise ValueError(f"column {int(np.argmin(low < high))} holds one value only: no scale")
+    return 2 * (values - low) / (high - low) - 1
+
+
+def scale_by_largest(values: np.ndarray) -> np.ndarray:
+    """All of (N, m) divided by the largest absolute value, again that of the data."""
+    return values / np.abs(values).max()
+
+
+def first_records(values: np.ndarray, records: int) -> np.ndarray:
+    """The first `records` rows of (N, m).
+
+    Raises:
+        ValueError: There are fewer.
+    """
+    if len(values) < records:
+        raise ValueError(f"records must be at most {len(values)}, those of the data, got {records}")
+    return values[:records]
+
+
+def is_directional(variant: Variant) -> bool:
+    """Whether the mechanism spreads a precision budget over directions."""
+    return {"directions", "precision"} <= variant.mechanism.options.keys()
+
+
+def binary_allocation(size: int, informative: list[int], share: float) -> list[float]:
+    """`size` weights with sum 1: `share` to the informative in equal parts, the rest likewise."""
+    others = size - len(informative)
+    return [
+        share / len(informative) if i in informative else (1 - share) / others for i in range(size)
+    ]
+
+
+def treatments(
+    variant: Variant, mode: str, settings: dict, dataset: str, features: tuple[str, ...]
+) -> dict[str, dict]:
+    """Names of treatments, "" where there is only one, with the options of the mechanism.
+
+    `mode` is that of MVG ("unimodal" is Algorithm 1, "equimodal" Algorithm 2), where the config
+    names no other.
+    """
+    if not is_directional(variant):
+        return {"": variant.options}
+    options = {"mode": mode} | variant.options
+    found = {IID: options}
+    for name, informative in settings["directions"][dataset].items():
+        indices = [features.index(feature) for feature in informative]
+        for share in settings["shares"]:
+            theta = binary_allocation(len(features), indices, share)
+            found[f"{name} {share:g}"] = options | {"precision": theta}
+    return found
+
+
+def measure_treatments(
+    variant: Variant,
+    ways: dict[str, dict],
+    calibration: str,
+    query: Query,
+    value_of: Callable[[int], np.ndarray],
+    score: Score,
+    point: Point,
+    names: Names,
+    trials: int,
+) -> Iterator[Value]:
+    """Calibrate every treatment and release `value_of(trial)` in every trial."""
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    for name, options in ways.items():
+        clock = time.perf_counter()
+        mechanism = variant.mechanism.calibrate(query, budget, calibration, **options)
+        seconds = time.perf_counter() - clock
+        yield Value(metric_of("calibrate_seconds", name), seconds, timing=True)
+        if isinstance(mechanism, AdditiveMechanism):
+            yield Value(metric_of("expected_loss", name), mechanism.expected_loss())
+
+        def release(trial, rng, mechanism=mechanism):
+            return mechanism.release_with_diagnostics(value_of(trial), rng)
+
+        yield from run_trials(release, score, name, point, names, trials)
+
+
+def run_trials(
+    release: Release, score: Score, name: str, point: Point, names: Names, trials: int
+) -> Iterator[Value]:
+    """Seconds, score and diagnostics of every trial of a treatment."""
+    for trial in range(trials):
+        seed = names.seed(point, trial)
+        rng = np.random.default_rng(seed)
+        clock = time.perf_counter()
+        answer, diagnostics = release(trial, rng)
+        seconds = time.perf_counter() - clock
+        yield Value(metric_of("release_seconds", name), seconds, trial, timing=True)
+        for metric, value in (dict(score(trial, answer)) | dict(diagnostics)).items():
+            yield Value(metric_of(metric, name), float(value), trial, seed=seed)
+
+
+def metric_of(metric: str, treatment: str) -> str:
+    """The name under which a metric of a treatment is stored."""
+    return f"{metric} {treatment}" if treatment else metric
+
+
+def principal_directions(symmetric: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, the largest first, and eigenvectors as columns, of the symmetric part."""
+    values, vectors = np.linalg.eigh((symmetric + symmetric.T) / 2)
+    return values[::-1], vectors[:, ::-1]
+
+
+def captured_variance(covariance: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """v^T C v of every column v (mvg2018 eq. 4)."""
+    return np.einsum("ij,ik,kj->j", directions, covariance, directions)

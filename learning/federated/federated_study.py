@@ -1,0 +1,121 @@
+"""What the two studies of federated learning share: settings, points, data and rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from experiments.contract.settings import (
+    Setting,
+    integer,
+    list_of,
+    mapping_of,
+    number,
+    positive,
+)
+from experiments.contract.study import Names, Point, Value
+from learning.records import labelled as data
+from learning.training.device import DEVICE, THREADS
+from mechanisms import AdditiveMechanism, Budget, Mechanism
+
+if TYPE_CHECKING:
+    from learning.federated.rounds import Round
+    from learning.federated.upload_budgets import Uploads
+
+# Settings of both studies with an entry for every data set.
+BY_DATASET = ("budgets", "rounds", "batch", "learning_rate")
+
+
+def by_dataset(convert: Callable, allowed: str, description: str, *default) -> Setting:
+    """A setting with an entry for every data set."""
+    words = f"a mapping from data sets to {allowed}"
+    return Setting(words, mapping_of(convert), description, *default)
+
+
+SETTINGS = {
+    "budgets": by_dataset(list_of(positive), "lists of numbers > 0", "total epsilon of a run"),
+    "epsilons_for": Setting(
+        "a mapping from mechanisms to lists of numbers > 0",
+        mapping_of(list_of(positive)),
+        "totals of single mechanisms on every data set, in place of `budgets`",
+        {},
+    ),
+    "delta": Setting("a number in (0, 1)", number(1e-300, 1 - 1e-16), "total delta"),
+    "rounds": by_dataset(
+        integer(1), "whole numbers >= 1", "rounds of a run, each followed by a test"
+    ),
+    "batch": by_dataset(integer(1), "whole numbers >= 1", "records of a step"),
+    "learning_rate": by_dataset(positive, "numbers > 0", "of plain gradient descent"),
+    "records": by_dataset(
+        integer(1),
+        "whole numbers >= 1",
+        "training records kept, drawn at random; all where absent",
+        {},
+    ),
+    "tests": by_dataset(
+        integer(1), "whole numbers >= 1", "test records kept, drawn at random; all where absent", {}
+    ),
+    "trials": Setting("a whole number >= 1", integer(1), "runs per budget", 1),
+    "threads": THREADS,
+    "device": DEVICE,
+}
+
+
+def points_of(settings: dict, variant: str, dataset: str, shape: tuple[int, ...]) -> list[Point]:
+    """One point per total budget."""
+    epsilons = settings["epsilons_for"].get(variant, settings["budgets"][dataset])
+    return [Point(shape=shape, epsilon=epsilon, delta=settings["delta"]) for epsilon in epsilons]
+
+
+def load_split(settings: dict, dataset: str, folder: Path, names: Names) -> data.Split:
+    """The data set, and the parts of it that are trained on and tested on."""
+    split = data.load(
+        dataset, folder, settings["records"].get(dataset), names.shared_seed("records")
+    )
+    tests, count = settings["tests"].get(dataset), len(split.test_labels)
+    if tests is None:
+        return split
+    if tests > count:
+        raise ValueError(f"{dataset} has {count} test records, got {tests}")
+    rng = np.random.default_rng(names.shared_seed("tests"))
+    kept = np.sort(rng.choice(count, tests, replace=False))
+    return replace(split, test_inputs=split.test_inputs[kept], test_labels=split.test_labels[kept])
+
+
+def privacy_values(
+    mechanisms: Sequence[Mechanism], uploads: Uploads, total: Budget
+) -> Iterator[Value]:
+    """The size of a round's noise, and bounds on what the whole run spends.
+
+    true_delta_upper at the point's epsilon and true_epsilon_upper at its delta, where they
+    are known and finite; true_delta_lower is what the worst single upload spends, where one
+    record's change is known to move it by all of its sensitivity.
+    """
+    if all(isinstance(mechanism, AdditiveMechanism) for mechanism in mechanisms):
+        loss = sum(mechanism.expected_loss() for mechanism in mechanisms)
+        yield Value("noise_norm", math.sqrt(loss))
+    profiles = [mechanism.profile() for mechanism in mechanisms]
+    tight = uploads.fresh and not any(mechanism.slack() for mechanism in mechanisms)
+    if tight and None not in profiles:
+        lower = max(uploads.worst_delta(profile, total.epsilon) for profile in set(profiles))
+        yield Value("true_delta_lower", lower)
+    spent = uploads.spent(mechanisms)
+    if spent is None:
+        return
+    yield Value("true_delta_upper", spent.delta(total.epsilon))
+    epsilon = spent.epsilon(total.delta)
+    if math.isfinite(epsilon):
+        yield Value("true_epsilon_upper", epsilon)
+
+
+def training_values(history: Sequence[Round], trial: int, seed: int) -> Iterator[Value]:
+    """Test accuracy after every round (`element`), and after the last."""
+    for number_of_round, ended in enumerate(history, start=1):
+        yield Value("test_accuracy", ended.test_accuracy, trial, number_of_round, seed)
+        yield Value("round_seconds", ended.seconds, trial, number_of_round, seed, timing=True)
+    yield Value("final_test_accuracy", history[-1].test_accuracy, trial, seed=seed)

@@ -1,0 +1,130 @@
+"""Horizontal federated learning with released uploads (mgm2021 Section 8.2, Type I)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from learning.federated.rounds import Round, in_rounds, require_finite
+from learning.networks.network import Network
+from learning.records.labelled import Split
+from learning.training.device import prepared
+from learning.training.noisy_descent import accuracy
+from learning.training.trial import Seeds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How to train.
+
+    Args:
+        participants: Each has as many records as the others; fewer than that many are left over.
+        rounds: Uploads of every participant.
+        local_epochs: Passes over a participant's sample between two uploads.
+        batch: Records per local step; the last step of a pass may have fewer.
+        learning_rate: Of plain gradient descent, local and on the server.
+        clip: C, the largest element of an upload; None for uploads as they are.
+        rate: Probability in (0, 1] with which a record takes part in a round.
+        threads: Of torch; the last bits of results depend on it.
+        device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
+    """
+
+    participants: int
+    rounds: int
+    local_epochs: int
+    batch: int
+    learning_rate: float
+    clip: float | None
+    rate: float = 1.0
+    threads: int = 1
+    device: str = "cpu"
+
+    def steps(self, records: int) -> int:
+        """S, steps of one pass over a participant's expected sample."""
+        return max(1, round(self.rate * (records // self.participants) / self.batch))
+
+
+def train(
+    network: Network,
+    data: Split,
+    plan: Plan,
+    release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
+    seeds: Seeds,
+    *,
+    checkpoint: Path | None = None,
+    label: str = "",
+) -> list[Round]:
+    """Train in rounds, and test after each.
+
+    A participant goes from the server's parameters through its local epochs by gradient descent.
+    Its upload is the sum over local epochs of the epoch's gradient, f(X) = sum_i g_i(X) (eq. 29);
+    g_i is taken to be the mean of the gradients that epoch's steps used, so that the upload is the
+    change of the parameters over -(learning_rate S), S the steps of an epoch. Every element is
+    clipped to [-C, C], and the release is what the server sees; it moves by -(learning_rate S)
+    times the mean of the releases. Without clipping and noise that is federated averaging.
+
+    What is not a number after local training that overflowed is uploaded as zero: this is part of
+    the clipping, a function of one participant's data alone.
+
+    Args:
+        release: From a clipped upload (M,), float32, and a generator to what the server sees.
+        checkpoint, label: As in `in_rounds`.
+
+    Raises:
+        Diverged: The server's parameters are not finite any more.
+    """
+    device = prepared(plan.device, plan.threads)
+    inputs, labels, test_inputs, test_labels = (
+        torch.from_numpy(array).to(device)
+        for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
+    )
+    count = len(labels) // plan.participants
+    # Who has which records is a matter of the run, drawn apart from any round, [batches, round].
+    order = np.random.default_rng([seeds.batches, 0, 1]).permutation(len(labels))
+    owned = order[: plan.participants * count].reshape(plan.participants, count)
+    unit = plan.learning_rate * plan.steps(len(labels))
+
+    def advance(parameters, batches, noise):
+        total = np.zeros(len(parameters))
+        for records in owned:
+            local = parameters
+            sample = records[batches.random(count) < plan.rate]
+            for _ in range(plan.local_epochs):
+                for chosen in torch.from_numpy(batches.permutation(sample)).split(plan.batch):
+                    chosen = chosen.to(device)
+                    local = _stepped(network, local, inputs[chosen], labels[chosen], plan)
+            upload = (parameters - local) / unit
+            if plan.clip is not None:
+                upload = upload.nan_to_num(0.0, plan.clip, -plan.clip).clamp(-plan.clip, plan.clip)
+            require_finite(upload, "a participant's parameters")
+            total += release(upload.cpu().numpy(), noise)
+        mean = torch.from_numpy(total / plan.participants).float()
+        return parameters - unit * mean.to(device)
+
+    def evaluate(parameters):
+        return accuracy(network, parameters, test_inputs, test_labels)
+
+    return in_rounds(
+        network,
+        advance,
+        evaluate,
+        plan.rounds,
+        seeds,
+        device,
+        checkpoint=checkpoint,
+        label=label,
+    )
+
+
+def _stepped(network: Network, parameters, inputs, labels, plan: Plan):
+    """Parameters after one step on the mean loss of a batch."""
+    if len(labels) == 0:
+        return parameters
+    at = parameters.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(cross_entropy(network.logits(at, inputs), labels), at)
+    return parameters - plan.learning_rate * gradient

@@ -1,0 +1,166 @@
+"""Budgets of uploads that are repeated round after round, as mgm2021 Section 8.2 has them.
+
+The total (epsilon, delta) of a run is shared among all its uses (uploaded matrices, over all
+rounds) by the composition theorem of Kairouz, Oh and Viswanath. Where a round sees a random sample
+of the records, each use's epsilon is the one before sampling by the paper's Theorem 6, which is
+stated for pure DP; delta is left as it is, which is on the safe side. The paper applies the
+composition theorem to MVG, MGM and the matrix mechanism; here all mechanisms get the same share,
+also the paper's Gaussian, which splits it once more over the elements (gaussian-per-element), as
+its Table 4 does. Read literally, Section 8.2 gives every element the epsilon of the figure, mn
+times as much in all: that Gaussian's noise would be mn times smaller, far below IDN's.
+
+That claim is far from what is spent. Beside it stands the truth: all uploads of a round move to
+opposite corners of their boxes together, so that Gaussian noise composes over layers and rounds by
+mu^2 = sum mu_i^2, exactly; what a sample of the records gains is told in `Spent`. It gains nothing
+where an upload depends on more than its own sample.
+At the exact calibration one factor rescales all noise until the true total is the budget's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from experiments.contract.study import Variant
+from learning.releases.joint_calibration import rescaled
+from mechanisms import Budget, Mechanism, Query
+from mechanisms.accounting import kairouz
+from mechanisms.accounting.known_samples import KnownSamplesProfile
+from mechanisms.accounting.poisson_sampling import SampledRun
+from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.profiles.profile import PrivacyProfile
+
+# Above this epsilon, where secrecy gains little, the composition of large losses is spared.
+_LARGEST_SECRET = 300.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uploads:
+    """`rounds` times the same uploads, each round on a sample of the records.
+
+    rate: The probability in (0, 1] with which a record is in the sample of a round.
+    fresh: Whether an upload depends on the records of its own sample alone, and on earlier uploads.
+        Local models that go on learning from the records themselves carry those of earlier samples
+        into every later upload: then no true budget is amplified by sampling.
+    composed: Whether the claimed budget is that of the run, shared by composition, or that of every
+        single use.
+    """
+
+    rounds: int
+    rate: float = 1.0
+    fresh: bool = True
+    composed: bool = True
+
+    @property
+    def true_rate(self) -> float:
+        """The rate that truly amplifies."""
+        return self.rate if self.fresh else 1.0
+
+    def use_budget(self, total: Budget, per_round: int) -> Budget:
+        """What one of `per_round` uploads in a round may spend, before sampling."""
+        use = kairouz.share(total, self.rounds * per_round) if self.composed else total
+        if self.rate == 1:
+            return use
+        return replace(use, epsilon=kairouz.before_sampling(use.epsilon, self.rate))
+
+    def calibrated(
+        self, variant: Variant, queries: Sequence[Query], total: Budget, calibration: str
+    ) -> tuple[Mechanism, ...]:
+        """One mechanism per upload of a round, in the order of `queries`.
+
+        Raises:
+            Unsupported: As `Mechanism.calibrate` does; or no exact calibration: what is spent is not
+                exactly known, or no scale reaches the budget.
+        """
+        use = self.use_budget(total, len(queries))
+        made = {
+            query: variant.mechanism.calibrate(query, use, "published", **variant.options)
+            for query in dict.fromkeys(queries)
+        }
+        published = tuple(made[query] for query in queries)
+        if calibration == "published":
+            return published
+        return rescaled(published, self.spent(published), total)
+
+    def worst_delta(self, profile: PrivacyProfile, epsilon: float) -> float:
+        """delta of one fresh upload at epsilon, which the run cannot spend less than."""
+        run = SampledRun(step=profile, rate=self.rate, steps=1, adjacency="replace")
+        return float(run.step_delta(epsilon).lower)
+
+    def spent(self, mechanisms: Sequence[Mechanism]) -> Spent | None:
+        """What the run truly spends, or None where a round's profile is not known."""
+        joint = joint_profile([mechanism.profile() for mechanism in mechanisms])
+        return None if joint is None else Spent(round=joint, uploads=self)
+
+
+def joint_profile(profiles: Sequence[PrivacyProfile | None]) -> PrivacyProfile | None:
+    """The profile of independent releases whose worst pairs are attained together.
+
+    Known for Gaussian noise and for releases that are all alike.
+    """
+    if any(profile is None for profile in profiles):
+        return None
+    if all(isinstance(profile, GaussianProfile) for profile in profiles):
+        return GaussianProfile(mu=math.hypot(*(profile.mu for profile in profiles)))
+    first = profiles[0]
+    if all(profile == first for profile in profiles):
+        return first.compose(len(profiles))
+    return None
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Upper bounds on what a run spends, exact where Gaussian noise sees all records.
+
+    The least of those that apply: Gaussian noise whose samples are known; and, for any noise,
+    secret samples (`SampledRun`, which counts large losses as infinite: it is asked below them).
+    """
+
+    round: PrivacyProfile
+    uploads: Uploads
+
+    def delta(self, epsilon: float) -> float:
+        """delta of the run at epsilon."""
+        found = [float(profile.delta(epsilon).upper) for profile in self._known()]
+        return min(found + [run.delta(epsilon) for run in self._secret(epsilon)])
+
+    def epsilon(self, delta: float) -> float:
+        """epsilon of the run at delta; inf where no bound falls to it."""
+        known = min(
+            [float(profile.epsilon(delta).upper) for profile in self._known()] or [math.inf]
+        )
+        return min([known] + [run.epsilon(delta) for run in self._secret(known)])
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """By which all noise has to be multiplied for the run to have delta at epsilon.
+
+        Raises:
+            ValueError: No factor does it.
+        """
+        runs = [*self._known(), *self._secret(epsilon)]
+        factors, reasons = [], []
+        for run in runs:
+            try:
+                factors.append(run.scale_factor(epsilon, delta))
+            except ValueError as reason:
+                reasons.append(reason)
+        if not factors:
+            raise reasons[0]
+        return min(factors)
+
+    def _known(self) -> list[PrivacyProfile]:
+        rate, steps = self.uploads.true_rate, self.uploads.rounds
+        if not isinstance(self.round, GaussianProfile):
+            return []
+        if rate == 1 or self.round.mu == 0:
+            return [self.round.compose(steps)]
+        return [KnownSamplesProfile(mu=self.round.mu, rate=rate, steps=steps)]
+
+    def _secret(self, epsilon: float) -> list[SampledRun]:
+        """Where samples are secret, and epsilon is one at which that may be the better bound."""
+        rate, steps = self.uploads.true_rate, self.uploads.rounds
+        gaussian = isinstance(self.round, GaussianProfile)
+        if gaussian and (rate == 1 or self.round.mu == 0 or epsilon > _LARGEST_SECRET):
+            return []
+        return [SampledRun(step=self.round, rate=rate, steps=steps, adjacency="replace")]

@@ -1,0 +1,37 @@
+"""AlexNet for 3 x 32 x 32 images: its five convolutions with kernels of three.
+
+imgm2022 gives one gradient shape, 4,096 x 512: here the first fully connected layer, from the
+4,096 = 256 x 4 x 4 outputs of the convolutions.
+"""
+
+from __future__ import annotations
+
+from learning.networks.network import Network, layers
+
+CONVOLUTIONS = layers(
+    (64, 3, 3, 3), (192, 64, 3, 3), (384, 192, 3, 3), (256, 384, 3, 3), (256, 256, 3, 3)
+)
+# After which convolutions a maximum over 2 x 2 is taken.
+_POOLED = (0, 1, 4)
+
+
+def features(parameters, images, activation):
+    """(n, 256, 4, 4)."""
+    from torch.nn.functional import conv2d, max_pool2d
+
+    x = images
+    for number, layer in enumerate(parameters):
+        x = activation(conv2d(x, *layer, padding=1))
+        if number in _POOLED:
+            x = max_pool2d(x, 2)
+    return x
+
+
+def _alexnet(parameters, images):
+    from torch.nn.functional import linear, relu
+
+    x = features(parameters[:-2], images, relu).flatten(1)
+    return linear(relu(linear(x, *parameters[-2])), *parameters[-1])
+
+
+ALEXNET = Network(layers=(*CONVOLUTIONS, *layers((512, 4096), (10, 512))), apply=_alexnet)

@@ -1,0 +1,39 @@
+"""The graph convolutional network of Kipf and Welling 2017 for Cora (imgm2022 Table 1)."""
+
+from __future__ import annotations
+
+from learning.networks.network import Network, layers
+
+# 1,433 words, 16 hidden units, 7 classes; the table's 1,436 x 16 is this weight, misprinted.
+LAYERS = layers((16, 1433), (7, 16))
+
+
+def gcn(mixed) -> Network:
+    """Two convolutions, relu between them, no dropout.
+
+    Args:
+        mixed: float32 (nodes, 1433), the first convolution's average of the words; public.
+
+    An input is a node's neighbourhood (k, 2) as `graphs.load` gives it, numbers j and weights a_j:
+    its logits are sum_j a_j W2 relu(W1 x_j + b1) + b2 with x_j row j of `mixed`.
+    """
+    import torch
+    from torch.nn.functional import linear, relu
+
+    known = torch.from_numpy(mixed)
+
+    def apply(parameters, nodes):
+        numbers, weights, table = nodes[..., 0].long(), nodes[..., 1:], known.to(nodes.device)
+        if torch.is_grad_enabled():
+            # Every example has rows of its own, so that gradients come apart by examples.
+            hidden = linear(table[numbers], *parameters[0])
+        else:
+            hidden = linear(table, *parameters[0])[numbers]
+        return linear((weights * relu(hidden)).sum(dim=1), *parameters[1])
+
+    return Network(layers=LAYERS, apply=apply, shortened=_shortened)
+
+
+def _shortened(nodes):
+    """Neighbourhoods up to the last place that any of them uses."""
+    return nodes[:, : max(1, int((nodes[..., 1] > 0).sum(dim=1).max()))]

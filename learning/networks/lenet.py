@@ -1,0 +1,23 @@
+"""LeNet-5 for 28 x 28 images, with the 120 x 400 layer of mgm2021 Table 2.
+
+The paper gives nothing but the name: rectifiers and largest values, as LeNet is usually written
+today, in place of the sigmoids and averages of 1998.
+"""
+
+from __future__ import annotations
+
+from learning.networks.network import Network, layers
+
+
+def _lenet(parameters, images):
+    from torch.nn.functional import conv2d, linear, max_pool2d, relu
+
+    x = max_pool2d(relu(conv2d(images, *parameters[0], padding=2)), 2)
+    x = max_pool2d(relu(conv2d(x, *parameters[1])), 2)
+    x = relu(linear(x.flatten(1), *parameters[2]))
+    return linear(relu(linear(x, *parameters[3])), *parameters[4])
+
+
+LENET = Network(
+    layers=layers((6, 1, 5, 5), (16, 6, 5, 5), (120, 400), (84, 120), (10, 84)), apply=_lenet
+)

@@ -1,0 +1,133 @@
+"""MobileNetV2 (Sandler et al. 2018), tldp2025's network for images, in its own and a small size.
+
+Inverted residual blocks: a 1 x 1 convolution that widens, one of 3 x 3 per channel, and a 1 x 1
+that narrows, with a shortcut where nothing changes its shape. Batch normalisation keeps averages of
+the training images beside the parameters; group normalisation has the same parameters and keeps
+nothing, so that the parameters are the whole model. Its scales are 1 + weight, with weights that
+start at zero: parameters that are clipped to [-1, 1] leave them room on either side.
+
+The paper starts from ImageNet weights, which are those of a network with batch normalisation: here
+from scratch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from learning.networks.network import Layer, Network
+
+_GROUP = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """Widths and depths.
+
+    Args:
+        stem: Channels of the first convolution, 3 x 3.
+        stride: Of the first convolution.
+        stages: (expansion, channels, blocks, stride of the first block) of every stage.
+        last: Channels before the average over the image.
+    """
+
+    stem: int
+    stride: int
+    stages: tuple[tuple[int, int, int, int], ...]
+    last: int
+
+
+# Table 2 of Sandler et al. 2018.
+FULL = Sizes(
+    stem=32,
+    stride=2,
+    stages=(
+        (1, 16, 1, 1),
+        (6, 24, 2, 2),
+        (6, 32, 3, 2),
+        (6, 64, 4, 2),
+        (6, 96, 3, 1),
+        (6, 160, 3, 2),
+        (6, 320, 1, 1),
+    ),
+    last=1280,
+)
+# For images of 28 or 32 pixels and one core.
+SMALL = Sizes(stem=16, stride=2, stages=((1, 16, 1, 2), (3, 24, 2, 1)), last=64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Block:
+    """One inverted residual block."""
+
+    channels: int
+    expansion: int
+    narrowed: int
+    stride: int
+
+    @property
+    def layers(self) -> list[Layer]:
+        wide = self.expansion * self.channels
+        widen = _convolution(self.channels, wide, 1) if self.expansion > 1 else []
+        return [*widen, *_convolution(1, wide, 3), *_convolution(wide, self.narrowed, 1)]
+
+    def apply(self, pairs, x):
+        start = x
+        if self.expansion > 1:
+            x = _convolved(pairs, x).clamp(0, 6)
+        x = _convolved(pairs, x, stride=self.stride, groups=x.shape[1]).clamp(0, 6)
+        x = _convolved(pairs, x)
+        return x + start if x.shape == start.shape else x
+
+
+def mobilenet(channels: int, classes: int, sizes: Sizes) -> Network:
+    """A classifier of images with this many channels, of any size."""
+    blocks, width = [], sizes.stem
+    for expansion, narrowed, count, stride in sizes.stages:
+        for index in range(count):
+            blocks.append(
+                _Block(
+                    channels=width,
+                    expansion=expansion,
+                    narrowed=narrowed,
+                    stride=stride if index == 0 else 1,
+                )
+            )
+            width = narrowed
+    layers = [
+        *_convolution(channels, sizes.stem, 3),
+        *(layer for block in blocks for layer in block.layers),
+        *_convolution(width, sizes.last, 1),
+        Layer(weight=(classes, sizes.last)),
+    ]
+    apply = partial(_apply, blocks=tuple(blocks), stride=sizes.stride)
+    return Network(layers=tuple(layers), apply=apply)
+
+
+def _apply(parameters, images, *, blocks, stride):
+    from torch.nn.functional import linear
+
+    pairs = iter(parameters)
+    x = _convolved(pairs, images, stride=stride).clamp(0, 6)
+    for block in blocks:
+        x = block.apply(pairs, x)
+    x = _convolved(pairs, x).clamp(0, 6)
+    return linear(x.mean(dim=(2, 3)), *next(pairs))
+
+
+def _convolution(inputs: int, outputs: int, taps: int) -> list[Layer]:
+    """Weights without biases, and the normalisation after them."""
+    return [
+        Layer(weight=(outputs, inputs, taps, taps), bias=False),
+        Layer(weight=(outputs, 1), start="zeros"),
+    ]
+
+
+def _convolved(pairs, x, stride: int = 1, groups: int = 1):
+    """The next convolution and its normalisation, in groups of eight channels."""
+    from torch.nn.functional import conv2d, group_norm
+
+    weight, _ = next(pairs)
+    scale, shift = next(pairs)
+    x = conv2d(x, weight, stride=stride, padding=weight.shape[-1] // 2, groups=groups)
+    return group_norm(x, len(scale) // _GROUP, 1 + scale[:, 0], shift)

@@ -1,0 +1,50 @@
+"""The exact calibration of noise that is used many times: one factor for all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    Mechanism,
+    Unsupported,
+)
+
+
+class Spending(Protocol):
+    """What all uses of some noise spend together: a profile, a sampled run."""
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """By which the noise has to be multiplied for delta(epsilon) to be delta; or ValueError."""
+
+
+def rescaled(
+    published: Sequence[Mechanism], spending: Spending | None, total: Budget
+) -> tuple[Mechanism, ...]:
+    """Mechanisms whose noise is multiplied by one factor, so that together they spend `total`.
+
+    Args:
+        published: As published, each used any number of times.
+        spending: What all those uses spend; None where it is not exactly known.
+
+    Raises:
+        Unsupported: A mechanism adds no noise, what is spent is not exactly known, or no factor
+            reaches the budget.
+    """
+    if not all(isinstance(each, AdditiveMechanism) for each in published):
+        raise Unsupported("adds no noise, so it has no exact calibration")
+    for each in published:
+        if slack := each.slack():
+            raise Unsupported(f"has no exact calibration here: {slack}")
+    if spending is None:
+        raise Unsupported("has no exact calibration: what is spent is not exactly known")
+    try:
+        factor = spending.scale_factor(total.epsilon, total.delta)
+    except ValueError as reason:
+        raise Unsupported(f"has no exact calibration here: {reason}") from None
+    return tuple(
+        replace(each, calibration="exact", noise=each.noise.scaled(factor)) for each in published
+    )

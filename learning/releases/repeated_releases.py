@@ -1,0 +1,55 @@
+"""A mechanism that is used several times on one person's data, and what all uses spend together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from experiments.contract.study import Value, Variant
+from learning.releases.joint_calibration import rescaled
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    Mechanism,
+    Query,
+)
+
+
+def calibrated(
+    variant: Variant, query: Query, budget: Budget, releases: int, calibration: str, **options
+) -> Mechanism:
+    """The mechanism of every release.
+
+    As published, each release has the whole budget, as tldp2025 has it. At the exact calibration the
+    noise is rescaled until the true delta of all releases together, at the budget's epsilon, is the
+    budget's.
+
+    Raises:
+        Unsupported: As `Mechanism.calibrate` does; or no exact calibration: the mechanism adds no
+            noise, its profile is not exactly known, or no scale reaches the budget.
+    """
+    published = variant.mechanism.calibrate(
+        query, budget, "published", **(options | variant.options)
+    )
+    if calibration == "published":
+        return published
+    profile = published.profile()
+    together = None if profile is None else profile.compose(releases)
+    return rescaled([published], together, budget)[0]
+
+
+def spending(mechanism: Mechanism, releases: int) -> Iterator[Value]:
+    """The size of one release's noise, and the true delta and epsilon of all releases together."""
+    if isinstance(mechanism, AdditiveMechanism):
+        size = mechanism.query.size
+        yield Value("noise_deviation", math.sqrt(mechanism.expected_loss() / size))
+    profile = mechanism.profile()
+    if profile is None:
+        return
+    total = profile.compose(releases)
+    delta, epsilon = total.delta(mechanism.budget.epsilon), total.epsilon(mechanism.budget.delta)
+    if mechanism.slack() is None:
+        yield Value("true_delta_lower", delta.lower)
+    yield Value("true_delta_upper", delta.upper)
+    if math.isfinite(epsilon.upper):
+        yield Value("true_epsilon_upper", epsilon.upper)

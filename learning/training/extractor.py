@@ -1,0 +1,72 @@
+"""Features of private records by a network that was trained on public ones.
+
+Neither imgm2022 nor tldp2025 says on which data the network that gives the features is trained.
+Trained on the private records it would tell of them, without any noise, through its weights. Here
+a share of the training records is public: the whole network is trained on those, without privacy,
+and they are used for nothing else. Body and records of the public share are the same for all
+mechanisms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from learning.networks.cut_network import Cut
+from learning.records.labelled import Split
+from learning.training.classifiers import Training, fitted, outputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extracted:
+    """What a network makes of records that it was not trained on.
+
+    Args:
+        split: Features in (-1, 1), float32 (n, ...), of the private training records and of the
+            test records, with their labels.
+        public: Number of records that it was trained on.
+        test_accuracy: Of the network with a head of its own, in [0, 1]; None without one.
+    """
+
+    split: Split
+    public: int
+    test_accuracy: float | None
+
+
+def extract(cut: Cut, data: Split, share: float, training: Training, seed: int) -> Extracted:
+    """Train on a random share of the training records, and extract features of all others.
+
+    Args:
+        share: Of the training records that is public, in (0, 1).
+        training: How the whole network is trained on them.
+        seed: Of which records are public, of the start and of the batches.
+
+    Raises:
+        ValueError: The share leaves no public or no private record.
+    """
+    records = len(data.train_labels)
+    count = round(share * records)
+    if not 0 < count < records:
+        raise ValueError(
+            f"a share of {share:g} makes {count} of {records} records public; both parts need one"
+        )
+    order = np.random.default_rng([seed, 0]).permutation(records)
+    public, private = np.sort(order[:count]), np.sort(order[count:])
+    known = Split(
+        train_inputs=data.train_inputs[public],
+        train_labels=data.train_labels[public],
+        test_inputs=data.test_inputs,
+        test_labels=data.test_labels,
+    )
+    parameters = fitted(known, cut.whole, training, seed)
+    own = parameters[: cut.body.size]
+    guessed = outputs(cut.whole, parameters, data.test_inputs).argmax(axis=1)
+    split = Split(
+        train_inputs=outputs(cut.body, own, data.train_inputs[private]),
+        train_labels=data.train_labels[private],
+        test_inputs=outputs(cut.body, own, data.test_inputs),
+        test_labels=data.test_labels,
+    )
+    accuracy = float(np.mean(guessed == data.test_labels))
+    return Extracted(split=split, public=count, test_accuracy=accuracy)

@@ -1,0 +1,80 @@
+"""torchvision's MobileNetV2 trained further from its ImageNet weights (tldp2025, Section 5.1.1)."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+
+from learning.records.labelled import Split
+from learning.training.classifiers import Training
+from learning.training.device import prepared
+from learning.training.pretrained import coloured, network_of
+
+_AT_ONCE = 500
+
+
+def fine_tuned(
+    weights: dict, data: Split, classes: int, training: Training, seed: int
+) -> np.ndarray:
+    """Test labels (n,) by the network with a new last layer, all of it trained.
+
+    Images keep their size, as "no preprocessing or size-trimming is applied" (Section 5.2.1). They
+    are not shifted and scaled to ImageNet's mean and spread either, from which released images are
+    far: batch normalisation after the first convolution takes out a shift, but for the borders, and
+    a common scale. The seed is that of the new layer, of the dropout before it and of the batches.
+
+    Args:
+        weights: Tensors by torchvision's names.
+        data: Images (n, 1 or 3, height, width).
+
+    Raises:
+        ValueError: The last batch of an epoch has one record, which cannot be normalised.
+        ArithmeticError: The trained network's logits are not finite.
+    """
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    records = len(data.train_labels)
+    if records % training.batch == 1:
+        raise ValueError(
+            f"{records} records in batches of {training.batch} leave a last batch of one, which "
+            "cannot be normalised; keep one record more or fewer"
+        )
+    device = prepared(training.device)
+    torch.manual_seed(seed)
+    network = network_of(weights)
+    network.classifier[-1] = torch.nn.Linear(network.last_channel, classes)
+    network.to(device).train()
+    optimiser = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[training.optimiser](
+        network.parameters(), lr=training.learning_rate
+    )
+    images, labels = torch.from_numpy(data.train_inputs), torch.from_numpy(data.train_labels)
+    rng, clock = np.random.default_rng(seed), time.perf_counter()
+    for epoch in range(1, training.epochs + 1):
+        for chosen in torch.from_numpy(rng.permutation(records)).split(training.batch):
+            logits = network(coloured(images[chosen].to(device)))
+            loss = cross_entropy(logits, labels[chosen].to(device))
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        spent = time.perf_counter() - clock
+        left = spent / epoch * (training.epochs - epoch)
+        print(
+            f"MobileNetV2: epoch {epoch} of {training.epochs}, {spent:.0f} s, about {left:.0f} s "
+            "left",
+            file=sys.stderr,
+            flush=True,
+        )
+    network.eval()
+    with torch.inference_mode():
+        logits = torch.cat(
+            [
+                network(coloured(part.to(device))).cpu()
+                for part in torch.from_numpy(data.test_inputs).split(_AT_ONCE)
+            ]
+        )
+    if not torch.isfinite(logits).all():
+        raise ArithmeticError("training diverged: the logits of MobileNetV2 are not finite")
+    return logits.argmax(dim=1).numpy()

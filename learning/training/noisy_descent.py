@@ -1,0 +1,178 @@
+"""Gradient descent on Poisson samples with a mechanism's noise (Abadi et al. 2016, Algorithm 1)."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from learning.networks.network import Network
+from learning.records.labelled import Split
+from learning.training.clipping import Clipping
+from learning.training.device import prepared
+from learning.training.per_example_gradients import clipped_sum
+from learning.training.trial import Seeds
+
+_EVALUATED_AT_ONCE = 1000
+
+
+class Diverged(ArithmeticError):
+    """The gradients are no longer finite numbers."""
+
+
+class Epoch(NamedTuple):
+    """What an epoch ended with: shares of right answers in [0, 1], wall-clock seconds."""
+
+    train_accuracy: float
+    test_accuracy: float
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How to train.
+
+    Args:
+        batch: Expected number of records per step; the rate is batch / records.
+        epochs: epochs * records // batch steps in all, as even as possible per epoch.
+        learning_rate: Of plain gradient descent on the mean gradient.
+        clipping: None for the plain gradient.
+        chunk: Per-example gradients in memory at once.
+        threads: Of torch; the last bits of results depend on it.
+        device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
+    """
+
+    batch: int
+    epochs: int
+    learning_rate: float
+    clipping: Clipping | None
+    chunk: int = 128
+    threads: int = 1
+    device: str = "cpu"
+
+    def steps(self, records: int, epochs: int | None = None) -> int:
+        """Steps up to the end of an epoch, by default the last."""
+        return (self.epochs if epochs is None else epochs) * records // self.batch
+
+
+def train(
+    network: Network,
+    data: Split,
+    plan: Plan,
+    release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
+    seeds: Seeds,
+    *,
+    checkpoint: Path | None = None,
+    label: str = "",
+) -> list[Epoch]:
+    """Train, and evaluate after every epoch.
+
+    Every step draws each record with probability batch / records, releases the clipped sum of
+    the sampled gradients, of shape (1, M) and float32, and moves by it over the *expected* batch
+    size. An empty sample is released like any other. The draws of an epoch come from seeds of
+    their own: a run that goes on from a checkpoint, written after every epoch, ends with the same
+    bytes.
+
+    Args:
+        checkpoint: A file; removed by nobody but its owner. None: start anew, keep nothing.
+        label: What the progress line on stderr begins with.
+
+    Raises:
+        Diverged: Gradients are not finite any more.
+    """
+    device = prepared(plan.device, plan.threads)
+    images, labels, test_inputs, test_labels = (
+        torch.from_numpy(array).to(device)
+        for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
+    )
+    records = len(labels)
+    parameters, history = begin(network, seeds.start, checkpoint, Epoch)
+    parameters = parameters.to(device)
+    for epoch in range(len(history), plan.epochs):
+        clock = time.perf_counter()
+        sampling, noise = (np.random.default_rng([s, epoch]) for s in (seeds.batches, seeds.noise))
+        for _ in range(plan.steps(records, epoch), plan.steps(records, epoch + 1)):
+            chosen = np.flatnonzero(sampling.random(records) < plan.batch / records)
+            chosen = torch.from_numpy(chosen).to(device)
+            total = clipped_sum(
+                network,
+                parameters,
+                images[chosen],
+                labels[chosen],
+                plan.clipping,
+                batch=plan.batch,
+                chunk=plan.chunk,
+            )
+            if not torch.isfinite(total).all():
+                raise Diverged(
+                    f"training diverged in epoch {epoch + 1} of {plan.epochs}: the gradients are "
+                    "not finite; the noise or the learning rate is too large for this network"
+                )
+            released = release(total.cpu().numpy()[None], noise)[0]
+            moved = torch.from_numpy(released.astype(np.float32)).to(device)
+            parameters = parameters - plan.learning_rate / plan.batch * moved
+        ended = Epoch(
+            accuracy(network, parameters, images, labels),
+            accuracy(network, parameters, test_inputs, test_labels),
+            time.perf_counter() - clock,
+        )
+        history.append(ended)
+        if checkpoint is not None:
+            keep(checkpoint, parameters, history)
+        left = sum(e.seconds for e in history) / len(history) * (plan.epochs - epoch - 1)
+        print(
+            f"{label}: epoch {epoch + 1} of {plan.epochs}, accuracy {ended.train_accuracy:.3f} "
+            f"(test {ended.test_accuracy:.3f}), {ended.seconds:.1f} s, about {left:.0f} s left",
+            file=sys.stderr,
+            flush=True,
+        )
+    return history
+
+
+def accuracy(network: Network, parameters, images, labels) -> float:
+    """Share of examples whose largest logit is that of their label.
+
+    Raises:
+        Diverged: Logits are not finite, so that none is the largest.
+    """
+    right = 0
+    with torch.no_grad():
+        for x, y in zip(
+            images.split(_EVALUATED_AT_ONCE), labels.split(_EVALUATED_AT_ONCE), strict=True
+        ):
+            logits = network.logits(parameters, x)
+            if not torch.isfinite(logits).all():
+                raise Diverged(
+                    "training diverged: the network's logits are not finite; the noise or the "
+                    "learning rate is too large for it"
+                )
+            right += int((logits.argmax(dim=1) == y).sum())
+    return right / len(labels)
+
+
+def begin(
+    network: Network, seed: int, checkpoint: Path | None, entry: Callable
+) -> tuple[torch.Tensor, list]:
+    """Parameters and history of a checkpoint that is there, else new parameters and no history.
+
+    Args:
+        entry: What an entry of the history is kept as.
+    """
+    if checkpoint is not None and checkpoint.exists():
+        kept = torch.load(checkpoint, map_location="cpu", weights_only=True)
+        return kept["parameters"], [entry(*each) for each in kept["history"]]
+    return torch.from_numpy(network.initial(np.random.default_rng(seed))), []
+
+
+def keep(checkpoint: Path, parameters: torch.Tensor, history: Sequence[tuple]) -> None:
+    """Write a checkpoint; a reader sees the old or the new one, never a part."""
+    temporary = checkpoint.with_suffix(".tmp")
+    kept = {"parameters": parameters.cpu(), "history": [tuple(epoch) for epoch in history]}
+    torch.save(kept, temporary)
+    temporary.replace(checkpoint)

@@ -1,0 +1,108 @@
+"""Composition by a formula (Kairouz, Oh and Viswanath 2015) and the sampling lemma of mgm2021.
+
+Both are what papers calibrate by: bounds that see nothing of a mechanism but its (epsilon, delta).
+What a composition truly spends is a matter of `composition` and `sampling`.
+Composition is for any adjacency, one and the same for every use.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import optimize
+
+from mechanisms.contract.query import Budget, checked_real
+from mechanisms.profiles.profile import check_count
+
+
+def composed(step: Budget, times: int, slack: float) -> Budget:
+    """What `times` adaptive uses of (epsilon, delta) give together: Theorem 3.4.
+
+    Args:
+        step: (epsilon, delta) of one use.
+        times: k >= 1.
+        slack: delta~ in [0, 1); 0 leaves k epsilon only.
+
+    Returns:
+        (epsilon~, 1 - (1 - delta)^k (1 - delta~)), epsilon~ the least of the three terms.
+    """
+    check_count("times", times)
+    checked_real("slack", slack, low=-1e-300, high=1.0, allowed="0 <= slack < 1")
+    delta = -math.expm1(times * math.log1p(-step.delta) + math.log1p(-slack))
+    return Budget(epsilon=_least(step.epsilon, times, slack), delta=delta)
+
+
+def share(total: Budget, times: int) -> Budget:
+    """The largest (epsilon, delta) that each of `times` uses may spend for Theorem 3.4 to give
+    `total`.
+
+    Half of delta goes to delta~ and the other half, as far as (1 - delta~) leaves it, to the uses:
+    our choice, as the theorem leaves it open. One use has the whole budget. With delta = 0 basic
+    composition is left: epsilon / k.
+    """
+    if check_count("times", times) == 1:
+        return total
+    slack = total.delta / 2
+    each = -math.expm1((math.log1p(-total.delta) - math.log1p(-slack)) / times)
+    # The least of the three is at most k epsilon, and at delta~ <= 1/2 at least epsilon.
+    epsilon = optimize.brentq(
+        lambda x: _least(x, times, slack) - total.epsilon,
+        total.epsilon / times * (1 - 1e-9),
+        total.epsilon * (1 + 1e-9),
+        xtol=1e-300,
+        rtol=1e-14,
+    )
+    return Budget(epsilon=epsilon, delta=each)
+
+
+def _least(epsilon: float, times: int, slack: float) -> float:
+    """epsilon~ of Theorem 3.4."""
+    if slack == 0:
+        return times * epsilon
+    # (e^epsilon - 1) / (e^epsilon + 1) = tanh(epsilon / 2).
+    drift = times * epsilon * math.tanh(epsilon / 2)
+    logs = math.log(math.e + math.sqrt(times) * epsilon / slack), -math.log(slack)
+    return min(times * epsilon, *(drift + epsilon * math.sqrt(2 * times * log) for log in logs))
+
+
+def before_sampling(epsilon: float, rate: float) -> float:
+    """epsilon* of mgm2021 Theorem 6: a sample of this rate makes epsilon*-DP epsilon-DP.
+
+    f(epsilon, epsilon*) = rate, solved for x = e^epsilon*: x^2 - b x - e^epsilon = 0 with
+    b = (e^epsilon - 1) (1 - rate) / rate.
+
+    Adjacency: the lemma holds where epsilon* is for a record against its absence (the paper's
+    bottom), and then gives exactly epsilon for one record that changes its value: at rate 1,
+    epsilon* is epsilon / 2. Where epsilon* is for a change of value already, absence included, the
+    usual ln(1 + (e^epsilon - 1) / rate) holds, which is up to twice as large (at small epsilon) and
+    no more than ln(1 / (1 - rate)) larger (at large epsilon).
+
+    Args:
+        epsilon: After sampling, > 0.
+        rate: Sampling probability in (0, 1].
+    """
+    _check_sampling(epsilon, rate)
+    # In units of e^(epsilon / 2): y^2 - 2 c y - 1 = 0.
+    if epsilon < 600:
+        return epsilon / 2 + math.asinh(math.sinh(epsilon / 2) * (1 - rate) / rate)
+    if rate == 1:
+        return epsilon / 2
+    return epsilon + math.log((1 - rate) / rate)
+
+
+def after_sampling(epsilon: float, rate: float) -> float:
+    """epsilon of mgm2021 Theorem 6 from epsilon*, the inverse of `before_sampling`.
+
+    e^epsilon = (1 + rate (e^epsilon* - 1)) / (1 - rate (1 - e^-epsilon*)).
+    """
+    _check_sampling(epsilon, rate)
+    absent = math.log1p(-rate) if rate < 1 else -math.inf
+    present = np.array([math.log(rate) + epsilon, math.log(rate) - epsilon])
+    best, worst = np.logaddexp(absent, present)
+    return float(best - worst)
+
+
+def _check_sampling(epsilon: float, rate: float) -> None:
+    checked_real("epsilon", epsilon, low=0.0, high=math.inf, allowed="0 < epsilon < infinity")
+    checked_real("rate", rate, low=0.0, high=math.nextafter(1.0, 2.0), allowed="0 < rate <= 1")

@@ -1,0 +1,85 @@
+"""Gaussian releases on random samples whose members are made known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special
+
+from mechanisms.profiles.gaussian_profile import GaussianProfile, log_delta_and_error
+from mechanisms.profiles.profile import (
+    Bounds,
+    PrivacyProfile,
+    check_count,
+    check_positive,
+)
+
+# Numbers of samples less likely than e^-this are left out; delta below it is not resolved.
+_UNLIKELY = 700.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownSamplesProfile(PrivacyProfile):
+    """`steps` Gaussian releases, each of which sees the record with probability `rate`, openly.
+
+    Who is told which samples a record is in sees K releases of its, K binomial, and
+
+        delta(epsilon) = sum_k P(K = k) delta_{mu sqrt(k)}(epsilon).
+
+    Samples that are kept secret reveal no more (post-processing): this bounds `SampledRun` from
+    above, tightly where a sampled record is found out anyway. For a fixed adjacency under which one
+    release on a sample with the record has mu; where the record is not in a sample, neighbouring
+    data sets must give the same answer.
+
+    Args:
+        mu: Of one release, > 0.
+        rate: In (0, 1].
+        steps: At least 1.
+    """
+
+    mu: float
+    rate: float
+    steps: int
+
+    calibrated_curve = "upper"
+
+    def __post_init__(self) -> None:
+        check_positive("mu", self.mu)
+        check_positive("rate", self.rate)
+        if self.rate > 1:
+            raise ValueError(f"rate is a probability and must lie in (0, 1], got {self.rate}")
+        check_count("steps", self.steps)
+
+    def compose(self, times: int) -> KnownSamplesProfile:
+        return replace(self, steps=self.steps * check_count("times", times))
+
+    def scaled(self, factor: float) -> KnownSamplesProfile:
+        return replace(self, mu=self.mu / factor)
+
+    def sample_losses(
+        self, rng: np.random.Generator, n: int, *, reverse: bool = False
+    ) -> np.ndarray:
+        seen = rng.binomial(self.steps, self.rate, check_count("n", n))
+        mu = self.mu * np.sqrt(seen)
+        mean = -0.5 * mu**2 if reverse else 0.5 * mu**2
+        return mean + mu * rng.standard_normal(n)
+
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        if self.rate == 1:
+            return GaussianProfile(mu=self.mu).compose(self.steps)._log_delta(epsilon)
+        k = np.arange(1, self.steps + 1)
+        log_mass = (
+            -np.log(self.steps + 1.0)
+            - special.betaln(k + 1.0, self.steps - k + 1.0)
+            + special.xlogy(k, self.rate)
+            + special.xlog1py(self.steps - k, -self.rate)
+        )
+        likely = log_mass > -_UNLIKELY
+        mu = np.broadcast_to(self.mu * np.sqrt(k[likely]), (*epsilon.shape, likely.sum()))
+        at = np.broadcast_to(epsilon[..., None], mu.shape)
+        value, error = log_delta_and_error(at.ravel(), mu.ravel())
+        value, error = value.reshape(mu.shape), error.reshape(mu.shape) + 1e-12
+        terms = (log_mass[likely] + value + shift * error for shift in (-1, 0, 1))
+        lower, middle, upper = (np.logaddexp.reduce(term, axis=-1) for term in terms)
+        return Bounds(lower, middle, np.minimum(upper, 0.0))

@@ -1,0 +1,226 @@
+"""The contract of a mechanism, and the additive kind that nearly all of them are."""
+
+from __future__ import annotations
+
+import difflib
+import types
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mechanisms.contract.option import Option
+from mechanisms.contract.query import (
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    Unsupported,
+)
+from mechanisms.noise.distribution import Noise
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.profile import PrivacyProfile
+
+CALIBRATIONS = ("published", "exact")
+GUARANTEES = ("pure", "approximate", "local", "none")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mechanism(ABC):
+    """A mechanism calibrated to one query and one budget; made by `calibrate`, then immutable.
+
+    Class attributes that a subclass gives:
+        key: Name in configs, tables and figures.
+        title: Name for people.
+        paper: Key of the paper, or a reference.
+        theorem: The statement that claims the guarantee.
+        guarantee: What is claimed: "pure", "approximate", "local" or "none".
+        options: Its options by name.
+    """
+
+    query: Query
+    budget: Budget
+    calibration: str = "published"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    theorem: ClassVar[str]
+    guarantee: ClassVar[str]
+    options: ClassVar[dict[str, Option]] = {}
+
+    @classmethod
+    def calibrate(
+        cls, query: Query, budget: Budget, calibration: str = "published", **options
+    ) -> Self:
+        """Choose the noise for a query and a budget.
+
+        Args:
+            query: Shape and sensitivities.
+            budget: The (epsilon, delta) asked for.
+            calibration: "published" follows the paper's own calibration; "exact" rescales that
+                noise until the true delta at epsilon is the budget's.
+            **options: See `cls.options`.
+
+        Raises:
+            Unsupported: The mechanism cannot serve this query or budget, with the reason.
+            TypeError, ValueError: A bad calibration or option.
+
+        Warns:
+            OutOfRangeWarning: The budget lies outside the range of the mechanism's theorem.
+        """
+        if not isinstance(query, Query) or not isinstance(budget, Budget):
+            raise TypeError(
+                "calibrate takes a Query and a Budget, see mechanisms/contract/query.py"
+            )
+        if calibration not in CALIBRATIONS:
+            raise ValueError(f"calibration must be one of {CALIBRATIONS}, got {calibration!r}")
+        settings = {name: option.default for name, option in cls.options.items()}
+        for name, value in options.items():
+            if name not in cls.options:
+                raise ValueError(_unknown_option(cls, name))
+            settings[name] = cls.options[name].check(name, value)
+        notice = cls.limit(query, budget)
+        if notice and calibration == "published":
+            warnings.warn(f"{cls.key}: {notice}", OutOfRangeWarning, stacklevel=2)
+        return cls._calibrated(query, budget, calibration, types.MappingProxyType(settings))
+
+    @classmethod
+    @abstractmethod
+    def _calibrated(cls, query, budget, calibration, settings) -> Self:
+        """Build the instance from checked arguments."""
+
+    @classmethod
+    def limit(cls, query: Query, budget: Budget) -> str | None:
+        """Why the budget is outside the theorem's range, or None inside it."""
+        return None
+
+    @abstractmethod
+    def release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One private answer, of the query's shape.
+
+        `value` is a float32 or float64 array (answered in its own precision) or an array of
+        integers (answered in float64).
+
+        Raises:
+            TypeError: `value` is not an array of real numbers.
+            ValueError: Its shape is not the query's, or it holds NaN or infinities.
+        """
+
+    def release_with_diagnostics(
+        self, value: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, dict[str, float]]:
+        """A release, and what its sampler knows about itself (its convergence, say).
+
+        The numbers are for the experimenter alone: they are not covered by the guarantee.
+        """
+        return self.release(value, rng), {}
+
+    def profile(self) -> PrivacyProfile | None:
+        """The true privacy profile of everything the claim covers, or None where unknown."""
+        return None
+
+    def slack(self) -> str | None:
+        """Why `profile` may be worse than the truth, or None where it is exact."""
+        return None
+
+    def parameters(self) -> dict[str, float]:
+        """Named scale parameters, first the one that the exact calibration rescales; may be empty."""
+        return {}
+
+    def checked_value(self, value: np.ndarray) -> np.ndarray:
+        """`value` as a float array of the query's shape; raises as `release` says."""
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":
+            kind = getattr(value, "dtype", type(value).__name__)
+            raise TypeError(f"the value must be a numpy array of real numbers, got {kind}")
+        if value.dtype.kind == "f" and value.dtype not in (np.float32, np.float64):
+            raise TypeError(f"the value must be float32 or float64, got {value.dtype}")
+        if value.shape != self.query.shape:
+            raise ValueError(f"the value has shape {value.shape}, the query {self.query.shape}")
+        if value.dtype.kind != "f":
+            return value.astype(np.float64)
+        if not np.isfinite(value).all():
+            bad = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
+            raise ValueError(f"the value holds {value[bad]} at index {bad}; it must be finite")
+        return value
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AdditiveMechanism(Mechanism):
+    """value + noise. A subclass only says, in `noise_for`, which noise."""
+
+    noise: Noise
+
+    @classmethod
+    @abstractmethod
+    def noise_for(cls, query: Query, budget: Budget, **settings) -> Noise:
+        """The noise of the published calibration; raises Unsupported with the reason."""
+
+    @classmethod
+    def _calibrated(cls, query, budget, calibration, settings):
+        noise = cls.noise_for(query, budget, **settings)
+        published = cls(
+            query=query, budget=budget, calibration="published", settings=settings, noise=noise
+        )
+        if calibration == "published":
+            return published
+        return cls(
+            query=query,
+            budget=budget,
+            calibration="exact",
+            settings=settings,
+            noise=noise.scaled(exact_factor(published)),
+        )
+
+    def sample(self, rng: np.random.Generator, trials: int, dtype=np.float64) -> np.ndarray:
+        """`trials` independent draws of the noise, shape (trials, *query.shape)."""
+        return self.noise.sample(rng, trials, dtype)
+
+    def release(self, value, rng):
+        value = self.checked_value(value)
+        return value + self.noise.sample(rng, 1, value.dtype)[0]
+
+    def loss(self) -> LossMoments:
+        """The exact moments of the accuracy loss L = ||n||^2."""
+        return self.noise.loss()
+
+    def parameters(self):
+        return self.noise.parameters()
+
+    def expected_loss(self) -> float:
+        """E L = E ||n||^2."""
+        return self.loss().mean
+
+    def profile(self):
+        return self.noise.profile(self.query)
+
+    def slack(self):
+        return self.noise.slack(self.query)
+
+
+def exact_factor(published: Mechanism) -> float:
+    """By which a published noise must be multiplied for its true delta to be the budget's.
+
+    Raises:
+        Unsupported: No profile, or one with slack: the truth is not known. Or no factor does it.
+    """
+    profile = published.profile()
+    if profile is None:
+        raise Unsupported("has no exact profile, so no exact calibration")
+    if slack := published.slack():
+        raise Unsupported(f"has no exact calibration here: {slack}")
+    try:
+        return profile.scale_factor(published.budget.epsilon, published.budget.delta)
+    except ValueError as reason:
+        raise Unsupported(f"has no exact calibration here: {reason}") from reason
+
+
+def _unknown_option(cls: type[Mechanism], name: str) -> str:
+    if not cls.options:
+        return f"{cls.key} has no options, got {name!r}"
+    near = difflib.get_close_matches(name, cls.options, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"{cls.key} has no option {name!r}, only {sorted(cls.options)}{hint}"

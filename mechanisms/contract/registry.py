@@ -1,0 +1,78 @@
+"""Which mechanisms there are: the classes with a key in the files of this folder.
+
+A new file in ``mechanisms/`` is found without being listed anywhere; a class elsewhere is named
+as ``module:Class``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import inspect
+import pkgutil
+
+import mechanisms
+from mechanisms.contract.mechanism import GUARANTEES, Mechanism
+
+
+class UnknownMechanism(ValueError):
+    """No mechanism has this key; the message gives the nearest one."""
+
+
+@functools.cache
+def all_mechanisms() -> dict[str, type[Mechanism]]:
+    """Every mechanism of this folder by key, in alphabetical order of the keys."""
+    found: dict[str, type[Mechanism]] = {}
+    for info in pkgutil.iter_modules(mechanisms.__path__, "mechanisms."):
+        if info.ispkg or info.name == "mechanisms.__main__":
+            continue
+        module = importlib.import_module(info.name)
+        for value in vars(module).values():
+            if _is_mechanism(value) and value.__module__ == info.name:
+                if value.key in found:
+                    raise ValueError(f"two mechanisms have the key {value.key!r}")
+                found[value.key] = value
+    return dict(sorted(found.items()))
+
+
+def get_mechanism(name: str) -> type[Mechanism]:
+    """The mechanism with this key, or the class behind ``module:Class``.
+
+    Raises:
+        UnknownMechanism: No such key (with the nearest one), module or class.
+        TypeError: The class is not a Mechanism, or does not state its key and guarantee.
+    """
+    if ":" in name:
+        return _outside_mechanism(name)
+    known = all_mechanisms()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise UnknownMechanism(
+            f"unknown mechanism {name!r}; {hint}known are {', '.join(known)}, or module:Class"
+        )
+    return known[name]
+
+
+def _outside_mechanism(name: str) -> type[Mechanism]:
+    module_name, _, class_name = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError) as error:
+        raise UnknownMechanism(
+            f"cannot load mechanism {name!r}: {error}; module:Class must be importable from the "
+            "project's root (set PYTHONPATH for code elsewhere)"
+        ) from error
+    if not _is_mechanism(found) or found.guarantee not in GUARANTEES:
+        raise TypeError(f"{name} must be a Mechanism with a key and a guarantee in {GUARANTEES}")
+    return found
+
+
+def _is_mechanism(value: object) -> bool:
+    return (
+        inspect.isclass(value)
+        and issubclass(value, Mechanism)
+        and not inspect.isabstract(value)
+        and hasattr(value, "key")
+    )

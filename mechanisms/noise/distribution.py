@@ -1,0 +1,111 @@
+"""What a noise distribution offers: draws, exact moments of its squared norm, scaling, a profile.
+
+A mechanism decides how large the noise has to be; everything else follows from the distribution.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Self
+
+import numpy as np
+
+from mechanisms.contract.query import Query
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.profile import PrivacyProfile
+from mechanisms.strategies.workload import Workload
+
+# Floats drawn at a time by `loss_samples`: 64 MiB of float64, whatever the shape.
+CHUNK = 1 << 23
+
+
+class Noise(ABC):
+    """Additive noise of a fixed shape, zero-mean unless the subclass says otherwise.
+
+    A frozen dataclass in every subclass.
+    """
+
+    shape: tuple[int, ...]
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, trials: int, dtype=np.float64) -> np.ndarray:
+        """Draw an array (trials, *shape) of float32 or float64."""
+
+    @abstractmethod
+    def loss(self) -> LossMoments:
+        """The exact moments of L = ||n||^2."""
+
+    @abstractmethod
+    def scaled(self, factor: float) -> Self:
+        """The distribution of `factor` times this noise, factor > 0."""
+
+    @abstractmethod
+    def parameters(self) -> dict[str, float]:
+        """Named scale parameters, the family's own scale first."""
+
+    def profile(self, query: Query) -> PrivacyProfile | None:
+        """The worst pair over the query's sensitivity set, or None where it is not known."""
+        return None
+
+    def slack(self, query: Query) -> str | None:
+        """Why `profile` may be worse than the worst pair, or None where it is exactly that.
+
+        A profile with slack proves a claim but cannot refute one, and has no exact calibration.
+        """
+        return None
+
+    def loss_survival(self, threshold: np.ndarray) -> np.ndarray | None:
+        """P(L > threshold) elementwise, or None where there is no closed form."""
+        return None
+
+    def workload_variance(self, factors: tuple[Workload, ...]) -> float | None:
+        """E||W n||^2, the total variance of linear queries; None where it is not computed.
+
+        W is the Kronecker product of `factors`, over as many cells in all as the noise has
+        elements (flattened in C order).
+        """
+        return None
+
+    def loss_samples(self, rng: np.random.Generator, trials: int) -> np.ndarray:
+        """`trials` draws of L, in chunks so that memory does not grow with the trials."""
+        size = math.prod(self.shape)
+        at_once = max(1, CHUNK // size)
+        losses = np.empty(trials)
+        for start in range(0, trials, at_once):
+            count = min(at_once, trials - start)
+            draws = self.sample(rng, count).reshape(count, size)
+            losses[start : start + count] = np.vecdot(draws, draws)
+        return losses
+
+
+def checked_dtype(dtype) -> np.dtype:
+    """float32 or float64 as a dtype; TypeError for anything else."""
+    dtype = np.dtype(dtype)
+    if dtype not in (np.float32, np.float64):
+        raise TypeError(f"noise is drawn as float32 or float64, got dtype {dtype}")
+    return dtype
+
+
+def variance_along(gram: np.ndarray, std: np.ndarray, directions: np.ndarray | None) -> float:
+    """tr(V U U^T) for U = directions diag(std)."""
+    own = np.diag(gram) if directions is None else np.vecdot(directions, gram @ directions, axis=0)
+    return float(own @ std**2)
+
+
+def uncorrelated_variance(noise: Noise, factors: tuple[Workload, ...]) -> float:
+    """E||W n||^2 = tr(W^T W) E L / M for uncorrelated elements of one variance."""
+    trace = math.prod(factor.trace() for factor in factors)
+    return trace * noise.loss().mean / math.prod(noise.shape)
+
+
+def box_binds(query: Query, change: float) -> bool:
+    """Whether no single element may move by as much as `change`."""
+    return query.linf_sensitivity is not None and query.linf_sensitivity < change
+
+
+def gram_slack(query: Query) -> str | None:
+    """Why no change of a Gram matrix may be as large as `Query.reach`, if so."""
+    if query.gram_change is None or not box_binds(query, query.record_bound**2 * (1 - 1e-12)):
+        return None
+    return "no element can move by record_bound^2, as the worst pair of the ball of records does"

@@ -1,0 +1,55 @@
+"""Independent Gaussian noise of one standard deviation on every element."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special
+
+from mechanisms.noise.distribution import (
+    Noise,
+    checked_dtype,
+    gram_slack,
+    uncorrelated_variance,
+)
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.gaussian_profile import GaussianProfile
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndependentGaussian(Noise):
+    """Independent N(0, sigma^2) on every element of an answer of any shape."""
+
+    shape: tuple[int, ...]
+    sigma: float
+
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = rng.standard_normal((trials, *self.shape), checked_dtype(dtype))
+        draws *= draws.dtype.type(self.sigma)
+        return draws
+
+    def loss(self):
+        size, variance = math.prod(self.shape), self.sigma**2
+        return LossMoments(
+            tuple(2 ** (k - 1) * math.factorial(k - 1) * size * variance**k for k in (1, 2, 3, 4))
+        )
+
+    def scaled(self, factor):
+        return replace(self, sigma=self.sigma * factor)
+
+    def parameters(self):
+        return {"sigma": self.sigma}
+
+    def profile(self, query):
+        return GaussianProfile(mu=query.reach / self.sigma)
+
+    def slack(self, query):
+        return gram_slack(query)
+
+    def loss_survival(self, threshold):
+        return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / self.sigma**2)
+
+    def workload_variance(self, factors):
+        return uncorrelated_variance(self, factors)

@@ -1,0 +1,35 @@
+"""The distribution of the non-private control: no noise at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms.noise.distribution import (
+    Noise,
+    checked_dtype,
+)
+from mechanisms.noise.loss_moments import LossMoments
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoNoise(Noise):
+    """The value itself: the non-private control."""
+
+    shape: tuple[int, ...]
+
+    def sample(self, rng, trials, dtype=np.float64):
+        return np.zeros((trials, *self.shape), checked_dtype(dtype))
+
+    def loss(self):
+        return LossMoments((0.0, 0.0, 0.0, 0.0))
+
+    def scaled(self, factor):
+        return self
+
+    def parameters(self):
+        return {"sigma": 0.0}
+
+    def workload_variance(self, factors):
+        return 0.0

@@ -1,0 +1,304 @@
+"""Products of scalar noises: Laplace on an l1 ball or on every component, and kept components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechanisms.profiles import laplace_sum
+from mechanisms.profiles.numerics import ULP, log1mexp
+from mechanisms.profiles.profile import (
+    Bounds,
+    PrivacyProfile,
+    check_count,
+    check_positive,
+    check_target,
+)
+
+# Components up to which losses are drawn one by one, and the cells that they fall into above.
+_DRAWN_ONE_BY_ONE = 32
+_MERGED_CELLS = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceProfile(PrivacyProfile):
+    """Independent Laplace noise of scale b on an answer of l1 sensitivity Delta1.
+
+    With tau = Delta1 / b: delta(epsilon) = 1 - e^((epsilon - tau) / 2) below tau, 0 from there on.
+    Bounds: rounding only.
+
+    The worst pair of the l1 ball shifts one coordinate by Delta1. Proof: let H be the profile of
+    two coordinates shifted by t1 >= t2 (in units of b), and epsilon >= 0. Writing H as the
+    one-coordinate profile averaged over the loss of the other, both derivatives are
+    e^((epsilon - t1 - t2) / 2) / 2 times the same integral plus different atoms, and
+    dH/dt1 - dH/dt2 = e^((epsilon - t1 - t2) / 2) / 2 where epsilon < t1 - t2, and 0 elsewhere.
+    So H never falls when shift moves to the larger coordinate; by the symmetry of the pair this
+    holds for epsilon < 0 too, and hence within any product. Where components are also bounded,
+    |D_i| <= w, as many as possible shift by w: see IndependentLaplaceProfile.
+    """
+
+    l1_sensitivity: float
+    scale: float
+
+    def __post_init__(self) -> None:
+        check_positive("l1_sensitivity", self.l1_sensitivity)
+        check_positive("scale", self.scale)
+
+    @property
+    def largest_loss(self) -> float:
+        """tau = Delta1 / b, the epsilon of the pure guarantee."""
+        return self.l1_sensitivity / self.scale
+
+    def compose(self, times: int) -> PrivacyProfile:
+        if check_count("times", times) == 1:
+            return self
+        return IndependentLaplaceProfile(
+            components=times, width=self.l1_sensitivity, scale=self.scale
+        )
+
+    def scaled(self, factor: float) -> LaplaceProfile:
+        return replace(self, scale=self.scale * factor)
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """tau is inversely proportional to b, and tau = epsilon - 2 ln(1 - delta) is wanted."""
+        check_target(epsilon, delta)
+        return float(self.largest_loss / (epsilon - 2 * np.log1p(-delta)))
+
+    def sample_losses(
+        self, rng: np.random.Generator, n: int, *, reverse: bool = False
+    ) -> np.ndarray:
+        """Losses |x - tau| - |x| for x ~ Laplace(1)."""
+        tau = self.largest_loss
+        noise = rng.laplace(size=check_count("n", n))
+        losses = np.abs(noise - tau) - np.abs(noise)
+        return -losses if reverse else losses
+
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        gap = epsilon - self.largest_loss
+        error = 4 * ULP * (epsilon + self.largest_loss)
+        below, value, above = (
+            log1mexp(np.minimum(gap + shift, 0.0) / 2) for shift in (error, 0.0, -error)
+        )
+        return Bounds(below, value, above)
+
+    def _survival(self, epsilon: np.ndarray) -> np.ndarray:
+        gap = epsilon - self.largest_loss
+        return np.where(gap < 0, 1 - 0.5 * np.exp(np.minimum(gap, 0.0) / 2), 0.0)
+
+    def _epsilon(self, delta: np.ndarray) -> Bounds:
+        with np.errstate(divide="ignore"):
+            value = np.maximum(self.largest_loss + 2 * np.log1p(-delta), 0.0)
+        error = 4 * ULP * self.largest_loss
+        return Bounds(np.maximum(value - error, 0.0), value, value + error)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndependentLaplaceProfile(PrivacyProfile):
+    """Laplace noise of scale b on every component of an answer whose elements lie in a range.
+
+    components: k >= 1, how many components may change at once. width: w > 0, by how much each may
+    change, |D_i| <= w. scale: b > 0. The worst pair shifts all k by w: a one-dimensional profile
+    rises with the shift, and products keep that order. It is the k-fold composition of one
+    component; epsilon(0) = k w / b exactly. Bounds: those of mechanisms/profiles/laplace_sum.py,
+    proven but for rounding.
+    """
+
+    components: int
+    width: float
+    scale: float
+
+    calibrated_curve = "upper"
+
+    def __post_init__(self) -> None:
+        check_count("components", self.components)
+        check_positive("width", self.width)
+        check_positive("scale", self.scale)
+
+    @property
+    def largest_loss(self) -> float:
+        """k w / b."""
+        return self.components * self.width / self.scale
+
+    def compose(self, times: int) -> IndependentLaplaceProfile:
+        return replace(self, components=self.components * check_count("times", times))
+
+    def scaled(self, factor: float) -> IndependentLaplaceProfile:
+        return replace(self, scale=self.scale * factor)
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """As for every profile; for delta = 0 the largest loss becomes epsilon."""
+        check_target(epsilon, delta)
+        if delta == 0:
+            return self.largest_loss / epsilon
+        return super().scale_factor(epsilon, delta)
+
+    def sample_losses(
+        self, rng: np.random.Generator, n: int, *, reverse: bool = False
+    ) -> np.ndarray:
+        """Sums of k losses of one component.
+
+        Above 32 components the noise between the two values is merged into 64 cells, whose
+        counts are drawn: these are exact losses of a post-processed release, with a profile
+        below the true one (by a share of up to 3e-5 of the loss's variance).
+        """
+        check_count("n", n)
+        if self.components > _DRAWN_ONE_BY_ONE:
+            return self._merged_losses(rng, n, reverse)
+        single = LaplaceProfile(l1_sensitivity=self.width, scale=self.scale)
+        losses = single.sample_losses(rng, n * self.components, reverse=reverse)
+        return losses.reshape(n, self.components).sum(axis=1)
+
+    def _merged_losses(self, rng: np.random.Generator, n: int, reverse: bool) -> np.ndarray:
+        tau = self.width / self.scale
+        ends = np.linspace(-tau, tau, _MERGED_CELLS + 1)
+        # P's mass of a cell is a difference of e^((l - tau) / 2) / 2, and its log p/q the middle.
+        masses = 0.5 * np.exp((ends[1:] - tau) / 2) * -np.expm1(-np.diff(ends) / 2)
+        losses = np.r_[-tau, (ends[1:] + ends[:-1]) / 2, tau]
+        masses = np.r_[np.exp(-tau) / 2, masses, 0.5]
+        # Under Q the losses are those under P with their signs turned.
+        counts = rng.multinomial(self.components, masses / masses.sum(), size=n)
+        return counts @ (-losses if reverse else losses)
+
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        if self.components == 1:
+            return LaplaceProfile(l1_sensitivity=self.width, scale=self.scale)._log_delta(epsilon)
+        bounds = laplace_sum.log_delta(self.components, self.width / self.scale, epsilon.ravel())
+        return Bounds(*(np.minimum(bound, 0.0).reshape(epsilon.shape) for bound in bounds))
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepOrNoiseProfile(PrivacyProfile):
+    """Each component keeps its value with a probability of its own and else has noise added (TLDP).
+
+    noise: profile of the noise alone on the whole answer, for its largest change.
+    log_exposure: log of lambda = -sum_i log(1 - p_i), where p_i is the probability that
+    component i is kept: -inf where none ever is, inf where one always is; see `of`.
+
+    Where the two inputs differ, the kept value is an atom that only one of them can produce: its
+    loss is infinite. Where all of them differ, P is the noise alone with probability
+    prod (1 - p_i) = e^-lambda and gives itself away otherwise, and so does Q, whatever the single
+    p_i are. Hence
+
+        delta(epsilon) = m + (1 - m) delta_noise(epsilon),   m = 1 - e^-lambda:
+
+    no epsilon gives a delta below m, and none is pure. The worst pair changes every component,
+    and the noise's worst one needs no more than a change as small as you like of the others: over
+    a set of changes that holds a ball, delta is a supremum. Bounds: those of the noise.
+    """
+
+    noise: PrivacyProfile
+    log_exposure: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.noise, PrivacyProfile):
+            raise TypeError(f"noise must be a PrivacyProfile, got {self.noise!r}")
+        if np.isnan(self.log_exposure):
+            raise ValueError("log_exposure must be a number or +-inf, got nan")
+
+    @classmethod
+    def of(cls, *, noise: PrivacyProfile, log_keep: ArrayLike) -> KeepOrNoiseProfile:
+        """From log p_i of every component, in [-inf, 0]: p itself underflows on large answers."""
+        log_keep = np.asarray(log_keep, dtype=float)
+        if not (log_keep <= 0).all():
+            bad = log_keep[~(log_keep <= 0)].flat[0]
+            raise ValueError(f"log_keep is the log of probabilities and must be <= 0, got {bad}")
+        with np.errstate(divide="ignore"):
+            # Below e^-37 -log(1 - p) is p to the last digit.
+            each = np.where(log_keep < -37, log_keep, np.log(-log1mexp(log_keep)))
+        return cls(noise=noise, log_exposure=float(np.logaddexp.reduce(each, axis=None)))
+
+    @property
+    def log_atom_mass(self) -> float:
+        """log m: the probability that the output gives the input away."""
+        if self.log_exposure < -37:
+            return self.log_exposure
+        return float(log1mexp(self._log_all_noisy))
+
+    @property
+    def atom_mass(self) -> float:
+        """m = 1 - prod (1 - p_i), which may underflow to 0."""
+        return float(np.exp(self.log_atom_mass))
+
+    @property
+    def largest_loss(self) -> float:
+        return np.inf if self._keeps else self.noise.largest_loss
+
+    @property
+    def calibrated_curve(self) -> str:
+        """As the noise's."""
+        return self.noise.calibrated_curve
+
+    def compose(self, times: int) -> KeepOrNoiseProfile:
+        log_times = np.log(check_count("times", times))
+        return replace(
+            self,
+            noise=self.noise.compose(times),
+            log_exposure=float(self.log_exposure + log_times),
+        )
+
+    def scaled(self, factor: float) -> KeepOrNoiseProfile:
+        """Only the noise is multiplied; the p_i stay."""
+        return replace(self, noise=self.noise.scaled(factor))
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """As for every profile; ValueError for delta <= m, which no scale of the noise reaches."""
+        check_target(epsilon, delta)
+        if self._keeps and (delta == 0 or np.log(delta) <= self.log_atom_mass):
+            raise ValueError(
+                f"delta = {delta:g} is out of reach of any scale of the noise: a kept value gives "
+                f"the input away, and one is kept with probability e^{self.log_atom_mass:.6g}"
+            )
+        return self.noise.scale_factor(epsilon, float(self._noise_delta(np.float64(delta))))
+
+    def sample_losses(
+        self, rng: np.random.Generator, n: int, *, reverse: bool = False
+    ) -> np.ndarray:
+        """Infinite with probability m (-inf in reverse), else the losses of the noise."""
+        losses = self.noise.sample_losses(rng, n, reverse=reverse)
+        losses[rng.random(n) < self.atom_mass] = -np.inf if reverse else np.inf
+        return losses
+
+    @property
+    def _keeps(self) -> bool:
+        return self.log_exposure > -np.inf
+
+    @property
+    def _log_all_noisy(self) -> float:
+        """log (1 - m) = -lambda."""
+        return -float(np.exp(min(self.log_exposure, 709.0)))
+
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        log_mass, log_noisy = self.log_atom_mass, self._log_all_noisy
+        # Beyond e^-745 nothing of the noise is left to err.
+        size = max(log_noisy, -745.0) + (log_mass if self._keeps else 0.0)
+        error = ULP * (8 - size) * np.array([-1.0, 0.0, 1.0])
+        bounds = self.noise._log_delta(epsilon)
+        return Bounds(
+            *(
+                np.logaddexp(log_mass, log_noisy + bound) + shift
+                for bound, shift in zip(bounds, error, strict=True)
+            )
+        )
+
+    def _epsilon(self, delta: np.ndarray) -> Bounds:
+        margin = 8 * ULP * delta if self._keeps else 0.0
+        lower, value, upper = (
+            np.where(
+                self._keeps & (each <= self.atom_mass),
+                np.inf,
+                curve(self.noise._epsilon(self._noise_delta(each))),
+            )
+            for each, curve in (
+                (delta + margin, lambda bounds: bounds.lower),
+                (delta, lambda bounds: bounds.value),
+                (delta - margin, lambda bounds: bounds.upper),
+            )
+        )
+        return Bounds(lower, value, upper)
+
+    def _noise_delta(self, delta: np.ndarray) -> np.ndarray:
+        """The delta that is left for the noise: (delta - m) / (1 - m), within [0, 1]."""
+        left = (delta - self.atom_mass) * np.exp(min(-self._log_all_noisy, 700.0))
+        return np.clip(left, 0.0, 1.0)

@@ -1,0 +1,252 @@
+"""What a privacy profile offers: delta(epsilon) and back, with bounds, and samples of the loss."""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechanisms.profiles.numerics import ULP, falling_root
+
+# Where the search for epsilon gives up and says inf.
+_LARGEST_EPSILON = 1e15
+# The search for a scale stays within e^(+-this) of the present one.
+_LARGEST_LOG_FACTOR = 300.0
+# Stands for log 0: a root finder interpolates between finite values.
+_LOG_NOTHING = -1e4
+
+
+class Bounds(NamedTuple):
+    """A number with a lower and an upper bound; floats, or arrays of one shape.
+
+    Always lower <= value <= upper. How much the bounds promise (proved, or an estimate of the
+    numerical error) is said by the profile that returns them.
+    """
+
+    lower: float | np.ndarray
+    value: float | np.ndarray
+    upper: float | np.ndarray
+
+
+class PrivacyProfile(ABC):
+    """The privacy profile of one pair of output distributions (P, Q), usually the worst pair.
+
+    delta(epsilon) = sup_S P(S) - e^epsilon Q(S) = E_P[(1 - e^(epsilon - L))_+], where
+    L = log dP/dQ is the privacy loss (Balle, Barthe and Gaboardi 2018, Theorem 5). A profile is
+    adjacency-free: it knows a pair of distributions, and whoever builds it answers for the pair
+    being the worst one for the sensitivity and the adjacency at hand. A guarantee covers (P, Q) and
+    (Q, P). One direction is enough: every pair in this package is symmetric, or its profile says
+    otherwise and (P, Q) has the larger delta at every epsilon >= 0. Only ComposedProfile needs the
+    symmetry.
+
+    Subclasses are frozen dataclasses. They define `_log_delta` and, where something better than
+    the search below exists, `_epsilon`; both get a float array of validated numbers.
+    """
+
+    # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are wider
+    # than rounding, so that what the rescaled noise claims is proven.
+    calibrated_curve: ClassVar[str] = "value"
+
+    @property
+    def largest_loss(self) -> float:
+        """Essential supremum of the loss, so epsilon(0): inf without a pure guarantee."""
+        return np.inf
+
+    def delta(self, epsilon: ArrayLike) -> Bounds:
+        """Smallest delta for which the pair is (epsilon, delta)-indistinguishable.
+
+        epsilon: finite, >= 0; a number or an array. Returns numbers or arrays in [0, 1].
+        Raises TypeError for what is not a number, ValueError for what is out of range.
+        """
+        log_delta = self._log_delta(check_epsilon(epsilon))
+        lower, value, upper = (np.exp(np.minimum(bound, 0.0)) for bound in log_delta)
+        # The exponential rounds once more.
+        return _unwrapped(
+            Bounds(lower * (1 - 2 * ULP), value, np.minimum(upper * (1 + 2 * ULP), 1.0))
+        )
+
+    def log_delta(self, epsilon: ArrayLike) -> Bounds:
+        """Natural logarithm of delta(epsilon), without underflow; -inf where delta is zero."""
+        bounds = self._log_delta(check_epsilon(epsilon))
+        return _unwrapped(Bounds(*(np.minimum(bound, 0.0) for bound in bounds)))
+
+    def epsilon(self, delta: ArrayLike) -> Bounds:
+        """Smallest epsilon >= 0 with delta(epsilon) <= delta; inf where there is none.
+
+        delta: in [0, 1]; a number or an array. Raises as `delta` does.
+        """
+        return _unwrapped(self._epsilon(check_delta(delta)))
+
+    @abstractmethod
+    def compose(self, times: int) -> PrivacyProfile:
+        """Profile of `times` independent releases, each with this profile; times >= 1."""
+
+    @abstractmethod
+    def scaled(self, factor: float) -> PrivacyProfile:
+        """Profile of the same release with its noise multiplied by factor > 0."""
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """By which the noise must be multiplied for delta(epsilon) to become exactly `delta`.
+
+        epsilon: finite, > 0; delta: in (0, 1), or 0 where the noise can be purely private. The
+        delta that is reached is within 1e-10, relatively, of the one asked for; less only if the
+        profile is so steep that neighbouring floating-point scales differ by more. Where the
+        bounds of delta are wider than rounding it is their upper end that is reached. Raises
+        ValueError where no finite factor does it.
+        """
+        check_target(epsilon, delta)
+        if delta == 0:
+            raise ValueError("delta = 0: this noise has no pure guarantee, ask for delta > 0")
+
+        def excess(log_factor: np.ndarray) -> np.ndarray:
+            profiles = [self.scaled(float(np.exp(each))) for each in log_factor]
+            bounds = [profile.log_delta(epsilon) for profile in profiles]
+            reached = np.array([getattr(each, self.calibrated_curve) for each in bounds])
+            return np.maximum(reached, _LOG_NOTHING) - np.log(delta)
+
+        limit = _LARGEST_LOG_FACTOR
+        root = falling_root(
+            excess, np.zeros(1), np.ones(1), floor=-limit, ceiling=limit, tolerance=1e-11
+        )[0]
+        if abs(excess(np.array([root]))[0]) <= 1e-10:
+            return float(np.exp(root))
+        # Where delta is so steep that no double reaches it: the next scale on the private side.
+        around = root + 8 * ULP * max(abs(root), 1.0) * np.array([-1.0, 1.0])
+        if excess(around)[0] > 0 >= excess(around)[1]:
+            return float(np.exp(around[1]))
+        raise ValueError(
+            f"no multiple of this noise has delta({epsilon:g}) = {delta:g}; the search ended at "
+            f"the multiple {np.exp(root):g}"
+        )
+
+    def survival(self, epsilon: ArrayLike) -> np.ndarray:
+        """P(L > epsilon), x ~ P; epsilon as in `delta`. Returns an array of its shape."""
+        return self._survival(check_epsilon(epsilon))
+
+    @abstractmethod
+    def sample_losses(
+        self, rng: np.random.Generator, n: int, *, reverse: bool = False
+    ) -> np.ndarray:
+        """Draw n privacy losses log p(x)/q(x), x ~ P; with `reverse`, x ~ Q of the same log p/q.
+
+        Returns a float64 array of shape (n,); +-inf where only one of the two can produce x.
+        """
+
+    @abstractmethod
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        """log delta with bounds for a validated array of epsilons."""
+
+    def _survival(self, epsilon: np.ndarray) -> np.ndarray:
+        raise NotImplementedError(f"P(L > epsilon) is not known for {type(self).__name__}")
+
+    def _epsilon(self, delta: np.ndarray) -> Bounds:
+        """Epsilon with bounds for a validated array of deltas: where the curves reach delta.
+
+        The bounds are at most twice as far from the value as the crossings of the curves, or 1e-9
+        of the value.
+        """
+        shape, delta = delta.shape, delta.ravel()
+        value = self._crossing(delta)
+        log_target = np.log(np.where(delta > 0, delta, 1.0))
+        lower, upper = (np.minimum(value, self._ceiling) for _ in range(2))
+        for bound, curve, sign in ((lower, 0, -1.0), (upper, 2, 1.0)):
+            step = 1e-9 * np.maximum(bound, 1e-3)
+            moving = (delta > 0) & (bound > 0 if sign < 0 else bound < self._ceiling)
+            while moving.any():
+                excess = self._log_delta(bound[moving])[curve] - log_target[moving]
+                moving[moving] = sign * excess > 0
+                bound[moving] = np.clip(bound[moving] + sign * step[moving], 0.0, self._ceiling)
+                moving &= bound > 0 if sign < 0 else bound < self._ceiling
+                step *= 2
+        lower, upper = (np.where(b < self._ceiling, b, self.largest_loss) for b in (lower, upper))
+        bounds = np.minimum(lower, value), value, np.maximum(upper, value)
+        return Bounds(*(bound.reshape(shape) for bound in bounds))
+
+    def _crossing(self, delta: np.ndarray) -> np.ndarray:
+        """Smallest epsilon at which the curve of values is at most delta."""
+        result = np.where(delta > 0, 0.0, self.largest_loss)
+        log_target = np.log(np.where(delta > 0, delta, 1.0))
+        search = log_target < self._log_delta(np.zeros(1)).value[0]
+
+        def excess(epsilon: np.ndarray, target: np.ndarray) -> np.ndarray:
+            return np.maximum(self._log_delta(epsilon).value, _LOG_NOTHING) - target
+
+        count = np.count_nonzero(search)
+        root = falling_root(
+            excess,
+            np.zeros(count),
+            np.ones(count),
+            floor=0.0,
+            ceiling=self._ceiling,
+            args=(log_target[search],),
+        )
+        result[search] = np.where(root < _LARGEST_EPSILON, root, np.inf)
+        return result
+
+    @property
+    def _ceiling(self) -> float:
+        """Where searches for epsilon end."""
+        return min(self.largest_loss, _LARGEST_EPSILON)
+
+
+def check_target(epsilon: float, delta: float) -> None:
+    """TypeError or ValueError unless (epsilon, delta) is one budget: finite > 0, and in [0, 1)."""
+    check_positive("epsilon", epsilon)
+    if np.ndim(check_delta(delta)) or delta >= 1:
+        raise ValueError(f"delta must be one number in [0, 1), got {delta}")
+
+
+def check_epsilon(epsilon: ArrayLike) -> np.ndarray:
+    """Epsilon as a float array, or TypeError / ValueError naming what is wrong with it."""
+    array = _real_array("epsilon", epsilon)
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        raise ValueError(f"epsilon must be finite and >= 0, got {array[bad].flat[0]}")
+    return array
+
+
+def check_delta(delta: ArrayLike) -> np.ndarray:
+    """Delta as a float array, or TypeError / ValueError naming what is wrong with it."""
+    array = _real_array("delta", delta)
+    bad = ~((array >= 0) & (array <= 1))
+    if bad.any():
+        raise ValueError(f"delta must lie in [0, 1], got {array[bad].flat[0]}")
+    return array
+
+
+def check_positive(name: str, value: float) -> None:
+    """TypeError or ValueError unless `value` is one finite number above zero."""
+    array = _real_array(name, value)
+    if array.ndim:
+        raise TypeError(f"{name} must be one number, got an array of shape {array.shape}")
+    if not (np.isfinite(array) and array > 0):
+        raise ValueError(f"{name} must be finite and > 0, got {value}")
+
+
+def check_count(name: str, value: int, minimum: int = 1) -> int:
+    """`value` as an int of at least `minimum`, or TypeError / ValueError."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if count < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {count}")
+    return count
+
+
+def _real_array(name: str, value: ArrayLike) -> np.ndarray:
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be a real number or an array of them, got {value!r}")
+    return array.astype(float)
+
+
+def _unwrapped(bounds: Bounds) -> Bounds:
+    if np.ndim(bounds.value):
+        return bounds
+    return Bounds(*(float(bound) for bound in bounds))

@@ -1,0 +1,287 @@
+"""Optimal strategies of the matrix mechanism, with a certificate of their optimality.
+
+A strategy A with unit l2 column norms is measured with i.i.d. Gaussian noise; the workload W is
+then answered with total variance sigma^2 tr(V X^-1), V = W^T W, X = A^T A. The best X solves
+
+    minimise  tr(V X^-1)   subject to   diag(X) <= 1,  X positive definite          (primal)
+    maximise  tr((D^1/2 V D^1/2)^1/2)^2 / sum(v)   over   D = diag(v), v > 0        (dual)
+
+(Li et al. 2015; Yuan et al. 2016 for the convex program). With M = (D^1/2 V D^1/2)^1/2 the
+Lagrangian is least at X(v) = D^-1/2 M D^-1/2, so that v is optimal where diag X(v) = 1, that is
+where v = diag M. Every v bounds the optimum from below and every feasible X from above: the
+distance of the two is the certified gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from mechanisms.contract.query import Unsupported
+
+# Relative gaps at which the solvers stop; where V is singular the optimum is only approached,
+# and what FLOOR costs is part of the gap.
+TOLERANCE, SINGULAR_TOLERANCE = 1e-8, 2e-6
+SDP_TOLERANCE = 1e-6
+# Weight of the identity in X where V is singular: cells that the workload cannot tell apart are
+# measured too, with a noise of at most 1 / sqrt(FLOOR) = 1000 sigma, so that x has an estimate.
+# Less weight would cost less, but tr(V X^-1) is known to about eps / FLOOR: at 1e-9 the rounding
+# errors are as large as the gap. L-BFGS on the dual (in log v) does no better than the fixed point
+# there: after ten times the work its gap was above 1e-6 where the fixed point's was 1e-7.
+FLOOR = 1e-6
+LARGEST_SIZE, LARGEST_SDP_SIZE = 2048, 64
+_ITERATIONS, _MEMORY = 300, 10
+# v_i below this share of the largest is kept there: smaller ones drown in the rounding of M.
+_LEAST_SHARE = 1e-11
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Strategy:
+    """What is measured, and how far from the best it can be at most.
+
+    Args:
+        gram: X = A^T A, (n, n), positive definite with unit diagonal.
+        error: tr(V X^-1): total variance of the workload's answers at sigma = 1.
+        lower_bound: No strategy with unit columns has a smaller error.
+    """
+
+    gram: np.ndarray
+    error: float
+    lower_bound: float
+
+    @property
+    def gap(self) -> float:
+        """error / lower_bound - 1: the certified relative distance from the optimum."""
+        return max(self.error / self.lower_bound - 1, 0.0)
+
+    @cached_property
+    def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues (ascending, n) and eigenvectors (n, n, one per column) of X."""
+        values, vectors = linalg.eigh(self.gram)
+        if values[0] <= 0:
+            raise ArithmeticError(f"the strategy is singular: least eigenvalue {values[0]:.3g}")
+        return values, vectors
+
+
+def optimal_strategy(gram: np.ndarray) -> Strategy:
+    """The best strategy for V = `gram` by an accelerated fixed point; at most 10 n^2 floats.
+
+    The iteration is v <- v diag(X(v))^2. The plain fixed point v <- diag M = v diag(X(v)) halves
+    the error of log v at best (M is homogeneous of degree 1/2 in v); doubling its step removes
+    that, and Anderson's extrapolation the rest.
+
+    Args:
+        gram: (n, n), symmetric positive semidefinite, not zero, n <= 2048. Cells that no query
+            asks for (zero on the diagonal) are measured by themselves.
+
+    Returns:
+        A strategy with a gap of at most 1e-8, or 2e-6 where V is singular: there the optimal X
+        is singular as well, and X is mixed with 1e-6 of the identity.
+
+    Raises:
+        ValueError: `gram` is no such matrix.
+        Unsupported: n is too large, or the gap is not reached in 300 iterations.
+    """
+    gram = _checked(gram)
+    require_size(len(gram))
+    asked = np.diag(gram) > 0
+    if not asked.all():
+        return _with_unasked(optimal_strategy(gram[np.ix_(asked, asked)]), asked)
+    unit = np.diag(gram).max()
+    gram = gram / unit
+    log_v = 0.5 * np.log(np.diag(gram))
+    points, moves = [], []
+    best, error, bound, last = None, np.inf, 0.0, 0.0
+    for _ in range(_ITERATIONS):
+        v = np.exp(log_v)
+        dual = _dual(gram, v)
+        strategy = _primal(v, dual)
+        reached = _error(gram, strategy)
+        if reached < error:
+            best, error = strategy, reached
+        bound = max(bound, dual.bound)
+        if error <= bound * (1 + (TOLERANCE if dual.regular else SINGULAR_TOLERANCE)):
+            return Strategy(gram=best, error=error * unit, lower_bound=bound * unit)
+        if dual.bound < last:
+            # Extrapolated too far: again from the last point, without its history.
+            points, moves, last = points[-1:], moves[-1:], 0.0
+        else:
+            points = [*points[1 - _MEMORY :], log_v]
+            # diag X up to a factor, since the bound does not depend on the scale of v.
+            excess = dual.diagonal / v * (v.sum() / dual.roots.sum())
+            moves = [*moves[1 - _MEMORY :], 2 * np.log(np.maximum(excess, 1e-3))]
+            last = dual.bound
+        log_v = _extrapolated(points, moves, np.sqrt(v))
+        log_v = np.maximum(log_v - log_v.max(), np.log(_LEAST_SHARE))
+    raise Unsupported(
+        f"found no optimal strategy for {len(gram)} cells in {_ITERATIONS} iterations: the gap "
+        f"reached is {error / bound - 1:.3g}; state a workload with fewer or more similar cells"
+    )
+
+
+def sdp_strategy(gram: np.ndarray) -> Strategy:
+    """The same program handed to CVXPY as it stands (matrix_frac, solved by Clarabel).
+
+    An oracle for `optimal_strategy`: it shares only the certificate with it.
+
+    Args, raises: As `optimal_strategy`, with n <= 64.
+
+    Returns:
+        A strategy with a gap of at most 1e-6, or 2e-6 where V is singular.
+    """
+    gram = _checked(gram)
+    require_sdp_size(len(gram))
+    import cvxpy
+
+    asked = np.diag(gram) > 0
+    if not asked.all():
+        return _with_unasked(sdp_strategy(gram[np.ix_(asked, asked)]), asked)
+    unit = np.diag(gram).max()
+    gram = gram / unit
+    values, vectors = linalg.eigh(gram)
+    kept = values > _rounding(values)
+    variable = cvxpy.Variable(gram.shape, PSD=True)
+    error = cvxpy.matrix_frac(vectors[:, kept] * np.sqrt(values[kept]), variable)
+    columns = cvxpy.diag(variable) <= 1
+    problem = cvxpy.Problem(cvxpy.Minimize(error), [columns])
+    problem.solve(solver=cvxpy.CLARABEL)
+    if problem.status not in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE):
+        raise Unsupported(f"got no strategy from the convex solver: status {problem.status!r}")
+    found = 0.5 * (variable.value + variable.value.T)
+    best = _feasible(found, regular=bool(kept.all()))
+    v = np.maximum(columns.dual_value, _LEAST_SHARE * columns.dual_value.max())
+    strategy = Strategy(
+        gram=best,
+        error=_error(gram, best) * unit,
+        lower_bound=_dual(gram, v).bound * unit,
+    )
+    if strategy.gap > (SDP_TOLERANCE if kept.all() else SINGULAR_TOLERANCE):
+        raise Unsupported(f"got no optimal strategy from the convex solver: gap {strategy.gap:.3g}")
+    return strategy
+
+
+def require_size(size: int) -> None:
+    """Raise Unsupported, with the expected cost, for more cells than an optimisation can take."""
+    if size > LARGEST_SIZE:
+        raise Unsupported(
+            f"optimises over at most {LARGEST_SIZE} cells per factor of the workload, got {size}: "
+            f"it would take about {_duration(10 * (size / 1024) ** 3)} and "
+            f"{80 * size**2 / 2**30:.3g} GiB; use the identity workload, or one factor per axis"
+        )
+
+
+def require_sdp_size(size: int) -> None:
+    """Raise Unsupported, with the expected time, for more cells than the SDP solver can take."""
+    if size > LARGEST_SDP_SIZE:
+        raise Unsupported(
+            f"gives the convex solver at most {LARGEST_SDP_SIZE} cells per factor of the workload, "
+            f"got {size}: it would take about {_duration(120 * (size / 64) ** 5)}; use "
+            "matrix-mechanism, which finds the same strategy"
+        )
+
+
+class _Dual(NamedTuple):
+    """The dual at one v: roots and vectors of M, its diagonal, the bound, whether V is regular."""
+
+    roots: np.ndarray
+    vectors: np.ndarray
+    diagonal: np.ndarray
+    bound: float
+    regular: bool
+
+
+def _dual(gram: np.ndarray, v: np.ndarray) -> _Dual:
+    root_v = np.sqrt(v)
+    scaled = gram * root_v
+    scaled *= root_v[:, None]
+    values, vectors = linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
+    if values[0] < -10 * _rounding(values):
+        raise ValueError("the Gram matrix of a workload must be positive semidefinite")
+    # Values that are rounding errors are dropped: that can only lower the bound.
+    roots = np.sqrt(np.where(values > _rounding(values), values, 0.0))
+    return _Dual(
+        roots=roots,
+        vectors=vectors,
+        diagonal=np.square(vectors) @ roots,
+        bound=float(roots.sum() ** 2 / v.sum()),
+        regular=bool(roots.all()),
+    )
+
+
+def _primal(v: np.ndarray, dual: _Dual) -> np.ndarray:
+    """X(v), made feasible."""
+    found = (dual.vectors * dual.roots) @ dual.vectors.T
+    root_v = np.sqrt(v)
+    found /= root_v
+    found /= root_v[:, None]
+    return _feasible(found, regular=dual.regular)
+
+
+def _feasible(found: np.ndarray, *, regular: bool) -> np.ndarray:
+    """X / max diag(X) with its diagonal raised to 1, which only lowers tr(V X^-1); in place."""
+    found *= (1.0 if regular else 1 - FLOOR) / np.diag(found).max()
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def _error(gram: np.ndarray, strategy: np.ndarray) -> float:
+    """tr(V X^-1), infinite where X is not numerically positive definite."""
+    try:
+        factor = linalg.cho_factor(strategy, lower=True, check_finite=False)
+    except linalg.LinAlgError:
+        return np.inf
+    return float(np.trace(linalg.cho_solve(factor, gram, check_finite=False)))
+
+
+def _extrapolated(
+    points: list[np.ndarray], moves: list[np.ndarray], weights: np.ndarray
+) -> np.ndarray:
+    """The next point: Anderson's combination of the last ones, in the weighted l2 norm.
+
+    It takes the affine combination of the points whose combined move is least (Walker and Ni
+    2011); with one point, that point and its move.
+    """
+    following = points[-1] + moves[-1]
+    if len(points) == 1:
+        return following
+    bends = np.diff(moves, axis=0).T
+    share = np.linalg.lstsq(bends * weights[:, None], moves[-1] * weights, rcond=1e-8)[0]
+    return following - (np.diff(points, axis=0).T + bends) @ share
+
+
+def _with_unasked(strategy: Strategy, asked: np.ndarray) -> Strategy:
+    """The same strategy where cells without a query are measured by themselves."""
+    gram = np.eye(len(asked))
+    gram[np.ix_(asked, asked)] = strategy.gram
+    return Strategy(gram=gram, error=strategy.error, lower_bound=strategy.lower_bound)
+
+
+def _rounding(values: np.ndarray) -> float:
+    """Below this, eigenvalues of a positive semidefinite matrix may be rounding errors."""
+    return len(values) * np.finfo(float).eps * float(values.max())
+
+
+def _checked(gram: np.ndarray) -> np.ndarray:
+    gram = np.asarray(gram, dtype=float)
+    if gram.ndim != 2 or gram.shape[0] != gram.shape[1] or not gram.size:
+        raise ValueError(f"the Gram matrix of a workload must be square, got shape {gram.shape}")
+    if not np.isfinite(gram).all():
+        raise ValueError("the Gram matrix of a workload must be finite, got NaN or infinity")
+    diagonal = np.diag(gram)
+    largest = float(np.abs(gram).max())
+    if diagonal.max() <= 0 or largest > diagonal.max() * (1 + 1e-9) or diagonal.min() < 0:
+        raise ValueError("the Gram matrix of a workload must be positive semidefinite, not zero")
+    if np.abs(gram - gram.T).max() > 1e-9 * largest:
+        raise ValueError("the Gram matrix of a workload must be symmetric")
+    return gram
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"

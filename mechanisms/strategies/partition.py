@@ -1,0 +1,174 @@
+"""Stage 1 of DAWA: a private partition of a vector into intervals whose cells are alike.
+
+The cost of a bucket is its deviation sum |x_i - mean|, the error of spreading its total evenly,
+plus the expected size of the noise on that total, plus Laplace noise. The cheapest partition wins.
+
+Sensitivity: moving one cell by 1 moves its own distance from the mean by 1 - 1/l and the l - 1
+others by 1/l each, so the deviation of a bucket of l cells by at most 2 (1 - 1/l). A change of l1
+norm D within the bucket is a chain of such moves: 2 (1 - 1/l) D, with D <= 1 where one record is
+added or removed and D <= 2 where one is replaced.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechanisms.strategies.tree import BlockTree
+
+
+def dyadic_partition(
+    values: np.ndarray,
+    l1_sensitivity: float,
+    epsilon: float,
+    charge: float,
+    rng: np.random.Generator,
+    trials: int,
+) -> np.ndarray:
+    """The cheapest of the partitions into aligned intervals of 2^k cells; epsilon-DP.
+
+    Proof. A cell lies in one aligned interval of every length, log-many in all, so by the
+    sensitivity above the vector of all their deviations moves by at most D S in l1 norm, with
+    S = sum_k 2 (1 - 2^-k), D = l1_sensitivity. Every cost, that of single cells included, gets
+    Laplace noise of scale D S / epsilon: publishing all costs would be epsilon-DP (Dwork et al.
+    2006), and clamping them and finding the cheapest partition is post-processing.
+
+    (Intervals at every offset would put a cell into 2^k intervals of length 2^k. Single cells
+    have no deviation, and the proof would let them go without noise; then they would be the
+    only buckets that noise never makes dearer, and empty regions would fall apart.)
+
+    Args:
+        values: (n,); where n is no power of two, the last interval of a length is what is left.
+        charge: Cost of a bucket beside its deviation, and the least that noise leaves of it.
+
+    Returns:
+        Where buckets start, boolean (trials, n).
+    """
+    size = len(values)
+    tree = BlockTree(shape=(size,), branching=2, height=(size - 1).bit_length() + 1)
+    lengths = tree.counts(np.ones(size))
+    sensitivity = sum(2 * (1 - 1 / length.max()) for length in lengths)
+    scale = l1_sensitivity * sensitivity / epsilon
+    splits = []
+    best = None
+    for level, (length, total) in enumerate(zip(lengths, tree.counts(values), strict=True)):
+        starts = np.arange(0, size, 2**level)
+        means = np.repeat(total / length, length.astype(int))
+        deviations = np.add.reduceat(np.abs(values - means), starts)
+        noise = rng.laplace(scale=scale, size=(trials, len(starts))) if scale else 0.0
+        own = np.maximum(
+            np.broadcast_to(deviations + charge, (trials, len(starts))) + noise, charge
+        )
+        children = own if best is None else tree.block_sums(best)
+        splits.append(children < own)
+        best = np.minimum(own, children)
+
+    starts = np.zeros((trials, size), dtype=bool)
+    reached = np.ones((trials, 1), dtype=bool)
+    for level in range(tree.height - 1, -1, -1):
+        starts[:, :: 2**level] |= reached & ~splits[level]
+        if level:
+            reached = tree.spread(reached & splits[level], level - 1)
+    return starts
+
+
+def published_partition(
+    values: np.ndarray,
+    l1_sensitivity: float,
+    epsilon: float,
+    charge: float,
+    rng: np.random.Generator,
+    trials: int,
+) -> np.ndarray:
+    """The cheapest partition into intervals of 2^k cells at any offset, as the authors publish it.
+
+    Noise of scale (2 - 1/l - 1/n) l1_sensitivity / epsilon on intervals of l > 1 cells and none on
+    single cells (Li et al. 2014, Section 3, and the code published with it). Not epsilon-DP: cells
+    stay single where every longer interval around them comes out dear, and as no noise of their
+    own is at stake, what one record does to all those intervals adds up.
+
+    Arguments and result as in `dyadic_partition`.
+    """
+    size = len(values)
+    deviations = running_deviations(values)
+    lengths = 2 ** np.arange(len(deviations))
+    # costs[k, :, i] is the cost of the bucket of length 2^k that ends before cell i.
+    costs = np.full((len(lengths), trials, size + 1), np.inf)
+    for cost, deviation, length in zip(costs, deviations, lengths, strict=True):
+        scale = (2 - 1 / length - 1 / size) * l1_sensitivity / epsilon if length > 1 else 0.0
+        noise = scale * rng.laplace(size=(trials, len(deviation)))
+        cost[:, length:] = np.maximum(deviation + charge + noise, charge)
+
+    # A shortest path is sequential in the cells; trials and lengths go together.
+    cheapest = np.zeros((trials, size + 1))
+    came_from = np.zeros((trials, size + 1), dtype=int)
+    for end in range(1, size + 1):
+        fitting = lengths[lengths <= end][::-1]  # of equal costs the longest bucket
+        totals = cheapest[:, end - fitting] + costs[: len(fitting), :, end].T[:, ::-1]
+        choice = totals.argmin(axis=1)
+        cheapest[:, end] = np.take_along_axis(totals, choice[:, None], axis=1)[:, 0]
+        came_from[:, end] = end - fitting[choice]
+
+    starts = np.zeros((trials, size), dtype=bool)
+    rows = np.arange(trials)
+    place = np.full(trials, size)
+    while place.any():
+        place = came_from[rows, place]
+        starts[rows, place] = True
+    return starts
+
+
+def running_deviations(values: np.ndarray) -> list[np.ndarray]:
+    """sum |x_i - mean| over every interval of 1, 2, 4, ... cells, in O(n log^2 n).
+
+    Entry k has shape (n - 2^k + 1,), by the interval's first cell. With c cells below the mean m
+    and s their sum, the deviation is 2 (c m - s).
+    """
+    size = len(values)
+    order = OrderStatistics(values)
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    deviations = []
+    for level in range(size.bit_length()):
+        first = np.arange(size - 2**level + 1)
+        last = first + 2**level
+        means = (sums[last] - sums[first]) / 2**level
+        count, total = order.below(first, last, means)
+        # Below zero by rounding only.
+        deviations.append(np.maximum(2 * (count * means - total), 0.0))
+    return deviations
+
+
+class OrderStatistics:
+    """Number and sum of the values below a threshold in any interval: a wavelet matrix.
+
+    The values are split by the bits of their ranks, the highest first, each time stably into
+    those with a zero and those with a one; prefix counts and sums of the zeros answer queries.
+    """
+
+    def __init__(self, values: np.ndarray):
+        order = np.argsort(values, kind="stable")
+        ranks = np.empty(len(values), dtype=int)
+        ranks[order] = np.arange(len(values))
+        self._sorted = values[order]
+        self._levels = []
+        for bit in range(len(values).bit_length() - 1, -1, -1):
+            zero = (ranks >> bit) & 1 == 0
+            counts = np.concatenate([[0], np.cumsum(zero)])
+            sums = np.concatenate([[0.0], np.cumsum(np.where(zero, values, 0.0))])
+            self._levels.append((bit, counts, sums))
+            split = np.argsort(~zero, kind="stable")
+            ranks, values = ranks[split], values[split]
+
+    def below(
+        self, first: np.ndarray, last: np.ndarray, threshold: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(count, sum) of values < threshold in [first, last), elementwise; O(log n) each."""
+        rank = np.searchsorted(self._sorted, threshold)
+        count, total = np.zeros(len(first), dtype=int), np.zeros(len(first))
+        for bit, counts, sums in self._levels:
+            one = (rank >> bit) & 1 == 1
+            count += np.where(one, counts[last] - counts[first], 0)
+            total += np.where(one, sums[last] - sums[first], 0.0)
+            first, last = (
+                np.where(one, counts[-1] + end - counts[end], counts[end]) for end in (first, last)
+            )
+        return count, total

@@ -1,0 +1,276 @@
+"""Workloads: the linear queries W x that a histogram x is asked, through their Gram matrix.
+
+The matrix mechanism sees a workload W (q x n) only through V = W^T W (n x n): the total squared
+error of unbiased answers with noise of covariance C on x is tr(W C W^T) = tr(V C). So every
+workload here gives `gram()` in closed form, without the q rows; `matrix()` writes them out for
+small n.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from mechanisms.profiles.profile import check_count
+
+
+class Workload(ABC):
+    """q linear queries over n cells; cells are numbered 0 to n - 1.
+
+    Attributes:
+        cells: n, at least 1.
+        queries: q, at least 1.
+    """
+
+    cells: int
+    queries: int
+
+    @abstractmethod
+    def gram(self) -> np.ndarray:
+        """V = W^T W, a new (n, n) float64 array."""
+
+    @abstractmethod
+    def matrix(self) -> np.ndarray:
+        """W itself, (q, n): for small n."""
+
+    def trace(self) -> float:
+        """tr V, the sum of the squares of all coefficients of W."""
+        return float(np.trace(self.gram()))
+
+
+@dataclass(frozen=True)
+class _Named(Workload):
+    """A workload that its number of cells describes."""
+
+    cells: int
+
+    def __post_init__(self) -> None:
+        check_count("cells", self.cells)
+
+
+class Identity(_Named):
+    """Every cell."""
+
+    @property
+    def queries(self):
+        return self.cells
+
+    def trace(self):
+        # Without the matrix: the number of cells has no limit here.
+        return float(self.cells)
+
+    def gram(self):
+        return np.eye(self.cells)
+
+    def matrix(self):
+        return np.eye(self.cells)
+
+
+class Total(_Named):
+    """The sum of all cells."""
+
+    queries = 1
+
+    def gram(self):
+        return np.ones((self.cells, self.cells))
+
+    def matrix(self):
+        return np.ones((1, self.cells))
+
+
+class Average(_Named):
+    """The mean of all cells."""
+
+    queries = 1
+
+    def gram(self):
+        return np.full((self.cells, self.cells), self.cells**-2.0)
+
+    def matrix(self):
+        return np.full((1, self.cells), 1 / self.cells)
+
+
+class Prefix(_Named):
+    """x_0 + ... + x_k for every k."""
+
+    @property
+    def queries(self):
+        return self.cells
+
+    def gram(self):
+        _, last = _ends(self.cells)
+        return (self.cells - last).astype(float)
+
+    def matrix(self):
+        return np.tri(self.cells)
+
+
+class AllRange(_Named):
+    """x_i + ... + x_j for every i <= j: n (n + 1) / 2 queries."""
+
+    @property
+    def queries(self):
+        return self.cells * (self.cells + 1) // 2
+
+    def gram(self):
+        first, last = _ends(self.cells)
+        return (first + 1.0) * (self.cells - last)
+
+    def matrix(self):
+        return _ranges(*np.triu_indices(self.cells), self.cells)
+
+
+@dataclass(frozen=True)
+class Width(_Named):
+    """All n - k + 1 ranges of one width k, 1 <= k <= n (k = 1 is Identity, k = n Total)."""
+
+    width: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if check_count("width", self.width) > self.cells:
+            raise ValueError(
+                f"width must be at most the number of cells, {self.cells}, got {self.width}"
+            )
+
+    @property
+    def queries(self):
+        return self.cells - self.width + 1
+
+    def gram(self):
+        # Cells i <= j share the ranges that start between j - k + 1 and i.
+        first, last = _ends(self.cells)
+        starts = np.minimum(first, self.cells - self.width) - np.maximum(last - self.width + 1, 0)
+        return np.maximum(starts + 1.0, 0.0)
+
+    def matrix(self):
+        starts = np.arange(self.queries)
+        return _ranges(starts, starts + self.width - 1, self.cells)
+
+
+@dataclass(frozen=True)
+class RandomRanges(_Named):
+    """`queries` ranges; the two ends of each are drawn uniformly and independently, then ordered.
+
+    Args:
+        cells: n.
+        queries: q, at least 1; ranges may repeat.
+        seed: Of the draw, an integer >= 0: the same seed gives the same ranges.
+    """
+
+    queries: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("queries", self.queries)
+        check_count("seed", self.seed, minimum=0)
+
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """First and last cell of every range, each (q,)."""
+        rng = np.random.default_rng(self.seed)
+        return tuple(np.sort(rng.integers(self.cells, size=(self.queries, 2)), axis=1).T)
+
+    def gram(self):
+        # Range [i, j] adds 1 on the square [i, j]^2: its four corners, summed along both axes.
+        first, last = self.ends()
+        corners = np.zeros((self.cells + 1, self.cells + 1))
+        np.add.at(corners, (first, first), 1)
+        np.add.at(corners, (last + 1, last + 1), 1)
+        np.add.at(corners, (first, last + 1), -1)
+        np.add.at(corners, (last + 1, first), -1)
+        return corners.cumsum(axis=0).cumsum(axis=1)[:-1, :-1]
+
+    def matrix(self):
+        return _ranges(*self.ends(), self.cells)
+
+
+class Explicit(Workload):
+    """A matrix (q, n) that is given.
+
+    Raises:
+        TypeError: Not an array of real numbers.
+        ValueError: Not two-dimensional, empty, NaN or infinite, or zero everywhere.
+    """
+
+    def __init__(self, matrix) -> None:
+        try:
+            array = np.asarray(matrix)
+        except ValueError:
+            raise ValueError("the rows of a workload matrix must have equal lengths") from None
+        if array.dtype.kind not in "iuf" and array.size:
+            raise TypeError(f"a workload matrix must hold real numbers, got {array.dtype}")
+        if array.ndim != 2 or not array.size:
+            raise ValueError(
+                f"a workload matrix must be a non-empty (q, n) array, got shape {array.shape}; "
+                "one query is one row, (1, n)"
+            )
+        if not np.isfinite(array).all():
+            bad = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+            raise ValueError(f"a workload matrix must be finite, got {array[bad]} at index {bad}")
+        if not array.any():
+            raise ValueError("a workload matrix must not be zero: it asks for nothing")
+        self._matrix = array.astype(float)
+        self.queries, self.cells = array.shape
+
+    def gram(self):
+        return self._matrix.T @ self._matrix
+
+    def matrix(self):
+        return self._matrix.copy()
+
+
+@dataclass(frozen=True)
+class Kronecker(Workload):
+    """W_1 x ... x W_d: every product of one query per axis of a d-dimensional histogram.
+
+    Cells are those of the C-ordered (row-major) flattened histogram.
+    """
+
+    factors: tuple[Workload, ...]
+
+    def __post_init__(self) -> None:
+        factors = tuple(self.factors) if isinstance(self.factors, (tuple, list)) else ()
+        if not factors or not all(isinstance(factor, Workload) for factor in factors):
+            raise TypeError(f"factors must be one Workload per axis, got {self.factors!r}")
+        object.__setattr__(self, "factors", factors)
+
+    @property
+    def cells(self):
+        return int(np.prod([factor.cells for factor in self.factors]))
+
+    @property
+    def queries(self):
+        return int(np.prod([factor.queries for factor in self.factors]))
+
+    def gram(self):
+        return reduce(np.kron, [factor.gram() for factor in self.factors])
+
+    def matrix(self):
+        return reduce(np.kron, [factor.matrix() for factor in self.factors])
+
+
+NAMED = {
+    "identity": Identity,
+    "total": Total,
+    "average": Average,
+    "prefix": Prefix,
+    "all-range": AllRange,
+    "width": Width,
+    "random-range": RandomRanges,
+}
+
+
+def _ends(cells: int) -> tuple[np.ndarray, np.ndarray]:
+    """The smaller and the larger index of every pair of cells, each (n, n)."""
+    index = np.arange(cells)
+    return np.minimum.outer(index, index), np.maximum.outer(index, index)
+
+
+def _ranges(first: np.ndarray, last: np.ndarray, cells: int) -> np.ndarray:
+    """One row of zeros and ones per range."""
+    index = np.arange(cells)
+    return ((first[:, None] <= index) & (index <= last[:, None])).astype(float)

@@ -1,0 +1,168 @@
+"""Which figures and tables there are, and how one of them is written to files."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+import matplotlib.pyplot as plt
+import pandas as pd
+
+import paper_figures
+from runs.frames import read_frame
+from runs.sources import source_files
+
+
+class DrawingError(Exception):
+    """A figure or table cannot be drawn from the results at hand; the message says why."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a drawing reads: rows of its experiments, and their seconds where it asks for them."""
+
+    rows: pd.DataFrame
+    timings: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One drawing: its caption, exactly the numbers that are drawn and, for figures, the figure."""
+
+    caption: str
+    data: pd.DataFrame
+    figure: plt.Figure | None = None
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure or table by name.
+
+    Args:
+        name: File name and Snakemake target, "<paper>_<figure>".
+        paper: Key of the paper.
+        kind: "figures" or "tables".
+        needs: What it reads rows of: experiments, or one data set of an experiment as
+            "experiment/dataset".
+        timings: The experiments whose seconds it reads.
+        function: Results to Drawn.
+    """
+
+    name: str
+    paper: str
+    kind: str
+    needs: tuple[str, ...]
+    timings: tuple[str, ...]
+    function: Callable[[Results], Drawn]
+
+    @property
+    def experiments(self) -> tuple[str, ...]:
+        """The experiments whose rows it reads."""
+        return tuple(dict.fromkeys(need.split("/")[0] for need in self.needs))
+
+    def sources(self) -> list[str]:
+        """Code that the drawing depends on: its module and what that imports from the project."""
+        return sorted(source_files(self.function.__module__))
+
+
+def drawing(name: str, *, kind: str, needs: tuple[str, ...], timings: tuple[str, ...] = ()):
+    """Declare a function of `Results` as a figure or table."""
+
+    def declare(function):
+        paper = name.split("_")[0]
+        function.drawing = Drawing(name, paper, kind, tuple(needs), tuple(timings), function)
+        return function
+
+    return declare
+
+
+def all_drawings() -> dict[str, Drawing]:
+    """Every drawing by name, from the modules of this folder."""
+    found = {}
+    for info in pkgutil.iter_modules(paper_figures.__path__, "paper_figures."):
+        if info.name == "paper_figures.__main__":
+            continue
+        module = importlib.import_module(info.name)
+        for value in vars(module).values():
+            if isinstance(getattr(value, "drawing", None), Drawing):
+                found[value.drawing.name] = value.drawing
+    return dict(sorted(found.items()))
+
+
+def drawings_for(available: set[str]) -> dict[str, Drawing]:
+    """The drawings that can be made of results: "experiment" and "experiment/dataset" names."""
+    return {
+        name: drawing
+        for name, drawing in all_drawings().items()
+        if available.issuperset((*drawing.needs, *drawing.timings))
+    }
+
+
+def draw(name: str, files: list[str], folder: Path) -> None:
+    """Draw `name` from result files (`*.timings.parquet` are the seconds) into `folder`.
+
+    Figures become PDF, PNG, CSV of what is drawn, and MD with the caption; tables become CSV,
+    MD and TEX. Files carry no timestamps, so the same results give the same bytes.
+    """
+    rows = [path for path in files if not str(path).endswith(".timings.parquet")]
+    timings = [path for path in files if str(path).endswith(".timings.parquet")]
+    results = Results(read_frame(*rows), read_frame(*timings))
+    drawn = all_drawings()[name].function(results)
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn.data.to_csv(folder / f"{name}.csv", index=False, float_format="%.10g")
+    if drawn.figure is None:
+        table = drawn.data.map(_shown)
+        (folder / f"{name}.md").write_text(f"{drawn.caption}\n\n{_markdown(table)}\n")
+        (folder / f"{name}.tex").write_text(_latex(table, drawn.caption))
+        return
+    (folder / f"{name}.md").write_text(f"![{name}]({name}.png)\n\n{drawn.caption}\n")
+    # A fixed salt and no dates: the same figure is the same file.
+    with matplotlib.rc_context({"svg.hashsalt": name}):
+        drawn.figure.savefig(
+            folder / f"{name}.pdf", metadata={"CreationDate": None, "ModDate": None}
+        )
+        drawn.figure.savefig(folder / f"{name}.png", dpi=200, metadata={"Software": None})
+    plt.close(drawn.figure)
+
+
+def _shown(value) -> str:
+    if isinstance(value, float):
+        return "" if pd.isna(value) else f"{value:.5g}"
+    return "" if value is None or value is pd.NA else str(value)
+
+
+def _markdown(table: pd.DataFrame) -> str:
+    header = "| " + " | ".join(table.columns) + " |"
+    rule = "|" + "|".join(" --- " for _ in table.columns) + "|"
+    lines = ["| " + " | ".join(row) + " |" for row in table.itertuples(index=False)]
+    return "\n".join([header, rule, *lines])
+
+
+def _latex(table: pd.DataFrame, caption: str) -> str:
+    escaped = table.map(_escaped)
+    lines = [" & ".join(row) + r" \\" for row in escaped.itertuples(index=False)]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            rf"\caption{{{_escaped(caption)}}}",
+            rf"\begin{{tabular}}{{{'l' * len(table.columns)}}}",
+            r"\hline",
+            " & ".join(_escaped(name) for name in table.columns) + r" \\",
+            r"\hline",
+            *lines,
+            r"\hline",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _escaped(text: str) -> str:
+    for character in "&%$#_{}":
+        text = text.replace(character, "\\" + character)
+    return text.replace("^", r"\textasciicircum{}").replace("~", r"\textasciitilde{}")

@@ -1,0 +1,70 @@
+"""Selections of result rows that several figures make."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from paper_figures.drawings import DrawingError
+from runs.rows import OK
+
+SOURCE_WORDS = {
+    "official": "official data",
+    "bundled": "data bundled with scikit-learn",
+    "simulated": "simulated data",
+    "none": "no data",
+}
+# They do not look at epsilon: lines across a panel, at any calibration.
+LEVELS = ("non-private", "random-answer")
+_PREFERENCE = ["official", "bundled", "simulated", "none"]
+
+
+def ok_rows(rows: pd.DataFrame, experiment: str, metric: str, dataset: str | None = None):
+    """Measured rows of one metric of one experiment (and data set)."""
+    chosen = (rows["experiment"] == experiment) & (rows["metric"] == metric)
+    chosen &= rows["status"] == OK
+    if dataset is not None:
+        chosen &= rows["dataset"] == dataset
+    return rows[chosen]
+
+
+def main_dataset(rows: pd.DataFrame, experiment: str) -> tuple[str, str]:
+    """The data set to draw and its source in words: official data before simulated."""
+    pairs = rows[rows["experiment"] == experiment][["dataset", "data_source"]].drop_duplicates()
+    if pairs.empty:
+        raise DrawingError(f"the results hold no rows of {experiment}; run it first")
+    pairs = pairs.sort_values("data_source", key=lambda s: s.map(_PREFERENCE.index), kind="stable")
+    dataset, source = pairs.iloc[0]
+    return dataset, f"{dataset} ({SOURCE_WORDS[source]})"
+
+
+def size_of(shape: str) -> int:
+    """M, the number of elements of a shape written as 89x89."""
+    return math.prod(int(axis) for axis in shape.split("x"))
+
+
+def failed_mechanisms(rows: pd.DataFrame, experiment: str, *datasets: str) -> str:
+    """One sentence about mechanisms that have no result at some grid point, or nothing.
+
+    Of several data sets, those are named on which it is so, unless it is so on all.
+    """
+    failed = rows[(rows["experiment"] == experiment) & rows["dataset"].isin(datasets)]
+    failed = failed[(failed["status"] != OK) & ~failed["mechanism"].isin(LEVELS)]
+    listed = []
+    for (mechanism, calibration, status), found in failed.groupby(
+        ["mechanism", "calibration", "status"], sort=False
+    ):
+        on = list(dict.fromkeys(found["dataset"]))
+        where = "" if len(on) == len(datasets) else f" on {' and '.join(on)}"
+        listed.append(f"{mechanism}{where} ({calibration}): {status}")
+    return f" Without a result at one or more budgets: {'; '.join(listed)}." if listed else ""
+
+
+def published_only(rows: pd.DataFrame, experiment: str, *datasets: str) -> str:
+    """One sentence about mechanisms that were run as published only, or nothing."""
+    own = rows[(rows["experiment"] == experiment) & rows["dataset"].isin(datasets)]
+    own = own[~own["mechanism"].isin(LEVELS)]
+    both = own.groupby("mechanism", sort=False)["calibration"].agg(set)
+    lone = [mechanism for mechanism, calibrations in both.items() if calibrations == {"published"}]
+    return f" Run as published only: {', '.join(lone)}." if lone else ""

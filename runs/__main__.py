@@ -1,0 +1,91 @@
+"""Command line: ``python -m runs run EXPERIMENT --dataset D --mechanism M`` without
+Snakemake, ``python -m runs list``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import mechanisms
+from datasets import DataError, fetch
+from experiments.contract.settings import ConfigError
+from experiments.contract.study import all_experiments
+from mechanisms.contract.mechanism import CALIBRATIONS
+from runs.cells import Cell, cells_of, results_folder
+from runs.config import read_config
+from runs.frames import read_frame
+from runs.rows import OK
+from runs.runner import CellError, run_cell
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit status (0, 1 for a cell that could not start, 2)."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except (ConfigError, mechanisms.UnknownMechanism) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except (CellError, DataError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def _list(options) -> int:
+    for name, experiment in all_experiments().items():
+        print(f"{name:<14} {experiment.PAPER:<10} data: {', '.join(experiment.DATASETS)}")
+        print(f"{'':<14} {experiment.__doc__.strip().splitlines()[0]}")
+    return 0
+
+
+def _run(options) -> int:
+    config = read_config(options.config)
+    cell = Cell(
+        experiment=options.experiment,
+        dataset=options.dataset,
+        mechanism=options.mechanism,
+        calibration=options.calibration,
+    )
+    # Here all trials run in one job, whatever the config says.
+    cells = [replace(each, trial=None) for each in cells_of(config)]
+    if cell not in cells:
+        near = list(dict.fromkeys(c.stem for c in cells if c.experiment == cell.experiment))
+        raise ConfigError(
+            f"{options.config} has no cell {cell.stem}; it has "
+            f"{', '.join(near) or 'no cell of this experiment'}"
+        )
+    for name in cell.downloads(config):
+        fetch(name, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
+    out = results_folder(config) / "cells"
+    rows, timings = out / f"{cell.stem}.parquet", out / f"{cell.stem}.timings.parquet"
+    run_cell(
+        cell.specification(config), cell.sources(config), rows, timings, limits=config["limits"]
+    )
+    frame = read_frame(rows)
+    measured = frame[(frame["status"] == OK) & frame["element"].isna()]
+    summary = measured.groupby(["shape", "epsilon", "metric"], sort=False)["value"].mean()
+    print(summary.to_string())
+    for _, row in frame[frame["status"] != OK].iterrows():
+        print(f"{row['status']}: {row['shape']}, epsilon {row['epsilon']:g}: {row['message']}")
+    print(f"rows in {rows}, seconds and memory in {timings}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m runs", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="every experiment").set_defaults(run=_list)
+    run = commands.add_parser("run", help="one cell, without Snakemake")
+    run.add_argument("experiment")
+    run.add_argument("--dataset", required=True)
+    run.add_argument("--mechanism", required=True, help="a mechanism or variant of the config")
+    run.add_argument("--calibration", default="published", choices=CALIBRATIONS)
+    run.add_argument("--config", default="config/quick.yaml")
+    run.set_defaults(run=_run)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

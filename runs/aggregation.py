@@ -1,0 +1,67 @@
+"""Cells to one table per experiment, and those to the tables of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from runs.frames import TableError, check_table, read_frame
+from runs.rows import (
+    FAILURES,
+    OK,
+    read_table,
+    write_table,
+)
+
+
+def aggregate_experiment(
+    rows: list[str],
+    timings: list[str],
+    points: dict[tuple[str, str, str, str], int],
+    rows_out: Path,
+    timings_out: Path,
+    *,
+    strict: bool,
+) -> None:
+    """Join cells in the order given and check that nothing is missing.
+
+    Args:
+        points: Number of grid points of every expected cell
+            (experiment, dataset, mechanism, calibration).
+        strict: Rows with status error or timeout are an error.
+
+    Raises:
+        TableError: A cell is incomplete, rows are duplicated, a value with status ok is not
+            finite, or `strict` is broken.
+    """
+    table = read_table(*rows)
+    check_table(table, points)
+    failed = table.filter(pc.is_in(table["status"], pa.array(FAILURES)))
+    if strict and len(failed):
+        first = failed.slice(0, 1).to_pylist()[0]
+        raise TableError(
+            f"{len(failed)} grid points failed and the config says strict; the first is "
+            f"{first['experiment']}/{first['dataset']}/{first['mechanism']}--{first['calibration']} "
+            f"at epsilon {first['epsilon']:g}: {first['status']}, {first['message']}"
+        )
+    write_table(table, rows_out)
+    write_table(read_table(*timings), timings_out)
+
+
+def aggregate_results(
+    rows: list[str],
+    timings: list[str],
+    *,
+    parquet: Path,
+    csv: Path,
+    timings_csv: Path,
+    failures_csv: Path,
+) -> None:
+    """All rows of a run as Parquet; without the maps as CSV; what did not run, one row each."""
+    write_table(read_table(*rows), parquet)
+    frame = read_frame(*rows)
+    frame[frame["element"].isna()].to_csv(csv, index=False)
+    frame[frame["status"] != OK].to_csv(failures_csv, index=False)
+    read_frame(*timings).to_csv(timings_csv, index=False)

@@ -1,0 +1,159 @@
+"""The cells of a run: one (experiment, data set, mechanism, calibration) is one job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments.contract.study import (
+    Names,
+    Point,
+    Variant,
+    all_experiments,
+    also_read,
+    files_of,
+)
+from mechanisms import get_mechanism
+from runs.sources import source_files
+
+# Settings that say which cells and points there are; no number depends on them otherwise.
+_GRID = (
+    "datasets",
+    "mechanisms",
+    "mechanisms_for",
+    "calibrations",
+    "calibrations_for",
+    "split_trials",
+    "epsilons",
+    "epsilons_for",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One job. The grid over shapes, epsilon and delta is a loop inside it.
+
+    So are the trials, unless the config splits them: then `trial` is the one of this job.
+    """
+
+    experiment: str
+    dataset: str
+    mechanism: str
+    calibration: str
+    trial: int | None = None
+
+    @property
+    def stem(self) -> str:
+        """Path of its files below results/<run>/cells/, without an ending."""
+        stem = f"{self.experiment}/{self.dataset}/{self.mechanism}--{self.calibration}"
+        return stem if self.trial is None else f"{stem}--{self.trial}"
+
+    @property
+    def files(self) -> str:
+        """The data set whose files it reads: that of its own name, unless its experiment says."""
+        return files_of(all_experiments()[self.experiment], self.dataset)
+
+    def downloads(self, config: dict) -> list[str]:
+        """Entries of `datasets` that have to be fetched before it."""
+        experiment = all_experiments()[self.experiment]
+        official = data_source(self.experiment, self.dataset) == "official"
+        settings = config["experiments"][self.experiment]
+        return [self.files] * official + also_read(experiment, settings, self.dataset)
+
+    def takes_gpu(self, config: dict) -> bool:
+        """Whether it uses a CUDA device where there is one."""
+        return config["experiments"][self.experiment].get("device") == "auto"
+
+    def names(self, config: dict) -> Names:
+        """What its seeds are made of."""
+        return Names(
+            base_seed=config["seed"],
+            experiment=self.experiment,
+            dataset=self.dataset,
+            mechanism=self.mechanism,
+        )
+
+    def variant(self, config: dict) -> Variant:
+        """The mechanism with its options."""
+        use, options = variant_of(config, self.mechanism)
+        return Variant(name=self.mechanism, mechanism=get_mechanism(use), options=options)
+
+    def points(self, config: dict) -> list[Point]:
+        """Its grid, in order."""
+        experiment = all_experiments()[self.experiment]
+        settings = config["experiments"][self.experiment]
+        return experiment.points(settings, self.mechanism, self.dataset)
+
+    def sources(self, config: dict) -> list[str]:
+        """The code its numbers depend on: editing one of these files reruns the cell."""
+        modules = (
+            "runs.runner",
+            "runs.worker",
+            f"experiments.{self.experiment}",
+            # Loaders are chosen by name, so no import statement tells of them.
+            *(f"datasets.loaders.{name}" for name in {self.files, *self.downloads(config)}),
+            self.variant(config).mechanism.__module__,
+        )
+        return sorted(set().union(*(source_files(module) for module in modules)))
+
+    def specification(self, config: dict) -> dict[str, Any]:
+        """All that the cell needs of the config, as JSON data: its numbers depend on no more."""
+        use, options = variant_of(config, self.mechanism)
+        mechanism = get_mechanism(use)
+        settings = config["experiments"][self.experiment]
+        chosen = {key: settings[key] for key in settings if key not in _GRID}
+        return {
+            "paper": all_experiments()[self.experiment].PAPER,
+            "experiment": self.experiment,
+            "dataset": self.dataset,
+            "mechanism": self.mechanism,
+            "calibration": self.calibration,
+            # Named by module, so that the cell's process loads this family only.
+            "use": f"{mechanism.__module__}:{mechanism.__qualname__}",
+            "options": options,
+            "data_source": data_source(self.experiment, self.dataset),
+            "points": [point.to_list() for point in self.points(config)],
+            "settings": chosen if self.trial is None else chosen | {"trial": self.trial},
+            "seed": config["seed"],
+            "data_folder": config["data"]["folder"],
+        }
+
+
+def variant_of(config: dict, mechanism: str) -> tuple[str, dict]:
+    """The mechanism's key (or module:Class) and options behind a name in the config."""
+    variant = config["variants"].get(mechanism, {"use": mechanism, "options": {}})
+    return variant["use"], variant["options"]
+
+
+def cells_of(config: dict) -> list[Cell]:
+    """Every cell of a checked config.
+
+    A mechanism that claims no privacy (the non-private control) has no exact calibration to run on.
+    """
+    return [
+        Cell(
+            experiment=experiment,
+            dataset=dataset,
+            mechanism=mechanism,
+            calibration=calibration,
+            trial=trial,
+        )
+        for experiment, settings in config["experiments"].items()
+        for dataset in settings["datasets"]
+        for mechanism in settings["mechanisms_for"].get(dataset, settings["mechanisms"])
+        for calibration in settings["calibrations_for"].get(mechanism, settings["calibrations"])
+        if calibration == "published"
+        or get_mechanism(variant_of(config, mechanism)[0]).guarantee != "none"
+        for trial in (range(settings["trials"]) if settings["split_trials"] else [None])
+    ]
+
+
+def data_source(experiment: str, dataset: str) -> str:
+    """official, bundled, simulated or none."""
+    return all_experiments()[experiment].DATASETS[dataset]
+
+
+def results_folder(config: dict) -> Path:
+    """results/<run>."""
+    return Path("results") / config["run"]

@@ -1,0 +1,140 @@
+"""Small configs and an outside mechanism, for tests of cells and their runner."""
+
+import textwrap
+
+import pytest
+
+from runs.cells import Cell
+from runs.config import check_config
+
+# The queries of noise_only need no data, and its numbers take no time at this size.
+NOISE_ONLY = {
+    "datasets": ["fixed-sensitivity"],
+    "epsilons": [1],
+    "delta": 1e-5,
+    "sizes": ["2x2"],
+    "growth_shapes": ["2x2"],
+    "growth_epsilon": 1,
+    "growth_delta": 1e-5,
+    "gradient_shapes": ["2x2"],
+    "trials": 2,
+    "timed_draws": 1,
+}
+COUNT_QUERY = {
+    "datasets": ["city"],
+    "epsilons": [0.5],
+    "delta": 1e-7,
+    "cells_per_side": 6,
+    "trials": 4,
+    "rectangles": 5,
+    "city_pickups": 300,
+    "map_epsilons": {"default": 0.5},
+    "bounding_box": {"south": 40.4961, "north": 40.9155, "west": -74.2557, "east": -73.7004},
+}
+LINEAR_QUERIES = {
+    "datasets": ["city-grid", "city-longitude"],
+    "epsilons": [0.5],
+    "delta": 1e-6,
+    "cells_per_side": 6,
+    "line_cells": 24,
+    "trials": 4,
+    "random_queries": 15,
+    "city_pickups": 300,
+    "bounding_box": COUNT_QUERY["bounding_box"],
+}
+
+PRIVATE_DATA = {
+    "datasets": ["digits"],
+    "epsilons": [1],
+    "delta": 1e-5,
+    "classifiers": {"digits": "logistic"},
+    "records": {"digits": 200},
+    "trials": 2,
+}
+
+MECHANISM = '''
+"""A mechanism from outside the suite that does what a test wants at each epsilon."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from mechanisms import AdditiveMechanism
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+
+HERE = Path(__file__).parent
+
+
+class Odd(AdditiveMechanism):
+    """sigma = 1 / epsilon, unless something else happens first."""
+
+    key, title, paper, theorem, guarantee = "odd", "Odd", "test", "none", "approximate"
+
+    @classmethod
+    def noise_for(cls, query, budget):
+        epsilon, sigma = budget.epsilon, 1 / budget.epsilon
+        with open(HERE / "measured", "a") as file:
+            file.write(f"{epsilon:g}\\n")
+        happen(epsilon)
+        return IndependentGaussian(shape=query.shape, sigma=sigma)
+
+
+'''
+
+
+@pytest.fixture
+def make_config():
+    """A checked config with one experiment, in which every default can be replaced."""
+
+    def make(experiment="noise_only", variants=None, limits=None, **settings):
+        defaults = {
+            "noise_only": NOISE_ONLY,
+            "count_query": COUNT_QUERY,
+            "linear_queries": LINEAR_QUERIES,
+            "private_data": PRIVATE_DATA,
+        }[experiment]
+        return check_config(
+            {
+                "run": "test",
+                "limits": limits or {},
+                "variants": variants or {},
+                "experiments": {experiment: defaults | settings},
+            }
+        )
+
+    return make
+
+
+@pytest.fixture
+def odd_cell(tmp_path, monkeypatch, make_config):
+    """(cell, config, folder) of a mechanism whose `happen(epsilon)` is the code given.
+
+    The module lies in `folder`, where its file `measured` lists every epsilon as it is begun.
+    """
+
+    def make(happen, epsilons, **limits):
+        folder = tmp_path / "outside"
+        folder.mkdir()
+        code = "def happen(epsilon):\n" + textwrap.indent(textwrap.dedent(happen), "    ")
+        (folder / "odd_mechanism.py").write_text(MECHANISM + code)
+        monkeypatch.syspath_prepend(folder)
+        config = make_config(
+            variants={"odd": {"use": "odd_mechanism:Odd"}},
+            limits={"seconds": 60, "memory_gib": 2} | limits,
+            mechanisms=["odd"],
+            calibrations=["published"],
+            epsilons=epsilons,
+        )
+        names = {"experiment": "noise_only", "dataset": "fixed-sensitivity"}
+        return Cell(**names, mechanism="odd", calibration="published"), config, folder
+
+    yield make
+    # Another test's module of the same name is another one.
+    import sys
+
+    sys.modules.pop("odd_mechanism", None)

@@ -1,0 +1,616 @@
+"""The sampled auditor against pairs whose delta is known in closed form.
+
+Coverage is tested exactly where outcomes can be enumerated, else over at least 1,000 seeded runs.
+"""
+
+import itertools
+import json
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.stats import norm
+
+from mechanisms.audit import sampled_audit as audit
+from mechanisms.audit.audit_statistics import (
+    VALUE_GRID,
+    DirectedAudit,
+    Interval,
+    betting_interval,
+    clopper_pearson,
+    hockey_stick,
+    spread_on_grid,
+)
+from mechanisms.audit.sampled_audit import (
+    audit_losses,
+    audit_outputs,
+    compare_shortcut,
+    familywise_confidence,
+)
+
+MU_CALIBRATED = 0.2680511246  # analytic Gaussian at epsilon 1, delta 1e-5
+
+
+def gaussian_delta(mu, epsilon):
+    """Balle and Wang 2018, Theorem 8."""
+    return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+
+
+def gaussian_losses(mu):
+    """N(0, 1) against N(mu, 1): the loss is N(+-mu^2/2, mu^2)."""
+
+    def draw(rng, n, reverse):
+        return rng.normal(-(mu**2) / 2 if reverse else mu**2 / 2, mu, n)
+
+    return draw
+
+
+def randomised_response_losses(keep):
+    """P shows its own value with probability `keep`, Q another one; else both show noise."""
+
+    def draw(rng, n, reverse):
+        return np.where(rng.random(n) < keep, -np.inf if reverse else np.inf, 0.0)
+
+    return draw
+
+
+def laplace_losses(epsilon):
+    """Laplace noise of scale 1 on 0 (P) and on epsilon (Q)."""
+
+    def draw(rng, n, reverse):
+        x = rng.laplace(size=n) + (epsilon if reverse else 0.0)
+        return np.clip(epsilon - 2 * x, -epsilon, epsilon)
+
+    return draw
+
+
+def spherical_losses(dimension, variance, shift, full=False):
+    """R1SMG noise v sqrt(variance) z against itself moved by `shift`.
+
+    Density ~ r^(1-M) exp(-r^2 / (2 variance)); the radius and the cosine to the shift suffice.
+    """
+
+    def log_density(square):
+        return -(dimension - 1) / 2 * np.log(square) - square / (2 * variance)
+
+    def draw(rng, n, reverse):
+        radius = np.sqrt(variance) * np.abs(rng.standard_normal(n))
+        if full:
+            directions = rng.standard_normal((n, dimension))
+            directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+            noise = directions * radius[:, None]
+            moved = noise - shift * np.eye(1, dimension)
+            square, moved_square = (noise**2).sum(axis=1), (moved**2).sum(axis=1)
+        else:
+            cosine = rng.choice((-1, 1), n) * np.sqrt(rng.beta(0.5, (dimension - 1) / 2, n))
+            square = radius**2
+            moved_square = square + shift**2 - 2 * radius * shift * cosine
+        losses = log_density(square) - log_density(moved_square)
+        return -losses if reverse else losses
+
+    return draw
+
+
+# --- bounds of probabilities and means -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("tail", [0.05, 0.001])
+@pytest.mark.parametrize("trials", [1, 20, 200])
+def test_clopper_pearson_covers_exactly(trials, tail):
+    """The error is largest just beyond a bound; there it must reach `tail`, and not pass it."""
+    hits = np.arange(trials + 1)
+    lower, upper = clopper_pearson(hits, trials, tail)
+    just_below, just_above = lower[1:, None] * (1 - 1e-9), upper[:-1, None] * (1 + 1e-9)
+    errors_low = (stats.binom.pmf(hits, trials, just_below) * (lower > just_below)).sum(axis=1)
+    errors_high = (stats.binom.pmf(hits, trials, just_above) * (upper < just_above)).sum(axis=1)
+    assert errors_low == pytest.approx(tail, rel=1e-3)
+    assert errors_high == pytest.approx(tail, rel=1e-3)
+
+
+def test_clopper_pearson_of_no_hit_and_of_only_hits():
+    lower, upper = clopper_pearson([0, 1000], 1000, 0.001)
+    assert lower[0] == 0 and upper[1] == 1
+    assert upper[0] == pytest.approx(1 - 0.001**0.001, rel=1e-12)
+    assert lower[1] == pytest.approx(0.001**0.001, rel=1e-12)
+
+
+@pytest.mark.parametrize("tail", [0.5, 0.01])
+@pytest.mark.parametrize("values", [(0.0, 0.05, 1.0), (0.0, 1.0, 1.0), (0.0, 0.4, 0.6)])
+def test_betting_interval_covers_exactly(values, tail):
+    """Every outcome of 24 samples of a three-valued variable, weighed by its probability."""
+    trials = 24
+    counts = np.array(
+        [(i, j, trials - i - j) for i, j in itertools.product(range(trials + 1), repeat=2)
+         if i + j <= trials]
+    )  # fmt: skip
+    bounds = [betting_interval(np.array(values), c.astype(float), tail) for c in counts]
+    lower, upper = np.array([(b.lower, b.upper) for b in bounds]).T
+    worst = 0.0
+    for a, b in itertools.product(np.linspace(0, 1, 41), repeat=2):
+        if a + b > 1 + 1e-9:
+            continue
+        p = np.array([a, b, max(0.0, 1 - a - b)])
+        mean = p @ values
+        pmf = stats.multinomial.pmf(counts, trials, p)
+        slack = 1e-9  # of the root
+        error_low, error_high = pmf @ (lower > mean + slack), pmf @ (upper < mean - slack)
+        assert max(error_low, error_high) <= tail
+        worst = max(worst, error_low, error_high)
+    assert worst > tail / 20  # the bound is not vacuous
+
+
+def test_betting_adapts_to_the_variance():
+    """Values of 0.05 seen with probability 0.01: within 1.5 of the Gaussian limit."""
+    trials, tail = 10**6, 1e-4
+    bound = betting_interval(np.array([0.0, 0.05]), np.array([0.99, 0.01]) * trials, tail)
+    deviation = norm.isf(tail) * 0.05 * math.sqrt(0.01 / trials)
+    assert deviation < 5e-4 - bound.lower < 1.5 * deviation
+    # From above a value of 1 may have been missed, at a cost near log(1/tail) / trials.
+    assert deviation < bound.upper - 5e-4 < 1.5 * deviation - math.log(tail) / trials
+
+
+def test_betting_at_the_ends():
+    assert betting_interval(np.array([0.0]), np.array([50.0]), 0.01).lower == 0
+    assert betting_interval(np.array([1.0]), np.array([50.0]), 0.01).upper == 1
+    assert betting_interval(np.array([1.0]), np.array([50.0]), 0.01).lower < 0.01 ** (1 / 50)
+    one = betting_interval(np.array([0.0, 1.0]), np.array([0.0, 1.0]), 0.01)  # a single sample
+    assert one.lower == pytest.approx(0.01) and one.upper == 1
+
+
+def test_grid_keeps_count_and_mean_and_never_tightens():
+    rng = np.random.default_rng(3)
+    values = np.concatenate((rng.beta(0.3, 3.0, 500), 10.0 ** -rng.uniform(0, 20, 20), [0, 1, 1]))
+    weights = spread_on_grid(values)
+    assert weights.sum() == pytest.approx(len(values), rel=1e-13)
+    assert weights @ VALUE_GRID == pytest.approx(values.sum(), rel=1e-13)
+    exact = betting_interval(values, np.ones(len(values)), 0.01)
+    coarse = betting_interval(VALUE_GRID, weights, 0.01)
+    assert exact.lower * (1 - 1e-3) < coarse.lower <= exact.lower + 1e-9
+    assert exact.upper - 1e-9 <= coarse.upper < exact.upper * (1 + 1e-3)
+
+
+def test_grid_of_values_below_its_first_step():
+    values = np.full(3, 1e-14)
+    bound = betting_interval(VALUE_GRID, spread_on_grid(values), 0.01)
+    assert bound.lower <= 1e-14 and bound.upper > 0.5
+
+
+def test_hockey_stick():
+    assert hockey_stick(0.5, 0.1, 1.0) == pytest.approx(0.5 - 0.1 * math.e, rel=1e-14)
+    assert hockey_stick(0.5, 0.0, 800.0) == 0.5
+    assert hockey_stick(0.5, 1e-300, 800.0) == 0.0  # e^800 overflows
+    assert hockey_stick(0.0, 0.0, 1.0) == 0.0
+
+
+# --- audits by losses ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("mu", "epsilon", "samples"), [(1.0, 0.5, 300), (0.8, 2.0, 1000)])
+def test_null_is_covered(mu, epsilon, samples):
+    """1,000 audits at 95%: no kind of bound errs in more than 5% of the runs."""
+    delta = gaussian_delta(mu, epsilon)
+    # Test the epsilon bounds at a delta below and one above the pair's own.
+    small, large = gaussian_delta(mu, epsilon + 0.3), gaussian_delta(mu, epsilon - 0.3)
+    runs = [
+        audit_losses(gaussian_losses(mu), epsilon, samples=samples, seed=seed, confidence=0.95)
+        for seed in range(1000)
+    ]
+    directions = [d for run in runs for d in (run.forward, run.reverse)]
+    for interval in ([d.two_sample for d in directions], [d.one_sample for d in directions]):
+        lower, upper = np.array([(i.lower, i.upper) for i in interval]).T
+        assert np.mean(lower > delta) <= 0.05 and np.mean(upper < delta) <= 0.05
+        assert upper.min() < 1 and upper.mean() < 0.8
+    assert sum(run.refutes(delta) for run in runs if run.consistent) <= 50
+    assert sum(not run.delta_lower <= delta <= run.delta_upper for run in runs) <= 50
+    assert sum(run.epsilon_lower_bound(delta) > epsilon for run in runs) <= 50
+    assert sum(run.epsilon_lower_bound(small) > epsilon + 0.3 for run in runs) <= 50
+    assert sum(run.epsilon_lower_bound(large) > epsilon - 0.3 for run in runs) <= 50
+
+
+def test_calibrated_gaussian_is_not_refuted_and_bounded_from_both_sides():
+    run = audit_losses(gaussian_losses(MU_CALIBRATED), 1.0, samples=1_000_000, seed=1)
+    assert not run.refutes(1e-5)
+    assert 0.5e-5 < run.delta_lower < 1e-5 < run.delta_upper < 3e-5
+    assert 0.95 < run.epsilon_lower_bound(1e-5) < 1.0
+
+
+def test_planted_violation_is_detected():
+    """sigma x 0.8 at epsilon 1: delta is 2.2e-4, not 1e-5. 10,000 samples show it at 99.9%."""
+    draw = gaussian_losses(MU_CALIBRATED / 0.8)
+    runs = [audit_losses(draw, 1.0, samples=10_000, seed=seed) for seed in range(100)]
+    assert sum(run.refutes(1e-5) for run in runs) >= 95
+    assert all(run.epsilon_lower_bound(1e-5) > 1 for run in runs if run.refutes(1e-5))
+    # Counting alone sees nothing at 100 times as many samples.
+    run = audit_losses(draw, 1.0, samples=1_000_000, seed=0)
+    assert max(run.forward.two_sample.lower, run.reverse.two_sample.lower) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("dimension", "variance", "shift", "epsilon", "delta"),
+    [
+        (7921, 4.02110e5, math.sqrt(2), 1e-5, 0.21664),
+        (7921, 4.02110e5, math.sqrt(2), 1.0, 0.095716),
+        (7921, 4.02110e5, math.sqrt(2), 10.0, 0.034571),
+        (4, 4.0e5, 1.0, 1.0, 9.04e-4),
+        (16, 12.95, 1.0, 1.0, 0.4417),
+        (64, 3.122, 1.0, 1.0, 0.9280),
+    ],
+)
+def test_spherical_noise_matches_exact_values(dimension, variance, shift, epsilon, delta):
+    """R1SMG (r1smg2024): delta by one-dimensional integration, computed independently."""
+    draw = spherical_losses(dimension, variance, shift)
+    run = audit_losses(draw, epsilon, samples=200_000, seed=5)
+    for direction in (run.forward, run.reverse):
+        for interval in (direction.two_sample, direction.one_sample):
+            assert interval.lower < delta < interval.upper
+        assert direction.one_sample.upper - direction.one_sample.lower < 0.1 * delta + 6e-4
+
+
+def test_directions_of_an_asymmetric_pair():
+    """Half N(0, 1), half N(1, 1) against N(0, 1): both deltas in closed form."""
+    epsilon = 0.3
+
+    def draw(rng, n, reverse):
+        x = rng.standard_normal(n) + (0 if reverse else rng.random(n) < 0.5)
+        return np.log(0.5 + 0.5 * np.exp(x - 0.5))
+
+    def mixture_tail(x):
+        return 0.5 * norm.sf(x) + 0.5 * norm.sf(x - 1)
+
+    above = math.log(2 * math.exp(epsilon) - 1) + 0.5  # where the loss is epsilon
+    below = math.log(2 * math.exp(-epsilon) - 1) + 0.5  # where the loss is -epsilon
+    forward = mixture_tail(above) - math.exp(epsilon) * norm.sf(above)
+    reverse = norm.cdf(below) - math.exp(epsilon) * (1 - mixture_tail(below))
+    run = audit_losses(draw, epsilon, samples=400_000, seed=2)
+    for direction, delta in ((run.forward, forward), (run.reverse, reverse)):
+        for interval in (direction.two_sample, direction.one_sample):
+            assert interval.lower < delta < interval.upper
+    assert run.forward.delta.lower > run.reverse.delta.upper
+    assert run.delta_lower == run.forward.delta.lower
+    assert run.delta_upper == run.forward.delta.upper
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 50.0])
+def test_atoms(epsilon):
+    """A value kept with probability 0.3 can be told apart at any epsilon: delta = 0.3."""
+    run = audit_losses(randomised_response_losses(0.3), epsilon, samples=100_000, seed=1)
+    for direction in (run.forward, run.reverse):
+        assert direction.hits_b == 0
+        assert 0.29 < direction.one_sample.lower < 0.3 < direction.one_sample.upper < 0.31
+        assert direction.two_sample.lower < 0.3 < direction.two_sample.upper < 0.31
+    assert run.refutes(0.29) and not run.refutes(0.3)
+
+
+@pytest.mark.parametrize("samples", [1, 1000])
+def test_disjoint_supports(samples):
+    run = audit_losses(randomised_response_losses(1.0), 1.0, samples=samples, seed=1)
+    assert run.forward.hits_a == run.reverse.hits_a == samples
+    assert run.delta_upper == 1
+    best = 12_000 ** (-1 / samples)  # what Clopper-Pearson gives at a twelfth of 0.001
+    assert best**1.5 < run.delta_lower < best * (1 + 1e-9)
+    assert run.epsilon_lower_bound(run.delta_lower * 0.999) > 1
+
+
+@pytest.mark.parametrize("samples", [1, 1000])
+def test_equal_distributions(samples):
+    run = audit_losses(randomised_response_losses(0.0), 0.0, samples=samples, seed=1)
+    assert run.forward.hits_a == run.forward.hits_b == 0
+    assert run.delta_lower == 0 and run.epsilon_lower_bound(0.0) == 0
+    assert 0 < run.delta_upper < 1 and not run.refutes(0.0)
+
+
+def test_ties_are_not_in_the_event():
+    """Half of Laplace's losses are exactly epsilon: (epsilon, 0) holds with equality."""
+    epsilon = 0.7
+    at = audit_losses(laplace_losses(epsilon), epsilon, samples=100_000, seed=1)
+    assert at.forward.hits_a == at.forward.hits_b == at.reverse.hits_a == 0
+    assert at.delta_lower == 0 and not at.refutes(0.0)
+    below = audit_losses(laplace_losses(epsilon), epsilon - 0.1, samples=100_000, seed=1)
+    delta = 1 - math.exp(-0.05)  # of Laplace noise: 1 - e^((eps - s/b) / 2)
+    assert below.delta_lower < delta < below.delta_upper < 1.05 * delta
+    assert below.refutes(0.0)
+    assert 0.65 < below.epsilon_lower_bound(0.0) < epsilon
+
+
+def test_rounding_of_ties_is_no_violation():
+    """The textbook formula of Laplace's loss misses the tie by rounding, half of the time above."""
+    epsilon = 0.7
+
+    def draw(rng, n, reverse):
+        x = rng.laplace(size=n) + (epsilon if reverse else 0.0)
+        return np.abs(x - epsilon) - np.abs(x)
+
+    assert np.mean(draw(np.random.default_rng(1), 1000, False) > epsilon) > 0.1
+    run = audit_losses(draw, epsilon, samples=100_000, seed=1)
+    assert run.delta_lower == 0 and not run.refutes(0.0)
+    assert run == audit_losses(laplace_losses(epsilon), epsilon, samples=100_000, seed=1)
+
+
+@pytest.mark.parametrize("error", [-0.02, 0.02])
+def test_bounds_hold_for_losses_within_the_stated_rounding(monkeypatch, error):
+    """With an allowance so large that its effect shows, and without it."""
+    delta = gaussian_delta(1.0, 1.0)
+
+    def draw(rng, n, reverse):
+        return gaussian_losses(1.0)(rng, n, reverse) + error
+
+    wrong = audit_losses(draw, 1.0, samples=1_000_000, seed=1).forward.one_sample
+    assert wrong.upper < delta if error < 0 else wrong.lower > delta
+    monkeypatch.setattr(audit, "LOSS_ROUNDING", abs(error))
+    run = audit_losses(draw, 1.0, samples=1_000_000, seed=1)
+    for direction in (run.forward, run.reverse):
+        for interval in (direction.two_sample, direction.one_sample):
+            assert interval.lower < delta < interval.upper
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3, 0.05, 0.2, 0.3])
+def test_epsilon_lower_bound_is_tight(delta):
+    """Audited at epsilon 1, where delta is 0.127 (mu = 1); bounds hold for every delta."""
+    run = audit_losses(gaussian_losses(1.0), 1.0, samples=1_000_000, seed=4)
+    bound = run.epsilon_lower_bound(delta)
+    assert gaussian_delta(1.0, bound) > delta
+    if 0.05 <= delta <= 0.2:
+        assert gaussian_delta(1.0, bound + 0.25) < delta
+    if delta == 0.0:
+        assert bound > 1.0
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01, 0.05, 0.15])
+def test_epsilon_lower_bound_is_the_least_over_the_intervals(delta):
+    """Where A(E) - e^x B(E) = delta, over all A(E), B(E) that the bounds allow."""
+    found = DirectedAudit(
+        epsilon=1.0,
+        event="E",
+        trials=100,
+        hits_a=0,
+        hits_b=0,
+        probability_a=Interval(0.3, 0.4),
+        probability_b=Interval(0.05, 0.12),
+        two_sample=Interval(0.0, 1.0),
+        one_sample=Interval(0.1, 0.3),
+    )
+    a = np.linspace(0.3, 0.4, 101)
+    by_counts = np.log((a[:, None] - delta) / np.linspace(0.05, 0.12, 101)).min()
+    b_from_mean = np.exp(-1.0) * (a - 0.1)  # the largest B(E) that the mean allows
+    by_mean = np.log((a - delta) / b_from_mean).min()
+    assert found.epsilon_lower_bound(delta) == pytest.approx(max(by_counts, by_mean), rel=1e-12)
+
+
+def test_draws_that_do_not_belong_to_the_losses_are_noticed():
+    def draw(rng, n, reverse):
+        return rng.normal(0.5, 1.0, n)  # x ~ P in both directions
+
+    run = audit_losses(draw, 1.0, samples=10_000, seed=1)
+    assert not run.consistent and run.to_dict(0.1)["refuted"] is None
+    with pytest.raises(ValueError, match="contradict"):
+        run.refutes(0.1)
+
+
+# --- sampling ------------------------------------------------------------------------------------
+
+
+def test_blocks_stand_alone():
+    """Counts are those of blocks drawn in any order from spawned seeds."""
+    calls = []
+
+    def draw(rng, n, reverse):
+        calls.append(n)
+        return gaussian_losses(1.0)(rng, n, reverse)
+
+    samples = 2 * audit.LOSS_BLOCK + 17
+    run = audit_losses(draw, 0.5, samples=samples, seed=11)
+    assert calls == 2 * [audit.LOSS_BLOCK, audit.LOSS_BLOCK, 17]
+    seeds = [s.spawn(3) for s in np.random.SeedSequence(11).spawn(2)]
+    hits = sum(
+        np.count_nonzero(gaussian_losses(1.0)(np.random.default_rng(seeds[0][i]), n, False) > 0.5)
+        for i, n in ((2, 17), (0, audit.LOSS_BLOCK), (1, audit.LOSS_BLOCK))
+    )
+    assert hits == run.forward.hits_a
+
+
+def test_result_does_not_depend_on_how_a_block_is_processed():
+    """A draw that works through its block in slices of any size gives the same result."""
+
+    def sliced(size):
+        def draw(rng, n, reverse):
+            pieces = [rng.standard_normal(min(size, n - start)) for start in range(0, n, size)]
+            return np.concatenate(pieces) + (-0.5 if reverse else 0.5)
+
+        return draw
+
+    results = {audit_losses(sliced(s), 1.0, samples=70_000, seed=1) for s in (1000, 4096, 10**6)}
+    assert len(results) == 1
+    other_seed = audit_losses(sliced(1000), 1.0, samples=70_000, seed=2)
+    assert other_seed.forward != next(iter(results)).forward
+
+
+def test_memory_does_not_grow_with_samples():
+    draw = spherical_losses(7921, 4.02110e5, math.sqrt(2))
+    peaks = []
+    for samples in (200_000, 1_000_000):
+        tracemalloc.start()
+        audit_losses(draw, 1.0, samples=samples, seed=1)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.05 * peaks[0]
+    assert peaks[1] < 8_000_000  # a million float64
+
+
+def test_shortcut_check():
+    full, short = (spherical_losses(16, 12.95, 1.0, full=f) for f in (True, False))
+    assert compare_shortcut(full, short, samples=5000, seed=1) > 0.01
+    wrong = spherical_losses(20, 12.95, 1.0)
+    assert compare_shortcut(full, wrong, samples=5000, seed=1) < 1e-6
+
+    def wrong_in_reverse(rng, n, reverse):
+        return short(rng, n, reverse=False)
+
+    assert compare_shortcut(full, wrong_in_reverse, samples=5000, seed=1) < 1e-6
+
+
+# --- audits by outputs ---------------------------------------------------------------------------
+
+
+def gaussian_outputs(shift, shape=(2, 3), scale=1.0):
+    """Matrices of noise, moved so that the Frobenius distance to no shift is `shift`."""
+    offset = shift / math.sqrt(math.prod(shape))
+    return lambda rng, n: offset + scale * rng.standard_normal((n, *shape))
+
+
+def total(outputs):
+    return outputs.sum(axis=(1, 2))
+
+
+@pytest.mark.parametrize("score", [total, lambda x: -np.exp(total(x)), "logistic", "boosting"])
+def test_outputs_reveal_a_gross_violation(score):
+    run = audit_outputs(
+        gaussian_outputs(2.0), gaussian_outputs(0.0), 1.0, score=score, samples=8000, seed=1
+    )
+    delta = gaussian_delta(2.0, 1.0)
+    assert run.refutes(0.15) and run.delta_lower < delta and run.delta_upper == 1
+    for direction in (run.forward, run.reverse):
+        assert 0.5 * delta < direction.delta.lower < delta
+    assert run.epsilon_lower_bound(1e-5) > 1.0
+    assert gaussian_delta(2.0, run.epsilon_lower_bound(1e-5)) > 1e-5
+
+
+def test_boosting_sees_what_is_not_linear():
+    pair = gaussian_outputs(0.0, shape=(2,)), gaussian_outputs(0.0, shape=(2,), scale=3.0)
+    runs = {
+        s: audit_outputs(*pair, 0.5, score=s, samples=8000, seed=1)
+        for s in ("logistic", "boosting")
+    }
+    assert runs["boosting"].delta_lower > 0.3 > 0.2 > runs["logistic"].delta_lower
+
+
+@pytest.mark.parametrize(
+    ("score", "shift", "runs"),
+    [(total, 0.5, 1000), (total, 0.0, 200), ("logistic", 0.5, 200), ("boosting", 0.5, 12)],
+)
+def test_outputs_do_not_alarm_under_the_null(score, shift, runs):
+    """At 95%, with small samples, so that an event chosen on the counted half would alarm."""
+    epsilon = 0.1
+    delta = gaussian_delta(shift, epsilon) if shift else 0.0
+    pair = gaussian_outputs(shift), gaussian_outputs(0.0)
+    alarms = sum(
+        audit_outputs(*pair, epsilon, score=score, samples=400, seed=seed, confidence=0.95).refutes(
+            delta
+        )
+        for seed in range(runs)
+    )
+    assert alarms <= 0.05 * runs
+
+
+@pytest.mark.parametrize("score", [lambda x: x[:, 0], "logistic"])
+def test_counted_outputs_are_not_those_of_the_training(score):
+    """Fitting, choosing the event and counting each draw outputs of their own."""
+    shown = {True: [], False: []}
+
+    def recorded(is_p):
+        def draw(rng, n):
+            outputs = rng.random((n, 1))
+            shown[is_p].append(outputs[:, 0])
+            return outputs
+
+        return draw
+
+    run = audit_outputs(recorded(True), recorded(False), 0.0, score=score, samples=3000, seed=1)
+    everything = np.concatenate(shown[True] + shown[False])
+    assert len(everything) == len(np.unique(everything)) == 6000
+    assert run.forward.trials == 1500 and run.delta_lower == 0
+
+
+def test_outputs_with_disjoint_supports():
+    """All hits and no hit, at a quarter of 0.001 each: the bound in closed form."""
+    one = (0.001 / 4) ** (1 / 500)
+    run = audit_outputs(
+        lambda rng, n: np.ones(n), lambda rng, n: np.zeros(n), 1.0,
+        score=lambda x: x, samples=1000, seed=1,
+    )  # fmt: skip
+    assert run.delta_lower == pytest.approx(one - math.e * (1 - one), rel=1e-12)
+    assert run.epsilon_lower_bound(0.1) == pytest.approx(math.log((one - 0.1) / (1 - one)))
+
+
+def test_atoms_in_outputs():
+    """The value itself is kept with probability 0.3, else noise: the score tests for equality."""
+
+    def keeping(value):
+        return lambda rng, n: np.where(rng.random(n) < 0.3, value, rng.standard_normal(n))
+
+    run = audit_outputs(
+        keeping(0.25), keeping(0.75), 1.0, score=lambda x: x == 0.25, samples=20_000, seed=1
+    )
+    assert run.forward.event.startswith("score >") and run.forward.hits_b == 0
+    assert 0.27 < run.forward.delta.lower < 0.3
+    assert run.epsilon_lower_bound(0.01) > 4
+
+
+# --- results and arguments -----------------------------------------------------------------------
+
+
+def test_result_is_ready_for_json():
+    run = audit_losses(randomised_response_losses(0.3), np.float64(1.0), samples=1000, seed=1)
+    found = json.loads(json.dumps(run.to_dict(0.1), allow_nan=False))
+    assert found["refuted"] is True and found["claimed_delta"] == 0.1
+    assert found["forward"]["one_sample"]["lower"] == run.forward.one_sample.lower
+    assert (found["samples"], found["seed"], found["method"]) == (1000, 1, "losses")
+    assert found["delta_lower"] == run.delta_lower and found["epsilon_lower"] > 1
+
+
+def test_methods_join_on_the_tighter_side():
+    run = audit_losses(gaussian_losses(1.0), 1.0, samples=1000, seed=1)
+    two, one = run.forward.two_sample, run.forward.one_sample
+    assert run.forward.delta == Interval(max(two.lower, one.lower), min(two.upper, one.upper))
+
+
+def test_familywise_confidence():
+    assert familywise_confidence(0.999, 1) == pytest.approx(0.999)
+    assert 1 - familywise_confidence(0.95, 100) == pytest.approx(0.0005)
+    for bad in (0, 2.5):
+        with pytest.raises(ValueError, match="audits"):
+            familywise_confidence(0.95, bad)
+
+
+def test_nan_and_shapes_are_errors():
+    def one_nan(rng, n, reverse):
+        return np.where(np.arange(n) == 5, np.nan, 0.0)
+
+    with pytest.raises(ValueError, match="1 NaN"):
+        audit_losses(one_nan, 1.0, samples=100, seed=1)
+    with pytest.raises(ValueError, match="shape"):
+        audit_losses(lambda rng, n, reverse: np.zeros((n, 1)), 1.0, samples=100, seed=1)
+    with pytest.raises(ValueError, match="NaN"):
+        audit_outputs(
+            *2 * [gaussian_outputs(0.0)], 1.0, score=lambda x: total(x) * np.nan, samples=8, seed=1
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"epsilon": -1.0}, ValueError, "epsilon"),
+        ({"epsilon": math.inf}, ValueError, "epsilon"),
+        ({"samples": 0}, ValueError, "samples"),
+        ({"samples": 1e6}, TypeError, "samples"),
+        ({"seed": -1}, ValueError, "seed"),
+        ({"seed": None}, TypeError, "seed"),
+        ({"confidence": 1.0}, ValueError, "confidence"),
+        ({"confidence": 0.0}, ValueError, "confidence"),
+    ],
+)
+def test_bad_arguments(arguments, error, message):
+    good = {"epsilon": 1.0, "samples": 10, "seed": 1}
+    with pytest.raises(error, match=message):
+        audit_losses(gaussian_losses(1.0), **good | arguments)
+
+
+def test_bad_score_and_delta():
+    pair = 2 * [gaussian_outputs(0.0)]
+    with pytest.raises(ValueError, match="boosting"):
+        audit_outputs(*pair, 1.0, score="forest", samples=100, seed=1)
+    run = audit_losses(gaussian_losses(1.0), 1.0, samples=10, seed=1)
+    for call in (run.refutes, run.epsilon_lower_bound):
+        with pytest.raises(ValueError, match="delta"):
+            call(1.5)

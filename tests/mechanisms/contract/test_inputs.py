@@ -1,0 +1,200 @@
+"""Bad input gets an error that names the value and what is allowed; limits are told."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    UnknownMechanism,
+    Unsupported,
+    all_mechanisms,
+    get_mechanism,
+)
+
+BUDGET = Budget(epsilon=0.5, delta=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, -math.inf])
+def test_epsilon_outside_its_range_is_a_value_error(epsilon):
+    with pytest.raises(ValueError, match=r"epsilon must satisfy 0 < epsilon < infinity"):
+        Budget(epsilon=epsilon)
+
+
+@pytest.mark.parametrize("epsilon", ["1", None, True, 1j])
+def test_epsilon_of_the_wrong_type_is_a_type_error(epsilon):
+    with pytest.raises(TypeError, match="epsilon must be a real number"):
+        Budget(epsilon=epsilon)
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1, 1.5, math.nan])
+def test_delta_outside_its_range_is_a_value_error(delta):
+    with pytest.raises(ValueError, match="0 <= delta < 1"):
+        Budget(epsilon=1, delta=delta)
+
+
+@pytest.mark.parametrize("name", ["l2_sensitivity", "l1_sensitivity", "frobenius_bound"])
+@pytest.mark.parametrize("value", [0, -2.0, math.nan, math.inf])
+def test_sensitivities_are_positive_and_finite(name, value):
+    sensitivities = {"l2_sensitivity": 1.0} | {name: value}
+    with pytest.raises(ValueError, match=f"0 < {name} < infinity, got"):
+        Query(shape=(2,), **sensitivities)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"shape": ()}, TypeError, "non-empty tuple"),
+        ({"shape": (0, 3)}, ValueError, r"at least 1, got \(0, 3\)"),
+        ({"shape": (2.0,)}, TypeError, "integers"),
+        ({"shape": 5}, TypeError, "got 5"),
+        ({"element_range": (1, 1)}, ValueError, "a < b"),
+        ({"element_range": 3}, TypeError, "pair"),
+        ({"element_range": (0, math.inf)}, ValueError, "finite"),
+        ({"adjacency": "swap"}, ValueError, "got 'swap'"),
+    ],
+)
+def test_bad_queries(changes, error, words):
+    with pytest.raises(error, match=words):
+        Query(**({"shape": (2, 2), "l2_sensitivity": 1.0} | changes))
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "words"),
+    [
+        (np.ones((2, 3)), ValueError, r"shape \(2, 3\), the query \(3, 2\)"),
+        (np.array([[1, 2], [np.nan, 0], [0, 0]]), ValueError, r"nan at index \(1, 0\)"),
+        (np.full((3, 2), np.inf), ValueError, "inf"),
+        ([[1, 2], [3, 4], [5, 6]], TypeError, "numpy array of real numbers, got list"),
+        (np.ones((3, 2), bool), TypeError, "bool"),
+        (np.ones((3, 2), complex), TypeError, "complex"),
+        (np.ones((3, 2), np.float16), TypeError, "float16"),
+        (np.array([["a", "b"]] * 3), TypeError, "<U1"),
+    ],
+)
+@pytest.mark.parametrize("key", ["gaussian", "random-answer"])
+def test_bad_values_to_release(key, value, error, words):
+    mechanism = get_mechanism(key).calibrate(Query(shape=(3, 2), l2_sensitivity=1.0), BUDGET)
+    with pytest.raises(error, match=words):
+        mechanism.release(value, np.random.default_rng(0))
+
+
+def test_half_precision_noise_is_refused(make_query):
+    mechanism = get_mechanism("gaussian").calibrate(make_query(2, 2), BUDGET)
+    with pytest.raises(TypeError, match="float32 or float64"):
+        mechanism.sample(np.random.default_rng(0), 1, np.float16)
+
+
+@pytest.mark.parametrize(
+    ("key", "query", "reason"),
+    [
+        ("r1smg", Query(shape=(2,), l2_sensitivity=1.0), "M > 2"),
+        ("mvg", Query(shape=(3, 3), l2_sensitivity=1.0), "frobenius_bound"),
+        ("mvg", Query(shape=(9,), l2_sensitivity=1.0, frobenius_bound=1.0), "matrix"),
+        ("idn", Query(shape=(3, 3), l2_sensitivity=1.0), "element_range"),
+        ("udn", Query(shape=(3, 3, 3), l2_sensitivity=1.0), "matrix"),
+        ("laplace", Query(shape=(3, 3), l2_sensitivity=1.0), "l1_sensitivity"),
+    ],
+)
+def test_what_a_mechanism_cannot_serve_is_unsupported_with_the_reason(key, query, reason):
+    with pytest.raises(Unsupported, match=reason):
+        get_mechanism(key).calibrate(query, BUDGET)
+
+
+def test_equimodal_noise_needs_a_square_query(make_query):
+    with pytest.raises(Unsupported, match="square"):
+        get_mechanism("mvg").calibrate(make_query(3, 4), BUDGET, mode="equimodal")
+
+
+@pytest.mark.parametrize(
+    "key", [k for k, cls in all_mechanisms().items() if cls.guarantee == "approximate"]
+)
+def test_delta_zero_is_unsupported_by_approximate_mechanisms(key, make_query):
+    with pytest.raises(Unsupported, match="delta"):
+        get_mechanism(key).calibrate(make_query(3, 3), Budget(epsilon=1e-3))
+
+
+@pytest.mark.parametrize(
+    ("key", "epsilon", "words"),
+    [("gaussian", 1.0, "epsilon < 1 only"), ("r1smg", 1 / 9, "epsilon < 1/M")],
+)
+def test_use_outside_the_theorem_warns_once_and_works(key, epsilon, words, make_query):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mechanism = get_mechanism(key).calibrate(
+            make_query(3, 3), Budget(epsilon=epsilon, delta=1e-6)
+        )
+    assert [w.category for w in caught] == [OutOfRangeWarning]
+    assert words in str(caught[0].message)
+    assert mechanism.expected_loss() > 0
+
+
+@pytest.mark.parametrize(("key", "epsilon"), [("gaussian", 0.999), ("r1smg", 0.11)])
+def test_use_inside_the_theorem_does_not_warn(key, epsilon, make_query):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        get_mechanism(key).calibrate(make_query(3, 3), Budget(epsilon=epsilon, delta=1e-6))
+
+
+@pytest.mark.parametrize(
+    ("key", "options", "words"),
+    [
+        ("mvg", {"zetta": "sqrt"}, "did you mean 'zeta'"),
+        ("mvg", {"zeta": "root"}, "published or sqrt, got 'root'"),
+        ("mvg", {"precision": [0.9, 0.9, 0.9]}, "sum at most 1"),
+        ("mvg", {"precision": [0.5, 0.5]}, "must have 3 weights"),
+        ("mvg", {"precision": [1.0, 0.0, 0.0]}, "positive weights"),
+        ("mvg", {"directions": [[1, 2], [3, 4]]}, r"shape \(3, 3\)"),
+        ("mvg", {"directions": np.ones((3, 3))}, "orthonormal"),
+        ("mvg", {"directions": "identity"}, "finite real matrix"),
+        ("udn", {"workload": np.eye(2)}, "3 columns"),
+        ("udn", {"workload": [[1, 0, 0]]}, "ignores direction 1"),
+        ("imgm", {"compositions": 0}, ">= 1, got 0"),
+        ("imgm", {"compositions": 2.0}, ">= 1, got 2.0"),
+        ("gaussian", {"sigma": 1}, "no options"),
+    ],
+)
+def test_bad_options(key, options, words, make_query):
+    with pytest.raises(ValueError, match=words):
+        get_mechanism(key).calibrate(make_query(3, 3), BUDGET, **options)
+
+
+def test_bad_calibration(make_query):
+    with pytest.raises(ValueError, match="published"):
+        get_mechanism("gaussian").calibrate(make_query(3, 3), BUDGET, calibration="fair")
+
+
+def test_unknown_mechanism_names_the_nearest():
+    with pytest.raises(UnknownMechanism, match="did you mean 'gaussian'"):
+        get_mechanism("gausian")
+
+
+@pytest.mark.parametrize("name", ["no_such_module:Noise", "mechanisms.gaussian:NoSuchClass"])
+def test_outside_mechanism_that_cannot_be_loaded(name):
+    with pytest.raises(UnknownMechanism, match="importable"):
+        get_mechanism(name)
+
+
+def test_outside_class_that_is_no_mechanism():
+    with pytest.raises(TypeError, match="must be a Mechanism"):
+        get_mechanism("mechanisms.contract.query:Query")
+
+
+@pytest.mark.parametrize(
+    ("structure", "bound", "shape", "words"),
+    [
+        ("rows", 1.0, (3, 3), "structure must be one of"),
+        (None, 1.0, (3, 3), "structure must be one of"),
+        ("gram", None, (3, 3), "needs record_bound"),
+        ("gram", 1.0, (3, 4), "square matrix"),
+        ("records", 1.0, (3,), "needs a matrix"),
+        ("gram", -1.0, (3, 3), "0 < record_bound"),
+    ],
+)
+def test_a_structure_that_makes_no_sense_is_refused(structure, bound, shape, words):
+    with pytest.raises(ValueError, match=words):
+        Query(shape=shape, l2_sensitivity=1.0, structure=structure, record_bound=bound)

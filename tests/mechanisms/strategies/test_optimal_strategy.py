@@ -1,0 +1,180 @@
+"""Optimal strategies against reference values, a convex solver and their own certificates."""
+
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from mechanisms import Unsupported
+from mechanisms.strategies import optimal_strategy as strategies
+from mechanisms.strategies.optimal_strategy import (
+    SINGULAR_TOLERANCE,
+    TOLERANCE,
+    optimal_strategy,
+    require_sdp_size,
+    require_size,
+    sdp_strategy,
+)
+from mechanisms.strategies.workload import (
+    AllRange,
+    Explicit,
+    Identity,
+    Kronecker,
+    Prefix,
+    RandomRanges,
+    Total,
+    Width,
+)
+
+SINGULAR = [Total(12), Width(16, 4), Width(64, 8), RandomRanges(64, 32), RandomRanges(40, 3, 1)]
+
+
+def check_certificate(strategy, gram, tolerance):
+    """Feasible, worth what it says, and no better than its lower bound."""
+    assert np.all(np.diag(strategy.gram) == 1)
+    assert np.allclose(strategy.gram, strategy.gram.T, rtol=0, atol=1e-12)
+    error = np.trace(gram @ np.linalg.inv(strategy.gram))
+    assert strategy.error == pytest.approx(error, rel=1e-9)
+    assert strategy.lower_bound <= strategy.error * (1 + 1e-13)
+    assert strategy.gap <= tolerance
+
+
+@pytest.mark.parametrize(
+    ("workload", "error"),
+    [
+        (Prefix(2), (3 + math.sqrt(5)) / 2),
+        (Prefix(8), 17.866177),
+        (Prefix(64), 282.20142),
+        (Prefix(1024), 8944.3292),
+        (AllRange(2), 2 + math.sqrt(3)),
+        (AllRange(64), 11024.382),
+        (AllRange(1024), 6484329),
+    ],
+    ids=str,
+)
+def test_reference_values(workload, error):
+    strategy = optimal_strategy(workload.gram())
+    # The references have seven or eight digits, and the strategy may be worse by its gap.
+    assert strategy.error == pytest.approx(error, rel=1e-7)
+    check_certificate(strategy, workload.gram(), TOLERANCE)
+
+
+@pytest.mark.parametrize("workload", [Prefix(256), AllRange(256), RandomRanges(128, 600)], ids=str)
+def test_certified_gap(workload):
+    check_certificate(optimal_strategy(workload.gram()), workload.gram(), TOLERANCE)
+
+
+@pytest.mark.parametrize("workload", SINGULAR, ids=str)
+def test_singular_workloads_come_with_a_certificate_too(workload):
+    check_certificate(optimal_strategy(workload.gram()), workload.gram(), SINGULAR_TOLERANCE)
+
+
+def test_total_measures_the_total():
+    assert optimal_strategy(Total(12).gram()).error == pytest.approx(1, rel=SINGULAR_TOLERANCE)
+
+
+def test_identity_measures_the_cells():
+    strategy = optimal_strategy(Identity(6).gram())
+    assert np.allclose(strategy.gram, np.eye(6), rtol=0, atol=1e-12)
+    assert strategy.error == pytest.approx(6, rel=1e-12)
+
+
+def test_no_random_strategy_is_better():
+    """Weak duality, tried: unit columns, many queries, all above the lower bound."""
+    gram = Prefix(6).gram()
+    best = optimal_strategy(gram)
+    rng = np.random.default_rng(0)
+    matrices = rng.standard_normal((2000, 9, 6))
+    matrices /= np.linalg.norm(matrices, axis=1, keepdims=True)
+    errors = np.trace(gram @ np.linalg.inv(matrices.swapaxes(1, 2) @ matrices), axis1=1, axis2=2)
+    assert errors.min() > best.lower_bound
+    # Near the best one the error is stationary: no first-order improvement along feasible lines.
+    near = 0.999 * best.gram + 0.001 * matrices.swapaxes(1, 2) @ matrices
+    assert np.trace(gram @ np.linalg.inv(near), axis1=1, axis2=2).min() >= best.lower_bound
+
+
+def test_units_of_the_workload_do_not_matter():
+    one, other = (optimal_strategy(unit * Prefix(8).gram()) for unit in (1.0, 1e-200))
+    assert np.allclose(one.gram, other.gram, rtol=1e-12, atol=0)
+    assert other.error == pytest.approx(1e-200 * one.error, rel=1e-12, abs=0)
+
+
+def test_optimum_of_a_kronecker_product_is_that_of_its_factors():
+    factors = Prefix(4), AllRange(5)
+    whole = optimal_strategy(Kronecker(factors).gram())
+    parts = [optimal_strategy(factor.gram()) for factor in factors]
+    assert whole.error == pytest.approx(parts[0].error * parts[1].error, rel=3 * TOLERANCE)
+
+
+def test_cells_that_nobody_asks_for_cost_nothing():
+    strategy = optimal_strategy(Explicit([[1, 0, 1], [0, 0, 1]]).gram())
+    assert strategy.gram[1].tolist() == [0, 1, 0]
+    alone = optimal_strategy(Explicit([[1, 1], [0, 1]]).gram())
+    assert strategy.error == alone.error
+
+
+@pytest.mark.parametrize("size", [8, 16, 32])
+@pytest.mark.parametrize("kind", [Prefix, AllRange])
+def test_a_convex_solver_agrees(kind, size):
+    gram = kind(size).gram()
+    oracle = sdp_strategy(gram)
+    check_certificate(oracle, gram, strategies.SDP_TOLERANCE)
+    assert optimal_strategy(gram).error == pytest.approx(oracle.error, rel=1e-6)
+
+
+@pytest.mark.parametrize("workload", SINGULAR[:2], ids=str)
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_a_convex_solver_agrees_on_singular_workloads(workload):
+    oracle = sdp_strategy(workload.gram())
+    check_certificate(oracle, workload.gram(), SINGULAR_TOLERANCE)
+    ours = optimal_strategy(workload.gram())
+    assert ours.error == pytest.approx(oracle.error, rel=2 * SINGULAR_TOLERANCE)
+
+
+def test_memory_is_at_most_ten_times_the_gram_matrix():
+    gram = Prefix(300).gram()
+    tracemalloc.start()
+    try:
+        optimal_strategy(gram)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 9 * gram.nbytes
+
+
+def test_a_search_that_does_not_arrive_is_told_with_its_gap(monkeypatch):
+    monkeypatch.setattr(strategies, "_ITERATIONS", 3)
+    with pytest.raises(Unsupported, match=r"in 3 iterations: the gap reached is \d"):
+        optimal_strategy(Prefix(64).gram())
+
+
+def test_a_convex_solver_that_does_not_arrive_is_told_with_its_gap(monkeypatch):
+    monkeypatch.setattr(strategies, "SDP_TOLERANCE", -1.0)
+    with pytest.raises(Unsupported, match=r"no optimal strategy from the convex solver: gap \d"):
+        sdp_strategy(Prefix(8).gram())
+
+
+def test_too_many_cells_are_refused_with_the_cost():
+    with pytest.raises(Unsupported, match=r"at most 2048 cells .* got 4096: .* minutes and 1.25 G"):
+        require_size(4096)
+    with pytest.raises(Unsupported, match=r"at most 64 cells .* got 128: .* hour|minutes"):
+        require_sdp_size(128)
+
+
+@pytest.mark.parametrize(
+    ("gram", "words"),
+    [
+        (np.ones((2, 3)), r"square, got shape \(2, 3\)"),
+        (np.zeros((0, 0)), "square"),
+        (np.zeros((2, 2)), "not zero"),
+        (-np.eye(2), "positive semidefinite"),
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), "positive semidefinite"),
+        (np.array([[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1]]), "positive semidefinite"),
+        (np.array([[2.0, 1.0], [0.0, 2.0]]), "symmetric"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), "finite"),
+    ],
+)
+def test_bad_gram_matrices(gram, words):
+    with pytest.raises(ValueError, match=words):
+        optimal_strategy(gram)

@@ -1,0 +1,227 @@
+"""Tables: what makes one complete, what is refused, and files that repeat byte by byte."""
+
+import math
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from runs.aggregation import aggregate_experiment, aggregate_results
+from runs.frames import TableError, check_table, read_frame
+from runs.parts import failure
+from runs.rows import (
+    SCHEMA,
+    read_table,
+    to_table,
+    write_table,
+)
+
+CELL = {
+    "paper": "p", "experiment": "e", "dataset": "d", "data_source": "none", "mechanism": "m",
+    "calibration": "published", "shape": "2x2", "delta": 1e-5,
+}  # fmt: skip
+EXPECTED = {("e", "d", "m", "published"): 2}
+
+
+def row(epsilon=1.0, metric="loss", value=1.0, status="ok", **more):
+    return CELL | {
+        "epsilon": epsilon, "metric": metric, "value": value, "status": status, "message": "",
+    } | more  # fmt: skip
+
+
+def failed(epsilon, status="error", message="on purpose"):
+    (only,) = failure(status, message)
+    only.pop("timing")
+    return CELL | {"epsilon": epsilon} | only
+
+
+def complete():
+    """Two points: two trials and an exact value at the first, a failure at the second."""
+    return [
+        row(trial=0, seed=5),
+        row(trial=1, seed=6),
+        row(metric="expected_loss"),
+        failed(2.0),
+    ]
+
+
+def test_a_complete_table_passes():
+    check_table(to_table(complete()), EXPECTED)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (complete()[:3], "cell e/d/m/published has 1 of 2 grid points"),
+        ([], "cell e/d/m/published has 0 of 2 grid points"),
+        ([*complete(), row(epsilon=3.0)], "has 3 of 2 grid points"),
+        ([*complete(), row(trial=1)], "1 duplicate rows, first .*metric=loss, trial=1"),
+        ([*complete(), row(metric="expected_loss")], "1 duplicate rows"),
+        ([*complete(), failed(2.0, message="again")], "1 duplicate rows"),
+        ([*complete(), row(trial=2, value=math.nan)], "1 values are not finite though ok"),
+        ([*complete(), row(trial=2, value=-math.inf)], "1 values are not finite though ok"),
+        ([*complete(), row(trial=2, value=None)], "1 values are not finite though ok"),
+        ([*complete(), row(trial=2, status="fine")], r"unknown statuses \['fine'\]"),
+        ([*complete(), failed(1.0)], "1 grid points have more than one status"),
+        ([*complete(), row(mechanism="other")], "cell e/d/other/published was not asked for"),
+    ],
+)
+def test_an_incomplete_or_wrong_table_is_refused(rows, words):
+    with pytest.raises(TableError, match=words):
+        check_table(to_table(rows), EXPECTED)
+
+
+def test_a_trial_that_failed_may_stand_beside_the_others():
+    check_table(to_table([*complete(), failed(1.0) | {"trial": 2}]), EXPECTED)
+
+
+def test_all_problems_are_told_at_once():
+    rows = [*complete()[:3], row(trial=1), row(trial=2, value=math.nan)]
+    with pytest.raises(TableError, match=r"duplicate.*not finite.*1 of 2 grid points"):
+        check_table(to_table(rows), EXPECTED)
+
+
+def test_trials_and_elements_tell_rows_apart():
+    rows = [row(trial=t, element=e) for t in (None, 0, 1) for e in (None, 0, 1)]
+    check_table(to_table(rows), {("e", "d", "m", "published"): 1})
+
+
+def test_a_failure_needs_no_finite_value_but_ok_does():
+    assert math.isnan(to_table([failed(1.0)]).to_pandas()["value"][0])
+    check_table(to_table([failed(1.0), failed(2.0, "unsupported")]), EXPECTED)
+
+
+@pytest.fixture
+def aggregate(tmp_path):
+    """Aggregates rows written as one cell; returns the two paths."""
+
+    def run(rows, *, strict=False, expected=EXPECTED):
+        cell, timing = tmp_path / "cell.parquet", tmp_path / "cell.timings.parquet"
+        write_table(to_table(rows), cell)
+        write_table(to_table([row(metric="calibrate_seconds", value=0.1)]), timing)
+        out = tmp_path / "e.parquet", tmp_path / "e.timings.parquet"
+        aggregate_experiment([str(cell)], [str(timing)], expected, *out, strict=strict)
+        return out
+
+    return run
+
+
+def test_an_experiment_keeps_its_rows_in_order(aggregate):
+    rows, timings = aggregate(complete())
+    assert read_table(rows).equals(to_table(complete()))
+    assert read_frame(timings)["metric"].tolist() == ["calibrate_seconds"]
+
+
+def test_an_incomplete_experiment_writes_nothing(aggregate, tmp_path):
+    with pytest.raises(TableError):
+        aggregate(complete()[:3])
+    assert not (tmp_path / "e.parquet").exists()
+
+
+@pytest.mark.parametrize("status", ["error", "timeout"])
+def test_strict_refuses_failures(aggregate, tmp_path, status):
+    rows = [*complete()[:3], failed(2.0, status, "on purpose")]
+    with pytest.raises(TableError) as caught:
+        aggregate(rows, strict=True)
+    assert str(caught.value) == (
+        "1 grid points failed and the config says strict; the first is e/d/m--published at "
+        f"epsilon 2: {status}, on purpose"
+    )
+    assert not (tmp_path / "e.parquet").exists()
+    aggregate(rows, strict=False)
+
+
+def test_strict_allows_what_is_unsupported(aggregate):
+    rows, _ = aggregate([*complete()[:3], failed(2.0, "unsupported")], strict=True)
+    assert rows.exists()
+
+
+@pytest.fixture
+def run_files(aggregate, tmp_path):
+    """The four files of a run of one experiment, which has a map of two elements."""
+    maps = [row(metric="released_count", trial=0, element=e, value=0.1 * e) for e in (0, 1)]
+    rows, timings = aggregate([*complete()[:3], *maps, failed(2.0, "unsupported", "needs, a b")])
+
+    def write(folder):
+        names = {
+            "parquet": "results.parquet",
+            "csv": "results.csv",
+            "timings_csv": "timings.csv",
+            "failures_csv": "failures.csv",
+        }
+        (tmp_path / folder).mkdir()
+        paths = {key: tmp_path / folder / name for key, name in names.items()}
+        aggregate_results([str(rows)], [str(timings)], **paths)
+        return paths
+
+    return write
+
+
+def test_a_run_has_all_rows_and_a_csv_without_the_maps(run_files):
+    paths = run_files("one")
+    assert len(read_table(paths["parquet"])) == 6
+    csv = pd.read_csv(paths["csv"])
+    assert csv["metric"].fillna("").tolist() == ["loss", "loss", "expected_loss", ""]
+    assert list(csv.columns) == SCHEMA.names
+    assert pd.read_csv(paths["timings_csv"])["metric"].tolist() == ["calibrate_seconds"]
+
+
+def test_failures_have_a_file_of_their_own(run_files):
+    failures = pd.read_csv(run_files("one")["failures_csv"])
+    assert len(failures) == 1
+    found = failures.iloc[0]
+    assert (found["epsilon"], found["status"], found["message"]) == (2, "unsupported", "needs, a b")
+
+
+def test_files_repeat_byte_by_byte(run_files):
+    first, second = run_files("one"), run_files("two")
+    for key, path in first.items():
+        assert path.read_bytes() == second[key].read_bytes(), key
+
+
+def test_csv_keeps_every_digit(run_files, aggregate, tmp_path):
+    rows, timings = aggregate([row(value=0.1 + 0.2, trial=0, seed=2**63 - 1), failed(2.0)])
+    paths = {key: tmp_path / key for key in ("parquet", "csv", "timings_csv", "failures_csv")}
+    aggregate_results([str(rows)], [str(timings)], **paths)
+    csv = pd.read_csv(paths["csv"], dtype={"seed": "Int64"})
+    assert csv["value"][0] == 0.1 + 0.2
+    assert csv["seed"][0] == 2**63 - 1
+
+
+def test_a_parquet_file_has_no_trace_of_when_and_where(tmp_path):
+    path = tmp_path / "a.parquet"
+    table = to_table(complete()).replace_schema_metadata({"written": "today"})
+    write_table(table, path)
+    assert pq.read_schema(path).metadata is None
+    assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_null_is_not_zero(tmp_path):
+    path = tmp_path / "a.parquet"
+    write_table(to_table([row(), row(trial=0, element=0, seed=0)]), path)
+    frame = read_frame(path)
+    assert frame[["trial", "element", "seed"]].isna().all(axis=1).tolist() == [True, False]
+    assert str(frame["seed"].dtype) == "Int64"
+
+
+def test_large_seeds_survive(tmp_path):
+    path = tmp_path / "a.parquet"
+    write_table(to_table([row(trial=0, seed=2**63 - 1)]), path)
+    assert read_frame(path)["seed"][0] == 2**63 - 1
+
+
+def test_tables_are_read_in_the_order_given(tmp_path):
+    paths = []
+    for name in ("b", "a", "c"):
+        paths.append(tmp_path / f"{name}.parquet")
+        write_table(to_table([row(metric=name)]), paths[-1])
+    assert read_table(*paths)["metric"].to_pylist() == ["b", "a", "c"]
+    assert len(read_table()) == 0
+
+
+def test_a_table_with_other_columns_is_refused(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"value": [1.0]}), path)
+    with pytest.raises(ValueError, match="schema"):
+        read_table(path)

@@ -1,0 +1,183 @@
+"""The cells of a run: which there are, and what each of them depends on."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments.contract.study import Point
+from mechanisms import all_mechanisms, get_mechanism
+from runs.cells import Cell, cells_of
+from runs.config import read_config
+from runs.sources import source_files
+
+ROOT = Path(__file__).resolve().parents[2]
+NO_CLAIM = {key for key, cls in all_mechanisms().items() if cls.guarantee == "none"}
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    return read_config("config/tiny.yaml")
+
+
+def cell(experiment="count_query", dataset="city", mechanism="mvg", calibration="published"):
+    return Cell(
+        experiment=experiment, dataset=dataset, mechanism=mechanism, calibration=calibration
+    )
+
+
+def test_cells_are_the_product_but_for_exact_calibrations_of_no_claim(tiny):
+    cells = cells_of(tiny)
+    assert len(set(cells)) == len(cells)
+    expected = 0
+    for settings in tiny["experiments"].values():
+        for dataset in settings["datasets"]:
+            names = settings["mechanisms_for"].get(dataset, settings["mechanisms"])
+            for name in names:
+                calibrations = settings["calibrations_for"].get(name, settings["calibrations"])
+                expected += 1 if name in NO_CLAIM else len(calibrations)
+    assert len(cells) == expected
+
+
+def test_a_data_set_can_have_mechanisms_of_its_own(make_config):
+    config = make_config(
+        datasets=["fixed-sensitivity", "gradient-shapes"],
+        mechanisms=["mvg", "udn", "non-private"],
+        mechanisms_for={"gradient-shapes": ["udn"]},
+        calibrations=["published"],
+    )
+    found = [(c.dataset, c.mechanism) for c in cells_of(config)]
+    others = ("gradient-shapes", "udn")
+    assert found == [("fixed-sensitivity", n) for n in ("mvg", "udn", "non-private")] + [others]
+
+
+def test_the_non_private_control_has_no_exact_calibration(tiny):
+    calibrations = {c.calibration for c in cells_of(tiny) if c.mechanism == "non-private"}
+    assert calibrations == {"published"}
+    both = {c.calibration for c in cells_of(tiny) if c.mechanism == "mvg"}
+    assert both == {"published", "exact"}
+
+
+def test_a_variant_of_a_mechanism_without_a_claim_has_no_exact_calibration_either(make_config):
+    config = make_config(variants={"truth": {"use": "non-private"}}, mechanisms=["truth", "udn"])
+    calibrations = [(c.mechanism, c.calibration) for c in cells_of(config)]
+    assert calibrations == [("truth", "published"), ("udn", "published"), ("udn", "exact")]
+
+
+def test_only_the_calibrations_asked_for(make_config):
+    config = make_config(mechanisms=["mvg", "non-private"], calibrations=["exact"])
+    assert [c.mechanism for c in cells_of(config)] == ["mvg"]
+
+
+def test_a_mechanism_can_have_calibrations_of_its_own(make_config):
+    config = make_config(mechanisms=["mvg", "udn"], calibrations_for={"mvg": ["published"]})
+    found = [(c.mechanism, c.calibration) for c in cells_of(config)]
+    assert found == [("mvg", "published"), ("udn", "published"), ("udn", "exact")]
+
+
+def test_every_cell_has_a_file_of_its_own(tiny):
+    stems = [c.stem for c in cells_of(tiny)]
+    assert len(set(stems)) == len(stems)
+    assert cell().stem == "count_query/city/mvg--published"
+
+
+@pytest.mark.parametrize("mechanism", ["mvg", "r1smg"])
+def test_points_follow_the_grid_of_the_mechanism(tiny, mechanism):
+    settings = tiny["experiments"]["count_query"]
+    epsilons = settings["epsilons_for"].get(mechanism, settings["epsilons"])
+    side = settings["cells_per_side"]
+    assert cell(mechanism=mechanism).points(tiny) == [
+        Point(shape=(side, side), epsilon=epsilon, delta=settings["delta"]) for epsilon in epsilons
+    ]
+
+
+def test_points_survive_json():
+    point = Point(shape=(3, 4), epsilon=1e-5, delta=1e-7)
+    assert Point.from_list(json.loads(json.dumps(point.to_list()))) == point
+
+
+def test_a_specification_is_json_and_says_all(tiny):
+    for each in cells_of(tiny):
+        specification = each.specification(tiny)
+        assert json.dumps(specification, allow_nan=False)
+        assert len(specification["points"]) == len(each.points(tiny)) > 0
+        assert get_mechanism(specification["use"]).key in all_mechanisms()
+    variant = cell(mechanism="mvg-sqrt").specification(tiny)
+    assert variant["options"] == {"zeta": "sqrt"}
+    assert variant["mechanism"] == "mvg-sqrt"
+    assert get_mechanism(variant["use"]).key == "mvg"
+
+
+def test_another_mechanism_or_epsilon_does_not_change_a_cell(make_config):
+    small = make_config(mechanisms=["mvg", "udn"], epsilons_for={"udn": [1]})
+    large = make_config(mechanisms=["mvg", "udn", "idn"], epsilons_for={"udn": [1, 2]})
+    of = {"experiment": "noise_only", "dataset": "fixed-sensitivity"}
+    assert cell(**of).specification(small) == cell(**of).specification(large)
+    udn = cell(**of, mechanism="udn")
+    assert udn.specification(small) != udn.specification(large)
+
+
+def test_sources_are_what_the_numbers_depend_on_and_no_other_mechanism(tiny):
+    sources = cell().sources(tiny)
+    for name in (
+        "mechanisms/mvg.py",
+        "mechanisms/noise/gaussian_noise.py",
+        "mechanisms/profiles/gaussian_profile.py",
+        "experiments/count_query.py",
+        "datasets/loaders/city.py",
+        "runs/worker.py",
+        "experiments/contract/seeds.py",
+        "experiments/contract/grid.py",
+    ):
+        assert name in sources
+    for name in ("mechanisms/r1smg.py", "mechanisms/laplace.py", "experiments/noise_only.py"):
+        assert name not in sources
+    assert all(Path(name).is_file() for name in sources)
+    assert sources == sorted(set(sources))
+
+
+def test_sources_of_a_cell_with_official_data_hold_its_loader(make_config, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    config = make_config("count_query", datasets=["uber"])
+    assert "datasets/loaders/uber.py" in cell(dataset="uber").sources(config)
+
+
+def test_sources_of_every_experiment_follow_its_imports(tiny):
+    for each in cells_of(tiny):
+        text = Path(f"experiments/{each.experiment}.py").read_text()
+        for other in Path("experiments").glob("*.py"):
+            if f"from experiments.{other.stem} import" in text:
+                assert str(other) in each.sources(tiny)
+
+
+def test_sources_of_an_outside_mechanism_are_its_own_package_and_ours(
+    tmp_path, monkeypatch, make_config
+):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/__init__.py").write_text("")
+    (tmp_path / "elsewhere/tables.py").write_text("SIGMA = 3.0\n")
+    (tmp_path / "elsewhere/noise.py").write_text(
+        "import numpy\n"
+        "from elsewhere import tables\n"
+        "from mechanisms import AdditiveMechanism\n"
+        "from mechanisms.noise.gaussian_noise import IndependentGaussian\n"
+        "class Mine(AdditiveMechanism):\n"
+        "    key, title, paper, theorem, guarantee = ['mine'] * 4 + ['approximate']\n"
+        "    @classmethod\n"
+        "    def noise_for(cls, query, budget):\n"
+        "        return IndependentGaussian(shape=query.shape, sigma=tables.SIGMA)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(ROOT)
+    config = make_config(variants={"mine": {"use": "elsewhere.noise:Mine"}}, mechanisms=["mine"])
+    sources = cells_of(config)[0].sources(config)
+    assert str(tmp_path / "elsewhere/noise.py") in sources
+    assert str(tmp_path / "elsewhere/tables.py") in sources
+    assert "mechanisms/noise/gaussian_noise.py" in sources
+    assert "mechanisms/mvg.py" not in sources
+    assert not [name for name in sources if "numpy" in name]
+
+
+def test_source_files_of_what_is_no_module_are_none():
+    assert source_files("datasets.fixed-sensitivity") == set()

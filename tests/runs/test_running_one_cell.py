@@ -1,0 +1,101 @@
+"""``python -m runs`` from end to end, in a working directory of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from datasets import DataError
+from experiments.contract.study import all_experiments
+from runs.__main__ import main
+from runs.frames import read_frame
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = str(ROOT / "config/tiny.yaml")
+CITY = ["run", "count_query", "--dataset", "city", "--config", TINY]
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """Results go to the working directory."""
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_cell_from_the_command_line_and_again(tmp_path):
+    arguments = [*CITY, "--mechanism", "mvg-sqrt", "--calibration", "exact"]
+    ended = subprocess.run(
+        [sys.executable, "-m", "experiments", *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "expected_loss" in ended.stdout
+    assert "count_query city mvg-sqrt exact: point 2 of 2" in ended.stderr
+    stem = "results/tiny/cells/count_query/city/mvg-sqrt--exact"
+    assert f"rows in {stem}.parquet" in ended.stdout
+    one = tmp_path / f"{stem}.parquet"
+    first = one.read_bytes()
+    one.unlink()
+    assert main(arguments) == 0
+    assert one.read_bytes() == first
+    frame = read_frame(one)
+    assert set(frame["status"]) == {"ok"}
+    assert set(frame["mechanism"]) == {"mvg-sqrt"}
+    assert set(frame["calibration"]) == {"exact"}
+    assert set(frame["data_source"]) == {"simulated"}
+    assert frame["epsilon"].nunique() == 2
+    assert one.with_name("mvg-sqrt--exact.timings.parquet").exists()
+    assert not list(tmp_path.rglob(".*.partial"))
+
+
+def test_what_is_unsupported_is_told_and_no_failure(capsys):
+    assert main([*CITY, "--mechanism", "idn"]) == 0
+    shown = capsys.readouterr().out
+    assert "unsupported: 12x12, epsilon 0.5: needs element_range" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--mechanism", "gausian"], "has no cell count_query/city/gausian--published; it has"),
+        (["--mechanism", "non-private", "--calibration", "exact"], "non-private--exact"),
+        (["--mechanism", "mvg", "--config", "nowhere.yaml"], "cannot read the config nowhere.yaml"),
+    ],
+)
+def test_a_cell_that_the_config_does_not_have(capsys, arguments, words):
+    assert main([*CITY, *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("error: ")
+    assert words in captured.err
+    assert not Path("results").exists()
+
+
+def test_data_that_cannot_be_had(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("DATA_MIRROR", str(tmp_path / "empty"))
+    config = Path(TINY).read_text().replace("datasets: [city]", "datasets: [uber]")
+    assert "uber" in config
+
+    def refuse(name, folder, *, mirror):
+        assert (name, mirror) == ("uber", str(tmp_path / "empty"))
+        raise DataError("uber: its files could not be had")
+
+    # In place of a download: this test must not depend on a network.
+    monkeypatch.setattr("runs.__main__.fetch", refuse)
+    Path("uber.yaml").write_text(config)
+    arguments = ["run", "count_query", "--dataset", "uber", "--mechanism", "gaussian"]
+    assert main([*arguments, "--config", "uber.yaml"]) == 1
+    assert capsys.readouterr().err == "error: uber: its files could not be had\n"
+
+
+def test_every_experiment_is_listed(capsys):
+    assert main(["list"]) == 0
+    shown = capsys.readouterr().out
+    for name, module in all_experiments().items():
+        assert name in shown
+        assert module.__doc__.strip().splitlines()[0] in shown
+        for dataset in module.DATASETS:
+            assert dataset in shown

@@ -1,0 +1,78 @@
+"""Trials as jobs of their own: together they say what one job says."""
+
+import pandas as pd
+import pytest
+
+from experiments.contract.settings import ConfigError
+from runs.aggregation import aggregate_experiment
+from runs.cells import cells_of
+from runs.frames import read_frame
+from runs.rows import TIMEOUT
+from runs.runner import run_cell
+
+
+@pytest.fixture
+def run(make_config, tmp_path):
+    """The aggregated rows and timings of `private_data`, its trials split or not."""
+
+    def run(split, limits=None):
+        config = make_config(
+            "private_data",
+            limits=limits,
+            mechanisms=["tldp-l", "wishart"],
+            calibrations=["published"],
+            split_trials=split,
+        )
+        cells = cells_of(config)
+        files = [[], []]
+        for cell in cells:
+            for kind, ending in zip(files, (".parquet", ".timings.parquet"), strict=True):
+                kind.append(tmp_path / str(split) / f"{cell.stem}{ending}")
+            files[0][-1].parent.mkdir(parents=True, exist_ok=True)
+            specification = cell.specification(config)
+            run_cell(specification, [], files[0][-1], files[1][-1], limits=config["limits"])
+        points = {
+            (c.experiment, c.dataset, c.mechanism, c.calibration): len(c.points(config))
+            for c in cells
+        }
+        out = tmp_path / f"{split}.parquet", tmp_path / f"{split}.timings.parquet"
+        aggregate_experiment(*files, points, *out, strict=False)
+        return cells, *(read_frame(path) for path in out)
+
+    return run
+
+
+def ordered(frame):
+    keys = ["mechanism", "metric", "trial"]
+    return frame.sort_values(keys, kind="stable").reset_index(drop=True)
+
+
+def test_split_trials_give_the_rows_of_one_job(run):
+    whole_cells, whole, timings = run(False)
+    split_cells, split, split_timings = run(True)
+    assert [cell.trial for cell in whole_cells] == [None, None]
+    assert [cell.trial for cell in split_cells] == [0, 1, 0, 1]
+    assert {cell.stem for cell in split_cells} == {
+        f"private_data/digits/{key}--published--{trial}"
+        for key in ("tldp-l", "wishart")
+        for trial in (0, 1)
+    }
+    # No Gram matrix is released here, which every job says for its trial.
+    refused = split[split["status"] == "unsupported"]
+    assert refused["trial"].tolist() == [0, 1]
+    ok = [ordered(frame[frame["status"] == "ok"]) for frame in (whole, split)]
+    assert len(ok[0]) > 5
+    pd.testing.assert_frame_equal(*ok)
+    assert set(split_timings["trial"]) == {0, 1}
+    assert set(timings["metric"]) == set(split_timings["metric"])
+
+
+def test_a_trial_that_fails_leaves_the_others(run):
+    _, rows, _ = run(True, limits={"seconds": 0.01})
+    assert set(rows["status"]) == {TIMEOUT}
+    assert sorted(rows["trial"]) == [0, 0, 1, 1]
+
+
+def test_only_experiments_that_train_split_their_trials(make_config):
+    with pytest.raises(ConfigError, match="split_trials: trials of noise_only are quick"):
+        make_config(split_trials=True)
