@@ -25,6 +25,7 @@ import numpy as np
 
 from datasets import load as load_dataset
 from datasets.loaders import city
+from experiments.contract.columns import COLUMN, ROW
 from experiments.contract.grid import EPSILONS, points_over
 from experiments.contract.settings import (
     ConfigError,
@@ -46,6 +47,23 @@ from mechanisms import AdditiveMechanism, Budget, Query
 NAME = "count_query"
 PAPER = "r1smg2024"
 DATASETS = {"uber": "official", "city": "simulated"}
+COORDINATES = (ROW, COLUMN)
+METRICS = {
+    "expected_loss": "E||noise||^2 in closed form, pickups^2",
+    "loss": "||noise||^2 of one release before post-processing, pickups^2",
+    "loss_postprocessed": "||answer - counts||^2 after post-processing, pickups^2",
+    "rmse_valid_cell": "root mean squared error per valid cell after post-processing, pickups",
+    "rectangle_rmse": "root mean squared error of the random rectangles, pickups",
+    "largest_count": "largest count of a release after post-processing, pickups",
+    "nonprivate_largest_count": "largest exact count, pickups",
+    "pickups": "pickups inside the map and the window",
+    "pickups_zeroed": "pickups of the window in cells that post-processing sets to zero",
+    "valid_cells": "cells that post-processing does not set to zero",
+    "released_count": "one cell of the first trial's map after post-processing, pickups",
+    "calibrate_seconds": "wall-clock seconds to calibrate",
+    "release_seconds": "wall-clock seconds of one release",
+}
+MAPS = ("released_count",)
 
 _BOX = {
     "south": Setting("a latitude in [-90, 90]", number(-90, 90), "southern edge, degrees"),
@@ -224,8 +242,8 @@ def measure(
     kept = problem.settings["map_epsilons"]
     if point.epsilon == kept.get(variant.name, kept.get("default")):
         first = np.where(problem.empty, 0.0, released[0])
-        for element, value in enumerate(first.ravel()):
-            yield Value("released_count", value, 0, element, seeds[0])
+        for (row, column), value in np.ndenumerate(first):
+            yield Value("released_count", value, 0, {"row": row, "column": column}, seeds[0])
 
 
 def _metrics(released: np.ndarray, problem: Problem) -> dict[str, np.ndarray]:

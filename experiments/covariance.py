@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from datasets import load as load_dataset
-from experiments.contract import treatments as directional
+from experiments.contract import treatments
 from experiments.contract.study import (
     Names,
     Point,
@@ -33,14 +33,19 @@ from experiments.contract.treatments import (
     point_at,
     principal_directions,
     scale_columns,
-    treatments,
+    treatments_of,
 )
 from papers.settings import scaled_records
 
 NAME = "covariance"
 PAPER = "mvg2018"
 DATASETS = {"cardiotocography": "official", "breast_cancer": "bundled"}
-SETTINGS = directional.SETTINGS
+COORDINATES = treatments.COORDINATES
+METRICS = treatments.METRICS | {
+    "rss": "residual sum of squares of the leading components",
+    "largest_eigenvalue": "largest exact eigenvalue of the covariance",
+}
+SETTINGS = treatments.SETTINGS
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ def measure(
         return {"rss": float(residuals @ residuals)}
 
     yield Value("largest_eigenvalue", float(eigenvalues[0]))
-    ways = treatments(variant, "unimodal", settings, problem.dataset, features)
+    ways = treatments_of(variant, "unimodal", settings, problem.dataset, features)
     yield from measure_treatments(
         variant,
         ways,

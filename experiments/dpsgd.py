@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.contract.columns import EPOCH, Coordinate
 from experiments.contract.settings import (
     ConfigError,
     Setting,
@@ -41,6 +42,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
+from learning.descent_metrics import DESCENT_METRICS
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled as data
 from learning.training.clipping import RULES, Clipping
@@ -50,6 +52,14 @@ from mechanisms import Budget, Mechanism
 NAME = "dpsgd"
 PAPER = "r1smg2024"
 DATASETS = {name: data.SOURCES[name] for name in TUTORIALS}
+FALSE_POSITIVE_RATE = Coordinate(
+    "false_positive_rate", float, "rate for which the threshold of the canary's test was set"
+)
+COORDINATES = (EPOCH, FALSE_POSITIVE_RATE)
+METRICS = DESCENT_METRICS | {
+    "canary_false_positive_rate": "releases without the canary above the threshold, of all",
+    "canary_true_positive_rate": "releases with the canary above the threshold, of all",
+}
 SPLITS_TRIALS = True
 
 
@@ -131,7 +141,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 def measure(
     problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
-    """Claimed and true budgets, the canary, and the accuracy after every epoch (`element`)."""
+    """Claimed and true budgets, the canary, and the accuracy after every epoch (`epoch`)."""
     # Accounting and torch take seconds to load, and reading a config imports this module.
     from learning.training.descent_study import accuracies, privacy
     from learning.training.noisy_descent import Plan
@@ -181,8 +191,11 @@ def _canary(mechanism: Mechanism, settings: dict, seed: int) -> Iterator[Value]:
     rates = np.array(settings["canary_rates"])
     absent = profile.sample_losses(rng, count, reverse=True)
     thresholds = np.quantile(absent, 1 - rates, method="higher")
-    for metric, reverse in (("canary_fpr", True), ("canary_tpr", False)):
+    for metric, reverse in (
+        ("canary_false_positive_rate", True),
+        ("canary_true_positive_rate", False),
+    ):
         losses = np.sort(profile.sample_losses(rng, count, reverse=reverse))
         found = 1 - np.searchsorted(losses, thresholds, side="right") / count
-        for element, rate in enumerate(found):
-            yield Value(metric, rate, element=element, seed=seed)
+        for target, rate in zip(rates.tolist(), found, strict=True):
+            yield Value(metric, rate, at={"false_positive_rate": target}, seed=seed)

@@ -66,6 +66,20 @@ PAPER = "imgm2022"
 DATASETS = {
     name: data.SOURCES[name] for name in ("digits", "reviews", "mnist", "cifar10", "svhn", "imdb")
 }
+COORDINATES = ()
+METRICS = {
+    "test_accuracy": "accuracy on the test records, in [0, 1]",
+    "records": "private training records",
+    "public_records": "records the extractor was trained on",
+    "extractor_accuracy": "test accuracy of the extractor's own classifier",
+    "sampling_rate": "probability that a record is in a batch",
+    "batch_epsilon": "epsilon of the release of one batch",
+    "batch_delta": "delta of the release of one batch",
+    "noise_deviation": "root mean square of the noise on one feature",
+    "true_delta_lower": "lower bound on the true delta at epsilon",
+    "true_delta_upper": "upper bound on it",
+    "true_epsilon_upper": "upper bound on the true epsilon at delta",
+}
 SPLITS_TRIALS = True
 
 SETTINGS = EPSILONS | {

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments.contract.columns import ROUND
 from experiments.contract.settings import (
     Setting,
     integer,
@@ -37,6 +38,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
+from learning.descent_metrics import FEDERATED_METRICS
 from learning.federated import federated_study as federation
 from learning.federated import layerwise_release as layerwise
 from learning.networks.lenet import LENET
@@ -61,6 +63,8 @@ NETWORKS = {
     "breast_cancer": BREAST_CANCER_MLP,
 }
 DATASETS = {name: data.SOURCES[name] for name in NETWORKS}
+COORDINATES = (ROUND,)
+METRICS = FEDERATED_METRICS
 SPLITS_TRIALS = True
 
 SETTINGS = federation.SETTINGS | {
@@ -118,7 +122,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 def measure(
     problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
-    """Claimed and true budgets, and the test accuracy after every round (`element`)."""
+    """Claimed and true budgets, and the test accuracy after every round (`round`)."""
     # Accounting takes a while to load, and reading a config imports this module.
     from learning.federated.upload_budgets import Uploads
 

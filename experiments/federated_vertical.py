@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments.contract.columns import ROUND
 from experiments.contract.settings import (
     Setting,
     integer,
@@ -42,6 +43,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
+from learning.descent_metrics import FEDERATED_METRICS
 from learning.federated import federated_study as federation
 from learning.networks.split_network import SPLIT_NETWORKS
 from learning.records import labelled as data
@@ -52,6 +54,8 @@ from mechanisms import Budget
 NAME = "federated_vertical"
 PAPER = "mgm2021"
 DATASETS = {name: data.SOURCES[name] for name in SPLIT_NETWORKS}
+COORDINATES = (ROUND,)
+METRICS = FEDERATED_METRICS
 SPLITS_TRIALS = True
 PARTICIPANTS = 2
 
@@ -110,7 +114,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 def measure(
     problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
-    """Claimed and true budgets, and the test accuracy after every round (`element`)."""
+    """Claimed and true budgets, and the test accuracy after every round (`round`)."""
     # Accounting takes a while to load, and reading a config imports this module.
     from learning.federated.upload_budgets import Uploads
 

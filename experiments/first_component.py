@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from datasets import load as load_dataset
-from experiments.contract import treatments as directional
+from experiments.contract import treatments
 from experiments.contract.study import (
     Names,
     Point,
@@ -37,14 +37,19 @@ from experiments.contract.treatments import (
     point_at,
     principal_directions,
     scale_columns,
-    treatments,
+    treatments_of,
 )
 from papers.settings import record_covariance
 
 NAME = "first_component"
 PAPER = "mvg2018"
 DATASETS = {"movement_aal": "official", "wine": "bundled"}
-SETTINGS = directional.SETTINGS
+COORDINATES = treatments.COORDINATES
+METRICS = treatments.METRICS | {
+    "error": "exact variance that the private component misses",
+    "largest_eigenvalue": "largest exact eigenvalue of the covariance",
+}
+SETTINGS = treatments.SETTINGS
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ def measure(
         return {"error": abs(largest - captured_variance(problem.covariance, directions)[0])}
 
     yield Value("largest_eigenvalue", float(largest))
-    ways = treatments(variant, "equimodal", settings, problem.dataset, features)
+    ways = treatments_of(variant, "equimodal", settings, problem.dataset, features)
     yield from measure_treatments(
         variant,
         ways,

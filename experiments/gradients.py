@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments.contract.columns import EPOCH
 from experiments.contract.grid import EPSILONS, points_over
 from experiments.contract.settings import (
     Setting,
@@ -44,6 +45,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
+from learning.descent_metrics import DESCENT_METRICS
 from learning.networks import graph_convolution as graph
 from learning.networks.alexnet import ALEXNET
 from learning.networks.lenet import LENET
@@ -68,6 +70,8 @@ NETWORKS = {
     "cifar10": VGG16,
 }
 DATASETS = {name: data.SOURCES[name] for name in (*NETWORKS, "cora")}
+COORDINATES = (EPOCH,)
+METRICS = DESCENT_METRICS
 SPLITS_TRIALS = True
 # Examples whose gradients are in memory at once, but for networks of more than 2^21 parameters.
 # Few of Cora's nodes have many neighbours: in small parts most need little padding.
@@ -142,7 +146,7 @@ def _network(dataset: str, folder: Path) -> Network:
 def measure(
     problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
-    """Claimed and true budgets, and the accuracy after every epoch (`element`)."""
+    """Claimed and true budgets, and the accuracy after every epoch (`epoch`)."""
     # Accounting and torch take seconds to load, and reading a config imports this module.
     from learning.training.descent_study import accuracies, privacy
     from learning.training.noisy_descent import Plan

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.contract.columns import Coordinate
 from experiments.contract.grid import EPSILONS, points_over
 from experiments.contract.settings import (
     ConfigError,
@@ -44,6 +45,21 @@ from papers.settings import PAPER_SETTINGS, PaperSetting
 NAME = "guarantee"
 PAPER = "suite"
 DATASETS = {"papers": "none", "grid": "none"}
+VERDICT = Coordinate("verdict", str, "holds, loose, refuted or undecided")
+COORDINATES = (VERDICT,)
+METRICS = {
+    "claimed_delta": "delta that the mechanism claims at epsilon",
+    "true_delta": "true delta at epsilon",
+    "true_delta_lower": "lower bound on it",
+    "true_delta_upper": "upper bound on it",
+    "true_epsilon": "true epsilon at the claimed delta, where it is finite",
+    "verdict": "1; the column verdict says holds, loose, refuted or undecided",
+    "noise_scale": "first scale parameter of the noise",
+    "expected_loss": "E||noise||^2 in closed form",
+    "wasted_variance": "variance over that of the least noise of the family that meets the budget",
+    "audit_delta_lower": "sampled lower bound on the true delta",
+    "audit_delta_upper": "sampled upper bound on the true delta",
+}
 SETTINGS = EPSILONS | {
     "sizes": Setting("shapes as 10x10", list_of(shape), "shapes of grid"),
     "audit_samples": Setting(
@@ -115,7 +131,7 @@ def measure(
     yield from _bounded("true_delta", result.true_delta)
     if np.isfinite(result.true_epsilon.value):
         yield Value("true_epsilon", result.true_epsilon.value)
-    yield Value(f"verdict_{result.verdict}", 1.0)
+    yield Value("verdict", 1.0, at={"verdict": result.verdict})
     for metric in ("noise_scale", "expected_loss", "wasted_variance"):
         value = getattr(result, metric)
         if value is not None:

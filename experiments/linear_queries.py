@@ -36,6 +36,7 @@ from pathlib import Path
 import numpy as np
 
 from datasets.loaders import adult
+from experiments.contract.columns import Coordinate
 from experiments.contract.grid import EPSILONS, points_over
 from experiments.contract.settings import Setting, integer
 from experiments.contract.study import (
@@ -76,6 +77,18 @@ _GRIDS = {"city-grid": "city", "uber-grid": "uber"}
 DATASETS = dict.fromkeys([*_ADULT, "uber-grid"], "official") | {
     "city-grid": "simulated",
     "city-longitude": "simulated",
+}
+WORKLOAD = Coordinate("workload", str, "prefix, all-range or random: the queries that are asked")
+COORDINATES = (WORKLOAD,)
+METRICS = {
+    "mse": "mean squared error per query of one release, records^2",
+    "expected_mse": "its expectation in closed form, where the noise's covariance is known",
+    "optimality_gap": "certified relative distance of a strategy from the optimum",
+    "optimality": "expected error over that of the best strategy known by a lower bound",
+    "refused": "1 where the mechanism does not serve a workload",
+    "records": "records in the histogram",
+    "occupied_cells": "cells that hold a record",
+    "calibrate_seconds": "wall-clock seconds to calibrate; without a workload for all of them",
 }
 FILES = dict.fromkeys(_ADULT, "adult") | {"uber-grid": "uber"}
 SETTINGS = (
@@ -179,7 +192,7 @@ def measure(
 ) -> Iterator[Value]:
     """Mean squared error per query of every workload, measured and, where known, exact.
 
-    A mechanism that takes a workload may refuse some: then `refused <workload>` is 1, the reason
+    A mechanism that takes a workload may refuse some: then `refused` is 1 there, the reason
     goes to stderr. Where it refuses all of them, it is unsupported.
     """
     yield Value("records", float(problem.counts.sum()))
@@ -192,7 +205,8 @@ def measure(
             query_for(problem.counts), budget, calibration, **variant.options | options
         )
         seconds = time.perf_counter() - clock
-        yield Value(f"calibrate_seconds {' '.join(workloads)}", seconds, timing=True)
+        where = {"workload": next(iter(workloads))} if len(workloads) == 1 else {}
+        yield Value("calibrate_seconds", seconds, at=where, timing=True)
         yield from _exact(mechanism, workloads)
         yield from _measured(mechanism, problem, workloads, point, names)
 
@@ -209,7 +223,7 @@ def measure(
         raise next(iter(refusals.values()))
     for name, reason in refusals.items():
         print(f"{variant.name} refuses the workload {name}: it {reason}", file=sys.stderr)
-        yield Value(f"refused {name}", 1.0)
+        yield Value("refused", 1.0, at={"workload": name})
 
 
 def takes_workload(mechanism: type[Mechanism]) -> bool:
@@ -225,10 +239,10 @@ def _exact(mechanism: Mechanism, workloads: dict[str, tuple]) -> Iterator[Value]
             variance = mechanism.noise.workload_variance(factors)
             if variance is not None:
                 queries = math.prod(factor.queries for factor in factors)
-                yield Value(f"expected_mse {name}", variance / queries)
+                yield Value("expected_mse", variance / queries, at={"workload": name})
         for certificate in ("optimality_gap", "optimality"):
             if hasattr(mechanism, certificate):
-                yield Value(f"{certificate} {name}", getattr(mechanism, certificate)())
+                yield Value(certificate, getattr(mechanism, certificate)(), at={"workload": name})
 
 
 def _measured(
@@ -246,7 +260,7 @@ def _measured(
     squares = mean_squared_errors(errors, problem.rectangles)
     for name in workloads:
         for trial, seed in enumerate(seeds):
-            yield Value(f"mse {name}", squares[name][trial], trial, seed=seed)
+            yield Value("mse", squares[name][trial], trial, {"workload": name}, seed)
 
 
 def mean_squared_errors(errors: np.ndarray, rectangles: np.ndarray) -> dict[str, np.ndarray]:

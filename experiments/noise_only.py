@@ -24,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.contract.columns import Coordinate
 from experiments.contract.grid import EPSILONS, points_over
 from experiments.contract.settings import (
     Setting,
@@ -52,6 +53,24 @@ DATASETS = {
     "fixed-sensitivity": "none",
     "growing-sensitivity": "none",
     "gradient-shapes": "none",
+}
+FACTOR = Coordinate("factor", float, "k in P(L > k E L)")
+QUANTILE = Coordinate("quantile", float, "probability of a quantile of L, in [0, 1]")
+COORDINATES = (FACTOR, QUANTILE)
+METRICS = {
+    "expected_loss": "E L = E||noise||^2 in closed form",
+    "raw_kurtosis": "E[L^4] / E[L^2]^2, about zero",
+    "raw_skewness": "E[L^3] / E[L^2]^1.5, about zero",
+    "central_kurtosis": "kurtosis of L about its mean",
+    "central_skewness": "skewness of L about its mean",
+    "tail_exact": "P(L > factor E L) in closed form",
+    "tail_sampled": "share of draws with L > factor E L",
+    "sampled_loss": "mean of L over the draws",
+    "sampled_loss_error": "standard error of that mean",
+    "sampled_quantile": "quantile of L over the draws",
+    "sampled_trials": "draws",
+    "calibrate_seconds": "wall-clock seconds to calibrate",
+    "draw_seconds": "wall-clock seconds of one draw",
 }
 SETTINGS = EPSILONS | {
     "sizes": Setting("shapes as 10x10", list_of(shape), "shapes of fixed-sensitivity"),
@@ -140,7 +159,7 @@ def _exact(mechanism: AdditiveMechanism, settings: dict) -> Iterator[Value]:
     tails = mechanism.noise.loss_survival(np.array(settings["tail_factors"]) * loss.mean)
     if tails is not None:
         for factor, tail in zip(settings["tail_factors"], tails, strict=True):
-            yield Value(f"tail_exact_{factor:g}", tail)
+            yield Value("tail_exact", tail, at={"factor": factor})
 
 
 def _sampled(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
@@ -152,10 +171,12 @@ def _sampled(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterato
     yield Value("sampled_loss", mean, seed=seed)
     yield Value("sampled_loss_error", losses.std(ddof=1) / math.sqrt(trials), seed=seed)
     for quantile in settings["quantiles"]:
-        yield Value(f"sampled_quantile_{quantile:g}", np.quantile(losses, quantile), seed=seed)
+        yield Value(
+            "sampled_quantile", np.quantile(losses, quantile), at={"quantile": quantile}, seed=seed
+        )
     for factor in settings["tail_factors"]:
         tail = np.mean(losses > factor * mechanism.expected_loss())
-        yield Value(f"tail_sampled_{factor:g}", tail, seed=seed)
+        yield Value("tail_sampled", tail, at={"factor": factor}, seed=seed)
 
 
 def _timed(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:

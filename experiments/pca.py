@@ -51,6 +51,22 @@ from mechanisms import AdditiveMechanism, Budget, Query
 NAME = "pca"
 PAPER = "r1smg2024"
 DATASETS = {"swarm": "official", "boids": "simulated"}
+COORDINATES = ()
+METRICS = {
+    "accuracy": "accuracy of a linear SVM on the leading private components, in [0, 1]",
+    "components": "leading components that are kept",
+    "leading_variance": "exact variance along the exact leading components",
+    "leading_deviation": "that less the exact variance along the private ones",
+    "variance": "exact total variance",
+    "total_deviation": "sum over all components of |private - exact variance|",
+    "expected_loss": "E||noise||^2 in closed form",
+    "records": "records",
+    "records_dropped": "records left out so that classes are equal",
+    "r_hat": "split R-hat of a mechanism that samples by a Markov chain",
+    "sweeps": "sweeps of that chain",
+    "calibrate_seconds": "wall-clock seconds to calibrate",
+    "release_seconds": "wall-clock seconds of one release",
+}
 SETTINGS = EPSILONS | {
     "components": Setting(
         "a whole number >= 1", integer(1), "first components that the classifier sees", 20

@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 
 import datasets
+from experiments.contract.columns import Coordinate
 from experiments.contract.grid import EPSILONS, points_over
 from experiments.contract.settings import (
     Setting,
@@ -61,6 +62,17 @@ from mechanisms import AdditiveMechanism, Budget, Query
 NAME = "private_data"
 PAPER = "tldp2025"
 DATASETS = {name: data.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
+CLASSIFIER = Coordinate("classifier", str, "the classifier trained on the released images")
+COORDINATES = (CLASSIFIER,)
+METRICS = {
+    "f1": "weighted F1 score on clean test images, in [0, 1]",
+    "accuracy": "accuracy on clean test images, in [0, 1]",
+    "squared_error": "mean over images of ||released - image||^2",
+    "expected_loss": "E||noise||^2 of one image in closed form",
+    "records": "training images",
+    "release_seconds": "wall-clock seconds to release all images",
+    "training_seconds": "wall-clock seconds of one training",
+}
 SPLITS_TRIALS = True
 SHAPES = {"digits": (8, 8), "mnist": (28, 28), "cifar10": (96, 32), "svhn": (96, 32)}
 NETWORKS = TUTORIALS | {"svhn": TUTORIALS["cifar10"]}
@@ -155,8 +167,8 @@ def measure(
         yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
         labels = problem.split.test_labels
         f1, accuracy = weighted_f1(labels, predicted), float(np.mean(predicted == labels))
-        yield Value(f"f1_{classifier}", f1, trial, seed=seed)
-        yield Value(f"accuracy_{classifier}", accuracy, trial, seed=seed)
+        yield Value("f1", f1, trial, {"classifier": classifier}, seed)
+        yield Value("accuracy", accuracy, trial, {"classifier": classifier}, seed)
 
 
 def _predicted(problem: Problem, released: np.ndarray, seed: int) -> np.ndarray:

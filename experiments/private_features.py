@@ -62,6 +62,18 @@ from mechanisms import AdditiveMechanism, Budget
 NAME = "private_features"
 PAPER = "tldp2025"
 DATASETS = {name: data.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
+COORDINATES = ()
+METRICS = {
+    "f1": "weighted F1 score on clean test features, in [0, 1]",
+    "accuracy": "accuracy on clean test features, in [0, 1]",
+    "squared_error": "mean over records of ||released - feature vector||^2",
+    "expected_loss": "E||noise||^2 of one feature vector in closed form",
+    "records": "private training records",
+    "public_records": "records the extractor was trained on",
+    "extractor_accuracy": "test accuracy of the extractor's own classifier",
+    "release_seconds": "wall-clock seconds to release all records",
+    "training_seconds": "wall-clock seconds of one training",
+}
 SPLITS_TRIALS = True
 OWN = {"digits": "perceptron", "mnist": "lenet", "cifar10": "cnn", "svhn": "cnn"}
 PRETRAINED = "mobilenet_v2"

@@ -84,6 +84,18 @@ NETWORKS: dict[str, dict[str, Network]] = {
     "darknet2020": {"paper": multilayer(79, 256, 256, 256, 128, 4)},
 }
 DATASETS = {name: data.SOURCES[name] for name in NETWORKS}
+COORDINATES = ()
+METRICS = {
+    "f1": "weighted F1 score on the test records, in [0, 1]",
+    "accuracy": "accuracy on the test records, in [0, 1]",
+    "records": "training records of all users",
+    "test_records": "test records",
+    "rounds": "rounds of averaging",
+    "noise_deviation": "root mean square of the noise on one parameter",
+    "true_delta_lower": "lower bound on the true delta of all rounds at epsilon",
+    "true_delta_upper": "upper bound on it",
+    "true_epsilon_upper": "upper bound on the true epsilon of all rounds at delta",
+}
 SPLITS_TRIALS = True
 USERS = 3
 

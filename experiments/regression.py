@@ -11,7 +11,7 @@ The paper leaves open:
   takes every feature onto the whole range. Both use the data and are not private.
 - The kernel's width and the ridge: cross-validated without noise, see the config.
 
-Treatments beside those of `directional`: "pca 0.55", where 20% of epsilon and of delta pay for
+Treatments beside those of `treatments`: "pca", where 20% of epsilon and of delta pay for
 private principal directions (MOD-SULQ on X X^T / N, symmetric Gaussian noise) and the rest for
 MVG along them, tau to the first two; the total is basic composition, also at the exact calibration,
 where each part is exact by itself. "subspace" is any other mechanism on the right features alone
@@ -20,7 +20,7 @@ where each part is exact by itself. "subspace" is any other mechanism on the rig
 JL's answer is made of combinations of records; they are taken for records here, as the paper
 says nothing else.
 
-With the control that adds no noise come its errors under every scaling ("rmse scaling-columns"),
+With the control that adds no noise come its errors under every scaling (`rmse_without_noise`),
 and those of two predictions without features: zero, and the mean of the private targets.
 """
 
@@ -33,7 +33,8 @@ from pathlib import Path
 import numpy as np
 
 from datasets import load as load_dataset
-from experiments.contract import treatments as directional
+from experiments.contract import treatments
+from experiments.contract.columns import Coordinate
 from experiments.contract.settings import (
     ConfigError,
     Setting,
@@ -49,18 +50,18 @@ from experiments.contract.study import (
     Variant,
 )
 from experiments.contract.treatments import (
+    Treatment,
     binary_allocation,
     check_directions,
     feature_names,
     is_directional,
     measure_treatments,
-    metric_of,
     point_at,
     principal_directions,
     run_trials,
     scale_by_largest,
     scale_columns,
-    treatments,
+    treatments_of,
 )
 from experiments.kernel_ridge import predict
 from mechanisms import Budget
@@ -70,10 +71,18 @@ from papers.settings import record_covariance, scaled_records
 NAME = "regression"
 PAPER = "mvg2018"
 DATASETS = {"liver_disorders": "official", "diabetes": "bundled"}
+SCALING = Coordinate("scaling", str, "how all data were scaled into [-1, 1]")
+COORDINATES = (*treatments.COORDINATES, SCALING)
+METRICS = treatments.METRICS | {
+    "rmse": "root mean squared error on the records left out, in units of the scaled target",
+    "rmse_without_noise": "the same for a fit to the exact records, at each scaling",
+    "rmse_of_zero": "error of predicting zero",
+    "rmse_of_mean": "error of predicting the mean of the private targets",
+}
 TARGETS = {"liver_disorders": "drinks", "diabetes": "progression"}
 SCALINGS = {"largest": scale_by_largest, "columns": scale_columns}
 
-PCA, SUBSPACE, SCALING = "pca", "subspace", "scaling"
+PCA, SUBSPACE = "pca", "subspace"
 # Of epsilon and of delta, for the private principal directions (Section 7.1.3 b).
 PCA_SHARE = 0.2
 PCA_DIRECTIONS = 2
@@ -96,7 +105,7 @@ def _kernels(value) -> dict[str, dict[str, float]]:
     }
 
 
-SETTINGS = directional.SETTINGS | {
+SETTINGS = treatments.SETTINGS | {
     "scaling": Setting(
         f"one of {', '.join(SCALINGS)}",
         one_of(*SCALINGS),
@@ -197,14 +206,14 @@ def measure(
     def score(trial: int, answer: np.ndarray) -> dict[str, float]:
         return {"rmse": problem.rmse(trial, answer, scaling, everything)}
 
-    ways = treatments(variant, "unimodal", settings, problem.dataset, features)
+    ways = treatments_of(variant, "unimodal", settings, problem.dataset, features)
     yield from measure_treatments(
         variant, ways, calibration, query, problem.private, score, point, names, trials
     )
     if is_directional(variant):
         for share in settings["shares"]:
             release = _along_private_directions(problem, variant, calibration, point, share)
-            yield from run_trials(release, score, f"{PCA} {share:g}", point, names, trials)
+            yield from run_trials(release, score, Treatment(PCA, share), point, names, trials)
     else:
         yield from _subspace(problem, variant, calibration, point, names)
 
@@ -216,7 +225,7 @@ def _controls(problem: Problem, everything: np.ndarray) -> Iterator[Value]:
         private, left_out = split[: settings["records"]], split[settings["records"] :]
         for scaling, records in problem.records.items():
             exact = problem.rmse(trial, records[private].T, scaling, everything)
-            yield Value(metric_of("rmse", f"{SCALING}-{scaling}"), exact, trial)
+            yield Value("rmse_without_noise", exact, trial, {"scaling": scaling})
         targets = problem.records[settings["scaling"]][:, -1]
         yield Value("rmse_of_zero", root_mean_square(targets[left_out]), trial)
         errors = targets[left_out] - targets[private].mean()
@@ -225,7 +234,7 @@ def _controls(problem: Problem, everything: np.ndarray) -> Iterator[Value]:
 
 def _along_private_directions(
     problem: Problem, variant: Variant, calibration: str, point: Point, share: float
-) -> directional.Release:
+) -> treatments.Release:
     """MVG along private principal directions, each part with its share of the budget."""
     rows, records = point.shape
     budgets = [
@@ -263,7 +272,7 @@ def _subspace(
 
     yield from measure_treatments(
         variant,
-        {SUBSPACE: variant.options},
+        {Treatment(SUBSPACE): variant.options},
         calibration,
         scaled_records(len(rows), point.shape[1]),
         lambda trial: problem.private(trial)[rows],

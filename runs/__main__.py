@@ -11,7 +11,7 @@ from pathlib import Path
 import mechanisms
 from datasets import DataError, fetch
 from experiments.contract.settings import ConfigError
-from experiments.contract.study import all_experiments
+from experiments.contract.study import all_experiments, maps_of
 from mechanisms.contract.mechanism import CALIBRATIONS
 from runs.cells import Cell, cells_of, results_folder
 from runs.config import read_config
@@ -64,8 +64,13 @@ def _run(options) -> int:
         cell.specification(config), cell.sources(config), rows, timings, limits=config["limits"]
     )
     frame = read_frame(rows)
-    measured = frame[(frame["status"] == OK) & frame["element"].isna()]
-    summary = measured.groupby(["shape", "epsilon", "metric"], sort=False)["value"].mean()
+    experiment = all_experiments()[cell.experiment]
+    measured = frame[(frame["status"] == OK) & ~frame["metric"].isin(maps_of(experiment))]
+    summary = measured.groupby(
+        ["shape", "epsilon", "metric", *(c.name for c in experiment.COORDINATES)],
+        sort=False,
+        dropna=False,
+    )["value"].mean()
     print(summary.to_string())
     for _, row in frame[frame["status"] != OK].iterrows():
         print(f"{row['status']}: {row['shape']}, epsilon {row['epsilon']:g}: {row['message']}")

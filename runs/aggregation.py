@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from experiments.contract.columns import OF_MAPS
 from runs.frames import TableError, check_table, read_frame
 from runs.rows import (
     FAILURES,
@@ -20,6 +21,7 @@ def aggregate_experiment(
     rows: list[str],
     timings: list[str],
     points: dict[tuple[str, str, str, str], int],
+    maps: tuple[str, ...],
     rows_out: Path,
     timings_out: Path,
     *,
@@ -30,6 +32,7 @@ def aggregate_experiment(
     Args:
         points: Number of grid points of every expected cell
             (experiment, dataset, mechanism, calibration).
+        maps: Metrics that are whole maps; see `aggregate_maps`.
         strict: Rows with status error or timeout are an error.
 
     Raises:
@@ -46,8 +49,20 @@ def aggregate_experiment(
             f"{first['experiment']}/{first['dataset']}/{first['mechanism']}--{first['calibration']} "
             f"at epsilon {first['epsilon']:g}: {first['status']}, {first['message']}"
         )
-    write_table(table, rows_out)
-    write_table(read_table(*timings), timings_out)
+    of_maps = pc.is_in(table["metric"], pa.array(maps, pa.string()))
+    write_table(_without_map_columns(table.filter(pc.invert(of_maps))), rows_out)
+    write_table(_without_map_columns(read_table(*timings)), timings_out)
+
+
+def aggregate_maps(rows: list[str], maps: tuple[str, ...], out: Path) -> None:
+    """Join the maps of the cells, which `aggregate_experiment` leaves out."""
+    table = read_table(*rows)
+    write_table(table.filter(pc.is_in(table["metric"], pa.array(maps, pa.string()))), out)
+
+
+def _without_map_columns(table: pa.Table) -> pa.Table:
+    names = {coordinate.name for coordinate in OF_MAPS}
+    return table.select([name for name in table.column_names if name not in names])
 
 
 def aggregate_results(
@@ -59,9 +74,9 @@ def aggregate_results(
     timings_csv: Path,
     failures_csv: Path,
 ) -> None:
-    """All rows of a run as Parquet; without the maps as CSV; what did not run, one row each."""
+    """All rows of a run as Parquet and as CSV; what did not run, one row each. Maps stay apart."""
     write_table(read_table(*rows), parquet)
     frame = read_frame(*rows)
-    frame[frame["element"].isna()].to_csv(csv, index=False)
+    frame.to_csv(csv, index=False)
     frame[frame["status"] != OK].to_csv(failures_csv, index=False)
     read_frame(*timings).to_csv(timings_csv, index=False)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.contract.columns import TYPES
 from experiments.contract.study import (
     Names,
     Point,
@@ -112,6 +113,11 @@ class Cell:
             # Named by module, so that the cell's process loads this family only.
             "use": f"{mechanism.__module__}:{mechanism.__qualname__}",
             "options": options,
+            # Names and types of the columns that the study declares.
+            "columns": {
+                column.name: TYPES[column.type]
+                for column in all_experiments()[self.experiment].COORDINATES
+            },
             "data_source": data_source(self.experiment, self.dataset),
             "points": [point.to_list() for point in self.points(config)],
             "settings": chosen if self.trial is None else chosen | {"trial": self.trial},

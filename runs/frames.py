@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from runs.rows import (
     CELL,
-    KEY,
     OK,
     POINT,
     STATUSES,
+    key_of,
     read_table,
 )
 
@@ -26,7 +26,7 @@ class TableError(Exception):
 
 
 def read_frame(*paths: Path | str) -> pd.DataFrame:
-    """As `read_table`, as a data frame; trial, element and seed are nullable integers."""
+    """As `read_table`, as a data frame; whole numbers are nullable integers."""
     return read_table(*paths).to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
 
 
@@ -43,7 +43,7 @@ def check_table(table: pa.Table, expected: dict[tuple[str, str, str, str], int])
     """
     frame = table.to_pandas()
     problems = []
-    duplicated = frame.duplicated(KEY)
+    duplicated = frame.duplicated(key_of(frame.columns))
     if duplicated.any():
         problems.append(f"{duplicated.sum()} duplicate rows, first {_row(frame[duplicated])}")
     unknown = set(frame["status"]) - set(STATUSES)
@@ -70,4 +70,4 @@ def check_table(table: pa.Table, expected: dict[tuple[str, str, str, str], int])
 
 
 def _row(frame: pd.DataFrame) -> str:
-    return ", ".join(f"{name}={frame.iloc[0][name]}" for name in KEY)
+    return ", ".join(f"{name}={frame.iloc[0][name]}" for name in key_of(frame.columns))

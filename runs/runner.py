@@ -17,6 +17,7 @@ from typing import IO
 
 import psutil
 
+from experiments.contract.columns import TYPES, Coordinate
 from runs.parts import (
     SPECIFICATION,
     begun,
@@ -174,8 +175,12 @@ def _assemble(specification: dict, folder: Path, rows: Path, timings: Path) -> N
         for value in _of_trial(specification["settings"].get("trial"), values):
             timing = value.pop("timing")
             tables[timing].append(fixed | value)
-    write_table(to_table(tables[False]), rows)
-    write_table(to_table(tables[True]), timings)
+    types = {name: kind for kind, name in TYPES.items()}
+    coordinates = [
+        Coordinate(name, types[kind], "") for name, kind in specification["columns"].items()
+    ]
+    write_table(to_table(tables[False], coordinates), rows)
+    write_table(to_table(tables[True], coordinates), timings)
 
 
 def _of_trial(trial: int | None, values: list[dict]) -> list[dict]:

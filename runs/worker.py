@@ -19,6 +19,7 @@ import traceback
 import warnings
 from pathlib import Path
 
+from experiments.contract.columns import check_declared
 from experiments.contract.study import (
     Names,
     Point,
@@ -92,6 +93,7 @@ def _measured(
         warnings.simplefilter("always", OutOfRangeWarning)
         try:
             values = list(experiment.measure(problem, variant, calibration, point, names))
+            _require_declared(experiment, values)
             _require_finite(values)
         except Unsupported as reason:
             return failure(UNSUPPORTED, str(reason))
@@ -108,7 +110,7 @@ def _measured(
             "metric": value.metric,
             "value": float(value.value),
             "trial": value.trial,
-            "element": value.element,
+            **value.at,
             "seed": value.seed,
             "status": OK,
             "message": message,
@@ -116,6 +118,11 @@ def _measured(
         }
         for value in values
     ]
+
+
+def _require_declared(experiment, values: list[Value]) -> None:
+    for value in values:
+        check_declared(value.metric, value.at, experiment.METRICS, experiment.COORDINATES)
 
 
 def _require_finite(values: list[Value]) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import experiments
+from experiments.contract.columns import Coordinate
 from experiments.contract.seeds import seed_of
 from mechanisms import Mechanism
 
@@ -55,14 +56,14 @@ class Value:
         metric: Name of the number.
         value: Finite.
         trial: Trial number from 0, or None for an exact value or a statistic over trials.
-        element: Flat index into the answer, or None for a number of the whole answer.
+        at: Where it was measured: values of the study's COORDINATES, such as {"epoch": 3}.
         seed: The seed that was drawn from, or None.
     """
 
     metric: str
     value: float
     trial: int | None = None
-    element: int | None = None
+    at: Mapping[str, object] = field(default_factory=dict)
     seed: int | None = None
     timing: bool = False
 
@@ -98,6 +99,9 @@ class Experiment(Protocol):
     PAPER: Key of the paper whose study it carries out.
     DATASETS: Names of the data sets it can run on, with their source.
     SETTINGS: Its settings in the config: name -> (check, description).
+    METRICS: What it measures: name -> meaning with the unit, seconds and memory included.
+    COORDINATES: The columns it adds to the tidy table; see `experiments.contract.columns`.
+    MAPS: Metrics whose values are whole maps, kept in a file apart. May be left out.
     FILES: Where a data set of the experiment is made of another one of `datasets`:
         that one's name. May be left out.
     also_reads: From settings and a data set to further entries of `datasets` that
@@ -109,6 +113,8 @@ class Experiment(Protocol):
     NAME: str
     PAPER: str
     DATASETS: dict[str, str]
+    METRICS: dict[str, str]
+    COORDINATES: tuple[Coordinate, ...]
 
     def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
         """The grid of one cell, in order."""
@@ -149,3 +155,8 @@ def all_experiments() -> dict[str, Experiment]:
         if hasattr(module, "NAME") and hasattr(module, "measure"):
             found[module.NAME] = module
     return dict(sorted(found.items()))
+
+
+def maps_of(experiment: Experiment) -> tuple[str, ...]:
+    """The metrics of a study that are whole maps."""
+    return getattr(experiment, "MAPS", ())

@@ -2,10 +2,10 @@
 
 A treatment is one way to use a mechanism. A mechanism that can spread a precision budget over
 directions (MVG) is measured once with equal precision, "iid", and once for every named set of
-informative features and every share tau, "alt-y 0.55": the set's features get tau of the budget
-in equal parts, the others the rest in equal parts (the paper's binary allocation; its directions
-are the axes). Any other mechanism has one treatment without a name. Metrics carry the name:
-"rmse alt-y 0.55". All treatments of a trial are drawn from the same seed.
+informative features and every share tau: the set's features get tau of the budget in equal parts,
+the others the rest in equal parts (the paper's binary allocation; its directions are the axes).
+Any other mechanism has one treatment without a name. The columns `treatment` and `share` tell
+treatments apart. All treatments of a trial are drawn from the same seed.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from experiments.contract.columns import Coordinate
 from experiments.contract.settings import (
     ConfigError,
     Setting,
@@ -64,6 +66,33 @@ SETTINGS = {
         [0.55, 0.65, 0.75, 0.85, 0.95],
     ),
 }
+
+COORDINATES = (
+    Coordinate("treatment", str, "how a directional mechanism is used; null for any other"),
+    Coordinate("share", float, "tau, the informative directions' share of the precision budget"),
+)
+METRICS = {
+    "expected_loss": "E||noise||^2 in closed form, squared units of the answer",
+    "r_hat": "split R-hat of a mechanism that samples by a Markov chain, 1 when it has converged",
+    "sweeps": "sweeps of that chain",
+    "calibrate_seconds": "wall-clock seconds to calibrate",
+    "release_seconds": "wall-clock seconds of one release",
+}
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """One way to use a mechanism: a name, and the share tau where there is one."""
+
+    name: str | None = None
+    share: float | None = None
+
+    @property
+    def at(self) -> dict[str, object]:
+        """Its values in the columns `treatment` and `share`."""
+        known = {"treatment": self.name, "share": self.share}
+        return {name: value for name, value in known.items() if value is not None}
+
 
 Release = Callable[[int, np.random.Generator], tuple[np.ndarray, Mapping[str, float]]]
 Score = Callable[[int, np.ndarray], Mapping[str, float]]
@@ -136,29 +165,29 @@ def binary_allocation(size: int, informative: list[int], share: float) -> list[f
     ]
 
 
-def treatments(
+def treatments_of(
     variant: Variant, mode: str, settings: dict, dataset: str, features: tuple[str, ...]
-) -> dict[str, dict]:
-    """Names of treatments, "" where there is only one, with the options of the mechanism.
+) -> dict[Treatment, dict]:
+    """The treatments with the options of the mechanism; one without a name where there is one.
 
     `mode` is that of MVG ("unimodal" is Algorithm 1, "equimodal" Algorithm 2), where the config
     names no other.
     """
     if not is_directional(variant):
-        return {"": variant.options}
+        return {Treatment(): variant.options}
     options = {"mode": mode} | variant.options
-    found = {IID: options}
+    found = {Treatment(IID): options}
     for name, informative in settings["directions"][dataset].items():
         indices = [features.index(feature) for feature in informative]
         for share in settings["shares"]:
             theta = binary_allocation(len(features), indices, share)
-            found[f"{name} {share:g}"] = options | {"precision": theta}
+            found[Treatment(name, share)] = options | {"precision": theta}
     return found
 
 
 def measure_treatments(
     variant: Variant,
-    ways: dict[str, dict],
+    ways: dict[Treatment, dict],
     calibration: str,
     query: Query,
     value_of: Callable[[int], np.ndarray],
@@ -169,22 +198,27 @@ def measure_treatments(
 ) -> Iterator[Value]:
     """Calibrate every treatment and release `value_of(trial)` in every trial."""
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    for name, options in ways.items():
+    for treatment, options in ways.items():
         clock = time.perf_counter()
         mechanism = variant.mechanism.calibrate(query, budget, calibration, **options)
         seconds = time.perf_counter() - clock
-        yield Value(metric_of("calibrate_seconds", name), seconds, timing=True)
+        yield Value("calibrate_seconds", seconds, at=treatment.at, timing=True)
         if isinstance(mechanism, AdditiveMechanism):
-            yield Value(metric_of("expected_loss", name), mechanism.expected_loss())
+            yield Value("expected_loss", mechanism.expected_loss(), at=treatment.at)
 
         def release(trial, rng, mechanism=mechanism):
             return mechanism.release_with_diagnostics(value_of(trial), rng)
 
-        yield from run_trials(release, score, name, point, names, trials)
+        yield from run_trials(release, score, treatment, point, names, trials)
 
 
 def run_trials(
-    release: Release, score: Score, name: str, point: Point, names: Names, trials: int
+    release: Release,
+    score: Score,
+    treatment: Treatment,
+    point: Point,
+    names: Names,
+    trials: int,
 ) -> Iterator[Value]:
     """Seconds, score and diagnostics of every trial of a treatment."""
     for trial in range(trials):
@@ -193,14 +227,9 @@ def run_trials(
         clock = time.perf_counter()
         answer, diagnostics = release(trial, rng)
         seconds = time.perf_counter() - clock
-        yield Value(metric_of("release_seconds", name), seconds, trial, timing=True)
+        yield Value("release_seconds", seconds, trial, treatment.at, timing=True)
         for metric, value in (dict(score(trial, answer)) | dict(diagnostics)).items():
-            yield Value(metric_of(metric, name), float(value), trial, seed=seed)
-
-
-def metric_of(metric: str, treatment: str) -> str:
-    """The name under which a metric of a treatment is stored."""
-    return f"{metric} {treatment}" if treatment else metric
+            yield Value(metric, float(value), trial, treatment.at, seed)
 
 
 def principal_directions(symmetric: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

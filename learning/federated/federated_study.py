@@ -114,8 +114,9 @@ def privacy_values(
 
 
 def training_values(history: Sequence[Round], trial: int, seed: int) -> Iterator[Value]:
-    """Test accuracy after every round (`element`), and after the last."""
+    """Test accuracy after every round (`round`), and after the last."""
     for number_of_round, ended in enumerate(history, start=1):
-        yield Value("test_accuracy", ended.test_accuracy, trial, number_of_round, seed)
-        yield Value("round_seconds", ended.seconds, trial, number_of_round, seed, timing=True)
+        at = {"round": number_of_round}
+        yield Value("test_accuracy", ended.test_accuracy, trial, at, seed)
+        yield Value("round_seconds", ended.seconds, trial, at, seed, timing=True)
     yield Value("final_test_accuracy", history[-1].test_accuracy, trial, seed=seed)

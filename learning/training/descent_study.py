@@ -39,7 +39,7 @@ def accuracies(
     names: Names,
     trial: int,
 ) -> Iterator[Value]:
-    """Accuracy after every epoch (`element`) of one run; start and samples are shared by all."""
+    """Accuracy after every epoch (`epoch`) of one run; start and samples are shared by all."""
     seeds = seeds_of(point, names, trial)
     history = loop.train(
         network,
@@ -51,7 +51,7 @@ def accuracies(
         label=label_of(mechanism, point, names, trial),
     )
     for number_of_epoch, epoch in enumerate(history, start=1):
-        at = (trial, number_of_epoch, seeds.noise)
+        at = (trial, {"epoch": number_of_epoch}, seeds.noise)
         yield Value("train_accuracy", epoch.train_accuracy, *at)
         yield Value("test_accuracy", epoch.test_accuracy, *at)
         yield Value("epoch_seconds", epoch.seconds, *at, timing=True)

@@ -15,8 +15,8 @@ import zipfile
 
 import pytest
 
-from datasets.catalogue import Dataset, RemoteFile, find
 from datasets import DATASETS, DataError, fetch
+from datasets.catalogue import Dataset, RemoteFile, find
 from datasets.fetching.checksums import local_files
 
 CONTENT = b"the right content\n" * 50

@@ -3,6 +3,11 @@
 
 rule results:
     input:
+        [
+            RUN / "experiments" / f"{name}.maps.parquet"
+            for name in CONFIG["experiments"]
+            if maps_of(STUDIES[name])
+        ],
         RUN / "results.parquet",
         RUN / "results.csv",
         RUN / "timings.csv",
@@ -27,9 +32,26 @@ rule aggregate_experiment:
             for cell in CELLS.values()
             if cell.experiment == wildcards.experiment
         ],
+        maps=lambda wildcards: list(maps_of(STUDIES[wildcards.experiment])),
         strict=CONFIG["strict"],
     script:
         "../scripts/aggregate_experiment.py"
+
+
+rule aggregate_maps:
+    input:
+        rows=lambda wildcards: cell_files(wildcards.experiment, ".parquet"),
+    output:
+        RUN / "experiments" / "{experiment}.maps.parquet",
+    log:
+        RUN / "logs" / "aggregate" / "{experiment}.maps.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    params:
+        maps=lambda wildcards: list(maps_of(STUDIES[wildcards.experiment])),
+    script:
+        "../scripts/aggregate_maps.py"
 
 
 rule aggregate_results:

@@ -7,6 +7,7 @@ from snakemake.exceptions import WorkflowError
 from runs.cells import cells_of, results_folder
 from experiments.contract.settings import ConfigError
 from runs.config import check_config
+from experiments.contract.study import all_experiments, maps_of
 from mechanisms import UnknownMechanism
 from paper_figures.ledger import judging_sources
 from paper_figures.drawings import drawings_for
@@ -26,6 +27,7 @@ CELLS = {cell.stem: cell for cell in cells_of(CONFIG)}
 DRAWINGS = drawings_for(
     set(CONFIG["experiments"]) | {f"{cell.experiment}/{cell.dataset}" for cell in CELLS.values()}
 )
+STUDIES = all_experiments()
 OFFICIAL = sorted({name for cell in CELLS.values() for name in cell.downloads(CONFIG)})
 
 

@@ -13,6 +13,7 @@ try:
         snakemake.input.rows,
         snakemake.input.timings,
         {tuple(cell): points for *cell, points in snakemake.params.points},
+        snakemake.params.maps,
         Path(snakemake.output.rows),
         Path(snakemake.output.timings),
         strict=snakemake.params.strict,

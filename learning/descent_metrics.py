@@ -1,0 +1,28 @@
+"""What studies of learning measure, with units; apart from them because torch is slow to load."""
+
+_SPENT = {
+    "noise_norm": "sqrt(E||noise||^2) of one release",
+    "records": "training records",
+    "true_delta_lower": "lower bound on the true delta of the whole run at epsilon",
+    "true_delta_upper": "upper bound on it",
+    "true_epsilon_upper": "upper bound on the true epsilon of the whole run at delta",
+    "test_accuracy": "accuracy on the test records, in [0, 1]",
+    "final_test_accuracy": "the same after the last epoch or round",
+}
+DESCENT_METRICS = _SPENT | {
+    "train_accuracy": "accuracy on the training records, in [0, 1]",
+    "final_train_accuracy": "the same after the last epoch",
+    "sampling_rate": "probability that a record is in a batch",
+    "steps": "steps of the whole run",
+    "step_epsilon": "epsilon of the budget of one step",
+    "step_delta": "delta of the budget of one step",
+    "epoch_seconds": "wall-clock seconds of one epoch",
+}
+FEDERATED_METRICS = _SPENT | {
+    "parameters": "parameters of the network",
+    "sampling_rate": "probability that a record is in a batch",
+    "uses": "releases of one person's data in the whole run",
+    "use_epsilon": "epsilon of the budget of one release",
+    "use_delta": "delta of the budget of one release",
+    "round_seconds": "wall-clock seconds of one round",
+}
