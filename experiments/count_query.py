@@ -14,7 +14,6 @@ water. The number of the window's pickups that this loses is in the results.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -42,7 +41,8 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
-from mechanisms import AdditiveMechanism, Budget, Query
+from mechanisms import AdditiveMechanism, Budget
+from papers.r1smg2024 import count_query
 
 NAME = "count_query"
 PAPER = "r1smg2024"
@@ -198,18 +198,6 @@ def histogram(pickups, chosen, edges: tuple[np.ndarray, np.ndarray]) -> np.ndarr
     return np.histogram2d(latitude, longitude, bins=edges)[0]
 
 
-def query_for(counts: np.ndarray) -> Query:
-    """The count query under replacement of one pickup; the total is public."""
-    return Query(
-        shape=counts.shape,
-        l2_sensitivity=math.sqrt(2),
-        l1_sensitivity=2.0,
-        linf_sensitivity=1.0,
-        frobenius_bound=float(counts.sum()),
-        adjacency="replace",
-    )
-
-
 def measure(
     problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
@@ -217,7 +205,10 @@ def measure(
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
     clock = time.perf_counter()
     mechanism = variant.mechanism.calibrate(
-        query_for(problem.counts), budget, calibration, **variant.options
+        count_query(problem.counts.sum(), problem.counts.shape),
+        budget,
+        calibration,
+        **variant.options,
     )
     yield Value("calibrate_seconds", time.perf_counter() - clock, timing=True)
     if isinstance(mechanism, AdditiveMechanism):

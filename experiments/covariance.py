@@ -35,7 +35,7 @@ from experiments.contract.treatments import (
     scale_columns,
     treatments_of,
 )
-from papers.settings import scaled_records
+from papers.mvg2018 import scaled_records
 
 NAME = "covariance"
 PAPER = "mvg2018"

@@ -47,9 +47,9 @@ from learning.descent_metrics import FEDERATED_METRICS
 from learning.federated import federated_study as federation
 from learning.networks.split_network import SPLIT_NETWORKS
 from learning.records import labelled as data
-from learning.releases.bounded_tensor import box_query
 from learning.training.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Budget
+from papers.box_query import box_query
 
 NAME = "federated_vertical"
 PAPER = "mgm2021"

@@ -39,7 +39,7 @@ from experiments.contract.treatments import (
     scale_columns,
     treatments_of,
 )
-from papers.settings import record_covariance
+from papers.mvg2018 import record_covariance
 
 NAME = "first_component"
 PAPER = "mvg2018"

@@ -40,7 +40,8 @@ from mechanisms import (
 from mechanisms.audit.sampled_audit import familywise_confidence
 from mechanisms.audit.verification import verify
 from mechanisms.profiles.profile import Bounds
-from papers.settings import PAPER_SETTINGS, PaperSetting
+from papers.paper_setting import PaperSetting
+from papers.settings import PAPER_SETTINGS
 
 NAME = "guarantee"
 PAPER = "suite"

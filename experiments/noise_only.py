@@ -46,6 +46,7 @@ from mechanisms import (
     Query,
     Unsupported,
 )
+from papers.box_query import box_query
 
 NAME = "noise_only"
 PAPER = "r1smg2024"
@@ -119,15 +120,7 @@ def query_for(dataset: str, shape: tuple[int, ...]) -> Query:
         low, high = 0.0, 1 / math.sqrt(size)
     else:
         low, high = -1.0, 1.0
-    width = high - low
-    return Query(
-        shape=shape,
-        l2_sensitivity=width * math.sqrt(size),
-        l1_sensitivity=width * size,
-        element_range=(low, high),
-        frobenius_bound=high * math.sqrt(size),
-        adjacency="local",
-    )
+    return box_query(shape, low, high)
 
 
 def measure(

@@ -46,7 +46,6 @@ from experiments.contract.study import (
 )
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled as data
-from learning.releases.bounded_tensor import box_query
 from learning.releases.protected_records import protected, squared_error
 from learning.training.classifiers import (
     Training,
@@ -58,6 +57,7 @@ from learning.training.classifiers import (
 from learning.training.device import DEVICE
 from learning.training.finetuned import fine_tuned
 from mechanisms import AdditiveMechanism, Budget, Query
+from papers.box_query import box_query
 
 NAME = "private_data"
 PAPER = "tldp2025"

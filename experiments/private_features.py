@@ -46,7 +46,6 @@ from experiments.contract.study import (
 )
 from learning.networks.cut_network import CUTS, perceptron
 from learning.records import labelled as data
-from learning.releases.bounded_tensor import box_query
 from learning.releases.protected_records import protected, squared_error
 from learning.training import pretrained
 from learning.training.classifiers import (
@@ -58,6 +57,7 @@ from learning.training.classifiers import (
 from learning.training.device import DEVICE
 from learning.training.extractor import Extracted, extract
 from mechanisms import AdditiveMechanism, Budget
+from papers.box_query import box_query
 
 NAME = "private_features"
 PAPER = "tldp2025"

@@ -55,11 +55,11 @@ from learning.networks.network import Network
 from learning.networks.strided import strided_cnn
 from learning.records import labelled as data
 from learning.records.texts import WORDS
-from learning.releases.bounded_tensor import box_query
 from learning.training.classifiers import Training, outputs, weighted_f1
 from learning.training.device import DEVICE
 from learning.training.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Budget, Mechanism
+from papers.box_query import box_query
 
 NAME = "private_parameters"
 PAPER = "tldp2025"

@@ -66,7 +66,7 @@ from experiments.contract.treatments import (
 from experiments.kernel_ridge import predict
 from mechanisms import Budget
 from mechanisms.symmetric import ModSulq
-from papers.settings import record_covariance, scaled_records
+from papers.mvg2018 import record_covariance, scaled_records
 
 NAME = "regression"
 PAPER = "mvg2018"

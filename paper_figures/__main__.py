@@ -10,7 +10,7 @@ from pathlib import Path
 
 from paper_figures.drawings import DrawingError, draw, drawings_for
 from paper_figures.ledger import write_ledger
-from runs.frames import read_frame
+from paper_figures.results import read_results
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,12 +38,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _draw(folder: Path, stored: list[Path]) -> int:
-    rows = read_frame(*(path for path in stored if not path.name.endswith(".timings.parquet")))
+    rows = read_results(stored).rows
     available = set(rows["experiment"]) | set(rows["experiment"] + "/" + rows["dataset"])
     failed = 0
     for name, drawing in drawings_for(available).items():
-        files = [folder / "experiments" / f"{e}.parquet" for e in drawing.experiments]
-        files += [folder / "experiments" / f"{e}.timings.parquet" for e in drawing.timings]
+        files = [folder / "experiments" / file for file in drawing.files]
         try:
             draw(name, [str(path) for path in files], folder / drawing.kind)
         except DrawingError as error:

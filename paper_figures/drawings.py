@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,21 +10,13 @@ import matplotlib
 import matplotlib.pyplot as plt
 import pandas as pd
 
-import paper_figures
-from runs.frames import read_frame
+from paper_figures.discovery import paper_modules
+from paper_figures.results import Results, read_results
 from runs.sources import source_files
 
 
 class DrawingError(Exception):
     """A figure or table cannot be drawn from the results at hand; the message says why."""
-
-
-@dataclass(frozen=True)
-class Results:
-    """What a drawing reads: rows of its experiments, and their seconds where it asks for them."""
-
-    rows: pd.DataFrame
-    timings: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -49,6 +39,7 @@ class Drawing:
         needs: What it reads rows of: experiments, or one data set of an experiment as
             "experiment/dataset".
         timings: The experiments whose seconds it reads.
+        maps: The experiments whose maps it reads.
         function: Results to Drawn.
     """
 
@@ -57,6 +48,7 @@ class Drawing:
     kind: str
     needs: tuple[str, ...]
     timings: tuple[str, ...]
+    maps: tuple[str, ...]
     function: Callable[[Results], Drawn]
 
     @property
@@ -64,17 +56,33 @@ class Drawing:
         """The experiments whose rows it reads."""
         return tuple(dict.fromkeys(need.split("/")[0] for need in self.needs))
 
+    @property
+    def files(self) -> list[str]:
+        """The files that it reads, below results/<run>/experiments/."""
+        rows = [f"{name}.parquet" for name in self.experiments]
+        timings = [f"{name}.timings.parquet" for name in self.timings]
+        return rows + timings + [f"{name}.maps.parquet" for name in self.maps]
+
     def sources(self) -> list[str]:
         """Code that the drawing depends on: its module and what that imports from the project."""
         return sorted(source_files(self.function.__module__))
 
 
-def drawing(name: str, *, kind: str, needs: tuple[str, ...], timings: tuple[str, ...] = ()):
+def drawing(
+    name: str,
+    *,
+    kind: str,
+    needs: tuple[str, ...],
+    timings: tuple[str, ...] = (),
+    maps: tuple[str, ...] = (),
+):
     """Declare a function of `Results` as a figure or table."""
 
     def declare(function):
         paper = name.split("_")[0]
-        function.drawing = Drawing(name, paper, kind, tuple(needs), tuple(timings), function)
+        function.drawing = Drawing(
+            name, paper, kind, tuple(needs), tuple(timings), tuple(maps), function
+        )
         return function
 
     return declare
@@ -83,10 +91,7 @@ def drawing(name: str, *, kind: str, needs: tuple[str, ...], timings: tuple[str,
 def all_drawings() -> dict[str, Drawing]:
     """Every drawing by name, from the modules of this folder."""
     found = {}
-    for info in pkgutil.iter_modules(paper_figures.__path__, "paper_figures."):
-        if info.name == "paper_figures.__main__":
-            continue
-        module = importlib.import_module(info.name)
+    for module in paper_modules():
         for value in vars(module).values():
             if isinstance(getattr(value, "drawing", None), Drawing):
                 found[value.drawing.name] = value.drawing
@@ -98,19 +103,17 @@ def drawings_for(available: set[str]) -> dict[str, Drawing]:
     return {
         name: drawing
         for name, drawing in all_drawings().items()
-        if available.issuperset((*drawing.needs, *drawing.timings))
+        if available.issuperset((*drawing.needs, *drawing.timings, *drawing.maps))
     }
 
 
 def draw(name: str, files: list[str], folder: Path) -> None:
-    """Draw `name` from result files (`*.timings.parquet` are the seconds) into `folder`.
+    """Draw `name` from result files, see `read_results`, into `folder`.
 
     Figures become PDF, PNG, CSV of what is drawn, and MD with the caption; tables become CSV,
     MD and TEX. Files carry no timestamps, so the same results give the same bytes.
     """
-    rows = [path for path in files if not str(path).endswith(".timings.parquet")]
-    timings = [path for path in files if str(path).endswith(".timings.parquet")]
-    results = Results(read_frame(*rows), read_frame(*timings))
+    results = read_results(files)
     drawn = all_drawings()[name].function(results)
     folder.mkdir(parents=True, exist_ok=True)
     drawn.data.to_csv(folder / f"{name}.csv", index=False, float_format="%.10g")

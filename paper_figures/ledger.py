@@ -1,14 +1,12 @@
-"""The claims ledger: what the papers state, next to what was measured.
+"""The claims ledger: what the papers state, next to what was finding.
 
-paper_figures/claims/<paper>.yaml lists the claims; each names the measurement, a function of
-paper_figures/measurements/, that decides it from the results of a run, from privacy profiles or
-from closed forms.
+paper_figures/<paper>/claims.yaml lists the claims of a paper. Each names its judge, a function in
+the module of the study that it is about, which decides it from the results of a run, from privacy
+profiles or from closed forms.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,9 +15,8 @@ from typing import Any
 import pandas as pd
 import yaml
 
-import paper_figures.measurements
-from paper_figures.drawings import Results
-from runs.frames import read_frame
+from paper_figures.discovery import paper_modules
+from paper_figures.results import Results, read_results
 from runs.sources import source_files
 
 REPRODUCED = "reproduced"
@@ -35,7 +32,7 @@ MEANING = {
     CONTRADICTED: "Our numbers show the opposite.",
     NOT_RUN: "",
 }
-CLAIMS = Path(__file__).parent / "claims"
+CLAIMS = Path(__file__).parent
 
 
 class LedgerError(ValueError):
@@ -45,7 +42,7 @@ class LedgerError(ValueError):
 class CannotJudge(Exception):
     """The results at hand do not let a claim be judged; the message is the reason.
 
-    Raised by measurements; the claim's verdict is then "not run".
+    Raised by judges; the claim's verdict is then "not run".
     """
 
 
@@ -60,10 +57,10 @@ class Claim:
         kind: guarantee, value, order, formula, trend or cost.
         statement: What is claimed, in this project's words.
         expected: The paper's number or order, as text.
-        measure: Name of the measurement, or None where the experiment does not exist yet.
-        waits_for: What has to exist first, only where `measure` is None.
-        arguments: What the measurement is told, such as the paper's numbers.
-        tolerance: Relative, for numbers; None where the measurement needs none.
+        judge: Name of the judge, or None where the experiment does not exist yet.
+        waits_for: What has to exist first, only where `judge` is None.
+        arguments: What the judge is told, such as the paper's numbers.
+        tolerance: Relative, for numbers; None where it needs none.
         reason: Why that tolerance, and what the paper leaves open.
         meaning: One sentence per verdict that can be expected, for people.
     """
@@ -74,7 +71,7 @@ class Claim:
     kind: str
     statement: str
     expected: str
-    measure: str | None = None
+    judge: str | None = None
     waits_for: str = ""
     arguments: dict[str, Any]
     tolerance: float | None = None
@@ -83,8 +80,8 @@ class Claim:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    """What a measurement found.
+class Finding:
+    """What a judge found.
 
     Args:
         ours: Our number or order, as text.
@@ -103,46 +100,41 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Judge:
     """A function that decides claims, and the experiments whose results it reads."""
 
     name: str
     experiments: tuple[str, ...]
     timings: tuple[str, ...]
-    function: Callable[[Claim, Results], Measured]
+    function: Callable[[Claim, Results], Finding]
 
 
-def measurement(*, experiments: tuple[str, ...] = (), timings: tuple[str, ...] = ()):
-    """Declare a function of (claim, results) as the measurement of its own name."""
+def judge(*, experiments: tuple[str, ...] = (), timings: tuple[str, ...] = ()):
+    """Declare a function of (claim, results) as the judge of its own name."""
 
     def declare(function):
-        function.measurement = Measurement(
-            function.__name__, tuple(experiments), tuple(timings), function
-        )
+        function.judge = Judge(function.__name__, tuple(experiments), tuple(timings), function)
         return function
 
     return declare
 
 
-def all_measurements() -> dict[str, Measurement]:
-    """Every measurement by name."""
-    found: dict[str, Measurement] = {}
-    package = paper_figures.measurements
-    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        module = importlib.import_module(info.name)
+def all_judges() -> dict[str, Judge]:
+    """Every judge by name."""
+    found: dict[str, Judge] = {}
+    for module in paper_modules():
         for value in vars(module).values():
-            declared = getattr(value, "measurement", None)
-            if isinstance(declared, Measurement) and value.__module__ == info.name:
+            declared = getattr(value, "judge", None)
+            if isinstance(declared, Judge) and value.__module__ == module.__name__:
                 if declared.name in found:
-                    raise LedgerError(f"two measurements are called {declared.name}")
+                    raise LedgerError(f"two judges are called {declared.name}")
                 found[declared.name] = declared
     return dict(sorted(found.items()))
 
 
 def judging_sources() -> list[str]:
-    """Code that verdicts depend on: measurements, what they import, and all mechanisms."""
-    package = paper_figures.measurements
-    names = [info.name for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")]
+    """Code that verdicts depend on: judges, what they import, and all mechanisms."""
+    names = [module.__name__ for module in paper_modules()]
     imported = set().union(*(source_files(name) for name in (__name__, *names)))
     # Looked up by name, so that no import tells of them.
     return sorted(imported | {str(path) for path in Path("mechanisms").rglob("*.py")})
@@ -155,19 +147,19 @@ def all_claims() -> list[Claim]:
         LedgerError: An unknown field, kind or verdict, or an id that is used twice.
     """
     claims: list[Claim] = []
-    for path in sorted(CLAIMS.glob("*.yaml"), key=lambda path: (path.stem[-4:], path.stem)):
+    for path in sorted(CLAIMS.glob("*/claims.yaml"), key=_by_year):
         for entry in yaml.safe_load(path.read_text(encoding="utf-8")):
             name = entry.get("id", entry)
             try:
-                claim = Claim(**({"paper": path.stem, "arguments": {}} | entry))
+                claim = Claim(**({"paper": path.parent.name, "arguments": {}} | entry))
             except TypeError as error:
-                raise LedgerError(f"{path.name}, claim {name}: {error}") from None
+                raise LedgerError(f"{path}, claim {name}: {error}") from None
             if claim.kind not in KINDS:
                 raise LedgerError(f"claim {claim.id}: kind {claim.kind!r} is none of {KINDS}")
             if unknown := set(claim.meaning) - set(VERDICTS):
                 raise LedgerError(f"claim {claim.id}: meaning of unknown verdicts {unknown}")
-            if bool(claim.measure) == bool(claim.waits_for):
-                raise LedgerError(f"claim {claim.id}: give either measure or waits_for")
+            if bool(claim.judge) == bool(claim.waits_for):
+                raise LedgerError(f"claim {claim.id}: give either judge or waits_for")
             claims.append(claim)
     ids = [claim.id for claim in claims]
     if len(set(ids)) != len(ids):
@@ -175,18 +167,23 @@ def all_claims() -> list[Claim]:
     return claims
 
 
+def _by_year(path: Path) -> tuple[str, str]:
+    paper = path.parent.name
+    return paper[-4:], paper
+
+
 def evaluate(folder: Path) -> pd.DataFrame:
     """The ledger of a run: one row per claim, from the tables in `folder`/experiments.
 
     Raises:
-        LedgerError: A claim is not well formed or names a measurement that does not exist.
+        LedgerError: A claim is not well formed or names a judge that does not exist.
     """
-    measurements = all_measurements()
+    judges = all_judges()
     rows = []
     for claim in all_claims():
-        if claim.measure and claim.measure not in measurements:
-            raise LedgerError(f"claim {claim.id}: there is no measurement {claim.measure!r}")
-        measured = _measured(claim, measurements.get(claim.measure), folder / "experiments")
+        if claim.judge and claim.judge not in judges:
+            raise LedgerError(f"claim {claim.id}: there is no judge {claim.judge!r}")
+        finding = _found(claim, judges.get(claim.judge), folder / "experiments")
         rows.append(
             {
                 "paper": claim.paper,
@@ -195,12 +192,12 @@ def evaluate(folder: Path) -> pd.DataFrame:
                 "kind": claim.kind,
                 "statement": claim.statement,
                 "paper says": claim.expected,
-                "we find": measured.ours,
-                "verdict": measured.verdict,
-                "calibration": measured.calibration,
-                "trials": measured.trials,
-                "meaning": claim.meaning.get(measured.verdict, MEANING[measured.verdict]),
-                "detail": measured.detail,
+                "we find": finding.ours,
+                "verdict": finding.verdict,
+                "calibration": finding.calibration,
+                "trials": finding.trials,
+                "meaning": claim.meaning.get(finding.verdict, MEANING[finding.verdict]),
+                "detail": finding.detail,
                 "tolerance": claim.tolerance,
                 "reason": claim.reason,
             }
@@ -208,25 +205,25 @@ def evaluate(folder: Path) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"trials": "Int64"})
 
 
-def _measured(claim: Claim, chosen: Measurement | None, folder: Path) -> Measured:
+def _found(claim: Claim, chosen: Judge | None, folder: Path) -> Finding:
     if chosen is None:
         return _not_run(f"Waits for {claim.waits_for}.")
-    rows = [folder / f"{name}.parquet" for name in chosen.experiments]
-    timings = [folder / f"{name}.timings.parquet" for name in chosen.timings]
-    missing = [path.name for path in (*rows, *timings) if not path.exists()]
+    files = [folder / f"{name}.parquet" for name in chosen.experiments]
+    files += [folder / f"{name}.timings.parquet" for name in chosen.timings]
+    missing = [path.name for path in files if not path.exists()]
     if missing:
         return _not_run(f"This run has no {', '.join(missing)}.")
     try:
-        measured = chosen.function(claim, Results(read_frame(*rows), read_frame(*timings)))
+        finding = chosen.function(claim, read_results(files))
     except CannotJudge as reason:
         return _not_run(f"{reason}.")
-    if measured.verdict not in VERDICTS:
-        raise LedgerError(f"claim {claim.id}: unknown verdict {measured.verdict!r}")
-    return measured
+    if finding.verdict not in VERDICTS:
+        raise LedgerError(f"claim {claim.id}: unknown verdict {finding.verdict!r}")
+    return finding
 
 
-def _not_run(reason: str) -> Measured:
-    return Measured(ours="", verdict=NOT_RUN, detail=reason)
+def _not_run(reason: str) -> Finding:
+    return Finding(ours="", verdict=NOT_RUN, detail=reason)
 
 
 def write_ledger(folder: Path) -> None:

@@ -8,13 +8,7 @@ import pandas as pd
 
 from paper_figures.drawings import DrawingError
 from paper_figures.selections import LEVELS, ok_rows
-from paper_figures.style import (
-    CALIBRATION_LINES,
-    CALIBRATION_TITLES,
-    PAGE,
-    in_order,
-    look,
-)
+from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, in_order, look
 
 
 def spread_over_trials(rows: pd.DataFrame, experiment: str, metric: str) -> pd.DataFrame:

@@ -21,7 +21,7 @@ _PREFERENCE = ["official", "bundled", "simulated", "none"]
 
 
 def ok_rows(rows: pd.DataFrame, experiment: str, metric: str, dataset: str | None = None):
-    """Measured rows of one metric of one experiment (and data set)."""
+    """Finding rows of one metric of one experiment (and data set)."""
     chosen = (rows["experiment"] == experiment) & (rows["metric"] == metric)
     chosen &= rows["status"] == OK
     if dataset is not None:

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from learning.networks.network import Layer, Network
-from learning.releases.bounded_tensor import box_query
 from mechanisms import Mechanism, Query
+from papers.box_query import box_query
 
 
 def matrix_shape(layer: Layer) -> tuple[int, int]:

@@ -13,7 +13,6 @@ from experiments.contract.settings import ConfigError
 from experiments.contract.study import Names, Point, Variant
 from learning.federated.upload_budgets import Spent, Uploads, joint_profile
 from learning.records.labelled import Split
-from learning.releases.bounded_tensor import box_query
 from learning.training.trial import Seeds
 from mechanisms import (
     Budget,
@@ -25,6 +24,7 @@ from mechanisms.accounting import kairouz
 from mechanisms.accounting.composition import ComposedProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 from mechanisms.profiles.product_profiles import LaplaceProfile
+from papers.box_query import box_query
 from runs.config import check_config, read_config
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,7 +18,7 @@ from experiments.contract.study import Names, Variant
 from experiments.contract.treatments import binary_allocation, scale_by_largest, scale_columns
 from experiments.kernel_ridge import predict
 from mechanisms import Mechanism, OutOfRangeWarning, get_mechanism
-from papers.settings import record_covariance, scaled_records
+from papers.mvg2018 import record_covariance, scaled_records
 from runs.config import check_config, read_config
 
 ROOT = Path(__file__).resolve().parents[2]

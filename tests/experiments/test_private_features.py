@@ -10,9 +10,9 @@ from experiments import private_features
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import Names, Variant
 from learning.records.labelled import Split
-from learning.releases.bounded_tensor import box_query
 from learning.releases.protected_records import protected
 from mechanisms import Budget, get_mechanism
+from papers.box_query import box_query
 from runs.cells import cells_of
 from runs.config import check_config
 

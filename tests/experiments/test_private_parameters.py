@@ -9,7 +9,6 @@ import pytest
 from experiments import private_parameters
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import Names, Variant
-from learning.releases.bounded_tensor import box_query
 from learning.releases.repeated_releases import calibrated, spending
 from mechanisms import (
     Budget,
@@ -18,6 +17,7 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
+from papers.box_query import box_query
 from runs.config import check_config
 
 SETTINGS = {

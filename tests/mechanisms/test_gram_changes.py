@@ -13,7 +13,7 @@ from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.noise.spherical_noise import Spherical
-from papers.settings import record_covariance
+from papers.mvg2018 import record_covariance
 
 BOUND = 1.3
 STEEP, MILD = np.array([0.2, 0.5, 1.1]), np.array([0.3, 0.4, 0.9])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from learning.releases.bounded_tensor import box_query
 from mechanisms import (
     Budget,
     Query,
@@ -16,6 +15,7 @@ from mechanisms import (
 from mechanisms.audit.verification import HOLDS, LOOSE, verify
 from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.training_time import layer_budgets
+from papers.box_query import box_query
 
 BUDGET = Budget(epsilon=3.0, delta=1e-5)
 LAYERS = [40, 25, 10, 5]

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from paper_figures.drawings import Results
 from paper_figures.ledger import Claim
+from paper_figures.results import Results
 
 COLUMNS = {
     "paper": "r1smg2024",

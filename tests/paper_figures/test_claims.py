@@ -5,7 +5,7 @@ import re
 import pytest
 
 from paper_figures import ledger
-from paper_figures.ledger import LedgerError, all_claims, all_measurements
+from paper_figures.ledger import LedgerError, all_claims, all_judges
 
 IDS = """
 mvg-thm3 mvg-directions-free mvg-t3-nonprivate mvg-t3-close mvg-t3-order mvg-t3-pca mvg-t3-pure
@@ -30,7 +30,7 @@ def test_every_claim_is_there_once():
 
 def test_claims_and_measurements_are_in_step():
     used = {claim.measure for claim in all_claims() if claim.measure}
-    assert used == set(all_measurements())
+    assert used == set(all_judges())
     assert all(claim.waits_for for claim in all_claims() if not claim.measure)
 
 

@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
-from paper_figures.ledger import (
-    CONTRADICTED,
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-    CannotJudge,
-)
-from paper_figures.measurements.components import component_order, exact_components
+from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
+from paper_figures.r1smg2024.pca_claims import component_order, exact_components
 
 TRIALS = 12
 # Accuracy, and share of the leading variance that is lost, by the mechanisms of the claim.

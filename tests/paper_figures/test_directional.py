@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
-from paper_figures.ledger import (
-    CONTRADICTED,
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-    CannotJudge,
-)
-from paper_figures.measurements.directional import (
+from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
+from paper_figures.mvg2018.claims_of_studies import (
     RECORDS,
     SHAPES,
     covariance_directions,
@@ -23,12 +17,7 @@ from paper_figures.measurements.directional import (
     regression_order,
     regression_without_noise,
 )
-from paper_figures.treatments import (
-    METRICS,
-    best_share,
-    measured,
-    right_directions,
-)
+from paper_figures.mvg2018.treatment_trials import METRICS, best_share, measured, right_directions
 
 TRIALS = 20
 ORDERS = {

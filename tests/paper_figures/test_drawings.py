@@ -12,12 +12,7 @@ import pytest
 from experiments.contract.study import all_experiments
 from mechanisms import OutOfRangeWarning, Unsupported, all_mechanisms
 from mechanisms.profiles.gaussian_profile import mu_for
-from paper_figures.drawings import (
-    DrawingError,
-    all_drawings,
-    draw,
-    drawings_for,
-)
+from paper_figures.drawings import DrawingError, all_drawings, draw, drawings_for
 from paper_figures.style import _LOOKS, in_order, look
 from runs.cells import cells_of, data_source
 from runs.config import read_config

@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from paper_figures.ledger import (
-    CONTRADICTED,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    CannotJudge,
-)
-from paper_figures.measurements.federated import (
+from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, REPRODUCED, CannotJudge
+from paper_figures.mgm2021.federated_claims import (
     federated_order,
     federated_trend,
     matrix_mechanism_on_adult,

@@ -5,15 +5,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from paper_figures import judging
-from paper_figures.judging import Interval
-from paper_figures.ledger import (
-    CONTRADICTED,
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-    CannotJudge,
-)
+from paper_figures import verdict_rules as judging
+from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
+from paper_figures.verdict_rules import Interval
 
 
 def trials(values):
@@ -40,7 +34,7 @@ def test_pairing_removes_what_the_trials_share():
     shared = np.random.default_rng(0).normal(scale=100, size=20)
     noise = np.linspace(-0.1, 0.1, 20)
     interval = judging.paired_difference(trials(shared + 1 + noise), trials(shared))
-    assert judging.judge_order(interval) == REPRODUCED
+    assert judging.verdict_on_order(interval) == REPRODUCED
     unpaired = judging.mean_interval(pd.Series(shared))
     assert unpaired.high - unpaired.low > 10 * (interval.high - interval.low)
 
@@ -72,7 +66,7 @@ def test_one_trial_cannot_be_judged():
 )
 def test_an_order_is_judged_by_whole_intervals(intervals, verdict):
     made = [Interval((low + high) / 2, low, high, 10) for low, high in intervals]
-    assert judging.judge_order(*made) == verdict
+    assert judging.verdict_on_order(*made) == verdict
 
 
 @pytest.mark.parametrize("comparisons", [1, 8])
@@ -80,7 +74,7 @@ def test_chance_seldom_contradicts_any_of_several(comparisons):
     """Nothing differs: one side of the family-wise 95% is 2.5%, at most, of all cases."""
     rng = np.random.default_rng(0)
     verdicts = [
-        judging.judge_order(*(judging.mean_interval(pd.Series(row)) for row in rows))
+        judging.verdict_on_order(*(judging.mean_interval(pd.Series(row)) for row in rows))
         for rows in rng.standard_normal((1000, comparisons, 4))
     ]
     share = np.mean([verdict == CONTRADICTED for verdict in verdicts])
@@ -119,12 +113,12 @@ def test_bootstrap_of_means_agrees_with_the_normal_interval():
     ],
 )
 def test_numbers_are_judged_by_relative_tolerance(pairs, verdict):
-    assert judging.judge_numbers(pairs, 0.005) == verdict
+    assert judging.verdict_on_numbers(pairs, 0.005) == verdict
 
 
 def test_a_statement_is_true_or_contradicted():
-    assert judging.judge_statement(True) == REPRODUCED
-    assert judging.judge_statement(False) == CONTRADICTED
+    assert judging.verdict_on_statement(True) == REPRODUCED
+    assert judging.verdict_on_statement(False) == CONTRADICTED
 
 
 @pytest.mark.parametrize(
@@ -137,7 +131,7 @@ def test_a_statement_is_true_or_contradicted():
     ],
 )
 def test_the_worst_part_decides(parts, verdict):
-    assert judging.judge_parts(*parts) == verdict
+    assert judging.verdict_of_parts(*parts) == verdict
 
 
 def test_pick_names_what_is_missing(make_rows):

@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from paper_figures.ledger import (
-    CONTRADICTED,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    CannotJudge,
-)
-from paper_figures.measurements.learning import epochs_until, learning_order
+from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, REPRODUCED, CannotJudge
+from paper_figures.r1smg2024.dpsgd_claims import epochs_until, learning_order
 
 TRIALS, EPOCHS = 4, 20
 

@@ -6,9 +6,9 @@ import pytest
 from paper_figures import ledger
 from paper_figures.ledger import (
     CannotJudge,
+    Finding,
+    Judge,
     LedgerError,
-    Measured,
-    Measurement,
     evaluate,
     findings,
     to_markdown,
@@ -29,13 +29,13 @@ def refuse(claim, results):
 
 
 def as_told(claim, results):
-    return Measured(ours="2", verdict=claim.arguments["verdict"], detail="Counted.", trials=3)
+    return Finding(ours="2", verdict=claim.arguments["verdict"], detail="Counted.", trials=3)
 
 
 MEASUREMENTS = {
-    "refuse": Measurement("refuse", (), (), refuse),
-    "as_told": Measurement("as_told", (), (), as_told),
-    "read": Measurement("read", ("study",), ("study",), as_told),
+    "refuse": Judge("refuse", (), (), refuse),
+    "as_told": Judge("as_told", (), (), as_told),
+    "read": Judge("read", ("study",), ("study",), as_told),
 }
 
 
@@ -48,7 +48,7 @@ def run(tmp_path, monkeypatch):
         claims.mkdir(exist_ok=True)
         (claims / "paper2020.yaml").write_text("\n".join(f"- {e}" for e in entries))
         monkeypatch.setattr(ledger, "CLAIMS", claims)
-        monkeypatch.setattr(ledger, "all_measurements", lambda: MEASUREMENTS)
+        monkeypatch.setattr(ledger, "all_judges", lambda: MEASUREMENTS)
         return tmp_path
 
     return make

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from paper_figures.ledger import NOT_REPRODUCED, REPRODUCED, CannotJudge
-from paper_figures.measurements.private_images import trained_score, variant_order
+from paper_figures.tldp2025.private_data_claims import trained_score, variant_order
 
 SCORES = {
     "non-private": 0.95,

@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from paper_figures.ledger import (
-    CONTRADICTED,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    CannotJudge,
-)
-from paper_figures.measurements.private_models import (
+from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, REPRODUCED, CannotJudge
+from paper_figures.tldp2025.private_models_claims import (
     comparable_range,
     feature_score,
     parameter_order,

@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
-from paper_figures.ledger import (
-    CONTRADICTED,
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-    CannotJudge,
-)
-from paper_figures.measurements.private_training import features_order, gradients_beside_features
+from paper_figures.imgm2022.claims_of_studies import features_order, gradients_beside_features
+from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
 
 ALL = ("mnist", "cifar10", "svhn", "imdb")
 AS_CLAIMED = {"imgm": 0.9, "gaussian-analytic": 0.8, "mvg": 0.12, "random-answer": 0.1}

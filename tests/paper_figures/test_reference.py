@@ -6,9 +6,9 @@ import pytest
 from experiments import guarantee
 from experiments.contract.study import Names, Variant
 from mechanisms import Unsupported, get_mechanism
+from paper_figures.imgm2022.renyi import _renyi
 from paper_figures.ledger import evaluate
-from paper_figures.measurements.accounting import _renyi
-from paper_figures.measurements.growth import power
+from paper_figures.r1smg2024.growth import power
 from runs.rows import OK, to_table, write_table
 
 VERDICTS = {

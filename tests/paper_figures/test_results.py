@@ -5,21 +5,16 @@ import re
 import numpy as np
 import pytest
 
-from paper_figures.ledger import (
-    CONTRADICTED,
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-    CannotJudge,
-)
-from paper_figures.measurements.costs import run_times
-from paper_figures.measurements.counts import (
+from paper_figures.imgm2022.guarantees import tight_guarantee
+from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
+from paper_figures.mgm2021.noise_only_claims import run_times
+from paper_figures.r1smg2024.count_query_claims import (
     accuracy_loss,
     count_order,
     largest_counts,
     loss_shape,
 )
-from paper_figures.measurements.guarantees import guarantee, tight_guarantee
+from paper_figures.suite.guarantee_claims import guarantee
 from papers.settings import PAPER_SETTINGS
 
 TRIALS = 30

@@ -59,8 +59,7 @@ def cell_inputs(wildcards):
 def drawing_inputs(wildcards):
     """Results and code of one figure or table."""
     drawing = DRAWINGS[wildcards.drawing]
-    files = [RUN / "experiments" / f"{name}.parquet" for name in drawing.experiments]
-    files += [RUN / "experiments" / f"{name}.timings.parquet" for name in drawing.timings]
+    files = [RUN / "experiments" / file for file in drawing.files]
     return {"results": files, "sources": drawing.sources()}
 
 

@@ -13,7 +13,7 @@ rule judge_claims:
         timings=expand(
             RUN / "experiments" / "{experiment}.timings.parquet", experiment=CONFIG["experiments"]
         ),
-        claims=sorted(Path("paper_figures/claims").glob("*.yaml")),
+        claims=sorted(Path("paper_figures").glob("*/claims.yaml")),
         # Some claims are decided by profiles and closed forms, not by results.
         sources=judging_sources(),
     output:

@@ -1,1 +1,0 @@
-"""Functions that decide the claims of the ledger, one module per paper or kind of claim."""

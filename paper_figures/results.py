@@ -1,0 +1,32 @@
+"""What figures, tables and judges read: the aggregated tables of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from runs.frames import read_frame
+
+
+@dataclass(frozen=True)
+class Results:
+    """Rows of studies, and where they are asked for their seconds and their maps.
+
+    The columns are those of `runs.rows` and of the studies (results/README.md).
+    """
+
+    rows: pd.DataFrame
+    timings: pd.DataFrame = field(default_factory=pd.DataFrame)
+    maps: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+
+def read_results(files: Iterable[Path | str]) -> Results:
+    """The tables in files `<study>.parquet`, `<study>.timings.parquet`, `<study>.maps.parquet`."""
+    parts: dict[str, list[Path]] = {"rows": [], "timings": [], "maps": []}
+    for path in map(Path, files):
+        _, *kind, _ = path.name.split(".")
+        parts[kind[0] if kind else "rows"].append(path)
+    return Results(**{kind: read_frame(*paths) for kind, paths in parts.items()})

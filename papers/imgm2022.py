@@ -1,0 +1,18 @@
+"""imgm2022: its query and budget."""
+
+from __future__ import annotations
+
+from mechanisms import Budget
+from papers.box_query import box_query
+from papers.mgm2021 import NO_EPSILON
+from papers.paper_setting import PaperSetting
+
+SETTINGS = (
+    PaperSetting(
+        name="imgm2022-features",
+        where="Section 5, Table 1, MNIST features",
+        query=box_query((256, 400), -1.0, 1.0),
+        budget=Budget(epsilon=1.0, delta=1e-5),
+        choice=NO_EPSILON + "; the sensitivity is that of tanh features, 2 sqrt(mn)",
+    ),
+)

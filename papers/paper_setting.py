@@ -1,0 +1,25 @@
+"""One query and budget at which a paper uses its mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mechanisms import Budget, Query
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperSetting:
+    """One query and budget of a paper.
+
+    Args:
+        name: "<paper>-<study>".
+        where: Place in the paper.
+        query, budget: As the paper states them.
+        choice: What the paper leaves open and how it is filled here; empty where nothing is.
+    """
+
+    name: str
+    where: str
+    query: Query
+    budget: Budget
+    choice: str = ""
