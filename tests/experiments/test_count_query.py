@@ -19,7 +19,7 @@ from experiments.count_query import (
     rectangle_sums,
 )
 from mechanisms import OutOfRangeWarning, get_mechanism
-from papers.r1smg2024 import count_query
+from papers import r1smg2024
 
 SIDE = 7
 EDGES = map_edges((40.0, 41.0), (-75.0, -73.0), SIDE)
@@ -103,7 +103,7 @@ def test_replacing_one_pickup_changes_the_counts_by_at_most_the_sensitivities(pi
     ]
     kept = pickups_at(pickups.latitude[inside], pickups.longitude[inside])
     counts = histogram(kept, slice(None), EDGES)
-    query = count_query(counts.sum(), counts.shape)
+    query = r1smg2024.count_query(counts.sum(), counts.shape)
     assert (query.l2_sensitivity, query.l1_sensitivity) == (math.sqrt(2), 2.0)
     assert (query.linf_sensitivity, query.adjacency) == (1.0, "replace")
     assert query.frobenius_bound == len(inside) == counts.sum()
@@ -177,7 +177,7 @@ def test_all_mechanisms_see_one_problem(settings, tmp_path, problem):
 def test_metrics_against_brute_force(problem):
     values = measure(problem, "gaussian")
     point = Point(shape=(6, 6), epsilon=0.5, delta=1e-7)
-    query = count_query(problem.counts.sum(), problem.counts.shape)
+    query = r1smg2024.count_query(problem.counts.sum(), problem.counts.shape)
     from mechanisms import Budget
 
     mechanism = get_mechanism("gaussian").calibrate(query, Budget(epsilon=0.5, delta=1e-7))
