@@ -21,11 +21,19 @@ class DrawingError(Exception):
 
 @dataclass(frozen=True)
 class Drawn:
-    """One drawing: its caption, exactly the numbers that are drawn and, for figures, the figure."""
+    """One drawing.
+
+    Args:
+        caption: At most 70 words: what is shown, on which data, at which calibration, trials.
+        data: Exactly the numbers that are drawn.
+        figure: None for a table.
+        note: What else a reader needs to judge it, written below the caption in the .md file.
+    """
 
     caption: str
     data: pd.DataFrame
     figure: plt.Figure | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,7 @@ def drawing(
     """Declare a function of `Results` as a figure or table."""
 
     def declare(function):
-        paper = name.split("_")[0]
+        paper = function.__module__.split(".")[1]
         function.drawing = Drawing(
             name, paper, kind, tuple(needs), tuple(timings), tuple(maps), function
         )
@@ -117,12 +125,13 @@ def draw(name: str, files: list[str], folder: Path) -> None:
     drawn = all_drawings()[name].function(results)
     folder.mkdir(parents=True, exist_ok=True)
     drawn.data.to_csv(folder / f"{name}.csv", index=False, float_format="%.10g")
+    words = "\n\n".join(filter(None, (drawn.caption, drawn.note)))
     if drawn.figure is None:
         table = drawn.data.map(_shown)
-        (folder / f"{name}.md").write_text(f"{drawn.caption}\n\n{_markdown(table)}\n")
+        (folder / f"{name}.md").write_text(f"{words}\n\n{_markdown(table)}\n")
         (folder / f"{name}.tex").write_text(_latex(table, drawn.caption))
         return
-    (folder / f"{name}.md").write_text(f"![{name}]({name}.png)\n\n{drawn.caption}\n")
+    (folder / f"{name}.md").write_text(f"![{name}]({name}.png)\n\n{words}\n")
     # A fixed salt and no dates: the same figure is the same file.
     with matplotlib.rc_context({"svg.hashsalt": name}):
         drawn.figure.savefig(
