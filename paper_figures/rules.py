@@ -98,7 +98,7 @@ def _ordered(
     found = words(effect)
     if signal is not None and signal.missing:
         return Part(name, INCONCLUSIVE, found, signal.missing)
-    low, high = effect.interval(SUPPORT)
+    low = effect.interval(SUPPORT).low
     if low > 0:
         return Part(name, CONFIRMED, found)
     opposite = effect.interval(1 - (1 - OPPOSE) / comparisons).high < 0
