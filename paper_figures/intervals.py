@@ -15,6 +15,10 @@ from scipy import stats
 SHOWN = 0.95
 
 
+class TooFewTrials(ValueError):
+    """An interval needs two trials or more."""
+
+
 class Interval(NamedTuple):
     """Two ends, the lower one first."""
 
@@ -69,7 +73,8 @@ class Mean:
             accuracy over n test records has steps of 1/n) may agree by chance in all trials.
 
     Raises:
-        ValueError: Fewer than two trials, or values that are not finite.
+        TooFewTrials: Fewer than two trials.
+        ValueError: Values that are not finite.
     """
 
     values: np.ndarray
@@ -77,8 +82,10 @@ class Mean:
 
     def __post_init__(self) -> None:
         values = np.asarray(self.values, dtype=float)
-        if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
-            raise ValueError(f"an interval needs two or more finite trials, got {self.values!r}")
+        if len(values) < 2:
+            raise TooFewTrials(f"An interval needs two trials, there are {len(values)}")
+        if not np.isfinite(values).all():
+            raise ValueError(f"trials must be finite, got {self.values!r}")
         object.__setattr__(self, "values", values)
 
     @property

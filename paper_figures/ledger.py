@@ -16,8 +16,9 @@ import pandas as pd
 import yaml
 
 from paper_figures.discovery import paper_modules
+from paper_figures.intervals import TooFewTrials
 from paper_figures.results import Results, read_results
-from paper_figures.verdicts import CONFIRMED, VERDICTS, Finding, Sizes, not_run
+from paper_figures.verdicts import CONFIRMED, INCONCLUSIVE, VERDICTS, Finding, Part, Sizes, not_run
 from runs.sources import source_files
 
 KINDS = ("guarantee", "value", "order", "formula", "trend", "cost")
@@ -177,6 +178,8 @@ def _found(claim: Claim, chosen: Judge, folder: Path) -> Finding:
         return chosen.function(claim, read_results(files))
     except CannotJudge as reason:
         return not_run(f"{reason}.")
+    except TooFewTrials as reason:
+        return Finding(parts=(Part("", INCONCLUSIVE),), because=f"{reason}.")
 
 
 def _row(claim: Claim, finding: Finding) -> dict[str, Any]:

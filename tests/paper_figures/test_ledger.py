@@ -1,26 +1,21 @@
-"""Evaluation and the files of the ledger, on made-up claims and measurements."""
+"""Evaluation and the pages of the ledger, on made-up claims and judges."""
 
 import pandas as pd
 import pytest
+import yaml
 
 from paper_figures import ledger
-from paper_figures.ledger import (
-    CannotJudge,
-    Finding,
-    Judge,
-    LedgerError,
-    evaluate,
-    findings,
-    to_markdown,
-    write_ledger,
-)
+from paper_figures.intervals import TooFewTrials
+from paper_figures.ledger import CannotJudge, Judge, LedgerError, evaluate, write_ledger
+from paper_figures.ledger_pages import claims_page, findings_page, sizes_of
+from paper_figures.verdicts import Finding, Outcome, Part, Sizes
 from runs.rows import to_table, write_table
 
 
-def entry(name, **more):
+def entry(name, judge="as_told", **more):
     return {
         "id": name, "where": "Section 1", "kind": "value", "statement": f"{name} | stated.",
-        "expected": "1",
+        "expected": "1", "judge": judge,
     } | more  # fmt: skip
 
 
@@ -28,13 +23,29 @@ def refuse(claim, results):
     raise CannotJudge("The data are not there")
 
 
+def one_trial(claim, results):
+    raise TooFewTrials("An interval needs two trials, there are 1")
+
+
 def as_told(claim, results):
-    return Finding(ours="2", verdict=claim.arguments["verdict"], detail="Counted.", trials=3)
+    parts = tuple(Part(f"part {i}", v, "2") for i, v in enumerate(claim.arguments["verdicts"]))
+    because = claim.arguments.get("because", "")
+    return Finding(parts=parts, because=because, sizes=Sizes(records=1000, trials=3))
 
 
-MEASUREMENTS = {
+def swept(claim, results):
+    outcomes = [
+        Outcome(choice=choice, parts=(Part("error", verdict, "0.1"),))
+        for choice, verdict in claim.arguments["verdicts"].items()
+    ]
+    return Finding(choice="the kernel", outcomes=outcomes, because="A linear kernel confirms it.")
+
+
+JUDGES = {
     "refuse": Judge("refuse", (), (), refuse),
+    "one_trial": Judge("one_trial", (), (), one_trial),
     "as_told": Judge("as_told", (), (), as_told),
+    "swept": Judge("swept", (), (), swept),
     "read": Judge("read", ("study",), ("study",), as_told),
 }
 
@@ -45,96 +56,115 @@ def run(tmp_path, monkeypatch):
 
     def make(*entries):
         claims = tmp_path / "claims"
-        claims.mkdir(exist_ok=True)
-        (claims / "paper2020.yaml").write_text("\n".join(f"- {e}" for e in entries))
+        (claims / "paper2020").mkdir(parents=True, exist_ok=True)
+        (claims / "paper2020" / "claims.yaml").write_text(yaml.safe_dump(list(entries)))
         monkeypatch.setattr(ledger, "CLAIMS", claims)
-        monkeypatch.setattr(ledger, "all_judges", lambda: MEASUREMENTS)
+        monkeypatch.setattr(ledger, "all_judges", lambda: JUDGES)
         return tmp_path
 
     return make
 
 
+def told(*verdicts, **more):
+    return {"arguments": {"verdicts": list(verdicts), **more}}
+
+
 def test_what_is_missing_is_not_run_with_its_reason(run):
-    folder = run(
-        entry("waits", waits_for="the moon"),
-        entry("refused", measure="refuse"),
-        entry("unread", measure="read", arguments={"verdict": "reproduced"}),
-    )
-    found = evaluate(folder)
-    assert list(found["verdict"]) == ["not run"] * 3
-    assert found["detail"][0] == "Waits for the moon."
-    assert found["detail"][1] == "The data are not there."
-    assert found["detail"][2] == "This run has no study.parquet, study.timings.parquet."
+    found = evaluate(run(entry("refused", "refuse"), entry("unread", "read", **told("confirmed"))))
+    assert list(found["verdict"]) == ["not run"] * 2
+    assert found["sentence"][0] == "The data are not there."
+    assert found["sentence"][1] == "This run has no study.parquet, study.timings.parquet."
+
+
+def test_one_trial_is_inconclusive(run):
+    (row,) = evaluate(run(entry("single", "one_trial"))).to_dict("records")
+    assert (row["verdict"], row["sentence"]) == (
+        "inconclusive", "An interval needs two trials, there are 1.",
+    )  # fmt: skip
 
 
 def test_results_are_read_once_they_are_there(run):
-    folder = run(entry("unread", measure="read", arguments={"verdict": "reproduced"}))
+    folder = run(entry("unread", "read", **told("confirmed")))
     for name in ("study.parquet", "study.timings.parquet"):
         write_table(to_table([]), folder / "experiments" / name)
-    assert list(evaluate(folder)["verdict"]) == ["reproduced"]
+    assert list(evaluate(folder)["verdict"]) == ["confirmed"]
 
 
-def test_an_unknown_measurement_or_verdict_is_an_error(run):
-    with pytest.raises(LedgerError, match="no measurement 'count'"):
-        evaluate(run(entry("a", measure="count")))
-    with pytest.raises(LedgerError, match="unknown verdict 'maybe'"):
-        evaluate(run(entry("a", measure="as_told", arguments={"verdict": "maybe"})))
+def test_an_unknown_judge_is_an_error(run):
+    with pytest.raises(LedgerError, match="no judge 'count'"):
+        evaluate(run(entry("a", "count")))
+
+
+def test_a_verdict_without_a_sentence_is_an_error(run):
+    with pytest.raises(LedgerError, match="claim a is contradicted, and neither"):
+        evaluate(run(entry("a", **told("contradicted"))))
 
 
 @pytest.fixture
-def verdicts(run):
+def folder(run):
     """A run with one claim of every verdict."""
     return run(
-        entry("yes", measure="as_told", arguments={"verdict": "reproduced"}),
-        entry(
-            "no",
-            measure="as_told",
-            arguments={"verdict": "contradicted"},
-            meaning={"contradicted": "It is two.", "reproduced": "It is one."},
-        ),
-        entry("open", measure="as_told", arguments={"verdict": "not reproduced"}),
-        entry("waits", waits_for="the moon"),
-    )
+        entry("yes", **told("confirmed"), sizes={"records": 60000, "trials": 3}),
+        entry("no", **told("contradicted"), meaning={"contradicted": "It is two."}),
+        entry("half", **told("confirmed", "not found", because="One part is absent.")),
+        entry("open", **told("inconclusive", because="Three trials.")),
+        entry("choice", "swept", arguments={"verdicts": {"linear": "confirmed", "RBF": "not found"}}),
+        entry("absent", "refuse"),
+    )  # fmt: skip
 
 
-def test_the_meaning_is_that_of_the_verdict(verdicts):
-    found = evaluate(verdicts).set_index("claim")["meaning"]
-    assert found["no"] == "It is two."
-    assert found["yes"] == "Our numbers agree."
+def test_verdicts_follow_from_parts_and_outcomes(folder):
+    found = evaluate(folder).set_index("claim")
+    assert found["verdict"].to_dict() == {
+        "yes": "confirmed", "no": "contradicted", "half": "partly", "open": "inconclusive",
+        "choice": "depends", "absent": "not run",
+    }  # fmt: skip
+    assert found.loc["half", "parts"] == "part 0 2: confirmed\npart 1 2: not found"
+    assert found.loc["choice", "parts"].splitlines() == [
+        "linear: confirmed (error 0.1: confirmed)", "RBF: not found (error 0.1: not found)",
+    ]  # fmt: skip
+    assert found.loc["no", "sentence"] == "It is two."
 
 
-def test_markdown_counts_and_keeps_its_columns(verdicts):
-    text = to_markdown(evaluate(verdicts))
-    assert "1 reproduced, 1 not reproduced, 1 contradicted, 1 not run." in text
+def test_sizes_stand_beside_the_papers(folder):
+    row = evaluate(folder).set_index("claim").loc["yes"]
+    assert (row["records"], row["paper records"]) == (1000, 60000)
+    assert sizes_of(row) == "1,000 of 60,000 records; 3 trials"
+
+
+def test_the_page_of_claims_has_every_claim_under_its_own_link(folder):
+    text = claims_page(evaluate(folder))
+    assert "6 claims: 1 confirmed, 1 partly, 1 contradicted, 1 depends, 1 inconclusive" in text
+    for claim in ("yes", "no", "half", "open", "choice", "absent"):
+        assert f'<a id="{claim}"></a>' in text
+        assert f"[{claim}](#{claim})" in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(rows) == 2 + 4
-    assert {row.replace("\\|", "").count("|") for row in rows} == {8}
+    assert {row.replace("\\|", "").count("|") for row in rows} == {5}
 
 
-def test_findings_list_what_does_not_hold(verdicts):
-    text = findings(evaluate(verdicts))
-    assert text.startswith("## What we found\n\nOf 4 claims of the papers: 1 reproduced,")
-    assert "It is two." in text
-    contradicted, open_ = text.index("### Contradicted"), text.index("### Not reproduced")
-    assert contradicted < text.index("no \\| stated.") < open_ < text.index("open \\| stated.")
-    assert "yes \\| stated." not in text
-    assert "waits" not in text
+def test_the_page_of_findings_has_what_does_not_hold(folder):
+    text = findings_page(evaluate(folder))
+    places = [
+        text.index(words)
+        for words in ("## Contradicted", "It is two.", "## True in part", "One part is absent.")
+    ]
+    assert places == sorted(places)
+    assert "[yes]" not in text
 
 
-def test_findings_can_be_made_from_the_file(verdicts):
-    write_ledger(verdicts)
-    read = pd.read_csv(verdicts / "claims.csv", keep_default_na=False)
-    assert findings(read) == findings(evaluate(verdicts))
+def test_pages_can_be_made_from_the_file(folder):
+    write_ledger(folder)
+    read = pd.read_csv(folder / "claims.csv", keep_default_na=False)
+    for name in ("records", "epochs", "trials"):
+        for column in (name, f"paper {name}"):
+            read[column] = pd.to_numeric(read[column])
+    assert findings_page(read) == (folder / "findings.md").read_text()
 
 
-def test_the_same_results_give_the_same_bytes(verdicts):
+def test_the_same_results_give_the_same_bytes(folder):
     def written():
-        write_ledger(verdicts)
-        return [(verdicts / name).read_bytes() for name in ("claims.csv", "claims.md")]
+        write_ledger(folder)
+        names = ("claims.csv", "claims.md", "findings.md")
+        return [(folder / name).read_bytes() for name in names]
 
     assert written() == written()
-
-
-def test_findings_without_anything_to_say(run):
-    text = findings(evaluate(run(entry("waits", waits_for="the moon"))))
-    assert "###" not in text

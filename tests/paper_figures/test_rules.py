@@ -6,7 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from paper_figures.intervals import Bootstrap, Exact, Mean, bootstrapped, log_mean, paired, words
+from paper_figures.intervals import (
+    Bootstrap,
+    Exact,
+    Mean,
+    TooFewTrials,
+    bootstrapped,
+    log_mean,
+    paired,
+    words,
+)
 from paper_figures.rules import Signal, equal, number, order, ratios, statement
 from paper_figures.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, NOT_FOUND
 
@@ -152,7 +161,12 @@ def test_student_interval_of_three_numbers():
     assert words(Mean(np.array([1.0, 2.0, 3.0]))) == "2 [-0.4841, 4.484]"
 
 
-@pytest.mark.parametrize("values", [[1.0], [1.0, math.nan], []])
+@pytest.mark.parametrize("values", [[1.0], []])
 def test_too_few_trials_have_no_interval(values):
-    with pytest.raises(ValueError, match="two or more finite trials"):
+    with pytest.raises(TooFewTrials, match="needs two trials"):
         Mean(np.array(values))
+
+
+def test_a_trial_that_is_no_number_is_an_error():
+    with pytest.raises(ValueError, match="must be finite"):
+        Mean(np.array([1.0, math.nan]))
