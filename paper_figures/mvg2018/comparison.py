@@ -37,7 +37,7 @@ from paper_figures.verdict_rules import (
 )
 from papers.mvg2018 import STATED_ABOVE_MVG
 
-SETTING = "epsilon 1, delta 1/N, one record replaced, gamma (not stated) the largest on [-1, 1]"
+SETTING = "Epsilon 1, delta 1/N, one record replaced; gamma, not stated, is the largest on [-1, 1]"
 METHOD = "method of the paper"
 # In all three studies; the second has its own Gaussian and exponential mechanisms.
 SHARED_METHODS = {

@@ -48,10 +48,10 @@ REGRESSION = ComparedStudy(
     query_words="f(X) = X with the target as one more feature, l2 sensitivity 2 sqrt(m)",
     choices=(
         "The scaling of the records into [-1, 1] uses the data and is not private. Kernel and "
-        "ridge are cross-validated without noise. Every trial has other test records, the same for all "
-        f"mechanisms. '{PCA}' learns MVG's directions with 20% of the budget (MOD-SULQ, basic "
-        f"composition). '{SUBSPACE}' is the mechanism on the right features and the target alone "
-        "(Section 9.3)."
+        "ridge are cross-validated without noise. Every trial has other test records, the same "
+        f"for all mechanisms. '{PCA}' learns MVG's directions with 20% of the budget (MOD-SULQ, "
+        f"basic composition). '{SUBSPACE}' is the mechanism on the right features and the target "
+        "alone (Section 9.3)."
     ),
     methods=SHARED_METHODS | {"gaussian": "Gaussian", "exponential": "Exponential"},
     mvg_name="MVG-1",
@@ -131,7 +131,8 @@ def regression_close(claim: Claim, results: Results) -> Finding:
         verdict=verdict_of_parts(near, verdict_on_order(learnt)),
         detail=(
             f"{SETTING}. MVG's RMSE at its best share tau is {ours['value'].mean():.4g}. "
-            f"Predicting zero has the error {zero['value'].mean():.4g}, which is {learnt} above MVG's.{why}"
+            f"Predicting zero has the error {zero['value'].mean():.4g}, which is {learnt} above "
+            f"MVG's.{why}"
             f"{other_calibrations(scores, right, [])}"
         ),
         calibration="both",
