@@ -21,7 +21,7 @@ FIRST_COMPONENT = ComparedStudy(
     setting=mvg2018.FIRST_COMPONENT,
     score="error",
     score_words="lambda_1 - v^T C v of the first principal component v (eq. 4)",
-    score_symbol=r"$\lambda_1 - v^\top C v$",
+    score_symbol=r"$\lambda_1 - v^T C v$",
     query_words=(
         "f(X) = X X^T / N, l2 sensitivity 2 m / N as published and sqrt(2) m / N, the true one, "
         "at the exact calibration"
