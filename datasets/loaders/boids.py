@@ -19,6 +19,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from datasets.entry import Dataset
+
+ENTRY = Dataset(
+    name="boids",
+    title="Simulated groups of boids, flocking or not",
+    source="simulated",
+    licence="that of this project",
+    citation="this project: datasets/loaders/boids.py",
+    record="one snapshot of a group",
+    rows={},
+)
+
+
 FEATURES = 12  # of one boid
 
 _STEPS = 40

@@ -14,7 +14,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from datasets.entry import Dataset
 from datasets.loaders.uber import Pickups
+
+ENTRY = Dataset(
+    name="city",
+    title="A simulated city of pickups",
+    source="simulated",
+    licence="that of this project",
+    citation="this project: datasets/loaders/city.py",
+    record="one pickup",
+    rows={},
+)
+
 
 START = np.datetime64("2001-01-01T00:00:00")
 DAYS = 3

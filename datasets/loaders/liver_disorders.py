@@ -8,9 +8,35 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import DataError
+
+ENTRY = Dataset(
+    name="liver_disorders",
+    title="Liver Disorders (BUPA)",
+    source="official",
+    licence="CC BY 4.0",
+    citation="Forsyth. Liver Disorders. UCI Machine Learning Repository, 1990. doi:10.24432/C54G67",
+    record="one person",
+    rows={"records": 345},
+    files=(
+        RemoteFile(
+            name="bupa.data",
+            urls=(
+                "https://archive.ics.uci.edu/ml/machine-learning-databases/liver-disorders/bupa.data",
+            ),
+            bytes=7297,
+            # Of a copy without its added header line; UCI publishes no checksum.
+            sha256="a166a3e7a6f4dc41aaaedc59a107e57d8adcaeb8821f0873d756982f1ea74c92",
+        ),
+    ),
+    archive=RemoteFile(
+        name="liver+disorders.zip",
+        urls=("https://archive.ics.uci.edu/static/public/60/liver+disorders.zip",),
+    ),
+)
+
 
 FEATURES = ("mcv", "alkphos", "sgpt", "sgot", "gammagt")
 
@@ -41,8 +67,8 @@ def load(folder: Path) -> LiverDisorders:
     Raises:
         DataError: file missing or changed, or not 345 records.
     """
-    records = parse(local_files("liver_disorders", folder)["bupa.data"])
-    require_rows("liver_disorders", records=len(records.drinks))
+    records = parse(local_files(ENTRY, folder)["bupa.data"])
+    require_rows(ENTRY, records=len(records.drinks))
     return records
 
 

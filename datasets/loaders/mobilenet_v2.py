@@ -8,9 +8,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import DataError
+
+ENTRY = Dataset(
+    name="mobilenet_v2",
+    title="MobileNetV2 of torchvision (IMAGENET1K_V1)",
+    source="official",
+    licence="BSD 3-Clause, that of torchvision; ImageNet has terms of its own",
+    citation="Sandler, Howard, Zhu, Zhmoginov, Chen. MobileNetV2: inverted residuals and "
+    "linear bottlenecks. CVPR 2018; weights by the torchvision maintainers",
+    record="none: the weights of a network trained on public images",
+    rows={"parameters": 3_504_872},
+    files=(
+        # PyTorch names its files by the first digits of their checksums.
+        RemoteFile(
+            name="mobilenet_v2-b0353104.pth",
+            urls=("https://download.pytorch.org/models/mobilenet_v2-b0353104.pth",),
+            sha256="b0353104",
+        ),
+    ),
+)
+
 
 FILE = "mobilenet_v2-b0353104.pth"
 
@@ -25,12 +45,12 @@ def load(folder: Path) -> dict:
         DataError: file missing or changed, no mapping of names to tensors, or not 3,504,872
             parameters.
     """
-    path = local_files("mobilenet_v2", folder)[FILE]
+    path = local_files(ENTRY, folder)[FILE]
     weights = parse(path)
     parameters = sum(
         tensor.numel() for name, tensor in weights.items() if name.endswith(("weight", "bias"))
     )
-    require_rows("mobilenet_v2", parameters=parameters)
+    require_rows(ENTRY, parameters=parameters)
     return weights
 
 

@@ -12,6 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from datasets.entry import Dataset
+
+ENTRY = Dataset(
+    name="reviews",
+    title="Simulated reviews, positive or negative",
+    source="simulated",
+    licence="that of this project",
+    citation="this project: datasets/loaders/reviews.py",
+    record="one review",
+    rows={},
+)
+
+
 _FILLERS, _MOODS = 150, 20
 _MOOD_SHARE, _FAITHFUL, _TURNED = 1 / 6, 0.8, 1 / 7
 _SHORTEST, _LONGEST = 15, 40

@@ -9,9 +9,31 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import DataError
+
+ENTRY = Dataset(
+    name="uber",
+    title="Uber pickups in New York City, April 2014",
+    source="official",
+    licence="no licence stated; public record released by NYC TLC to FiveThirtyEight",
+    citation="FiveThirtyEight. Uber TLC FOIL response, 2015. "
+    "https://github.com/fivethirtyeight/uber-tlc-foil-response",
+    record="one pickup",
+    rows={"pickups": 564_516},
+    files=(
+        RemoteFile(
+            name="uber-raw-data-apr14.csv",
+            urls=(
+                "https://raw.githubusercontent.com/fivethirtyeight/uber-tlc-foil-response"
+                "/master/uber-trip-data/uber-raw-data-apr14.csv",
+            ),
+            bytes=26110064,
+            sha256="4c92b95b9918e73ae84bade0bffef6e758e792c247469523130d3c1ad7b646e0",
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +69,8 @@ def load(folder: Path) -> Pickups:
     Raises:
         DataError: file missing or changed, or not 564,516 pickups.
     """
-    pickups = parse(local_files("uber", folder)["uber-raw-data-apr14.csv"])
-    require_rows("uber", pickups=len(pickups))
+    pickups = parse(local_files(ENTRY, folder)["uber-raw-data-apr14.csv"])
+    require_rows(ENTRY, pickups=len(pickups))
     return pickups
 
 
