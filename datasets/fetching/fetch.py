@@ -89,6 +89,14 @@ class _Fetch:
                 self._accept(file)
         if present_form(self.dataset, self.target) is not None:
             return
+        archive = self.dataset.archive
+        if archive is not None and (self.target / archive.name).is_file():
+            verify(self.target, archive)
+            try:
+                self._unpack(archive)
+            except DataError as error:
+                raise self._refusal(error) from error
+            return
         for files, places in self._ways():
             if self._try(files, places):
                 self._report(files)
@@ -103,18 +111,20 @@ class _Fetch:
         try:
             inspect(self.target / file.name, file)
         except DataError as error:
-            raise DataError(
-                f"{error}\nThe file was not accepted. Delete it and fetch {self.dataset.name} "
-                f"again, or put the right file in its place"
-            ) from error
+            raise self._refusal(error) from error
         record(self.target, file)
+
+    def _refusal(self, error: DataError) -> DataError:
+        """The error about a file that somebody put into the folder, which only they delete."""
+        return DataError(
+            f"{error}\nThe file was not accepted. Delete it and fetch {self.dataset.name} again, "
+            f"or put the right file in its place"
+        )
 
     def _ways(self) -> Iterator[tuple[tuple[RemoteFile, ...], str]]:
         """Sets of files that make up the data set, each with where to look, best first."""
         archive = () if self.dataset.archive is None else (self.dataset.archive,)
         repack = () if self.dataset.repack is None else (self.dataset.repack,)
-        if archive and (self.target / archive[0].name).is_file():
-            yield archive, "folder"
         forms = [form for form in (self.dataset.files, archive, repack) if form]
         if self.mirror is not None:
             yield from ((form, "mirror") for form in forms)
@@ -124,13 +134,16 @@ class _Fetch:
         """Whether all of these files are in the folder now."""
         try:
             for file in files:
-                downloaded = not (self.target / file.name).is_file()
-                if downloaded and not self._download(file, places):
+                path = self.target / file.name
+                if not path.is_file() and not self._download(file, places):
                     return False
-                if file is self.dataset.archive:
-                    self._unpack(file, remove=downloaded)
-                else:
+                if file is not self.dataset.archive:
                     record(self.target, file)
+                    continue
+                try:
+                    self._unpack(file)
+                finally:
+                    path.unlink()
         except DataError as error:
             self.failures.append(error)
             return False
@@ -147,24 +160,19 @@ class _Fetch:
                 return True
         return False
 
-    def _unpack(self, archive: RemoteFile, *, remove: bool) -> None:
-        """Take the files out of the archive, all of them or, if one has other content, none."""
+    def _unpack(self, archive: RemoteFile) -> None:
+        """Take the files out of the archive: all of them, or none if one has other content."""
         path = self.target / archive.name
-        try:
-            verify(self.target, archive)
-            with tempfile.TemporaryDirectory(dir=self.target, prefix=".unpack-") as scratch:
-                extract(path, Path(scratch), {file.name for file in self.dataset.files})
-                for file in self.dataset.files:
-                    different = mismatch(Path(scratch) / file.name, file)
-                    if different:
-                        expected, actual = different
-                        reason = f"its {file.name} has {actual}, expected {expected}"
-                        raise DownloadError(str(path), reason)
-                for file in self.dataset.files:
-                    os.replace(Path(scratch) / file.name, self.target / file.name)
-        finally:
-            if remove:
-                path.unlink()
+        with tempfile.TemporaryDirectory(dir=self.target, prefix=".unpack-") as scratch:
+            extract(path, Path(scratch), {file.name for file in self.dataset.files})
+            for file in self.dataset.files:
+                different = mismatch(Path(scratch) / file.name, file)
+                if different:
+                    expected, actual = different
+                    reason = f"its {file.name} has {actual}, expected {expected}"
+                    raise DownloadError(str(path), reason)
+            for file in self.dataset.files:
+                os.replace(Path(scratch) / file.name, self.target / file.name)
 
     def _report(self, files: tuple[RemoteFile, ...]) -> None:
         """Say on stderr what was wrong with places that were passed over."""

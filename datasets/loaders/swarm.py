@@ -84,7 +84,7 @@ def parse(archive: Path) -> Swarm:
     for path, stream in members(archive):
         if PurePosixPath(path).name == _TABLE:
             return _read(stream, f"{archive}: {_TABLE}")
-    raise DataError(f"{archive}: holds no {_TABLE}; this is not the expected archive")
+    raise DataError(f"{archive}: it has no {_TABLE}, so it is not the expected archive")
 
 
 def _read(stream: IO[bytes], place: str) -> Swarm:
