@@ -1,4 +1,8 @@
-"""Adult (census income): 32,561 + 16,281 people, 14 attributes and the income class."""
+"""Adult (census income): 32,561 + 16,281 people, 14 attributes and the income class.
+
+One record is one person. `fnlwgt` is the census bureau's sampling weight, not a property of the
+person.
+"""
 
 from __future__ import annotations
 

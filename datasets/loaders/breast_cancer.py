@@ -1,4 +1,7 @@
-"""Breast Cancer Wisconsin (Diagnostic): 569 tumours, thirty measurements of their cell nuclei."""
+"""Breast Cancer Wisconsin (Diagnostic): 569 tumours, thirty measurements of their cell nuclei.
+
+One record is one tumour.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Cardiotocography: 2,126 fetal heart rate records, 21 features, from the sheet `Data`."""
+"""Cardiotocography: 2,126 fetal heart rate records, 21 features, from the sheet `Data`.
+
+One record is one cardiotocogram.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""CIFAR-10: 50,000 + 10,000 colour images of ten classes, from the seven python batches."""
+"""CIFAR-10: 50,000 + 10,000 colour images of ten classes, from the seven python batches.
+
+One record is one image.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,7 @@ ENTRY = Dataset(
 
 
 def load(folder: Path) -> Images:
-    """CIFAR-10 as `Images` with shape (n, 3, 32, 32), channels red, green, blue; labels 0..9.
+    """CIFAR-10 as `Images`: uint8 images (n, 3, 32, 32) in red, green, blue; int64 labels 0..9.
 
     Args:
         folder: the data folder given to `fetch`.

@@ -1,4 +1,8 @@
-"""Cora: 2,708 papers, 1,433 words, 5,278 citations, with the planetoid split."""
+"""Cora: 2,708 papers, 1,433 words, 5,278 citations, with the planetoid split.
+
+One record is one paper. Adjacency by node changes its words, its class and all its citations;
+adjacency by edge changes one citation.
+"""
 
 from __future__ import annotations
 

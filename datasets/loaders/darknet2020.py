@@ -1,4 +1,7 @@
-"""CIC-Darknet2020: 141,530 network flows, 83 attributes, two labels."""
+"""CIC-Darknet2020: 141,530 network flows, 83 attributes, two labels.
+
+One record is one flow; a host or a user has many.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,10 @@ class Darknet2020:
     """The flows, as published.
 
     Attributes:
-        flows: the 83 attributes; addresses, ports and time are among them, and a few cells are
-            missing (NaN) or infinite.
+        flows: the 83 attributes, among them addresses, ports and time; a few cells are missing
+            (NaN) or infinite.
         traffic: the first label, one of `TRAFFIC`.
-        application: the second label, eight kinds, some in several spellings.
+        application: the second label, eight kinds of traffic, some spelled in several ways.
     """
 
     flows: pd.DataFrame
@@ -67,7 +70,7 @@ def parse_all(path: Path) -> Darknet2020:
 
 
 def parse(path: Path) -> Darknet2020:
-    """The csv: a header whose last two names are both labels, then one flow per line."""
+    """The csv: a header that ends with the names of both labels, then one flow per line."""
     try:
         frame = pd.read_csv(path, low_memory=False, skipinitialspace=True)
     except ValueError as error:  # pandas' parser errors are ValueErrors as well

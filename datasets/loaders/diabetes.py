@@ -1,4 +1,7 @@
-"""Diabetes: 442 patients, ten measurements and the progression of the disease a year later."""
+"""Diabetes: 442 patients, ten measurements and the progression of the disease a year later.
+
+One record is one patient.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""IMDB: 25,000 + 25,000 film reviews, positive or negative, read straight from the tar."""
+"""IMDB: 25,000 + 25,000 film reviews, positive or negative, read straight from the tar.
+
+One record is one review; an author may have written several.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +37,9 @@ ENTRY = Dataset(
             md5="7c2ac02c03563afcf9b574c7e56c153a",
         ),
     ),
-    # The labelled reviews without the unlabelled ones and the bag-of-words files. That its
-    # reviews are the official ones is known from their counts, total sizes and a second
-    # copy, not from a published checksum.
+    # The labelled reviews without the unlabelled ones and the bag-of-words files. That they are
+    # the official ones follows from their number, total size and a second copy, not from a
+    # published checksum.
     repack=RemoteFile(
         name="aclImdb_v1_labeled.tar",
         bytes=108206080,
@@ -49,7 +52,7 @@ _PATH = re.compile(r"(?:.*/)?(train|test)/(neg|pos)/(\d+)_(\d+)\.txt")
 
 
 class Review(NamedTuple):
-    """One review: its place in the data set, its stars (1..4 or 7..10) and its text."""
+    """One review: its split and number, its stars (1..4 or 7..10) and its text."""
 
     split: str
     positive: bool
@@ -105,7 +108,7 @@ def parse(source: Path) -> Imdb:
 def reviews(source: Path) -> Iterator[Review]:
     """The labelled reviews of a tar or of an unpacked folder, in stored order.
 
-    The unlabelled reviews (train/unsup) and all other files are passed over.
+    Unlabelled reviews (train/unsup) and other files are skipped.
 
     Raises:
         DataError: damaged archive, or a review that is not UTF-8 text.

@@ -1,4 +1,7 @@
-"""Location-30: 5,010 users of Foursquare in Bangkok, 446 binary features, 30 clusters."""
+"""Location-30: 5,010 users of Foursquare in Bangkok, 446 binary features, 30 clusters.
+
+One record is one user with all places visited.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ COLUMNS, CLASSES = 446, 30
 
 
 def load(folder: Path) -> BinaryRecords:
-    """Location-30 with features (5010, 446) and labels 0..29.
+    """Location-30: uint8 features (5010, 446), int64 labels 0..29.
 
     Args:
         folder: the data folder given to `fetch`.

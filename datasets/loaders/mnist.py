@@ -1,4 +1,8 @@
-"""MNIST: 60,000 + 10,000 grey images of digits, from the four idx files."""
+"""MNIST: 60,000 + 10,000 grey images of handwritten digits, from the four idx files.
+
+One record is one image. The files do not name the writers, and each wrote many digits: adjacency by
+image does not protect a writer.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +79,7 @@ FILES = (
 
 
 def load(folder: Path) -> Images:
-    """MNIST as `Images` with shape (n, 1, 28, 28) and labels 0..9.
+    """MNIST as `Images`: uint8 images (n, 1, 28, 28), int64 labels 0..9.
 
     Args:
         folder: the data folder given to `fetch`.
@@ -113,6 +117,6 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
     values = np.frombuffer(content, np.uint8, offset=4 + 4 * axes)
     if values.size != shape.prod():
         raise DataError(
-            f"{path}: {values.size:,} values where {tuple(shape.tolist())} were announced"
+            f"{path}: {values.size:,} values, but its header states {tuple(shape.tolist())}"
         )
-    return values.reshape(shape).copy()  # the bytes that it views cannot be written
+    return values.reshape(shape).copy()  # a view of bytes is read-only

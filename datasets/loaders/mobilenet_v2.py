@@ -1,7 +1,7 @@
-"""The weights of torchvision's MobileNetV2, trained on ImageNet: no records, but a download too.
+"""The weights of torchvision's MobileNetV2, trained on ImageNet: a download without records.
 
-torchvision has two sets: the first repeats the training of the network's paper, the second uses a
-longer recipe. The first is taken.
+torchvision publishes two sets: the first repeats the training of the network's paper, the second
+uses a longer recipe. This is the first. The weights are public, so no budget is spent on them.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ def load(folder: Path) -> dict:
         folder: the data folder given to `fetch`.
 
     Raises:
-        DataError: file missing or changed, no mapping of names to tensors, or not 3,504,872
-            parameters.
+        DataError: file missing or changed, not tensors by name, or not 3,504,872 parameters.
     """
     path = local_files(ENTRY, folder)[FILE]
     weights = parse(path)
@@ -55,7 +54,7 @@ def load(folder: Path) -> dict:
 
 
 def parse(path: Path) -> dict:
-    """A file that holds nothing but tensors by name; what a pickle could do besides is refused."""
+    """A file of tensors by name; a pickle that contains anything else is refused."""
     import pickle
 
     import torch
@@ -64,7 +63,7 @@ def parse(path: Path) -> dict:
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
         raise DataError(
-            f"{path}: no file of weights ({error}); fetch mobilenet_v2 again"
+            f"{path}: not a file of weights ({error}); fetch mobilenet_v2 again"
         ) from error
     if not isinstance(weights, dict) or not all(map(torch.is_tensor, weights.values())):
         raise DataError(f"{path}: not tensors by name; fetch mobilenet_v2 again")

@@ -1,4 +1,8 @@
-"""Indoor user movement from radio signal strength: 314 sequences of four anchors."""
+"""Indoor user movement from radio signal strength: 314 sequences of four anchors.
+
+One record is one walk, a sequence of steps. A study that takes single steps as records protects a
+step, not a walk.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +96,7 @@ def parse_all(archive: Path) -> MovementAAL:
 
 
 def parse(archive: Path) -> MovementAAL:
-    """The zip of the publisher or a tar of the same csv files, whatever folders they are in."""
+    """The publisher's zip, or a tar of the same csv files in any folders."""
     sequences: dict[int, NDArray[np.float64]] = {}
     columns: dict[str, dict[int, int]] = {}
     for path, stream in members(archive):
@@ -107,7 +111,7 @@ def parse(archive: Path) -> MovementAAL:
         if sorted(columns.get(name, {})) != order:
             raise DataError(
                 f"{archive}: {name} has {len(columns.get(name, {}))} entries for "
-                f"{len(order)} sequences, or numbers them otherwise"
+                f"{len(order)} sequences, or other numbers than theirs"
             )
     return MovementAAL(
         sequences=tuple(sequences[k] for k in order),

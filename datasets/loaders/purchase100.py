@@ -1,4 +1,7 @@
-"""Purchase-100: 197,324 shoppers, 600 binary features (products bought), 100 clusters."""
+"""Purchase-100: 197,324 customers, 600 binary features (products bought), 100 clusters.
+
+One record is one customer with all purchases.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ _TABLE = "dataset_purchase"
 
 
 def load(folder: Path) -> BinaryRecords:
-    """Purchase-100 with features (197324, 600) and labels 0..99.
+    """Purchase-100: uint8 features (197324, 600), int64 labels 0..99.
 
     Args:
         folder: the data folder given to `fetch`.

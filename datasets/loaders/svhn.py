@@ -1,4 +1,7 @@
-"""SVHN, cropped digits: 73,257 + 26,032 colour images, from the two MATLAB files."""
+"""SVHN, cropped digits: 73,257 + 26,032 colour images, from the two MATLAB files.
+
+One record is one digit; a house number has several, which adjacency by digit does not protect.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ ENTRY = Dataset(
 
 
 def load(folder: Path) -> Images:
-    """SVHN as `Images` with shape (n, 3, 32, 32) and labels 0..9 (the files write 10 for 0).
+    """SVHN as `Images`: uint8 images (n, 3, 32, 32), int64 labels 0..9 (10 in the files is 0).
 
     Args:
         folder: the data folder given to `fetch`.

@@ -1,4 +1,7 @@
-"""Swarm Behaviour: 24,016 snapshots of 200 boids, 12 numbers each, flocking or not."""
+"""Swarm Behaviour: 24,016 snapshots of 200 boids, 12 numbers each, flocking or not.
+
+One record is one snapshot, that is one row of 2,400 features.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ class Swarm:
         features: float64 (n, 2400), for each boid its position, velocity, the alignment,
             separation and cohesion vectors and two counts of neighbours; not scaled.
             An empty cell of the file is NaN: users of the data report one, in the first column
-            of the last record. What to do about it is the experiment's decision.
+            of the last record. Each experiment decides how to treat it.
         labels: int64 (n,), 1 flocking, 0 not.
     """
 

@@ -1,4 +1,7 @@
-"""Texas-100: 67,330 hospital stays, 6,169 binary features, the 100 commonest procedures."""
+"""Texas-100: 67,330 hospital stays, 6,169 binary features, the 100 most frequent procedures.
+
+One record is one stay; a patient may have several.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ COLUMNS, CLASSES = 6169, 100
 
 
 def load(folder: Path) -> BinaryRecords:
-    """Texas-100 with features (67330, 6169) and labels 0..99; takes about 2 GB of memory.
+    """Texas-100: uint8 features (67330, 6169), int64 labels 0..99; needs about 2 GB of memory.
 
     Args:
         folder: the data folder given to `fetch`.

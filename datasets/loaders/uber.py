@@ -1,4 +1,8 @@
-"""Uber pickups in New York City, April 2014: 564,516 times and places."""
+"""Uber pickups in New York City, April 2014: 564,516 times and places.
+
+One record is one pickup. The file names no riders, and a rider may have many pickups: adjacency by
+pickup does not protect a rider.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +57,7 @@ class Pickups:
         return len(self.time)
 
     def between(self, start: str, end: str) -> Pickups:
-        """Those with start <= time <= end, given as ISO dates."""
+        """The pickups with start <= time <= end, both ISO dates or times."""
         keep = (self.time >= np.datetime64(start)) & (self.time <= np.datetime64(end))
         return Pickups(
             time=self.time[keep], latitude=self.latitude[keep], longitude=self.longitude[keep]

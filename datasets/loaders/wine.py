@@ -1,4 +1,7 @@
-"""Wine: 178 wines of three growers, thirteen chemical measurements."""
+"""Wine: 178 wines of three growers, thirteen chemical measurements.
+
+One record is one wine.
+"""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class TestContract(LoaderContract):
 def test_idx_cut_short(tmp_path):
     path = tmp_path / "images.gz"
     path.write_bytes(gzip.compress(gzip.decompress(idx(DIGITS))[:-1]))
-    with pytest.raises(DataError, match=r"3,919 values where \(5, 28, 28\) were announced"):
+    with pytest.raises(DataError, match=r"3,919 values, but its header states \(5, 28, 28\)"):
         mnist.read_idx(path)
     path.write_bytes(idx(DIGITS)[:-50])
     with pytest.raises(DataError, match="truncated or damaged"):
@@ -119,13 +119,13 @@ class _Evil:
         return eval, ("1/0",)
 
 
-def test_pickles_call_nothing_but_the_admitted_names(tmp_path):
+def test_pickles_call_nothing_but_the_allowed_names(tmp_path):
     path = tmp_path / "evil"
     path.write_bytes(pickle.dumps({"data": _Evil()}, protocol=2))
-    with pytest.raises(DataError, match="eval, which is not admitted"):
+    with pytest.raises(DataError, match="eval, which is not allowed"):
         read_pickle(path)
     path.write_bytes(pickle.dumps([1, 2], protocol=2)[:-2])
-    with pytest.raises(DataError, match="not a pickle"):
+    with pytest.raises(DataError, match="the pickle cannot be opened"):
         read_pickle(path)
 
 
@@ -143,7 +143,7 @@ def test_cifar10_class_names(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip file", {"a": 1}, [1.0], {"a": print}])
-def test_weights_that_are_none(content, tmp_path):
+def test_files_that_are_no_weights(content, tmp_path):
     path = tmp_path / "weights.pth"
     if isinstance(content, bytes):
         path.write_bytes(content)

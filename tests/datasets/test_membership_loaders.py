@@ -73,9 +73,9 @@ class TestContract(LoaderContract):
     ("change", "message"),
     [
         (lambda row: row[:-2], "line 2 has 445 features"),
-        (lambda row: row[:-1] + b"2", "line 2 holds other features"),
-        (lambda row: row[:-2] + b";1", "line 2 holds other features"),
-        (lambda row: row[:-3] + b"010", "line 2 holds other features"),
+        (lambda row: row[:-1] + b"2", "line 2 has other features"),
+        (lambda row: row[:-2] + b";1", "line 2 has other features"),
+        (lambda row: row[:-3] + b"010", "line 2 has other features"),
         (lambda row: b"31" + row[1:], r"labels 5\.\.31, expected 1\.\.30"),
         (lambda row: b"a" + row[1:], "not a whole number"),
     ],
