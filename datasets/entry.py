@@ -99,6 +99,6 @@ def require_rows(dataset: Dataset, **found: int) -> None:
     ]
     if wrong:
         raise DataError(
-            f"{dataset.name}: wrong number of records ({'; '.join(wrong)}). The file is not the "
-            f"official one or its publisher changed it; delete it and fetch {dataset.name} again"
+            f"{dataset.name}: wrong number of records ({'; '.join(wrong)}); the file is not the "
+            f"official one, or its publisher changed it"
         )

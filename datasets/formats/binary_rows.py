@@ -36,7 +36,7 @@ def read_labelled(stream: IO[bytes], *, columns: int, classes: int, place: str) 
 def read_separate(
     features: IO[bytes], labels: IO[bytes], *, columns: int, classes: int, place: str
 ) -> BinaryRecords:
-    """Lines `0,1,...` and, in a file of its own, one label per line, counted from 1.
+    """Lines `0,1,...` and, in a separate file, one label per line, counted from 1.
 
     Raises:
         DataError: a line has another form (the message names the first one), or the numbers of

@@ -124,5 +124,6 @@ def parse(path: Path) -> pd.DataFrame:
         raise DataError(f"{path}: not a file of the Adult data ({error})") from error
     frame["income"] = frame["income"].str.removesuffix(".")
     if not frame["income"].isin(INCOMES).all():
-        raise DataError(f"{path}: classes {sorted(set(frame['income']))}, expected {INCOMES}")
+        other = frame["income"][~frame["income"].isin(INCOMES)].iloc[0]
+        raise DataError(f"{path}: class {other!r}, expected {' or '.join(INCOMES)}")
     return frame

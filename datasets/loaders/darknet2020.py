@@ -79,7 +79,8 @@ def parse(path: Path) -> Darknet2020:
         raise DataError(f"{path}: {frame.shape[1]} columns, expected {COLUMNS}")
     traffic, application = frame.iloc[:, -2], frame.iloc[:, -1]
     if not traffic.isin(TRAFFIC).all():
-        raise DataError(f"{path}: traffic {sorted(set(traffic))}, expected {TRAFFIC}")
+        other = traffic[~traffic.isin(TRAFFIC)].iloc[0]
+        raise DataError(f"{path}: traffic '{other}', expected one of {', '.join(TRAFFIC)}")
     return Darknet2020(
         flows=frame.iloc[:, :-2],
         traffic=traffic.rename("traffic"),

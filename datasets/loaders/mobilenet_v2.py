@@ -16,7 +16,7 @@ ENTRY = Dataset(
     name="mobilenet_v2",
     title="MobileNetV2 of torchvision (IMAGENET1K_V1)",
     source="official",
-    licence="BSD 3-Clause, that of torchvision; ImageNet has terms of its own",
+    licence="BSD 3-Clause (torchvision); ImageNet has its own terms",
     citation="Sandler, Howard, Zhu, Zhmoginov, Chen. MobileNetV2: inverted residuals and "
     "linear bottlenecks. CVPR 2018; weights by the torchvision maintainers",
     record="none: the weights of a network trained on public images",

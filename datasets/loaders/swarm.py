@@ -83,7 +83,7 @@ def parse_all(archive: Path) -> Swarm:
 
 
 def parse(archive: Path) -> Swarm:
-    """`Flocking.csv` in the archive, in whatever folder: a header, 2,400 numbers, the class."""
+    """`Flocking.csv` in the archive, in any folder: a header, 2,400 numbers, the class."""
     for path, stream in members(archive):
         if PurePosixPath(path).name == _TABLE:
             return _read(stream, f"{archive}: {_TABLE}")
@@ -99,5 +99,5 @@ def _read(stream: IO[bytes], place: str) -> Swarm:
         raise DataError(f"{place}: {values.shape[1]} columns, expected {COLUMNS} and the class")
     labels = values[:, -1]
     if not np.isin(labels, (0, 1)).all():
-        raise DataError(f"{place}: classes {np.unique(labels)}, expected 0 and 1")
+        raise DataError(f"{place}: the last column has other values than 0 and 1")
     return Swarm(features=values[:, :-1].copy(), labels=labels.astype(np.int64))

@@ -64,7 +64,7 @@ def no_pause(monkeypatch):
 
 @pytest.fixture
 def run_python():
-    """A function that runs a program in a Python of its own and returns what it prints."""
+    """A function that runs a program in a new Python process and returns what it prints."""
 
     def run(program):
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -97,5 +97,4 @@ def official(mirror, tmp_path_factory):
             loaded[name] = datasets.load(name, folder)
         return loaded[name]
 
-    load.folder = folder
     return load
