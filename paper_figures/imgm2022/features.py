@@ -50,8 +50,8 @@ def figure_1(results: Results) -> Drawn:
         "imgm2022 Figure 1 (type II), private features: test accuracy of a head trained on "
         f"features that are released once, mean and range over {int(spread['count'].max())} "
         f"trials, delta {spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. "
-        "Left: as published. Right: at equal true privacy, where all i.i.d. Gaussian noise is the "
-        "same. Dotted: without noise, and answers that ignore the data."
+        "At equal true privacy all i.i.d. Gaussian noise is the same. Dotted: without noise, and "
+        "answers that ignore the data."
     )
     worth = true_epsilons(spread, "imgm")
     note = (
@@ -63,9 +63,9 @@ def figure_1(results: Results) -> Drawn:
         "amplified budget of MVG, the analytic Gaussian and IMGM, and which all mechanisms get "
         "here. Every record is released, so that sampling amplifies nothing. At equal true privacy "
         "the noise is rescaled until the true delta of the release at epsilon is delta. IMGM and "
-        "the analytic Gaussian are one distribution on either side. The classic Gaussian is proved "
-        "for epsilon < 1 only, which epsilon / q exceeds at most points."
-        + (f" True epsilon of IMGM's claims on the left: {worth}." if worth else "")
+        "the analytic Gaussian are one distribution at either calibration. The classic Gaussian is "
+        "proved for epsilon < 1 only, which epsilon / q exceeds at most points."
+        + (f" True epsilon of IMGM's claims as published: {worth}." if worth else "")
         + failed_mechanisms(results.rows, STUDY, *sorted(set(spread["dataset"])))
     )
     return Drawn(caption, spread, draw_spread(spread, "test accuracy,"), note)

@@ -30,9 +30,9 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
     caption = (
         "imgm2022 type I, private gradients, announced there without results: test accuracy after "
         f"training, mean and range over {int(spread['count'].max())} trials, delta "
-        f"{spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. Left: as "
-        "published. Right: at equal true privacy, where all i.i.d. Gaussian noise is the same. "
-        "Dotted: without privacy, and answers that ignore the data."
+        f"{spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. At equal "
+        "true privacy all i.i.d. Gaussian noise is the same. Dotted: without privacy, and answers "
+        "that ignore the data."
     )
     worth = true_epsilons(spread, "imgm")
     note = (
@@ -44,7 +44,7 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
         "accountant sets its noise from the total. At equal true privacy the noise is rescaled "
         "until the bound on the run's true delta at epsilon is delta. Training without privacy "
         "does not clip."
-        + (f" True epsilon of IMGM's claims on the left, at most: {worth}." if worth else "")
+        + (f" True epsilon of IMGM's claims as published, at most: {worth}." if worth else "")
         + failed_mechanisms(results.rows, STUDY, *sorted(set(spread["dataset"])))
     )
     return Drawn(caption, spread, draw_spread(spread, "test accuracy,"), note)

@@ -113,8 +113,8 @@ def iid_least(claim: Claim, results: Results) -> Finding:
         detail=(
             f"{len(ratio)} random sets of singular values for a {m}x{n} query at ({epsilon:g}, "
             f"{delta:g}), scaled to meet Theorem 2 with equality. Every product of singular values "
-            "is at least s/B, so E||Z||^2 >= mn (s/B)^2, which IMGM attains. Only Gaussian noise is "
-            "compared, and only the l2 sensitivity is used."
+            "is at least s/B, so E||Z||^2 >= mn (s/B)^2, which IMGM attains. Only Gaussian noise "
+            "is compared, and only the l2 sensitivity is used."
         ),
         calibration="both",
     )
@@ -142,7 +142,7 @@ def limit_at_zero(claim: Claim, results: Results) -> Finding:
 
 @judge()
 def mvg_limit(claim: Claim, results: Results) -> Finding:
-    """eq. (16): the exponent of mn in MVG's bound, s and gamma fixed.
+    """Eq. (16): the exponent of mn in MVG's bound, s and gamma fixed.
 
     Arguments: columns (r is fixed at this), rows [m1, m2]; exponent; epsilon, delta.
     """
@@ -176,7 +176,7 @@ def mvg_limit(claim: Claim, results: Results) -> Finding:
 
 @judge()
 def renyi_divergence(claim: Claim, results: Results) -> Finding:
-    """eq. (52) against the Renyi divergence of IMGM's noise, by quadrature.
+    """Eq. (52) against the Renyi divergence of IMGM's noise, by quadrature.
 
     Arguments: epsilon, delta, orders (alpha).
     """

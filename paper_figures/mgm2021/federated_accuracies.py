@@ -86,9 +86,9 @@ def draw_accuracies(rows: pd.DataFrame, experiment: str, title: str, note: str) 
     caption = (
         f"{title}: test accuracy after the last round, mean and 95% interval (Student's) over "
         f"{table['count'].max()} trials, delta {table['delta'].iloc[0]:g}, on "
-        f"{listed(f'{dataset} ({size.source})' for dataset, size in sizes.items())}. Left: as "
-        "published. Right: at equal true privacy. Dotted: without privacy, and answers that "
-        f"ignore the data.{published_only(rows, experiment, *datasets)}"
+        f"{listed(f'{dataset} ({size.source})' for dataset, size in sizes.items())}. Dotted: "
+        "without privacy, and answers that ignore the data."
+        f"{published_only(rows, experiment, *datasets)}"
     )
     numbers = "; ".join(
         f"{dataset}: {size.records:,.0f} training records, {size.rounds} rounds, "
@@ -96,9 +96,9 @@ def draw_accuracies(rows: pd.DataFrame, experiment: str, title: str, note: str) 
         for dataset, size in sizes.items()
     )
     note = (
-        f"{numbers}. {note} Without privacy nothing is clipped. Intervals are cut to [0, 1]. The "
-        "data file has an upper bound on the true epsilon of the training beside every accuracy, "
-        f"where one is known and finite.{failed_mechanisms(rows, experiment, *datasets)}"
+        f"{numbers}. {note} Intervals are drawn within [0, 1]. The data file has an upper bound on "
+        "the true epsilon of the training beside every accuracy, where one is known and finite."
+        f"{failed_mechanisms(rows, experiment, *datasets)}"
     )
     return Drawn(caption, table, draw_spread(bars, "test accuracy,"), note)
 

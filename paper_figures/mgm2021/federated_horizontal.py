@@ -40,7 +40,7 @@ def figure_2(results: Results) -> Drawn:
         "(Read literally, its Section 8.2 gives every element the whole share, with far less noise "
         "than IDN's.) At equal true privacy the noise is rescaled until the true delta of the "
         "whole training at epsilon is delta; Gaussian noises then differ only by their shares "
-        "among the layers.",
+        "among the layers. Training without privacy does not clip.",
     )
 
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from experiments.noise_only import query_for
 from mechanisms import Budget, get_mechanism
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.ledger import (
@@ -34,6 +33,7 @@ from paper_figures.verdict_rules import (
     verdict_of_parts,
     verdict_on_statement,
 )
+from papers.box_query import box_query
 from papers.mgm2021 import STATED_GROWTH, STATED_SECONDS
 from runs.rows import OK
 
@@ -155,7 +155,7 @@ def _powers(name: str, a: dict, squared_log: bool) -> tuple[float, float]:
     budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
     (m1, m2), (n1, n2) = a["rows"], a["columns"]
     corner, taller, wider = (
-        calibrated(key, query_for("growing-sensitivity", shape), budget, **options).expected_loss()
+        calibrated(key, box_query(shape, -1.0, 1.0), budget, **options).expected_loss()
         for shape in ((m1, n1), (m2, n1), (m1, n2))
     )
     return (

@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 
-from experiments.noise_only import query_for
 from mechanisms import Budget
 from mechanisms.mgm import frobenius_bound, optimal_variances
 from mechanisms.mvg import harmonic, precision_bound
@@ -18,6 +17,7 @@ from paper_figures.ledger import NOT_REPRODUCED, REPRODUCED, Claim, Finding, jud
 from paper_figures.results import Results
 from paper_figures.verdict_rules import calibrated, close, listed, verdict_on_statement
 from papers import mgm2021
+from papers.box_query import box_query
 from papers.paper_setting import PaperSetting
 from papers.settings import PAPER_SETTINGS
 
@@ -33,7 +33,7 @@ def matrix_gain(claim: Claim, results: Results) -> Finding:
     budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
     errors, words = [], []
     for shape in a["shapes"]:
-        query = query_for("growing-sensitivity", tuple(shape))
+        query = box_query(tuple(shape), -1.0, 1.0)
         losses = [calibrated(a[k], query, budget).expected_loss() for k in ("larger", "smaller")]
         ratio = losses[0] / losses[1]
         errors.append(abs(ratio / shape[a["axis"]] - 1))
@@ -51,7 +51,7 @@ def matrix_gain(claim: Claim, results: Results) -> Finding:
 
 @judge()
 def mvg_right_hand_side(claim: Claim, results: Results) -> Finding:
-    """eq. (28) over eq. (27) and H_r^2, at the paper's Table 2 settings and at other papers'."""
+    """Eq. (28) over eq. (27) and H_r^2, at the paper's Table 2 settings and at other papers'."""
     own, as_printed = (
         [_bound_ratio(setting, zeta) for setting in mgm2021.SETTINGS]
         for zeta in ("sqrt", "published")
@@ -92,7 +92,7 @@ def _bound_ratio(setting: PaperSetting, zeta: str) -> float:
 
 @judge()
 def singular_values(claim: Claim, results: Results) -> Finding:
-    """eq. (25) and (26) against a geometric program, for random weights P.
+    """Eq. (25) and (26) against a geometric program, for random weights P.
 
     Arguments: shape, bound (B), draws.
     """
