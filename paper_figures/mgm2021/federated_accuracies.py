@@ -50,7 +50,7 @@ def study_size(rows: pd.DataFrame, experiment: str, dataset: str) -> StudySize:
     return StudySize(
         source=SOURCE_WORDS[own["data_source"].iloc[0]],
         records=ok_rows(own, experiment, "records")["value"].iloc[0],
-        rounds=ok_rows(own, experiment, "test_accuracy")["round"].max(),
+        rounds=int(ok_rows(own, experiment, "test_accuracy")["round"].max()),
         releases=ok_rows(own, experiment, "uses")["value"].iloc[0],
         shape=own["shape"].iloc[0].replace("x", " x "),
     )
