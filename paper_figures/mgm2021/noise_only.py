@@ -82,7 +82,7 @@ def table_4(results: Results) -> Drawn:
     table = pd.DataFrame(records).astype(whole)
     caption = (
         "mgm2021 Table 4: growth of E||Z||^2 with the shape m x n, m <= n, of an answer with "
-        "elements in [-1, 1]. Adjacency local, l2 sensitivity 2 sqrt(mn), epsilon "
+        "elements in [-1, 1]; adjacency local, l2 sensitivity 2 sqrt(mn), epsilon "
         f"{rows['epsilon'].iloc[0]:g}, delta {rows['delta'].iloc[0]:g}. A power is the slope of "
         "log E||Z||^2 between the two largest shapes that differ in one axis only."
     )

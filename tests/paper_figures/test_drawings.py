@@ -110,34 +110,6 @@ def test_every_drawing_writes_its_files_and_twice_the_same_bytes(name, stored, t
     assert len(pd.read_csv(tmp_path / "first" / f"{name}.csv")) > 1
 
 
-def test_powers_of_table_4(tmp_path):
-    """Rows that grow as m^4 n^3 ln^2(m+1) for MVG and as m^3 n^3 for IDN; not so where m > n."""
-
-    def loss(mechanism, m, n):
-        if m > n:
-            return 1.0
-        return m**4 * n**3 * np.log(m + 1) ** 2 if mechanism == "mvg-sqrt" else float(m * n) ** 3
-
-    fixed = {
-        "paper": "suite", "experiment": "noise_only", "dataset": "growing-sensitivity",
-        "data_source": "none", "calibration": "published", "epsilon": 1.0, "delta": 1e-5,
-        "metric": "expected_loss", "status": "ok", "message": "",
-    }  # fmt: skip
-    rows = [
-        fixed | {"mechanism": key, "shape": f"{m}x{n}", "value": loss(key, m, n)}
-        for key in ("mvg-sqrt", "idn")
-        for m, n in ((64, 64), (256, 1024), (512, 1024), (512, 2048), (2048, 512), (4096, 512))
-    ]
-    missing = {"trial": None, "element": None, "seed": None}
-    path = tmp_path / "noise_only.parquet"
-    write_table(to_table([row | missing for row in rows]), path)
-    draw("mgm2021_table4", [str(path)], tmp_path)
-    table = pd.read_csv(tmp_path / "mgm2021_table4.csv").set_index("mechanism")
-    assert np.allclose(table.loc["mvg-sqrt", ["power of m", "power of n"]].astype(float), [4, 3])
-    assert np.allclose(table.loc["idn", ["power of m", "power of n"]].astype(float), [3, 3])
-    assert table.loc["mvg-sqrt", "stated power of m"] == 4
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -1,9 +1,10 @@
-"""Verdicts on run time and on growth, where the right one is known."""
+"""Tables 4 and 5 and the verdict on run time, on made-up rows whose answer is known."""
 
+import numpy as np
 import pytest
 
 from paper_figures.ledger import NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
-from paper_figures.mgm2021.noise_only import growth, run_times
+from paper_figures.mgm2021.noise_only import growth, run_times, table_4
 from papers.mgm2021 import STATED_SECONDS
 
 
@@ -58,3 +59,28 @@ def test_growth_divides_the_logarithm_out():
     values = (sizes[0] ** 3, 4 * sizes[1] ** 3)
     assert growth(values, sizes, squared_log=True) == pytest.approx(3)
     assert growth(values, sizes, squared_log=False) > 4
+
+
+def test_powers_of_table_4(make_results):
+    """Rows that grow as m^4 n^3 ln^2(m+1) for MVG and as m^3 n^3 for IDN; not so where m > n."""
+
+    def loss(mechanism, m, n):
+        if m > n:
+            return 1.0
+        return m**4 * n**3 * np.log(m + 1) ** 2 if mechanism == "mvg-sqrt" else float(m * n) ** 3
+
+    cell = {
+        "experiment": "noise_only",
+        "dataset": "growing-sensitivity",
+        "data_source": "none",
+        "metric": "expected_loss",
+    }
+    rows = [
+        cell | {"mechanism": key, "shape": f"{m}x{n}", "value": loss(key, m, n)}
+        for key in ("mvg-sqrt", "idn")
+        for m, n in ((64, 64), (256, 1024), (512, 1024), (512, 2048), (2048, 512), (4096, 512))
+    ]
+    table = table_4(make_results(rows)).data.set_index("mechanism")
+    assert np.allclose(table.loc["mvg-sqrt", ["power of m", "power of n"]].astype(float), [4, 3])
+    assert np.allclose(table.loc["idn", ["power of m", "power of n"]].astype(float), [3, 3])
+    assert table.loc["mvg-sqrt", "stated power of m"] == 4
