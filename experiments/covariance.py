@@ -26,7 +26,6 @@ from experiments.contract.study import (
 )
 from experiments.contract.treatments import (
     captured_variance,
-    check_directions,
     feature_names,
     first_records,
     measure_treatments,
@@ -45,7 +44,14 @@ METRICS = treatments.METRICS | {
     "rss": "residual sum of squares of the leading components",
     "largest_eigenvalue": "largest exact eigenvalue of the covariance",
 }
-SETTINGS = treatments.SETTINGS
+
+
+class Settings(treatments.TreatmentSettings):
+    """Settings of this study."""
+
+    def check(self) -> None:
+        """Raise UnknownName or Disallowed for features that the data sets do not have."""
+        self.check_directions({dataset: feature_names(dataset) for dataset in self.datasets})
 
 
 @dataclass(frozen=True)
@@ -55,11 +61,6 @@ class Problem:
     records: np.ndarray
     dataset: str
     settings: dict
-
-
-def check(settings: dict) -> None:
-    """Raise ConfigError for features that the data sets do not have."""
-    check_directions(NAME, settings, {dataset: feature_names(dataset) for dataset in DATASETS})
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:

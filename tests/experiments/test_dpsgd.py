@@ -38,7 +38,7 @@ SETTINGS = {
 }
 TOTAL = Budget(epsilon=2.0, delta=1e-5)
 SCHEDULE = Schedule(rate=0.2, steps=10, epochs=2, slack=1e-10)
-QUERY = Clipping(rule="l2", bound=1.0).query(2410, 30)
+QUERY = Clipping(bound=1.0).query(2410, 30)
 
 
 @pytest.fixture

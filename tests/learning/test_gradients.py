@@ -12,7 +12,7 @@ from learning.training.clipping import Clipping
 from learning.training.per_example_gradients import clipped_sum, per_example_gradients
 
 SHAPES = {"digits": (1, 8, 8), "mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
-CLIPPINGS = [Clipping(rule="l2", bound=0.7), Clipping(rule="linf", bound=0.01)]
+CLIPPINGS = [Clipping(bound=0.7), Clipping(rule="linf", bound=0.01)]
 
 
 def batch(dataset, n, seed=0):
