@@ -201,7 +201,7 @@ def measure(
 ) -> Iterator[Value]:
     """What is spent, and weighted F1 and accuracy of the last model on the test records."""
     # Reading a config imports this module, and torch takes seconds to load.
-    from learning.releases.repeated_releases import spending
+    from learning.releases.repeated_releases import spent_by_releases
 
     yield Value("records", float(sum(len(labels) for _, labels in problem.users)))
     yield Value("test_records", float(len(problem.test[1])))
@@ -209,7 +209,7 @@ def measure(
     for trial in trials_of(problem.settings):
         mechanism = _mechanism(problem, variant, calibration, point, names, trial)
         if trial == 0:
-            yield from spending(mechanism, problem.rounds)
+            yield from spent_by_releases(mechanism, problem.rounds)
         yield from _training(problem, mechanism, point, names, trial)
 
 
@@ -217,7 +217,7 @@ def _mechanism(
     problem: Problem, variant: Variant, calibration: str, point: Point, names: Names, trial: int
 ) -> Mechanism:
     """The mechanism of every release, with what it has to know of the network."""
-    from learning.releases.repeated_releases import calibrated
+    from learning.releases.repeated_releases import calibrate_each_release
     from learning.training.curvature import thresholds
 
     options = {}
@@ -228,14 +228,14 @@ def _mechanism(
     bound = problem.settings["clipping_bound"]
     query = box_query((1, problem.network.size), -bound, bound)
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    return calibrated(variant, query, budget, problem.rounds, calibration, **options)
+    return calibrate_each_release(variant, query, budget, problem.rounds, calibration, **options)
 
 
 def _training(
     problem: Problem, mechanism: Mechanism, point: Point, names: Names, trial: int
 ) -> Iterator[Value]:
     settings = problem.settings
-    plan = averaging.Plan(
+    plan = averaging.AveragingPlan(
         rounds=problem.rounds,
         local=Training(
             epochs=1,
