@@ -183,7 +183,7 @@ def test_the_canary_of_gaussian_noise_follows_its_closed_form(settings, calibrat
     """TPR = Phi(mu - PhiInv(1 - FPR)), and no more than the claim allows."""
     values = measure(settings | {"trials": 0}, "gaussian-analytic", calibration)
     fpr, tpr = (np.array([v.value for v in of(values, f"canary_{k}pr")]) for k in "ft")
-    rates = np.array(settings["canary_rates"])
+    rates = np.array(dpsgd.CANARY_RATES)
     error = np.sqrt(2 * rates / settings["canary_samples"])
     assert np.all(np.abs(fpr - rates) < 5 * error)
     step = SCHEDULE.step_budget(TOTAL)
