@@ -100,7 +100,6 @@ def test_points_are_the_budgets_at_the_shape_of_the_gradient(settings):
         ({"budgets": {"mnist": [1]}}, "budgets has no entry for digits"),
         ({"epochs": {}}, "epochs has no entry for digits"),
         ({"slack": 1e-5}, "slack must be below delta"),
-        ({"clipping": "l1"}, "clipping must be l2 or linf"),
         ({"device": "gpu"}, "device must be cpu or auto"),
     ],
 )

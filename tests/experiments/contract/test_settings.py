@@ -99,7 +99,7 @@ NAME = "a name of lower-case letters, digits, - and _"
         (types.Shape, "3x", SHAPE),
         (types.Shape, "100000x10000", SHAPE),
         (types.Shape, 9, SHAPE),
-        (Literal["cpu", "auto"], "gpu", "cpu or auto"),
+        (Literal["cpu", "auto"], "xyz", "cpu or auto"),
         (Literal["a", "b", "c"], "d", "a, b or c"),
         (types.ByDataset[types.Positive], [1], "a mapping from data sets to numbers > 0"),
     ],
@@ -189,6 +189,11 @@ def test_a_section_inside_another_is_told_by_its_path(value, message):
 def test_a_section_must_be_a_mapping(value):
     with pytest.raises(ConfigError, match="limits must be a mapping, got"):
         read_settings(Limits, value, "limits")
+
+
+def test_a_misspelt_choice_gets_a_guess():
+    with pytest.raises(ConfigError, match=r"must be l2 or linf, got 'lnf'; did you mean 'linf'\?"):
+        read(Literal["l2", "linf"], "lnf")
 
 
 def test_long_values_are_shortened():
