@@ -74,7 +74,10 @@ def _time(value: object) -> str:
     """The time in ISO form; YAML reads one without quotes as a datetime."""
     if not isinstance(value, str | datetime):
         raise ValueError
-    moment = np.datetime64(value, "s")
+    try:
+        moment = np.datetime64(value, "s")
+    except ValueError:
+        raise ValueError from None
     if np.isnat(moment):
         raise ValueError
     return str(moment)

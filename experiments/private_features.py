@@ -35,7 +35,7 @@ from experiments.contract.settings import (
     MOST_TRIALS,
     ByDataset,
     Count,
-    Disallowed,
+    MissingEntry,
     Share,
 )
 from experiments.contract.study import (
@@ -104,12 +104,11 @@ class Settings(EpsilonGrid, OnDevice):
     trials: Count = Field(3, le=MOST_TRIALS, description="releases and trainings per epsilon")
 
     def check(self) -> None:
-        """Raise Disallowed unless every extractor that is trained here has epochs."""
+        """Raise MissingEntry unless every extractor that is trained here has epochs."""
         for dataset in self.datasets:
             own = self.extractors.get(dataset, "own") == "own"
             if own and dataset not in self.extractor_epochs:
-                allowed = f"a mapping with an entry for {dataset}, whose extractor is trained here"
-                raise Disallowed("extractor_epochs", allowed, self.extractor_epochs)
+                raise MissingEntry("extractor_epochs", dataset)
 
 
 def also_reads(settings: dict, dataset: str) -> list[str]:

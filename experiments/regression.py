@@ -39,6 +39,7 @@ from experiments.contract import treatments
 from experiments.contract.columns import Coordinate
 from experiments.contract.settings import (
     Disallowed,
+    MissingEntry,
     Positive,
     Section,
     Words,
@@ -117,7 +118,7 @@ class Settings(treatments.TreatmentSettings):
                 )
                 raise Disallowed(f"directions.{dataset}.{name}", allowed, right)
         if self.scaling not in self.kernels:
-            raise Disallowed("kernels", f"a mapping with an entry for {self.scaling}", self.kernels)
+            raise MissingEntry("kernels", f"the scaling {self.scaling}")
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def chosen(
         raise Disallowed("", ALLOWED, value)
     for key in value:
         if key not in _KEYS:
-            raise UnknownName(str(key), key, _KEYS)
+            raise UnknownName("", key, _KEYS)
     capability = value.get("all", "any")
     if capability not in CAPABILITIES:
         raise Disallowed("all", " or ".join(CAPABILITIES), capability)
@@ -74,12 +74,11 @@ def _names(
     found: list[str] = []
     for name in value:
         if value.count(name) > 1:
-            raise Disallowed(key, f"a list in which each name is there once, not {name!r}", value)
+            raise Disallowed(key, f"a list that has {name!r} once", value)
         if name in sets:
             found += [each for each in sets[name] if each in available]
         elif name in available:
             found.append(name)
         else:
-            where = f"{key}.{name}" if key else str(name)
-            raise UnknownName(where, name, [*available, *sets])
+            raise UnknownName(key, name, [*available, *sets])
     return list(dict.fromkeys(found))

@@ -13,7 +13,6 @@ from __future__ import annotations
 import difflib
 import math
 import re
-import reprlib
 import types
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -36,8 +35,25 @@ class ConfigError(ValueError):
     """A configuration key or value is not allowed; the message says which, and what is."""
 
 
-class Disallowed(ValueError):
-    """Raised by a `check`: the value of a key below the checked section is not allowed.
+class Fault(ValueError):
+    """What a check finds wrong with a key below the section that it checks."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+    def below(self, key: str) -> Fault:
+        """The same fault, with `key` before its own key."""
+        self.key = joined(key, self.key)
+        return self
+
+    def message(self, path: str) -> str:
+        """The message when the section is at `path`."""
+        raise NotImplementedError
+
+
+class Disallowed(Fault):
+    """The value of a key is not allowed.
 
     Args:
         key: Path of the key from the section, such as "bounding_box.north".
@@ -46,22 +62,45 @@ class Disallowed(ValueError):
     """
 
     def __init__(self, key: str, allowed: str, value: object) -> None:
-        super().__init__(f"{key} must be {allowed}, got {shown(value)}")
-        self.key, self.allowed, self.value = key, allowed, value
+        super().__init__(key)
+        self.allowed, self.value = allowed, value
+
+    def message(self, path: str) -> str:
+        where = joined(path, self.key)
+        return f"config key {where} must be {self.allowed}, got {shown(self.value)}"
 
 
-class UnknownName(ValueError):
-    """Raised by a `check`: a key or an item names something that does not exist.
+class MissingEntry(Fault):
+    """A mapping lacks an entry that the run needs.
 
     Args:
-        key: Path of the key from the section, the unknown name last.
+        key: Path of the mapping's key from the section.
+        entry: Key of the entry.
+    """
+
+    def __init__(self, key: str, entry: str) -> None:
+        super().__init__(key)
+        self.entry = entry
+
+    def message(self, path: str) -> str:
+        return f"config key {joined(path, self.key)} has no entry for {self.entry}; add one"
+
+
+class UnknownName(Fault):
+    """A key or an item names something that does not exist.
+
+    Args:
+        key: Path of the mapping's or the list's key from the section.
         name: The unknown name.
         known: The names that exist.
     """
 
     def __init__(self, key: str, name: object, known: Iterable[str]) -> None:
-        super().__init__(f"unknown {key}")
-        self.key, self.name, self.known = key, name, list(known)
+        super().__init__(key)
+        self.name, self.known = name, list(known)
+
+    def message(self, path: str) -> str:
+        return unknown_key(joined(path, self.key), self.name, self.known)
 
 
 @dataclass(frozen=True)
@@ -78,7 +117,7 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, validate_default=True)
 
     def check(self) -> None:
-        """Raise Disallowed or UnknownName where settings do not fit each other."""
+        """Raise a Fault where settings do not fit each other."""
 
     @model_validator(mode="after")
     def _fit(self):
@@ -91,7 +130,7 @@ def _read_number(value: Any) -> float:
         raise ValueError
     try:
         return float(value)
-    except OverflowError:
+    except (OverflowError, ValueError):
         raise ValueError from None
 
 
@@ -178,9 +217,14 @@ def read_settings(model: type[Section], value: Any, path: str, context: Any = No
 def unknown_key(path: str, key: Any, known: Iterable[str]) -> str:
     """The message for a name that does not exist, with the nearest one that does."""
     known = list(known)
-    near = difflib.get_close_matches(str(key), known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"unknown config key {joined(path, key)}; {hint}allowed here are {', '.join(known)}"
+    hint = nearest(key, known, "did you mean {!r}? ")
+    return f"unknown config key {joined(path, str(key))}; {hint}allowed here are {', '.join(known)}"
+
+
+def nearest(name: Any, known: Iterable[Any], words: str) -> str:
+    """`words` about the known name that is most like `name`, or nothing where none is."""
+    near = difflib.get_close_matches(str(name), [str(each) for each in known], n=1)
+    return words.format(near[0]) if near else ""
 
 
 def joined(path: str, *keys: Any) -> str:
@@ -194,34 +238,32 @@ def joined(path: str, *keys: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value in an error: at most about 100 characters."""
-    short = reprlib.Repr(maxstring=80, maxother=80, maxlist=8, maxdict=6, maxlong=40)
-    return short.repr(value)
+    """A value in an error: long ones are cut."""
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:100]}... ({len(text)} characters)"
 
 
 def _message(model: type[Section], path: str, error: dict) -> str:
+    is_key = error["loc"][-1:] == ("[key]",)
     keys = [key for key in error["loc"] if key != "[key]"]
     where = joined(path, *keys)
     cause = error.get("ctx", {}).get("error")
-    if isinstance(cause, ConfigError):
-        return str(cause)
-    if isinstance(cause, Disallowed):
-        return f"config key {joined(where, cause.key)} must be {cause.allowed}, got " + shown(
-            cause.value
-        )
-    if isinstance(cause, UnknownName):
-        parent = cause.key.rpartition(".")[0]
-        return unknown_key(joined(where, parent), cause.name, cause.known)
-    kind, metadata = _type_at(model, keys)
-    if error["type"] == "extra_forbidden":
+    if isinstance(cause, Fault):
+        return cause.message(where)
+    if error["type"] in ("extra_forbidden", "invalid_key"):
         parent, _ = _type_at(model, keys[:-1])
         return unknown_key(joined(path, *keys[:-1]), keys[-1], parent.model_fields)
+    if is_key:
+        mapping, _ = _type_at(model, keys[:-1])
+        allowed = words_of(get_args(mapping)[0]).one
+        return f"config key {where}: {keys[-1]!r} must be {allowed}"
+    kind, metadata = _type_at(model, keys)
     allowed = words_of(kind, metadata).one
     if error["type"] == "missing":
         return f"config key {where} is missing; it must be {allowed}"
-    if error["loc"][-1] == "[key]":
-        return f"config key {where} must be {allowed}"
     reason = f": {cause}" if cause is not None and str(cause) else ""
+    if error["type"] == "literal_error":
+        reason = nearest(error["input"], get_args(kind), "; did you mean {!r}?")
     return f"config key {where} must be {allowed}, got {shown(error['input'])}{reason}"
 
 

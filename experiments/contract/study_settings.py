@@ -15,7 +15,9 @@ from experiments.contract.settings import (
     Dataset,
     Disallowed,
     Distinct,
+    Fault,
     MechanismName,
+    MissingEntry,
     Section,
     UnknownName,
     Words,
@@ -83,19 +85,14 @@ class StudySettings(Section):
         for dataset, wanted in value.items():
             try:
                 found[dataset] = chosen(wanted, run, near.sets)
-            except UnknownName as error:
-                raise UnknownName(f"{dataset}.{error.key}", error.name, error.known) from None
-            except Disallowed as error:
-                key = f"{dataset}.{error.key}" if error.key else str(dataset)
-                raise Disallowed(key, error.allowed, error.value) from None
+            except Fault as fault:
+                raise fault.below(str(dataset)) from None
         return found
 
     @model_validator(mode="after")
     def _fit(self, info: ValidationInfo):
         study = info.context.study
-        for dataset in self.datasets:
-            if dataset not in study.DATASETS:
-                raise UnknownName(f"datasets.{dataset}", dataset, study.DATASETS)
+        _check_names("datasets", self.datasets, study.DATASETS)
         for name, field in type(self).model_fields.items():
             keys = _keys_of(field.annotation)
             if keys == Dataset:
@@ -115,13 +112,13 @@ class StudySettings(Section):
         _check_names(name, entries, known)
         for dataset in self.datasets:
             if required and dataset not in entries:
-                raise Disallowed(name, f"a mapping with an entry for {dataset}", entries)
+                raise MissingEntry(name, dataset)
 
 
 def _check_names(key: str, names: Any, known: Any) -> None:
     for name in names:
         if name not in known:
-            raise UnknownName(f"{key}.{name}", name, known)
+            raise UnknownName(key, name, known)
 
 
 def _keys_of(annotation: Any) -> Any:

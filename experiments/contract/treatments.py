@@ -25,6 +25,7 @@ from experiments.contract.settings import (
     Count,
     Disallowed,
     Distinct,
+    MissingEntry,
     Name,
     Positive,
     Share,
@@ -62,12 +63,12 @@ class TreatmentSettings(StudySettings):
         for dataset in self.datasets:
             known = names_of[dataset]
             if not self.directions[dataset]:
-                raise Disallowed(f"directions.{dataset}", "at least one set of features", {})
+                raise MissingEntry(f"directions.{dataset}", "a set of features")
             for name, features in self.directions[dataset].items():
                 where = f"directions.{dataset}.{name}"
                 for feature in features:
                     if feature not in known:
-                        raise UnknownName(f"{where}.{feature}", feature, known)
+                        raise UnknownName(where, feature, known)
                 if len(features) == len(known):
                     raise Disallowed(where, "a list that leaves some feature out", features)
 

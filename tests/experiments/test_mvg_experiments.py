@@ -397,16 +397,16 @@ def test_replacing_a_record_changes_one_column_by_at_most_the_sensitivities():
             {"directions": {"breast_cancer": {"worst": ["worst radios"]}}},
             "did you mean 'worst radius'",
         ),
-        ("covariance", {"shares": [1.0]}, "numbers between 0 and 1"),
-        ("covariance", {"trials": 1}, "whole number >= 2"),
-        ("regression", {"scaling": "rows"}, "one of largest, columns"),
-        ("regression", {"scaling": "columns"}, "no entry for the scaling 'columns'"),
+        ("covariance", {"shares": [1.0]}, r"shares\[0\] must be a number in \(0, 1\)"),
+        ("covariance", {"trials": 1}, r"a whole number in \[2, "),
+        ("regression", {"scaling": "rows"}, "largest or columns"),
+        ("regression", {"scaling": "columns"}, "no entry for the scaling columns"),
         ("regression", {"kernels": {"largest": {"gamma": 1}}}, "ridge is missing"),
         ("regression", {"kernels": {"rows": {}}}, "kernels.rows"),
         (
             "regression",
             {"directions": {"diabetes": {"bmi": ["bmi"]}}},
-            "must hold progression and a feature",
+            "must be a list with progression and a feature",
         ),
     ],
 )
@@ -417,7 +417,7 @@ def test_what_the_config_gets_wrong_is_told(name, changes, message):
 
 def test_a_set_of_all_features_leaves_none_out():
     everything = list(directional.feature_names("wine"))
-    with pytest.raises(ConfigError, match="lists all features"):
+    with pytest.raises(ConfigError, match="must be a list that leaves some feature out"):
         settings_of("first_component", directions={"wine": {"all": everything}})
 
 
