@@ -81,14 +81,14 @@ def test_on_the_exact_calibration_the_run_spends_its_budget(key, rate, epsilon):
 
 
 def test_nothing_is_amplified_where_uploads_remember_earlier_samples():
-    sampled, whole = Uploads(rounds=10, rate=0.1, fresh=False), Uploads(rounds=10)
+    sampled, whole = Uploads(rounds=3, rate=0.1, fresh=False), Uploads(rounds=3)
     for profile in (GaussianProfile(mu=0.5), LaplaceProfile(l1_sensitivity=1.0, scale=2.0)):
         found, expected = (Spent(round=profile, uploads=u) for u in (sampled, whole))
         assert found.delta(1.0) == expected.delta(1.0)
         assert found.epsilon(1e-5) == expected.epsilon(1e-5)
         assert found.scale_factor(1.0, 1e-5) == expected.scale_factor(1.0, 1e-5)
     # What is claimed stays amplified.
-    assert sampled.use_budget(TOTAL, 2) == Uploads(rounds=10, rate=0.1).use_budget(TOTAL, 2)
+    assert sampled.use_budget(TOTAL, 2) == Uploads(rounds=3, rate=0.1).use_budget(TOTAL, 2)
 
 
 def test_the_published_claim_holds_for_matrix_gaussian_noise():
