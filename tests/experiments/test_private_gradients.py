@@ -115,11 +115,11 @@ def test_the_matrix_mechanism_is_the_classic_gaussian_and_imgm_the_analytic_one(
 
 
 def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
-    keys = ("gaussian", "moments-accountant", "mvg")
+    keys = ("moments-accountant", "mvg")
     losses = [
         calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "exact").expected_loss() for key in keys
     ]
-    assert losses == pytest.approx([losses[0]] * 3, rel=2e-3)
+    assert losses == pytest.approx([losses[0]] * 2, rel=2e-3)
 
 
 def test_rows_of_a_point():

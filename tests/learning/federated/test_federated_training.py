@@ -128,7 +128,7 @@ def test_samples_of_the_records(data):
     assert np.mean(sizes) == pytest.approx(12.3, abs=4 * (8.61 / 200) ** 0.5)
 
 
-def test_overflow_is_clipped_and_divergence_told(data, tmp_path):
+def test_overflow_is_clipped_and_divergence_reported(data, tmp_path):
     # Steps from such parameters are huge or no numbers: the uploads stay in their box.
     seen = []
 
