@@ -12,67 +12,8 @@ from paper_figures.r1smg2024.count_query_claims import (
     largest_counts,
     loss_shape,
 )
-from paper_figures.suite.guarantee_claims import guarantee
-from papers.settings import PAPER_SETTINGS
 
 TRIALS = 30
-
-
-def setting(name):
-    return next(found for found in PAPER_SETTINGS if found.name == name)
-
-
-def guarantee_rows(mechanism, verdicts, **metrics):
-    """Rows of the guarantee study at the named settings, with these verdicts."""
-    rows = []
-    for name, verdict in verdicts.items():
-        query, budget = setting(name).query, setting(name).budget
-        cell = {
-            "experiment": "guarantee",
-            "dataset": "papers",
-            "data_source": "none",
-            "mechanism": mechanism,
-            "shape": "x".join(map(str, query.shape)),
-            "epsilon": budget.epsilon,
-            "delta": budget.delta,
-        }
-        values = {"true_delta": budget.delta, "claimed_delta": budget.delta}
-        values |= {"wasted_variance": 1.0, f"verdict_{verdict}": 1.0} | metrics
-        rows += [cell | {"metric": metric, "value": value} for metric, value in values.items()]
-    return rows
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "expected"),
-    [
-        (("holds", "loose"), REPRODUCED),
-        (("loose", "undecided"), NOT_REPRODUCED),
-        (("loose", "refuted"), CONTRADICTED),
-        (("undecided", "refuted"), CONTRADICTED),
-    ],
-)
-def test_guarantee_by_the_verdicts_of_the_settings(verdicts, expected, make_claim, make_results):
-    names = ("mgm2021-mnist", "mgm2021-adult")
-    rows = guarantee_rows("mgm", dict(zip(names, verdicts, strict=True)))
-    claim = make_claim(mechanism="mgm", shown="mgm2021-mnist")
-    assert guarantee(claim, make_results(rows)).verdict == expected
-
-
-def test_guarantee_looks_at_the_range_of_the_theorem_only(make_claim, make_results):
-    # R1SMG claims epsilon < 1/M: the first setting lies within, the second does not.
-    verdicts = {"r1smg2024-count-1e-05": "holds", "r1smg2024-count-0.5": "refuted"}
-    claim = make_claim(mechanism="r1smg", shown="r1smg2024-count-1e-05")
-    found = guarantee(claim, make_results(guarantee_rows("r1smg", verdicts)))
-    assert found.verdict == REPRODUCED
-    outside = guarantee_rows("r1smg", {"r1smg2024-count-0.5": "refuted"})
-    with pytest.raises(CannotJudge, match="within the range"):
-        guarantee(claim, make_results(outside))
-
-
-def test_guarantee_needs_the_setting_that_it_tells_of(make_claim, make_results):
-    rows = guarantee_rows("mgm", {"mgm2021-adult": "holds"})
-    with pytest.raises(CannotJudge, match="mgm2021-mnist"):
-        guarantee(make_claim(mechanism="mgm", shown="mgm2021-mnist"), make_results(rows))
 
 
 def count_rows(means, metric, *, source="official", calibration="published", spread=0.01):
