@@ -8,7 +8,14 @@ import pandas as pd
 
 from paper_figures.drawings import DrawingError
 from paper_figures.selections import LEVELS, ok_rows
-from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, in_order, look
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    dataset_title,
+    in_order,
+    look,
+)
 
 
 def spread_over_trials(rows: pd.DataFrame, experiment: str, metric: str) -> pd.DataFrame:
@@ -48,7 +55,7 @@ def draw_spread(spread: pd.DataFrame, score: str) -> plt.Figure:
         _panel(axis, spread[spread["dataset"] == datasets[i]], calibrations[j])
         axis.set(ylim=(0, 1))
         if j == 0:
-            axis.set_ylabel(f"{score} {datasets[i]}")
+            axis.set_ylabel(f"{score} {dataset_title(datasets[i])}")
         if i == 0:
             axis.set_title(CALIBRATION_TITLES[calibrations[j]])
         if i == len(datasets) - 1:
@@ -96,7 +103,7 @@ def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
     own = spread[(spread["mechanism"] == mechanism) & (spread["calibration"] == "published")]
     own = own.dropna(subset="true_epsilon_upper")
     return "; ".join(
-        f"{dataset}: "
+        f"{dataset_title(dataset)}: "
         + ", ".join(
             f"{true:.3g} for {claimed:g}"
             for claimed, true in zip(part["epsilon"], part["true_epsilon_upper"], strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from paper_figures.selections import SOURCE_WORDS, ok_rows
+from paper_figures.style import dataset_title
 from paper_figures.verdict_rules import pick
 
 # The metric of either study at the end of a trial.
@@ -38,7 +39,7 @@ def data_and_sources(rows: pd.DataFrame, experiment: str) -> str:
     """Every data set of a study with its source, in words."""
     pairs = rows[rows["experiment"] == experiment][["dataset", "data_source"]].drop_duplicates()
     return ", ".join(
-        f"{dataset} ({SOURCE_WORDS[source]})"
+        f"{dataset_title(dataset)} ({SOURCE_WORDS[source]})"
         for dataset, source in sorted(pairs.itertuples(index=False))
     )
 
@@ -56,5 +57,5 @@ def study_numbers(rows: pd.DataFrame, experiment: str, facts: dict[str, str]) ->
             f"{words} {values[m]:{'.4f' if values[m] < 1 else ',.0f'}}"
             for m, words in facts.items()
         )
-        sentences.append(f"{dataset}: {numbers}")
+        sentences.append(f"{dataset_title(dataset)}: {numbers}")
     return "; ".join(sentences)

@@ -19,6 +19,7 @@ from paper_figures.selections import (
     ok_rows,
     published_only,
 )
+from paper_figures.style import dataset_title
 from paper_figures.verdict_rules import (
     Interval,
     listed,
@@ -83,15 +84,15 @@ def draw_accuracies(rows: pd.DataFrame, experiment: str, title: str, note: str) 
     bars = table.assign(min=table["mean"] - half, max=table["mean"] + half)
     datasets = sorted(table["dataset"].unique())
     sizes = {dataset: study_size(rows, experiment, dataset) for dataset in datasets}
+    sources = listed(f"{dataset_title(name)} ({size.source})" for name, size in sizes.items())
     caption = (
         f"{title}: test accuracy after the last round, mean and 95% interval (Student's) over "
-        f"{table['count'].max()} trials, delta {table['delta'].iloc[0]:g}, on "
-        f"{listed(f'{dataset} ({size.source})' for dataset, size in sizes.items())}. Dotted: "
+        f"{table['count'].max()} trials, delta {table['delta'].iloc[0]:g}, on {sources}. Dotted: "
         "without privacy, and answers that ignore the data."
         f"{published_only(rows, experiment, *datasets)}"
     )
     numbers = "; ".join(
-        f"{dataset}: {size.records:,.0f} training records, {size.rounds} rounds, "
+        f"{dataset_title(dataset)}: {size.records:,.0f} training records, {size.rounds} rounds, "
         f"{size.releases:,.0f} releases of up to {size.shape}"
         for dataset, size in sizes.items()
     )

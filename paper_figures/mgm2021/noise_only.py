@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from mechanisms import Budget, get_mechanism
+from mechanisms import Budget
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.ledger import (
     NOT_REPRODUCED,
@@ -26,7 +26,7 @@ from paper_figures.ledger import (
 from paper_figures.power_law import power
 from paper_figures.results import Results
 from paper_figures.selections import ok_rows
-from paper_figures.style import in_order
+from paper_figures.style import in_order, mechanism_title
 from paper_figures.verdict_rules import (
     calibrated,
     listed,
@@ -52,8 +52,14 @@ def growth(values: Sequence[float], sizes: Sequence[float], squared_log: bool) -
 
 @drawing("mgm2021_table4", kind="tables", needs=["noise_only/growing-sensitivity"])
 def table_4(results: Results) -> Drawn:
-    """Powers of m and n with which the expected error grows, measured and stated."""
+    """Powers of m and n with which the expected error grows, measured and stated.
+
+    Raises:
+        DrawingError: The results lack the study, or shapes that differ in one axis only.
+    """
     rows = ok_rows(results.rows, "noise_only", "expected_loss", "growing-sensitivity")
+    if rows.empty:
+        raise DrawingError("the results hold no growing-sensitivity of noise_only; run it first")
     axes = rows["shape"].str.split("x", expand=True).astype(int)
     rows = rows.assign(m=axes[0], n=axes[1])
     records = []
@@ -122,7 +128,7 @@ def error_orders(claim: Claim, results: Results) -> Finding:
     right, words = [], []
     for name, stated in STATED_GROWTH.items():
         found = _powers(name, a, stated.squared_log)
-        title = get_mechanism(_key_and_options(name)[0]).title
+        title = mechanism_title(name)
         if np.abs(np.subtract(found, (stated.m, stated.n))).max() <= claim.tolerance:
             right.append(title)
         logarithm = " ln^2(m+1)" if stated.squared_log else ""
@@ -145,13 +151,9 @@ def error_orders(claim: Claim, results: Results) -> Finding:
     )
 
 
-def _key_and_options(name: str) -> tuple[str, dict]:
-    return VARIANTS.get(name, (name, {}))
-
-
 def _powers(name: str, a: dict, squared_log: bool) -> tuple[float, float]:
     """The powers of m and of n."""
-    key, options = _key_and_options(name)
+    key, options = VARIANTS.get(name, (name, {}))
     budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
     (m1, m2), (n1, n2) = a["rows"], a["columns"]
     corner, taller, wider = (
@@ -183,8 +185,16 @@ def median_seconds(draws: pd.DataFrame) -> pd.Series:
     "mgm2021_table5", kind="tables", needs=["noise_only/gradient-shapes"], timings=["noise_only"]
 )
 def table_5(results: Results) -> Drawn:
-    """Seconds per draw, and their ratio to the vector Gaussian, at the shapes of Table 2."""
+    """Seconds per draw, and their ratio to the vector Gaussian, at the shapes of Table 2.
+
+    Raises:
+        DrawingError: The results lack the timed draws, or those of the vector Gaussian.
+    """
+    if results.timings.empty:
+        raise DrawingError("the results hold no timings of noise_only; run it first")
     draws = draws_as_published(results.timings)
+    if "gaussian" not in set(draws["mechanism"]):
+        raise DrawingError("Table 5 compares with the mechanism gaussian; add it to the config")
     seconds = median_seconds(draws)
     records = []
     for shape in draws[draws["mechanism"] == "gaussian"]["shape"].unique():

@@ -24,7 +24,7 @@ def test_spread_has_the_range_and_the_true_epsilon_where_it_is_known(rows):
         [0.3, 0.2, 0.4, 2]
     )
     assert spread["true_epsilon_upper"].isna().tolist() == [True, False]
-    assert true_epsilons(spread.reset_index(), "imgm") == "mnist: 18.6 for 1"
+    assert true_epsilons(spread.reset_index(), "imgm") == "MNIST: 18.6 for 1"
     assert true_epsilons(spread.reset_index(), "mvg") == ""
 
 
