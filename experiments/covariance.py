@@ -27,7 +27,6 @@ from experiments.contract.study import (
     Variant,
 )
 from experiments.contract.treatments import (
-    check_directions,
     feature_names,
     measure_treatments,
     point_at,
@@ -43,7 +42,14 @@ METRICS = treatments.METRICS | {
     "rss": "sum over all components of (lambda_i - v_i^T C v_i)^2",
     "largest_eigenvalue": "largest eigenvalue of the exact covariance",
 }
-SETTINGS = treatments.SETTINGS
+
+
+class Settings(treatments.TreatmentSettings):
+    """Settings of this study."""
+
+    def check(self) -> None:
+        """Raise UnknownName or Disallowed for features that the data sets do not have."""
+        self.check_directions({dataset: feature_names(dataset) for dataset in self.datasets})
 
 
 @dataclass(frozen=True)
@@ -53,11 +59,6 @@ class ScaledRecords:
     records: np.ndarray
     dataset: str
     settings: dict
-
-
-def check(settings: dict) -> None:
-    """Raise ConfigError for a feature that a data set does not have."""
-    check_directions(NAME, settings, {dataset: feature_names(dataset) for dataset in DATASETS})
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:

@@ -31,7 +31,6 @@ from experiments.contract.study import (
     Variant,
 )
 from experiments.contract.treatments import (
-    check_directions,
     feature_names,
     measure_treatments,
     point_at,
@@ -47,7 +46,14 @@ METRICS = treatments.METRICS | {
     "error": "exact variance that the private component misses, lambda_1 - v^T C v",
     "largest_eigenvalue": "largest eigenvalue of the exact covariance",
 }
-SETTINGS = treatments.SETTINGS
+
+
+class Settings(treatments.TreatmentSettings):
+    """Settings of this study."""
+
+    def check(self) -> None:
+        """Raise UnknownName or Disallowed for features that the data sets do not have."""
+        self.check_directions({dataset: feature_names(dataset) for dataset in self.datasets})
 
 
 @dataclass(frozen=True)
@@ -57,11 +63,6 @@ class ExactCovariance:
     covariance: np.ndarray
     dataset: str
     settings: dict
-
-
-def check(settings: dict) -> None:
-    """Raise ConfigError for a feature that a data set does not have."""
-    check_directions(NAME, settings, {dataset: feature_names(dataset) for dataset in DATASETS})
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:

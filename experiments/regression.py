@@ -30,8 +30,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
 from datasets import load as load_dataset
 from experiments.contract import treatments
@@ -39,12 +41,11 @@ from experiments.contract.columns import Coordinate
 from experiments.contract.principal_components import principal_directions
 from experiments.contract.scaling import scale_by_largest, scale_columns
 from experiments.contract.settings import (
-    ConfigError,
-    Setting,
-    checked_mapping,
-    one_of,
-    positive,
-    unknown_key,
+    Disallowed,
+    MissingEntry,
+    Positive,
+    Section,
+    Words,
 )
 from experiments.contract.study import (
     Names,
@@ -56,7 +57,6 @@ from experiments.contract.treatments import (
     PCA,
     SUBSPACE,
     Treatment,
-    check_directions,
     feature_names,
     is_directional,
     measure_releases,
@@ -89,36 +89,38 @@ METRICS = treatments.METRICS | {
 TARGETS = {"liver_disorders": "drinks", "diabetes": "progression"}
 SCALINGS = {"largest": scale_by_largest, "columns": scale_columns}
 
-_KERNEL = {
-    "gamma": Setting("a number > 0", positive, "in exp(-gamma ||x - y||^2)"),
-    "ridge": Setting("a number > 0", positive, "added to the diagonal of the kernel matrix"),
-}
+
+class Kernel(Section):
+    """Hyperparameters of a kernel ridge regression."""
+
+    gamma: Positive = Field(description="in exp(-gamma ||x - y||^2)")
+    ridge: Positive = Field(description="added to the diagonal of the kernel matrix")
 
 
-def _kernels(value) -> dict[str, dict[str, float]]:
-    if not isinstance(value, dict):
-        raise ValueError
-    for scaling in value:
-        if scaling not in SCALINGS:
-            raise ConfigError(unknown_key("experiments.regression.kernels", scaling, SCALINGS))
-    return {
-        name: checked_mapping(f"experiments.regression.kernels.{name}", kernel, _KERNEL)
-        for name, kernel in value.items()
-    }
+Scaling = Annotated[Literal[tuple(SCALINGS)], Words(" or ".join(SCALINGS), "scalings")]
 
 
-SETTINGS = treatments.SETTINGS | {
-    "scaling": Setting(
-        f"one of {', '.join(SCALINGS)}",
-        one_of(*SCALINGS),
-        "how the records are brought into [-1, 1]",
-    ),
-    "kernels": Setting(
-        "a mapping from scalings to gamma and ridge",
-        _kernels,
-        "the regression; of other scalings only the error without noise is measured",
-    ),
-}
+class Settings(treatments.TreatmentSettings):
+    """Settings of this study."""
+
+    scaling: Scaling = Field(description="how the records are brought into [-1, 1]")
+    kernels: dict[Scaling, Kernel] = Field(
+        description="the regression; of other scalings only the error without noise is measured"
+    )
+
+    def check(self) -> None:
+        """Raise for unknown features, a first set of no use, a scaling without a kernel."""
+        self.check_directions({dataset: all_names(dataset) for dataset in self.datasets})
+        for dataset in self.datasets:
+            name, right = right_features(self.model_dump(), dataset)
+            if TARGETS[dataset] not in right or len(right) < 2:
+                allowed = (
+                    f"a list with {TARGETS[dataset]} and a feature, as the first set, whose "
+                    "features are the subspace"
+                )
+                raise Disallowed(f"directions.{dataset}.{name}", allowed, right)
+        if self.scaling not in self.kernels:
+            raise MissingEntry("kernels", f"the scaling {self.scaling}")
 
 
 @dataclass(frozen=True)
@@ -171,23 +173,6 @@ def root_mean_square(errors: np.ndarray) -> float:
 def all_names(dataset: str) -> tuple[str, ...]:
     """The features and the target, in the order of the rows of X."""
     return (*feature_names(dataset), TARGETS[dataset])
-
-
-def check(settings: dict) -> None:
-    """Raise ConfigError for unknown features, a first set of no use, a scaling without kernel."""
-    check_directions(NAME, settings, {dataset: all_names(dataset) for dataset in DATASETS})
-    for dataset in settings["datasets"]:
-        name, right = right_features(settings, dataset)
-        if TARGETS[dataset] not in right or len(right) < 2:
-            raise ConfigError(
-                f"config key experiments.regression.directions.{dataset}.{name}, the first set, "
-                f"must hold {TARGETS[dataset]} and a feature: both are left in the subspace"
-            )
-    if settings["scaling"] not in settings["kernels"]:
-        raise ConfigError(
-            f"config key experiments.regression.kernels has no entry for the scaling "
-            f"{settings['scaling']!r}, only {', '.join(settings['kernels'])}"
-        )
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:

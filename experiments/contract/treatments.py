@@ -13,21 +13,23 @@ import importlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from pydantic import Field
 
 from experiments.contract.columns import Coordinate
 from experiments.contract.settings import (
-    ConfigError,
-    Setting,
-    integer,
-    list_of,
-    mapping_of,
-    number,
-    positive,
-    text,
-    unknown_key,
+    MOST_TRIALS,
+    ByDataset,
+    Count,
+    Disallowed,
+    Distinct,
+    MissingEntry,
+    Name,
+    Positive,
+    Share,
+    Text,
+    UnknownName,
 )
 from experiments.contract.study import (
     Names,
@@ -35,6 +37,7 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
+from experiments.contract.study_settings import StudySettings
 from mechanisms import AdditiveMechanism, Budget, Query
 from papers.mvg2018 import binary_allocation
 
@@ -44,31 +47,34 @@ from papers.mvg2018 import binary_allocation
 IID, PCA, SUBSPACE = "iid", "pca", "subspace"
 
 
-def _share(value: Any) -> float:
-    share = number(0, 1)(value)
-    if share in (0, 1):
-        raise ValueError
-    return share
+class TreatmentSettings(StudySettings):
+    """Settings of the three studies."""
 
-
-SETTINGS = {
-    "epsilon": Setting("a number > 0", positive, "epsilon", 1.0),
-    "records": Setting(
-        "a whole number >= 2", integer(2), "private records N; delta is 1/N, as in the paper"
-    ),
-    "trials": Setting("a whole number >= 2", integer(2), "releases per treatment", 100),
-    "directions": Setting(
-        "a mapping from data sets to named lists of features",
-        mapping_of(mapping_of(list_of(text))),
-        "sets of informative features, the one that is held to be right first",
-    ),
-    "shares": Setting(
-        "a list of numbers between 0 and 1",
-        list_of(_share),
-        "tau, the share of the precision budget that the informative directions get",
+    epsilon: Positive = Field(1.0, description="epsilon")
+    records: Count = Field(ge=2, description="private records N; delta is 1/N, as in the paper")
+    trials: Count = Field(100, ge=2, le=MOST_TRIALS, description="releases per treatment")
+    directions: ByDataset[dict[Name, Distinct[Text]]] = Field(
+        description="named sets of informative features; the first is the one taken to be right"
+    )
+    shares: Distinct[Share] = Field(
         [0.55, 0.65, 0.75, 0.85, 0.95],
-    ),
-}
+        description="tau, the share of the precision budget that the informative directions get",
+    )
+
+    def check_directions(self, names_of: Mapping[str, tuple[str, ...]]) -> None:
+        """Raise unless every data set of the run has sets of known features, none of all."""
+        for dataset in self.datasets:
+            known = names_of[dataset]
+            if not self.directions[dataset]:
+                raise MissingEntry(f"directions.{dataset}", "a set of features")
+            for name, features in self.directions[dataset].items():
+                where = f"directions.{dataset}.{name}"
+                for feature in features:
+                    if feature not in known:
+                        raise UnknownName(where, feature, known)
+                if len(features) == len(known):
+                    raise Disallowed(where, "a list that leaves some feature out", features)
+
 
 COORDINATES = (
     Coordinate(
@@ -110,22 +116,6 @@ Score = Callable[[int, np.ndarray], Iterable[Value]]
 def feature_names(dataset: str) -> tuple[str, ...]:
     """The names of the data set's features, in the order of its columns."""
     return importlib.import_module(f"datasets.loaders.{dataset}").FEATURES
-
-
-def check_directions(experiment: str, settings: dict, names_of: Mapping[str, tuple]) -> None:
-    """Raise ConfigError unless every data set has sets of known features, none of all features."""
-    path = f"experiments.{experiment}.directions"
-    for dataset in settings["datasets"]:
-        known = names_of[dataset]
-        if not settings["directions"].get(dataset):
-            raise ConfigError(f"config key {path} has no set of features for {dataset}")
-        for name, features in settings["directions"][dataset].items():
-            where = f"{path}.{dataset}.{name}"
-            for feature in features:
-                if feature not in known:
-                    raise ConfigError(unknown_key(where, feature, known))
-            if len(features) == len(known):
-                raise ConfigError(f"config key {where} lists all features: none is left out")
 
 
 def point_at(shape: tuple[int, int], settings: dict) -> Point:

@@ -183,7 +183,12 @@ def test_the_classifier_of_the_config_is_named_by_its_metrics(problem):
 
 def test_every_data_set_needs_a_classifier():
     with pytest.raises(ConfigError, match=r"classifiers has no entry for mnist"):
-        private_data.check(SETTINGS | {"datasets": ["digits", "mnist"]})
+        check_config(
+            {
+                "run": "t",
+                "experiments": {"private_data": SETTINGS | {"datasets": ["digits", "mnist"]}},
+            }
+        )
 
 
 def test_a_classifier_with_imagenet_weights(problem, monkeypatch):
