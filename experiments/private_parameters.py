@@ -50,9 +50,9 @@ from experiments.contract.study import (
 from learning.federated import parameter_averaging as averaging
 from learning.networks.bilstm import bilstm
 from learning.networks.mobilenet import FULL, SMALL, mobilenet
-from learning.networks.multilayer import multilayer
+from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.networks.network import Network
-from learning.networks.strided import strided_cnn
+from learning.networks.strided_cnn import strided_cnn
 from learning.records import labelled as data
 from learning.records.texts import WORDS
 from learning.training.classifiers import Training, outputs, weighted_f1

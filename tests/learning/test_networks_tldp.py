@@ -9,8 +9,8 @@ from torch.nn.functional import cross_entropy
 
 from learning.networks.bilstm import bilstm
 from learning.networks.mobilenet import FULL, SMALL, mobilenet
-from learning.networks.multilayer import multilayer
-from learning.networks.strided import strided_cnn
+from learning.networks.multilayer_perceptron import multilayer_perceptron
+from learning.networks.strided_cnn import strided_cnn
 from learning.records import labelled as data
 from learning.training.curvature import hessian_diagonal, thresholds
 
@@ -33,7 +33,7 @@ def test_the_full_mobilenet_has_as_many_parameters_as_torchvisions(classes, size
         (mobilenet(3, 10, SMALL), (3, 32, 32)),
         (strided_cnn(1, 28), (1, 28, 28)),
         (strided_cnn(3, 32), (3, 32, 32)),
-        (multilayer(79, 256, 256, 256, 128, 4), (79,)),
+        (multilayer_perceptron(79, 256, 256, 256, 128, 4), (79,)),
     ],
     ids=["mobilenet-mnist", "mobilenet-cifar", "cnn-mnist", "cnn-cifar", "darknet"],
 )
@@ -100,7 +100,7 @@ def test_bilstm_is_torchs_own():
 
 
 def test_the_diagonal_is_that_of_the_hessian():
-    network = multilayer(4, 3, 2)
+    network = multilayer_perceptron(4, 3, 2)
     parameters = network.initial(np.random.default_rng(7)) * 2
     rng = np.random.default_rng(8)
     inputs, labels = rng.standard_normal((40, 4)).astype(np.float32), rng.integers(0, 2, 40)
@@ -126,7 +126,7 @@ def test_thresholds_fall_with_the_root_of_the_curvature():
 
 def test_thresholds_differ_within_a_real_network():
     split = data.load("digits", None, 64, seed=4)
-    network = multilayer(64, 16, 10)
+    network = multilayer_perceptron(64, 16, 10)
     start = network.initial(np.random.default_rng(1))
     diagonal = hessian_diagonal(
         network, start, split.train_inputs, split.train_labels, np.random.default_rng(2)
