@@ -43,8 +43,8 @@ from learning.federated import federated_study as federation
 from learning.federated import layerwise_release as layerwise
 from learning.networks.lenet import LENET
 from learning.networks.lstm import IMDB_LSTM, REVIEWS_LSTM
-from learning.networks.network import Network
 from learning.networks.multilayer_perceptron import ADULT_MLP, BREAST_CANCER_MLP
+from learning.networks.network import Network
 from learning.networks.resnet import RESNET18
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled as data

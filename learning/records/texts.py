@@ -38,7 +38,9 @@ def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarr
         labels, test_labels = found.train.labels, found.test.labels
     else:
         order = np.arange(len(found.labels))
-        chosen, labels, others, test_labels = random_split(order, found.labels, len(order) // 5, rng)
+        chosen, labels, others, test_labels = random_split(
+            order, found.labels, len(order) // 5, rng
+        )
         train, test = ([tokens(found.texts[i]) for i in part] for part in (chosen, others))
     numbers = vocabulary(train, WORDS[dataset])
     length = LENGTH[dataset]

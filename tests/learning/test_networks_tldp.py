@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 import torch
+from learning.networks.bilstm import bilstm
 from torch.nn.functional import cross_entropy
 
-from learning.networks.bilstm import bilstm
 from learning.networks.mobilenet import FULL, SMALL, mobilenet
 from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.networks.strided_cnn import strided_cnn
