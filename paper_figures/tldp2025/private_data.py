@@ -59,10 +59,10 @@ def figure_1(results: Results) -> Drawn:
         for dataset, classifier in classifiers.items()
     )
     caption = (
-        "tldp2025 Figure 1 (type I): weighted F1 on clean test images of classifiers that are "
-        f"trained on released images, {trials_and_delta(spread)}. Data: {sources(rows, STUDY)}. "
-        "Adjacency local. Left: noise as published. Right: noise rescaled until its true delta at "
-        "epsilon is the budget's."
+        "tldp2025 Figure 1 (type I): weighted F1 of classifiers that are trained on released "
+        f"images and tested on clean ones, {trials_and_delta(spread)}. "
+        f"Data: {sources(rows, STUDY)}. Adjacency local. Left: noise as published. Right: noise "
+        "rescaled until its true delta at epsilon is the budget's."
     )
     note = (
         f"{trained}. The paper trains MobileNetV2, pre-trained on ImageNet, on all images. Any "
@@ -70,10 +70,10 @@ def figure_1(results: Results) -> Drawn:
         "pure epsilon and Laplace noise gives it; the other mechanisms have delta, and the classic "
         "Gaussian is stated for epsilon < 1 only. TLDP with and without weights coincide where "
         "hardly any value is kept. A classifier that always answers one of ten equally frequent "
-        "classes has an F1 of 0.018: training on large noise often ends there, below the "
-        "classifier of random images, which guesses among all classes. Small noise can raise the F1 above "
-        "that without noise, as it keeps a classifier from overfitting few images. The figure has "
-        "the paper's mechanisms, its CSV file all that were run."
+        "classes has an F1 of 0.018. Training on large noise often ends there, below the line of "
+        "random images, whose classifier guesses among all classes. Small noise can raise the F1 "
+        "above the line without noise, as it keeps a classifier from overfitting few images. The "
+        "figure has the paper's mechanisms, its CSV file all that were run."
         f"{failed_mechanisms(rows, STUDY, *classifiers.index)}"
     )
     return Drawn(caption, spread, score_figure(spread, "F1 on clean images of"), note)

@@ -58,10 +58,10 @@ def figure_2(results: Results) -> Drawn:
         for dataset in datasets
     )
     caption = (
-        "tldp2025 Figure 2 (type II): weighted F1 on the features of clean test images of a last "
-        f"fully connected layer that is trained on released features, {trials_and_delta(spread)}. "
-        f"Data: {sources(rows, STUDY)}. Adjacency local. Left: noise as published. Right: noise "
-        "rescaled until its true delta at epsilon is the budget's."
+        "tldp2025 Figure 2 (type II): weighted F1 of a last fully connected layer that is trained "
+        "on released features and tested on the features of clean images, "
+        f"{trials_and_delta(spread)}. Data: {sources(rows, STUDY)}. Adjacency local. Left: noise "
+        "as published. Right: noise rescaled until its true delta at epsilon is the budget's."
     )
     note = (
         f"{extracted}. The paper's extractor is MobileNetV2, pre-trained on ImageNet. Every "

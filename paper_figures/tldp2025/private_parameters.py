@@ -59,10 +59,10 @@ def figure_3(results: Results) -> Drawn:
         for dataset in datasets
     )
     caption = (
-        "tldp2025 Figure 3 (type III): weighted F1 on test records of the averaged model of three "
-        f"users, {trials_and_delta(spread)}. Data: {sources(rows, STUDY)}. Adjacency local. Left: "
-        "as published, where epsilon is that of one release. Right: noise rescaled until the true "
-        "delta of all rounds together is the budget's."
+        "tldp2025 Figure 3 (type III): weighted F1 on test records of a model that three users "
+        f"train by averaging parameters, {trials_and_delta(spread)}. Data: {sources(rows, STUDY)}. "
+        "Adjacency local. Left: as published, where epsilon is that of one release. Right: noise "
+        "rescaled until the true delta of all rounds together is the budget's."
     )
     width = 2 * CLIP
     note = (

@@ -72,9 +72,12 @@ def trials_and_delta(spread: pd.DataFrame) -> str:
 
 
 def sources(rows: pd.DataFrame, experiment: str) -> str:
-    """The data sets of a study and where they come from: "MNIST (official data) and ..."."""
-    own = rows[rows["experiment"] == experiment].groupby("dataset")["data_source"].first()
-    return listed(f"{dataset_title(name)} ({SOURCE_WORDS[source]})" for name, source in own.items())
+    """The data sets of a study by where they come from: "IMDB and MNIST (official data)"."""
+    own = rows[rows["experiment"] == experiment].drop_duplicates("dataset")
+    return ", ".join(
+        f"{listed(sorted(map(dataset_title, found['dataset'])))} ({SOURCE_WORDS[source]})"
+        for source, found in own.groupby("data_source")
+    )
 
 
 def shared_number(rows: pd.DataFrame, experiment: str, dataset: str, metric: str) -> float:

@@ -67,9 +67,9 @@ def tensor_guarantee(claim: Claim, results: Results) -> Finding:
         detail=(
             f"Exact profile at epsilon {epsilon:g}, Delta = {width:g}; a pure claim has delta 0. "
             f"{others}. The noise alone gives I epsilon for TLDP-L and no pure guarantee for "
-            "TLDP-G. No other tensor can give a kept value: with I = 1 a value is kept with "
-            f"probability {listed(f'{p:.3g}' for p in kept)}, and delta is at least that at every "
-            f"epsilon.{weighted}"
+            "TLDP-G. A kept value is possible under one tensor only: with I = 1 a value is kept "
+            f"with probability {listed(f'{p:.3g}' for p in kept)}, and delta is at least that at "
+            f"every epsilon.{weighted}"
         ),
         calibration="published",
     )
