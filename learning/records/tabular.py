@@ -18,14 +18,6 @@ SOURCES = {
     "breast_cancer": "bundled",
     "darknet2020": "official",
 }
-CLASSES = {
-    "adult": 2,
-    "location30": 30,
-    "purchase100": 100,
-    "texas100": 100,
-    "breast_cancer": 2,
-    "darknet2020": 4,
-}
 # Test records where there is no official split: those of mgm2021 Table 3, and a fifth for the last
 # two. tldp2025 Table 4 counts DarkNet's flows otherwise, see papers/tldp2025.py.
 TESTS = {
