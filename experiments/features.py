@@ -28,19 +28,18 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
-from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
-    Setting,
-    boolean,
-    integer,
-    mapping_of,
-    number,
-    one_of,
-    positive,
-    require_entries,
+    MOST_TRIALS,
+    ByDataset,
+    Count,
+    Positive,
+    Share,
 )
 from experiments.contract.study import (
     Names,
@@ -52,7 +51,7 @@ from experiments.contract.study import (
 from learning.networks.cut_network import CUTS
 from learning.records import labelled as data
 from learning.training.classifiers import Training, in_units, network
-from learning.training.device import DEVICE
+from learning.training.device import OnDevice
 from learning.training.extractor import Extracted, extract
 from mechanisms import (
     AdditiveMechanism,
@@ -82,50 +81,31 @@ METRICS = {
 }
 SPLITS_TRIALS = True
 
-SETTINGS = EPSILONS | {
-    "networks": Setting(
-        f"a mapping from data sets to one of {', '.join(CUTS)}",
-        mapping_of(one_of(*CUTS)),
-        "the network that is cut at its features",
-    ),
-    "batch": Setting("a whole number >= 1", integer(1), "records per released matrix", 256),
-    "amplification": Setting(
-        "true or false",
-        boolean,
-        "whether a batch gets (epsilon / q, delta / q), as published",
-        True,
-    ),
-    "public_share": Setting(
-        "a number in (0, 1)",
-        number(1e-9, 1 - 1e-9),
-        "training records that the body is trained on and nothing else",
-        0.2,
-    ),
-    "records": Setting(
-        "a mapping from data sets to whole numbers >= 1",
-        mapping_of(integer(1)),
-        "training records kept, drawn at random, public ones among them; all where absent",
+
+class Settings(EpsilonGrid, OnDevice):
+    """Settings of this study."""
+
+    networks: ByDataset[Literal[tuple(CUTS)]] = Field(
+        description="the network that is cut at its features"
+    )
+    batch: Count = Field(256, description="records per released matrix")
+    amplification: bool = Field(
+        True, description="whether a batch gets (epsilon / q, delta / q), as published"
+    )
+    public_share: Share = Field(
+        0.2, description="share of the training records that train the body and nothing else"
+    )
+    records: ByDataset[Count] = Field(
         {},
-    ),
-    "extractor_epochs": Setting(
-        "a mapping from data sets to whole numbers >= 1",
-        mapping_of(integer(1)),
-        "epochs of Adam on the public records",
-    ),
-    "training_epochs": Setting(
-        "a mapping from data sets to whole numbers >= 1",
-        mapping_of(integer(1)),
-        "epochs of gradient descent on what was released",
-    ),
-    "learning_rate": Setting("a number > 0", positive, "of this gradient descent", 0.1),
-    "trials": Setting("a whole number >= 1", integer(1), "releases and trainings per epsilon", 3),
-    "device": DEVICE,
-}
-
-
-def check(settings: dict) -> None:
-    """Raise ConfigError unless every data set has a network and numbers of epochs."""
-    require_entries(NAME, settings, "networks", "extractor_epochs", "training_epochs")
+        description="training records kept, public ones among them, drawn at random; "
+        "all by default",
+    )
+    extractor_epochs: ByDataset[Count] = Field(description="epochs of Adam on the public records")
+    training_epochs: ByDataset[Count] = Field(
+        description="epochs of gradient descent on the released features"
+    )
+    learning_rate: Positive = Field(0.1, description="learning rate of that gradient descent")
+    trials: Count = Field(3, le=MOST_TRIALS, description="releases and trainings per epsilon")
 
 
 @dataclass(frozen=True)

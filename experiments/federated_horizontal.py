@@ -24,12 +24,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import Field
+
 from experiments.contract.columns import ROUND
 from experiments.contract.settings import (
-    Setting,
-    integer,
-    number,
-    require_entries,
+    ByDataset,
+    Count,
+    Number,
+    Positive,
 )
 from experiments.contract.study import (
     Names,
@@ -67,26 +69,18 @@ COORDINATES = (ROUND,)
 METRICS = FEDERATED_METRICS
 SPLITS_TRIALS = True
 
-SETTINGS = federation.SETTINGS | {
-    "local_epochs": federation.by_dataset(
-        integer(1), "whole numbers >= 1", "passes over a participant's records in a round"
-    ),
-    "clip": federation.by_dataset(
-        number(1e-300), "numbers > 0", "C, the largest element of an upload"
-    ),
-    "participants": Setting("a whole number >= 1", integer(1), "who share the records", 5),
-    "sampling": Setting(
-        "a number in (0, 1]",
-        number(1e-9, 1.0),
-        "probability with which a record takes part in a round",
-        1.0,
-    ),
-}
 
+class Settings(federation.FederatedSettings):
+    """Settings of this study."""
 
-def check(settings: dict) -> None:
-    """Raise ConfigError unless every data set has an entry in every mapping that needs one."""
-    require_entries(NAME, settings, *federation.BY_DATASET, "local_epochs", "clip")
+    local_epochs: ByDataset[Count] = Field(
+        description="passes over a participant's records in a round"
+    )
+    clip: ByDataset[Positive] = Field(description="C, the largest element of an upload")
+    participants: Count = Field(5, description="participants, who share the records")
+    sampling: Number = Field(
+        1.0, gt=0, le=1, description="probability with which a record takes part in a round"
+    )
 
 
 @dataclass(frozen=True)
@@ -153,7 +147,6 @@ def _training(problem: Problem, mechanisms, point: Point, names: Names, trial: i
         learning_rate=problem.of("learning_rate"),
         clip=problem.of("clip") if private else None,
         rate=settings["sampling"],
-        threads=settings["threads"],
         device=settings["device"],
     )
     seeds = seeds_of(point, names, trial)

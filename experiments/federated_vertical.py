@@ -28,13 +28,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
 
 from experiments.contract.columns import ROUND
 from experiments.contract.settings import (
-    Setting,
-    integer,
-    one_of,
-    require_entries,
+    ByDataset,
+    Count,
 )
 from experiments.contract.study import (
     Names,
@@ -59,22 +60,15 @@ METRICS = FEDERATED_METRICS
 SPLITS_TRIALS = True
 PARTICIPANTS = 2
 
-SETTINGS = federation.SETTINGS | {
-    "iterations": federation.by_dataset(
-        integer(1), "whole numbers >= 1", "batches of a round, each released"
-    ),
-    "composition": Setting(
-        "release or run",
-        one_of("release", "run"),
-        "what the budget is meant for as published: every release, or the whole training",
+
+class Settings(federation.FederatedSettings):
+    """Settings of this study."""
+
+    iterations: ByDataset[Count] = Field(description="batches of a round, each released")
+    composition: Literal["release", "run"] = Field(
         "release",
-    ),
-}
-
-
-def check(settings: dict) -> None:
-    """Raise ConfigError unless every data set has an entry in every mapping that needs one."""
-    require_entries(NAME, settings, *federation.BY_DATASET, "iterations")
+        description="what the published budget is for: every release, or the whole training",
+    )
 
 
 @dataclass(frozen=True)
@@ -147,7 +141,6 @@ def _training(problem: Problem, mechanism, point: Point, names: Names, trial: in
         iterations=problem.of("iterations"),
         batch=problem.of("batch"),
         learning_rate=problem.of("learning_rate"),
-        threads=problem.settings["threads"],
         device=problem.settings["device"],
     )
     seeds = seeds_of(point, names, trial)

@@ -29,14 +29,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import Field
+
 from experiments.contract.columns import EPOCH
-from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
-    Setting,
-    integer,
-    mapping_of,
-    positive,
-    require_entries,
+    MOST_TRIALS,
+    ByDataset,
+    Count,
+    Positive,
 )
 from experiments.contract.study import (
     Names,
@@ -56,7 +57,7 @@ from learning.networks.vgg import VGG16
 from learning.records import labelled as data
 from learning.records.citation_graph import mixed_words
 from learning.training.clipping import Clipping
-from learning.training.device import DEVICE, THREADS
+from learning.training.device import OnDevice
 from mechanisms import Budget
 
 NAME = "gradients"
@@ -79,38 +80,19 @@ _AT_ONCE = {"cora": 16}
 _LARGEST = 1 << 28
 
 
-SETTINGS = EPSILONS | {
-    "lots": Setting(
-        "a mapping from data sets to whole numbers >= 1",
-        mapping_of(integer(1)),
-        "expected records per step",
-    ),
-    "epochs": Setting(
-        "a mapping from data sets to whole numbers >= 1", mapping_of(integer(1)), "epochs of a run"
-    ),
-    "learning_rates": Setting(
-        "a mapping from data sets to numbers > 0",
-        mapping_of(positive),
-        "of plain gradient descent on the mean gradient",
-    ),
-    "records": Setting(
-        "a mapping from data sets to whole numbers >= 1",
-        mapping_of(integer(1)),
-        "training records kept, drawn at random; all where absent",
-        {},
-    ),
-    "clipping_bound": Setting(
-        "a number > 0", positive, "l2 norm that gradients are clipped to", 1.0
-    ),
-    "trials": Setting("a whole number >= 1", integer(1), "runs per budget", 1),
-    "threads": THREADS,
-    "device": DEVICE,
-}
+class Settings(EpsilonGrid, OnDevice):
+    """Settings of this study."""
 
-
-def check(settings: dict) -> None:
-    """Raise ConfigError unless every data set has a lot, epochs and a learning rate."""
-    require_entries(NAME, settings, "lots", "epochs", "learning_rates")
+    lots: ByDataset[Count] = Field(description="expected records per step")
+    epochs: ByDataset[Count] = Field(description="epochs of a run")
+    learning_rates: ByDataset[Positive] = Field(
+        description="learning rate of plain gradient descent on the mean gradient"
+    )
+    records: ByDataset[Count] = Field(
+        {}, description="training records kept, drawn at random; all by default"
+    )
+    clipping_bound: Positive = Field(1.0, description="l2 norm that gradients are clipped to")
+    trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget")
 
 
 @dataclass(frozen=True)
@@ -153,7 +135,7 @@ def measure(
     from learning.training.step_noise import AmplifiedShares, calibrated
 
     settings, records = problem.settings, len(problem.split.train_labels)
-    clipping = Clipping(rule="l2", bound=settings["clipping_bound"])
+    clipping = Clipping(bound=settings["clipping_bound"])
     lot, epochs = (settings[key][problem.dataset] for key in ("lots", "epochs"))
     plan = Plan(
         batch=lot,
@@ -161,7 +143,6 @@ def measure(
         learning_rate=settings["learning_rates"][problem.dataset],
         clipping=None if variant.mechanism.guarantee == "none" else clipping,
         chunk=max(1, min(_AT_ONCE.get(problem.dataset, 128), _LARGEST // problem.network.size)),
-        threads=settings["threads"],
         device=settings["device"],
     )
     schedule = AmplifiedShares(rate=lot / records, steps=plan.steps(records))

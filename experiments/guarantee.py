@@ -14,15 +14,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
 from experiments.contract.columns import Coordinate
-from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
-    ConfigError,
-    Setting,
-    integer,
-    list_of,
-    shape,
+    LARGEST_COUNT,
+    Count,
+    Disallowed,
+    Distinct,
+    Shape,
+    Whole,
 )
 from experiments.contract.study import (
     Names,
@@ -62,34 +64,30 @@ METRICS = {
     "audit_delta_lower": "sampled lower bound on the true delta at epsilon",
     "audit_delta_upper": "sampled upper bound on the true delta at epsilon",
 }
-SETTINGS = EPSILONS | {
-    "sizes": Setting("shapes as 10x10", list_of(shape), "shapes of grid"),
-    "audit_samples": Setting(
-        "a whole number >= 0", integer(0), "draws of each side in an audit of papers; 0: none", 0
-    ),
-    "audits": Setting(
-        "a whole number >= 1",
-        integer(1),
-        "audits that share one family-wise error of 0.1% (Bonferroni)",
-        1,
-    ),
-}
 # All audits of a run are right together with this confidence.
 CONFIDENCE = 0.999
 
 
-def check(settings: dict) -> None:
-    """Raise ConfigError unless `audits` covers every audit of the run.
+class Settings(EpsilonGrid):
+    """Settings of this study."""
 
-    It is a setting, not derived, so that adding a mechanism changes no other's bounds.
-    """
-    cells = len(settings["mechanisms"]) * len(settings["calibrations"])
-    needed = cells * len(PAPER_SETTINGS) if settings["audit_samples"] else 0
-    if settings["audits"] < needed:
-        raise ConfigError(
-            f"config key experiments.guarantee.audits must be at least {needed}, the audits of "
-            f"this run, got {settings['audits']}"
-        )
+    sizes: Distinct[Shape] = Field(description="shapes of grid")
+    audit_samples: Whole = Field(
+        0, ge=0, le=LARGEST_COUNT, description="draws of each side in an audit of papers; 0: none"
+    )
+    # A setting and not derived, so that adding a mechanism changes no other's bounds.
+    audits: Count = Field(
+        2000, description="audits that share one family-wise error of 0.1% (Bonferroni)"
+    )
+
+    def check(self) -> None:
+        """Raise Disallowed unless `audits` covers every audit of the run."""
+        cells = len(self.mechanisms) * len(self.calibrations)
+        needed = cells * len(PAPER_SETTINGS) if self.audit_samples else 0
+        if self.audits < needed:
+            raise Disallowed(
+                "audits", f"at least {needed}, the number of audits in this run", self.audits
+            )
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:

@@ -34,11 +34,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
 from datasets.loaders import adult
 from experiments.contract.columns import Coordinate
-from experiments.contract.grid import EPSILONS, points_over
-from experiments.contract.settings import Setting, integer
+from experiments.contract.grid import EpsilonGrid, points_over
+from experiments.contract.settings import (
+    MOST_TRIALS,
+    Count,
+)
 from experiments.contract.study import (
     Names,
     Point,
@@ -46,8 +50,8 @@ from experiments.contract.study import (
     Variant,
 )
 from experiments.count_query import (
+    MapSettings,
     map_counts,
-    map_settings,
     random_rectangles,
     rectangle_sums,
 )
@@ -91,18 +95,15 @@ METRICS = {
     "calibrate_seconds": "wall-clock seconds to calibrate; without a workload for all of them",
 }
 FILES = dict.fromkeys(_ADULT, "adult") | {"uber-grid": "uber"}
-SETTINGS = (
-    EPSILONS
-    | map_settings(NAME)
-    | {
-        "cells_per_side": Setting("a whole number >= 1", integer(1), "cells per axis of grids", 32),
-        "line_cells": Setting("a whole number >= 1", integer(1), "cells of city-longitude", 256),
-        "trials": Setting("a whole number >= 1", integer(1), "releases per grid point", 100),
-        "random_queries": Setting(
-            "a whole number >= 1", integer(1), "queries of the random workload", 200
-        ),
-    }
-)
+
+
+class Settings(EpsilonGrid, MapSettings):
+    """Settings of this study."""
+
+    cells_per_side: Count = Field(32, le=4096, description="cells per axis of grids")
+    line_cells: Count = Field(256, le=4096, description="cells of city-longitude")
+    trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
+    random_queries: Count = Field(200, description="queries of the random workload")
 
 
 @dataclass(frozen=True)

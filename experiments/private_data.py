@@ -27,25 +27,25 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 import datasets
 from experiments.contract.columns import Coordinate
-from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
-    Setting,
-    integer,
-    mapping_of,
-    one_of,
-    require_entries,
+    MOST_TRIALS,
+    ByDataset,
+    Count,
 )
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled
 from learning.releases.protected_records import protected, squared_error
 from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
-from learning.training.device import DEVICE
+from learning.training.device import OnDevice
 from learning.training.finetuned import fine_tuned
 from mechanisms import AdditiveMechanism, Budget
 from mechanisms.contract.public_information import MEAN_RECORD, public_options
@@ -75,27 +75,17 @@ CLASSIFIERS = ("logistic", "network", PRETRAINED)
 CLASSES = 10
 
 
-SETTINGS = EPSILONS | {
-    "classifiers": Setting(
-        "a mapping from data sets to logistic, network or mobilenet_v2",
-        mapping_of(one_of(*CLASSIFIERS)),
-        "what is trained on the released images",
-    ),
-    "records": Setting(
-        "a mapping from data sets to whole numbers >= 1",
-        mapping_of(integer(1)),
-        "training images kept, drawn at random; all where absent",
-        {},
-    ),
-    "training_epochs": Setting("a whole number >= 1", integer(1), "epochs of a network", 10),
-    "trials": Setting("a whole number >= 1", integer(1), "releases and trainings per epsilon", 3),
-    "device": DEVICE,
-}
+class Settings(EpsilonGrid, OnDevice):
+    """Settings of this study."""
 
-
-def check(settings: dict) -> None:
-    """Raise ConfigError unless every data set has a classifier."""
-    require_entries(NAME, settings, "classifiers")
+    classifiers: ByDataset[Literal[CLASSIFIERS]] = Field(
+        description="what is trained on the released images"
+    )
+    records: ByDataset[Count] = Field(
+        {}, description="training images kept, drawn at random; all by default"
+    )
+    training_epochs: Count = Field(10, description="epochs of a network")
+    trials: Count = Field(3, le=MOST_TRIALS, description="releases and trainings per epsilon")
 
 
 def also_reads(settings: dict, dataset: str) -> list[str]:

@@ -25,18 +25,19 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
 import datasets
-from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
-    Setting,
-    integer,
-    mapping_of,
-    number,
-    one_of,
-    require_entries,
+    MOST_TRIALS,
+    ByDataset,
+    Count,
+    MissingEntry,
+    Share,
 )
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
 from learning.networks.cut_network import CUTS, tanh_perceptron
@@ -44,7 +45,7 @@ from learning.records import labelled
 from learning.releases.protected_records import protected, squared_error
 from learning.training import pretrained
 from learning.training.classifiers import Training, in_units, network, weighted_f1
-from learning.training.device import DEVICE
+from learning.training.device import OnDevice
 from learning.training.extractor import Extracted, extract
 from mechanisms import AdditiveMechanism, Budget
 from papers.box_query import box_query
@@ -71,43 +72,34 @@ PRETRAINED = "mobilenet_v2"
 CLASSES = 10
 
 
-SETTINGS = EPSILONS | {
-    "public_share": Setting(
-        "a number in (0, 1)",
-        number(1e-6, 1 - 1e-6),
-        "share of the training records that is public and trains the extractor",
-        0.5,
-    ),
-    "records": Setting(
-        "a mapping from data sets to whole numbers >= 2",
-        mapping_of(integer(2)),
-        "training images kept, drawn at random; all where absent",
-        {},
-    ),
-    "extractors": Setting(
-        "a mapping from data sets to own or mobilenet_v2",
-        mapping_of(one_of("own", PRETRAINED)),
-        "own: trained here on public records, where absent; mobilenet_v2: with ImageNet weights",
-        {},
-    ),
-    "extractor_epochs": Setting(
-        "a mapping from data sets to whole numbers >= 1",
-        mapping_of(integer(1)),
-        "epochs of an extractor of its own on the public records",
-        {},
-    ),
-    "training_epochs": Setting(
-        "a whole number >= 1", integer(1), "epochs of the last layer on the released features", 10
-    ),
-    "trials": Setting("a whole number >= 1", integer(1), "releases and trainings per epsilon", 3),
-    "device": DEVICE,
-}
+class Settings(EpsilonGrid, OnDevice):
+    """Settings of this study."""
 
+    public_share: Share = Field(
+        0.5, description="share of the training records that is public and trains the extractor"
+    )
+    records: ByDataset[Annotated[Count, Field(ge=2)]] = Field(
+        {}, description="training images kept, drawn at random; all by default"
+    )
+    extractors: ByDataset[Literal["own", "mobilenet_v2"]] = Field(
+        {},
+        description="own: trained on the public records, the default; mobilenet_v2: with ImageNet "
+        "weights",
+    )
+    extractor_epochs: ByDataset[Count] = Field(
+        {}, description="epochs of an extractor of type own; needed for each of them"
+    )
+    training_epochs: Count = Field(
+        10, description="epochs of the last layer on the released features"
+    )
+    trials: Count = Field(3, le=MOST_TRIALS, description="releases and trainings per epsilon")
 
-def check(settings: dict) -> None:
-    """Raise ConfigError unless every extractor that is trained here has epochs."""
-    own = [name for name in settings["datasets"] if not _pretrained(settings, name)]
-    require_entries(NAME, settings | {"datasets": own}, "extractor_epochs")
+    def check(self) -> None:
+        """Raise MissingEntry unless every extractor that is trained here has epochs."""
+        for dataset in self.datasets:
+            own = self.extractors.get(dataset, "own") == "own"
+            if own and dataset not in self.extractor_epochs:
+                raise MissingEntry("extractor_epochs", dataset)
 
 
 def also_reads(settings: dict, dataset: str) -> list[str]:

@@ -28,18 +28,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
-from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
-    ConfigError,
-    Setting,
-    integer,
-    mapping_of,
-    one_of,
-    positive,
-    require_entries,
+    MOST_TRIALS,
+    ByDataset,
+    Count,
+    Disallowed,
+    Positive,
 )
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
 from learning.federated import parameter_averaging as averaging
@@ -51,7 +51,7 @@ from learning.networks.strided_cnn import strided_cnn
 from learning.records import labelled
 from learning.records.texts import WORDS
 from learning.training.classifiers import Training, outputs, weighted_f1
-from learning.training.device import DEVICE
+from learning.training.device import OnDevice
 from learning.training.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Budget, Mechanism
 from mechanisms.contract.public_information import CLIPPING_SHARES, LAYER_SIZES, public_options
@@ -97,59 +97,36 @@ SPLITS_TRIALS = True
 USERS = 3
 
 
-SETTINGS = EPSILONS | {
-    "networks": Setting(
-        "a mapping from data sets to tiny, small or paper",
-        mapping_of(one_of(*SIZES)),
-        "size of the network; tiny: a plain CNN, paper: that of tldp2025",
-    ),
-    "rounds": Setting(
-        "a mapping from data sets to whole numbers >= 1",
-        mapping_of(integer(1)),
-        "rounds of one local epoch each",
-    ),
-    "records": Setting(
-        "a mapping from data sets to whole numbers >= 4",
-        mapping_of(integer(USERS + 1)),
-        "training records kept, drawn at random; all where absent",
-        {},
-    ),
-    "test_records": Setting(
-        "a mapping from data sets to whole numbers >= 1",
-        mapping_of(integer(1)),
-        "test records kept, drawn at random; all where absent",
-        {},
-    ),
-    "words": Setting(
-        "a mapping from data sets to whole numbers >= 1",
-        mapping_of(integer(1)),
-        "last words of a text that are read; all that are loaded where absent",
-        {},
-    ),
-    "public_records": Setting(
-        "a whole number >= 1",
-        integer(1),
-        "training records declared public, for the thresholds of DPHSGD alone",
-        64,
-    ),
-    "clipping_bound": Setting("a number > 0", positive, "C, to which parameters are clipped", 1.0),
-    "learning_rate": Setting("a number > 0", positive, "of Adam", 0.001),
-    "batch": Setting("a whole number >= 1", integer(1), "records per local step", 64),
-    "trials": Setting("a whole number >= 1", integer(1), "runs per epsilon", 3),
-    "device": DEVICE,
-}
+class Settings(EpsilonGrid, OnDevice):
+    """Settings of this study."""
 
+    networks: ByDataset[Literal[SIZES]] = Field(
+        description="size of the network; tiny: a plain CNN, paper: that of tldp2025"
+    )
+    rounds: ByDataset[Count] = Field(description="rounds of one local epoch each")
+    records: ByDataset[Annotated[Count, Field(ge=USERS + 1)]] = Field(
+        {}, description="training records kept, drawn at random; all by default"
+    )
+    test_records: ByDataset[Count] = Field(
+        {}, description="test records kept, drawn at random; all by default"
+    )
+    words: ByDataset[Count] = Field(
+        {}, description="last words of a text that are read; by default all that are loaded"
+    )
+    public_records: Count = Field(
+        64, description="training records declared public, for the thresholds of DPHSGD alone"
+    )
+    clipping_bound: Positive = Field(1.0, description="C, to which parameters are clipped")
+    learning_rate: Positive = Field(0.001, description="learning rate of Adam")
+    batch: Count = Field(64, description="records per local step")
+    trials: Count = Field(3, le=MOST_TRIALS, description="runs per epsilon")
 
-def check(settings: dict) -> None:
-    """Raise ConfigError unless every data set has rounds and a network of a size that exists."""
-    require_entries(NAME, settings, "networks", "rounds")
-    for dataset in settings["datasets"]:
-        size = settings["networks"][dataset]
-        if size not in NETWORKS[dataset]:
-            raise ConfigError(
-                f"config key experiments.private_parameters.networks.{dataset} must be "
-                f"{' or '.join(NETWORKS[dataset])}, got {size}"
-            )
+    def check(self) -> None:
+        """Raise Disallowed for a size of network that the data set does not have."""
+        for dataset in self.datasets:
+            size = self.networks[dataset]
+            if size not in NETWORKS[dataset]:
+                raise Disallowed(f"networks.{dataset}", " or ".join(NETWORKS[dataset]), size)
 
 
 @dataclass(frozen=True)

@@ -3,67 +3,54 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pydantic import Field
 
 from experiments.contract.settings import (
-    Setting,
-    integer,
-    list_of,
-    mapping_of,
-    number,
-    positive,
+    MOST_TRIALS,
+    ByDataset,
+    ByMechanism,
+    Count,
+    Distinct,
+    Positive,
+    Share,
 )
 from experiments.contract.study import Names, Point, Value
 from learning.records import labelled as data
-from learning.training.device import DEVICE, THREADS
+from learning.training.device import OnDevice
 from mechanisms import AdditiveMechanism, Budget, Mechanism
 
 if TYPE_CHECKING:
     from learning.federated.rounds import Round
     from learning.federated.upload_budgets import Uploads
 
-# Settings of both studies with an entry for every data set.
-BY_DATASET = ("budgets", "rounds", "batch", "learning_rate")
 
+class FederatedSettings(OnDevice):
+    """Settings of both studies."""
 
-def by_dataset(convert: Callable, allowed: str, description: str, *default) -> Setting:
-    """A setting with an entry for every data set."""
-    words = f"a mapping from data sets to {allowed}"
-    return Setting(words, mapping_of(convert), description, *default)
-
-
-SETTINGS = {
-    "budgets": by_dataset(list_of(positive), "lists of numbers > 0", "total epsilon of a run"),
-    "epsilons_for": Setting(
-        "a mapping from mechanisms to lists of numbers > 0",
-        mapping_of(list_of(positive)),
-        "totals of single mechanisms on every data set, in place of `budgets`",
+    budgets: ByDataset[Distinct[Positive]] = Field(description="total epsilon of a run")
+    epsilons_for: ByMechanism[Distinct[Positive]] = Field(
         {},
-    ),
-    "delta": Setting("a number in (0, 1)", number(1e-300, 1 - 1e-16), "total delta"),
-    "rounds": by_dataset(
-        integer(1), "whole numbers >= 1", "rounds of a run, each followed by a test"
-    ),
-    "batch": by_dataset(integer(1), "whole numbers >= 1", "records of a step"),
-    "learning_rate": by_dataset(positive, "numbers > 0", "of plain gradient descent"),
-    "records": by_dataset(
-        integer(1),
-        "whole numbers >= 1",
-        "training records kept, drawn at random; all where absent",
-        {},
-    ),
-    "tests": by_dataset(
-        integer(1), "whole numbers >= 1", "test records kept, drawn at random; all where absent", {}
-    ),
-    "trials": Setting("a whole number >= 1", integer(1), "runs per budget", 1),
-    "threads": THREADS,
-    "device": DEVICE,
-}
+        description="total epsilon of single mechanisms on every data set, in place of `budgets`",
+    )
+    delta: Share = Field(description="total delta")
+    rounds: ByDataset[Count] = Field(description="rounds of a run, each followed by a test")
+    batch: ByDataset[Count] = Field(description="records of a step")
+    learning_rate: ByDataset[Positive] = Field(
+        description="learning rate of plain gradient descent"
+    )
+    records: ByDataset[Count] = Field(
+        {}, description="training records kept, drawn at random; all by default"
+    )
+    tests: ByDataset[Count] = Field(
+        {}, description="test records kept, drawn at random; all by default"
+    )
+    trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget")
 
 
 def points_of(settings: dict, variant: str, dataset: str, shape: tuple[int, ...]) -> list[Point]:

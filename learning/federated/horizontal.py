@@ -30,7 +30,6 @@ class Plan:
         learning_rate: Of plain gradient descent, local and on the server.
         clip: C, the largest element of an upload; None for uploads as they are.
         rate: Probability in (0, 1] with which a record takes part in a round.
-        threads: Of torch; the last bits of results depend on it.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
 
@@ -41,7 +40,6 @@ class Plan:
     learning_rate: float
     clip: float | None
     rate: float = 1.0
-    threads: int = 1
     device: str = "cpu"
 
     def steps(self, records: int) -> int:
@@ -78,7 +76,7 @@ def train(
     Raises:
         Diverged: The server's parameters are not finite any more.
     """
-    device = prepared(plan.device, plan.threads)
+    device = prepared(plan.device)
     inputs, labels, test_inputs, test_labels = (
         torch.from_numpy(array).to(device)
         for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)

@@ -27,7 +27,6 @@ class Plan:
         iterations: Batches of a round.
         batch: m, records of a batch, drawn anew without replacement for every iteration.
         learning_rate: Of plain gradient descent, local and on the server.
-        threads: Of torch; the last bits of results depend on it.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
 
@@ -35,7 +34,6 @@ class Plan:
     iterations: int
     batch: int
     learning_rate: float
-    threads: int = 1
     device: str = "cpu"
 
 
@@ -64,7 +62,7 @@ def train(
     Raises:
         Diverged: Parameters are not finite any more.
     """
-    device = prepared(plan.device, plan.threads)
+    device = prepared(plan.device)
     inputs, labels, test_inputs, test_labels = (
         torch.from_numpy(array).to(device)
         for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)

@@ -30,7 +30,7 @@ from runs.config import check_config, read_config
 ROOT = Path(__file__).resolve().parents[2]
 COMMON = {
     "datasets": ["breast_cancer"],
-    "mechanisms": ["idn"],
+    "mechanisms": ["idn", "gaussian-analytic"],
     "budgets": {"breast_cancer": [300.0]},
     "epsilons_for": {"gaussian-analytic": [3.0, 30.0]},
     "delta": 1e-5,

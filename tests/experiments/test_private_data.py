@@ -187,7 +187,12 @@ def test_rows_say_which_classifier_was_trained(problem):
 
 def test_every_data_set_needs_a_classifier():
     with pytest.raises(ConfigError, match=r"classifiers has no entry for mnist"):
-        private_data.check(SETTINGS | {"datasets": ["digits", "mnist"]})
+        check_config(
+            {
+                "run": "t",
+                "experiments": {"private_data": SETTINGS | {"datasets": ["digits", "mnist"]}},
+            }
+        )
 
 
 def test_a_classifier_with_imagenet_weights(problem, monkeypatch):

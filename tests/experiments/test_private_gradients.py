@@ -35,7 +35,7 @@ SETTINGS = {
 }
 TOTAL = Budget(epsilon=1.0, delta=1e-5)
 SCHEDULE = AmplifiedShares(rate=0.2, steps=10)
-QUERY = Clipping(rule="l2", bound=1.0).query(2410, 30)
+QUERY = Clipping(bound=1.0).query(2410, 30)
 
 
 def checked(**changes):

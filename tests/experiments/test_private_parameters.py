@@ -215,7 +215,7 @@ def test_baselines_get_the_public_information_that_they_declare(settings, key):
     [
         ({"rounds": {}}, "rounds has no entry for digits"),
         ({"networks": {}}, "networks has no entry for digits"),
-        ({"networks": {"digits": "paper"}}, "networks.digits must be small, got paper"),
+        ({"networks": {"digits": "paper"}}, "networks.digits must be small, got 'paper'"),
         ({"networks": {"digits": "huge"}}, "tiny, small or paper"),
         ({"clipping_bound": 0}, "clipping_bound must be a number > 0"),
     ],

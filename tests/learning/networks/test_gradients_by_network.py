@@ -92,7 +92,7 @@ def test_single_gradients_equal_those_of_micro_batches(name):
 def test_clipped_sums_equal_those_of_micro_batches(name, share):
     """Clipped at half and at twice the mean norm: all of them, or some, or none."""
     network, parameters, inputs, labels, rows = with_gradients(name)
-    clipping = Clipping(rule="l2", bound=share * float(rows.norm(dim=1).mean()))
+    clipping = Clipping(bound=share * float(rows.norm(dim=1).mean()))
     expected = clipping.clip(rows).sum(dim=0)
     found = clipped_sum(network, parameters, inputs, labels, clipping, batch=4, chunk=3)
     assert (found - expected).norm() < 1e-5 * expected.norm()
