@@ -204,7 +204,7 @@ def measure(
 ) -> Iterator[Value]:
     """What all rounds spend, and weighted F1 and accuracy of the last model on the test records."""
     # Reading a config imports this module, and torch takes seconds to load.
-    from learning.releases.repeated_releases import spending
+    from learning.releases.repeated_releases import spent_by_releases
 
     yield Value("records", float(sum(len(labels) for _, labels in problem.users)))
     if CLIPPING_SHARES in variant.mechanism.public_information.values():
@@ -214,7 +214,7 @@ def measure(
     for trial in trials_of(problem.settings):
         mechanism = _mechanism(problem, variant, calibration, point, names, trial)
         if trial == 0:
-            yield from spending(mechanism, problem.rounds)
+            yield from spent_by_releases(mechanism, problem.rounds)
         yield from _training(problem, mechanism, point, names, trial)
 
 
@@ -227,7 +227,7 @@ def _mechanism(
     trial: int,
 ) -> Mechanism:
     """The mechanism of every release, with the public side information that it declares."""
-    from learning.releases.repeated_releases import calibrated
+    from learning.releases.repeated_releases import calibrate_each_release
     from learning.training.curvature import thresholds
 
     known = {
@@ -238,7 +238,7 @@ def _mechanism(
     bound = problem.settings["clipping_bound"]
     query = box_query((1, problem.network.size), -bound, bound)
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    return calibrated(variant, query, budget, problem.rounds, calibration, **public)
+    return calibrate_each_release(variant, query, budget, problem.rounds, calibration, **public)
 
 
 def _training(
@@ -247,7 +247,7 @@ def _training(
     import torch
 
     settings = problem.settings
-    plan = averaging.Plan(
+    plan = averaging.AveragingPlan(
         rounds=problem.rounds,
         local=Training(
             epochs=1,

@@ -123,6 +123,14 @@ class Mechanism(ABC):
         """
         return self.release(value, rng), {}
 
+    @classmethod
+    def only_adds_noise(cls) -> bool:
+        """Whether `release` is the value plus one draw of `sample` and nothing else.
+
+        Then the noise of many values may be drawn in one call of `sample`.
+        """
+        return False
+
     def profile(self) -> PrivacyProfile | None:
         """The true privacy profile of everything the claim covers, or None where unknown."""
         return None
@@ -186,6 +194,11 @@ class AdditiveMechanism(Mechanism):
     def release(self, value, rng):
         value = self.checked_value(value)
         return value + self.noise.sample(rng, 1, value.dtype)[0]
+
+    @classmethod
+    def only_adds_noise(cls):
+        # A subclass with a release of its own, which may clip first, does more.
+        return cls.release is AdditiveMechanism.release
 
     def loss(self) -> LossMoments:
         """The exact moments of the accuracy loss L = ||n||^2."""

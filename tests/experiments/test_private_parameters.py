@@ -9,7 +9,7 @@ import pytest
 from experiments import private_parameters
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import Names, Variant
-from learning.releases.repeated_releases import calibrated, spending
+from learning.releases.repeated_releases import calibrate_each_release, spent_by_releases
 from mechanisms import (
     Budget,
     OutOfRangeWarning,
@@ -80,7 +80,7 @@ def calibrate(key, releases, calibration="published", size=50, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         query = box_query((1, size), -1.0, 1.0)
-        return calibrated(variant(key), query, BUDGET, releases, calibration, **options)
+        return calibrate_each_release(variant(key), query, BUDGET, releases, calibration, **options)
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-0.3, 0.3), (0.0, 1.0)])
@@ -118,7 +118,7 @@ def test_all_releases_of_gaussian_noise_are_composed_by_hand(releases):
     mechanism = calibrate("llagp", releases, layers=[30, 20])
     mus = [mu_for(share * 20.0, 1e-5 / 2) for share in (2 / 3, 1 / 3)]
     total = GaussianProfile(mu=math.sqrt(releases * np.sum(np.square(mus))))
-    found = {value.metric: value.value for value in spending(mechanism, releases)}
+    found = {value.metric: value.value for value in spent_by_releases(mechanism, releases)}
     assert found["true_delta_upper"] == pytest.approx(total.delta(20.0).value, rel=1e-6)
     assert found["true_epsilon_upper"] == pytest.approx(total.epsilon(1e-5).value, rel=1e-6)
 

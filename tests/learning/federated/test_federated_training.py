@@ -24,11 +24,11 @@ from mechanisms import get_mechanism
 
 SEEDS = Seeds(start=1, batches=2, noise=3)
 NETWORK = multilayer_perceptron(6, 5, 3)
-PLAN = federated.Plan(
+PLAN = federated.HorizontalPlan(
     participants=5, rounds=3, local_epochs=1, batch=8, learning_rate=0.3, clip=None
 )
 SPLIT = SplitNetwork(columns=halves(6), features=4, classes=3)
-VERTICAL = vertical.Plan(rounds=3, iterations=4, batch=7, learning_rate=0.3)
+VERTICAL = vertical.VerticalPlan(rounds=3, iterations=4, batch=7, learning_rate=0.3)
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_samples_of_the_records(data):
     assert np.mean(sizes) == pytest.approx(12.3, abs=4 * (8.61 / 200) ** 0.5)
 
 
-def test_overflow_is_clipped_and_divergence_told(data, tmp_path):
+def test_overflow_is_clipped_and_divergence_reported(data, tmp_path):
     # Steps from such parameters are huge or no numbers: the uploads stay in their box.
     seen = []
 

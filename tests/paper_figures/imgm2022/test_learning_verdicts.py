@@ -1,9 +1,10 @@
-"""Verdicts on imgm2022's learning study, on made-up accuracies whose verdict is known."""
+"""Verdicts on imgm2022's learning studies, on made-up accuracies whose verdict is known."""
 
 import numpy as np
 import pytest
 
-from paper_figures.imgm2022.claims_of_studies import features_order, gradients_beside_features
+from paper_figures.imgm2022.features import features_order
+from paper_figures.imgm2022.gradients import gradients_beside_features
 from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
 
 ALL = ("mnist", "cifar10", "svhn", "imdb")

@@ -1,14 +1,15 @@
-"""Measurements of federated learning, on made-up results whose verdict is known."""
+"""Verdicts on federated learning, on made-up results whose verdict is known."""
 
 import numpy as np
 import pytest
 
 from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, REPRODUCED, CannotJudge
-from paper_figures.mgm2021.federated_claims import (
-    federated_order,
-    federated_trend,
+from paper_figures.mgm2021.federated_horizontal import (
+    horizontal_order,
+    horizontal_trend,
     matrix_mechanism_on_adult,
 )
+from paper_figures.mgm2021.federated_vertical import vertical_order
 
 EPSILONS = (1.0, 10.0, 1000.0)
 ORDER = ["idn", "gaussian-per-element", "mvg-sqrt"]
@@ -23,7 +24,7 @@ def runs(accuracies, *, dataset="adult", source="official", experiment="federate
         "data_source": source,
         "delta": 1e-5,
     }
-    rows = [cell | {"metric": "records", "value": 100.0}]
+    rows = [cell | {"metric": metric, "value": 100.0} for metric in ("records", "uses")]
     rng = np.random.default_rng(0)
     for mechanism, values in accuracies.items():
         for trial in range(4):
@@ -31,7 +32,7 @@ def runs(accuracies, *, dataset="adult", source="official", experiment="federate
                 at = {"mechanism": mechanism, "trial": trial, "epsilon": epsilon}
                 value = value + 1e-4 * rng.standard_normal()
                 rows.append(cell | at | {"metric": "final_test_accuracy", "value": value})
-                rows.append(cell | at | {"metric": "test_accuracy", "element": 3, "value": value})
+                rows.append(cell | at | {"metric": "test_accuracy", "round": 3, "value": value})
     return rows
 
 
@@ -43,7 +44,6 @@ def ordered(*means, **kind):
 def order_claim(make_claim):
     def make(**changed):
         arguments = {
-            "experiment": "federated_horizontal",
             "datasets": ["mnist", "adult"],
             "order": ORDER,
             "range": None,
@@ -63,7 +63,7 @@ def order_claim(make_claim):
     ],
 )
 def test_order(means, expected, order_claim, make_results):
-    found = federated_order(order_claim(), make_results(ordered(*means)))
+    found = horizontal_order(order_claim(), make_results(ordered(*means)))
     assert found.verdict == expected
     assert found.trials == 4
     assert "100 training records, 3 rounds, epsilon 1, 10 and 1000" in found.detail
@@ -72,31 +72,38 @@ def test_order(means, expected, order_claim, make_results):
 
 def test_all_data_sets_have_to_agree(order_claim, make_results):
     rows = ordered(0.8, 0.7, 0.6) + ordered(0.6, 0.7, 0.8, dataset="mnist")
-    assert federated_order(order_claim(), make_results(rows)).verdict == CONTRADICTED
+    assert horizontal_order(order_claim(), make_results(rows)).verdict == CONTRADICTED
     rows = ordered(0.8, 0.7, 0.6) + ordered(0.6, 0.7, 0.8, dataset="digits", source="bundled")
-    assert federated_order(order_claim(), make_results(rows)).verdict == REPRODUCED
+    assert horizontal_order(order_claim(), make_results(rows)).verdict == REPRODUCED
 
 
 def test_only_budgets_of_the_paper_s_range_decide(order_claim, make_results):
     rows = runs({"idn": (0.5, 0.5, 0.9), ORDER[1]: (0.5, 0.5, 0.8), ORDER[2]: (0.5, 0.5, 0.7)})
-    found = federated_order(order_claim(range=[1, 10]), make_results(rows))
+    found = horizontal_order(order_claim(range=[1, 10]), make_results(rows))
     assert found.verdict == NOT_REPRODUCED
     assert "over all budgets of the run the differences are +0.0" in found.detail
     with pytest.raises(CannotJudge, match="no budget from 2 to 3"):
-        federated_order(order_claim(range=[2, 3]), make_results(rows))
+        horizontal_order(order_claim(range=[2, 3]), make_results(rows))
 
 
 @pytest.mark.parametrize(("matrix", "expected"), [(0.705, REPRODUCED), (0.75, NOT_REPRODUCED)])
 def test_a_close_pair(matrix, expected, order_claim, make_results):
     rows = ordered(0.8, 0.7, 0.6) + runs({"matrix-mechanism": (matrix,) * 3})
     claim = order_claim(close=["matrix-mechanism", "gaussian-per-element"])
-    assert federated_order(claim, make_results(rows)).verdict == expected
+    assert horizontal_order(claim, make_results(rows)).verdict == expected
+
+
+def test_either_study_is_judged_by_its_own_rows(order_claim, make_results):
+    up, down = (0.8, 0.7, 0.6), (0.6, 0.7, 0.8)
+    rows = ordered(*up) + ordered(*down, experiment="federated_vertical")
+    assert horizontal_order(order_claim(), make_results(rows)).verdict == REPRODUCED
+    assert vertical_order(order_claim(), make_results(rows)).verdict == CONTRADICTED
 
 
 def test_other_data_do_not_judge(order_claim, make_results):
     rows = ordered(0.8, 0.7, 0.6, source="bundled")
     with pytest.raises(CannotJudge, match="about mnist and adult; the results have none"):
-        federated_order(order_claim(), make_results(rows))
+        horizontal_order(order_claim(), make_results(rows))
 
 
 @pytest.mark.parametrize(
@@ -110,11 +117,9 @@ def test_other_data_do_not_judge(order_claim, make_results):
     ],
 )
 def test_trend(idn, gaussian, mvg, expected, make_claim, make_results):
-    claim = make_claim(
-        0.05, experiment="federated_horizontal", datasets=["adult"], mechanisms=ORDER
-    )
+    claim = make_claim(0.05, datasets=["adult"], mechanisms=ORDER)
     rows = runs(dict(zip(ORDER, (idn, gaussian, mvg), strict=True)))
-    assert federated_trend(claim, make_results(rows)).verdict == expected
+    assert horizontal_trend(claim, make_results(rows)).verdict == expected
 
 
 @pytest.mark.parametrize(
@@ -126,10 +131,7 @@ def test_trend(idn, gaussian, mvg, expected, make_claim, make_results):
     ],
 )
 def test_matrix_mechanism(matrix, gaussian, udn, expected, make_claim, make_results):
-    claim = make_claim(
-        0.02, experiment="federated_horizontal", matrix="matrix-mechanism",
-        gaussian="gaussian-per-element", udn="udn",
-    )  # fmt: skip
+    claim = make_claim(0.02, matrix="matrix-mechanism", gaussian="gaussian-per-element", udn="udn")
     names = ("matrix-mechanism", "gaussian-per-element", "udn")
     rows = runs({m: (v,) * 3 for m, v in zip(names, (matrix, gaussian, udn), strict=True)})
     assert matrix_mechanism_on_adult(claim, make_results(rows)).verdict == expected

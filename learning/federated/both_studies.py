@@ -1,10 +1,10 @@
-"""What the two studies of federated learning share: settings, points, data and rows."""
+"""What the horizontal and the vertical study share: settings, points, records and rows."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from experiments.contract.settings import (
     Share,
 )
 from experiments.contract.study import Names, Point, Value
-from learning.records import labelled as data
+from learning.records import labelled
 from learning.training.device import OnDevice
 from mechanisms import AdditiveMechanism, Budget, Mechanism
 
@@ -59,19 +59,40 @@ def points_of(settings: dict, variant: str, dataset: str, shape: tuple[int, ...]
     return [Point(shape=shape, epsilon=epsilon, delta=settings["delta"]) for epsilon in epsilons]
 
 
-def load_split(settings: dict, dataset: str, folder: Path, names: Names) -> data.Split:
-    """The data set, and the parts of it that are trained on and tested on."""
-    split = data.load(
+@dataclass(frozen=True)
+class FederatedRecords:
+    """What all mechanisms of a study share on one data set."""
+
+    dataset: str
+    split: labelled.Split
+    settings: dict
+
+    def of(self, key: str):
+        """A setting of the data set."""
+        return self.settings[key][self.dataset]
+
+
+def load_records(settings: dict, dataset: str, folder: Path, names: Names) -> FederatedRecords:
+    """The training and test records of a data set that the settings keep.
+
+    Raises:
+        ValueError: The settings keep more test records than the data set has.
+    """
+    split = labelled.load(
         dataset, folder, settings["records"].get(dataset), names.shared_seed("records")
     )
     tests, count = settings["tests"].get(dataset), len(split.test_labels)
-    if tests is None:
-        return split
-    if tests > count:
-        raise ValueError(f"{dataset} has {count} test records, got {tests}")
-    rng = np.random.default_rng(names.shared_seed("tests"))
-    kept = np.sort(rng.choice(count, tests, replace=False))
-    return replace(split, test_inputs=split.test_inputs[kept], test_labels=split.test_labels[kept])
+    if tests is not None:
+        if tests > count:
+            raise ValueError(
+                f"{dataset} has {count} test records, got tests: {tests}; lower it or leave it out"
+            )
+        rng = np.random.default_rng(names.shared_seed("tests"))
+        kept = np.sort(rng.choice(count, tests, replace=False))
+        split = replace(
+            split, test_inputs=split.test_inputs[kept], test_labels=split.test_labels[kept]
+        )
+    return FederatedRecords(dataset, split, settings)
 
 
 def privacy_values(
@@ -79,9 +100,9 @@ def privacy_values(
 ) -> Iterator[Value]:
     """The size of a round's noise, and bounds on what the whole run spends.
 
-    true_delta_upper at the point's epsilon and true_epsilon_upper at its delta, where they
-    are known and finite; true_delta_lower is what the worst single upload spends, where one
-    record's change is known to move it by all of its sensitivity.
+    true_delta_upper is at the point's epsilon and true_epsilon_upper at its delta, where they are
+    known and finite. true_delta_lower is what the worst single upload spends, where one record's
+    change is known to move the upload by its whole sensitivity.
     """
     if all(isinstance(mechanism, AdditiveMechanism) for mechanism in mechanisms):
         loss = sum(mechanism.expected_loss() for mechanism in mechanisms)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from learning.federated import parameter_averaging as averaging
-from learning.federated.parameter_averaging import Plan, averaged, clipped
+from learning.federated.parameter_averaging import AveragingPlan, averaged, clipped
 from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.records import labelled as data
 from learning.training.classifiers import (
@@ -19,7 +19,7 @@ from learning.training.trial import Seeds
 
 NETWORK = multilayer_perceptron(64, 16, 10)
 LOCAL = Training(epochs=1, batch=32, learning_rate=0.01)
-PLAN = Plan(rounds=3, local=LOCAL, bound=1.0)
+PLAN = AveragingPlan(rounds=3, local=LOCAL, bound=1.0)
 SEEDS = Seeds(start=1, batches=2, noise=3)
 
 
