@@ -45,7 +45,7 @@ from learning.federated import layerwise_release as layerwise
 from learning.federated.both_studies import FederatedRecords
 from learning.networks.lenet import LENET
 from learning.networks.lstm import IMDB_LSTM, REVIEWS_LSTM
-from learning.networks.perceptrons import ADULT_MLP, BREAST_CANCER_MLP
+from learning.networks.multilayer_perceptron import ADULT_MLP, BREAST_CANCER_MLP
 from learning.networks.resnet import RESNET18
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled

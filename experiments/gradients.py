@@ -50,8 +50,8 @@ from learning.descent_metrics import DESCENT_METRICS
 from learning.networks import graph_convolution as graph
 from learning.networks.alexnet import ALEXNET
 from learning.networks.lenet import LENET
+from learning.networks.multilayer_perceptron import ADULT_MLP, BREAST_CANCER_MLP
 from learning.networks.network import Network
-from learning.networks.perceptrons import ADULT_MLP, BREAST_CANCER_MLP
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.networks.vgg import VGG16
 from learning.records import labelled

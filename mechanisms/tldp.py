@@ -24,6 +24,7 @@ import numpy as np
 
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.option import shares
+from mechanisms.contract.public_information import MEAN_RECORD
 from mechanisms.contract.query import Budget, Query, Unsupported
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.gaussian_noise import IndependentGaussian
@@ -188,6 +189,7 @@ class WeightedTLDPLaplace(AdditiveMechanism):
     theorem = "Theorem 3"
     guarantee = "local"
     options = WEIGHTS
+    public_information = {"weights": MEAN_RECORD}
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, weights):
@@ -204,6 +206,7 @@ class WeightedTLDPGaussian(AdditiveMechanism):
     theorem = "Theorem 3"
     guarantee = "local"
     options = WEIGHTS
+    public_information = {"weights": MEAN_RECORD}
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, weights):

@@ -15,6 +15,7 @@ import numpy as np
 
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.option import Option, shares
+from mechanisms.contract.public_information import CLIPPING_SHARES, LAYER_SIZES
 from mechanisms.contract.query import Budget, Query, Unsupported
 from mechanisms.contract.requirements import require_delta
 from mechanisms.noise.gaussian_noise import IndependentGaussian
@@ -64,6 +65,7 @@ class LLAGP(AdditiveMechanism):
             "answer is one layer",
         ),
     }
+    public_information = {"layers": LAYER_SIZES}
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, layers):
@@ -108,6 +110,7 @@ class DPHSGD(AdditiveMechanism):
             "null: all of it; must not depend on the private data"
         )
     }
+    public_information = {"thresholds": CLIPPING_SHARES}
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, thresholds):

@@ -38,6 +38,9 @@ class Mechanism(ABC):
         theorem: The statement that claims the guarantee.
         guarantee: What is claimed: "pure", "approximate", "local" or "none".
         options: Its options by name.
+        public_information: Which options take public side information: name -> kind, see
+            mechanisms/contract/public_information.py. Such options must not depend on private
+            records.
     """
 
     query: Query
@@ -51,6 +54,7 @@ class Mechanism(ABC):
     theorem: ClassVar[str]
     guarantee: ClassVar[str]
     options: ClassVar[dict[str, Option]] = {}
+    public_information: ClassVar[dict[str, str]] = {}
 
     @classmethod
     def calibrate(

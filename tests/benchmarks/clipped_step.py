@@ -15,7 +15,7 @@ from opacus.grad_sample import GradSampleModule
 from opacus.optimizers import DPOptimizer
 from torch import nn
 
-from learning.networks.perceptrons import ADULT_MLP
+from learning.networks.multilayer_perceptron import ADULT_MLP
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.training.clipping import Clipping
 from learning.training.noisy_descent import Plan

@@ -81,22 +81,22 @@ def test_records_beyond_the_data_are_refused(name):
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
-        ("covariance", {"directions": {}}, "no set of features for breast_cancer"),
+        ("covariance", {"directions": {}}, "directions has no entry for breast_cancer"),
         (
             "covariance",
             {"directions": {"breast_cancer": {"worst": ["worst radios"]}}},
             "did you mean 'worst radius'",
         ),
-        ("covariance", {"shares": [1.0]}, "numbers between 0 and 1"),
-        ("covariance", {"trials": 1}, "whole number >= 2"),
-        ("regression", {"scaling": "rows"}, "one of largest, columns"),
-        ("regression", {"scaling": "columns"}, "no entry for the scaling 'columns'"),
+        ("covariance", {"shares": [1.0]}, r"shares\[0\] must be a number in \(0, 1\)"),
+        ("covariance", {"trials": 1}, r"a whole number in \[2, "),
+        ("regression", {"scaling": "rows"}, "largest or columns"),
+        ("regression", {"scaling": "columns"}, "no entry for the scaling columns"),
         ("regression", {"kernels": {"largest": {"gamma": 1}}}, "ridge is missing"),
         ("regression", {"kernels": {"rows": {}}}, "kernels.rows"),
         (
             "regression",
             {"directions": {"diabetes": {"bmi": ["bmi"]}}},
-            "must hold progression and a feature",
+            "must be a list with progression and a feature",
         ),
     ],
 )
@@ -107,5 +107,5 @@ def test_config_errors_name_the_key(name, changes, message):
 
 def test_a_set_of_all_features_is_refused():
     everything = list(feature_names("wine"))
-    with pytest.raises(ConfigError, match="lists all features"):
+    with pytest.raises(ConfigError, match="must be a list that leaves some feature out"):
         settings_of("first_component", directions={"wine": {"all": everything}})

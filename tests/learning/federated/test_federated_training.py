@@ -13,8 +13,8 @@ from learning.federated import layerwise_release as layerwise
 from learning.federated import vertical
 from learning.networks.lenet import LENET
 from learning.networks.lstm import IMDB_LSTM, REVIEWS_LSTM
+from learning.networks.multilayer_perceptron import ADULT_MLP, multilayer_perceptron
 from learning.networks.network import Layer, Network
-from learning.networks.perceptrons import ADULT_MLP, perceptron
 from learning.networks.resnet import RESNET18
 from learning.networks.split_network import SPLIT_NETWORKS, SplitNetwork, halves
 from learning.records.labelled import Split
@@ -23,7 +23,7 @@ from learning.training.trial import Seeds
 from mechanisms import get_mechanism
 
 SEEDS = Seeds(start=1, batches=2, noise=3)
-NETWORK = perceptron(6, 5, 3)
+NETWORK = multilayer_perceptron(6, 5, 3)
 PLAN = federated.HorizontalPlan(
     participants=5, rounds=3, local_epochs=1, batch=8, learning_rate=0.3, clip=None
 )

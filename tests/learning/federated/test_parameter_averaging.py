@@ -7,7 +7,7 @@ import pytest
 
 from learning.federated import parameter_averaging as averaging
 from learning.federated.parameter_averaging import AveragingPlan, averaged, clipped
-from learning.networks.multilayer import multilayer
+from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.records import labelled as data
 from learning.training.classifiers import (
     Training,
@@ -17,7 +17,7 @@ from learning.training.classifiers import (
 )
 from learning.training.trial import Seeds
 
-NETWORK = multilayer(64, 16, 10)
+NETWORK = multilayer_perceptron(64, 16, 10)
 LOCAL = Training(epochs=1, batch=32, learning_rate=0.01)
 PLAN = AveragingPlan(rounds=3, local=LOCAL, bound=1.0)
 SEEDS = Seeds(start=1, batches=2, noise=3)

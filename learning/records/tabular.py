@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from datasets import load as load_dataset
-from learning.records.held_out import held_out
+from learning.records.random_split import random_split
 
 SOURCES = {
     "adult": "official",
@@ -18,16 +18,8 @@ SOURCES = {
     "breast_cancer": "bundled",
     "darknet2020": "official",
 }
-CLASSES = {
-    "adult": 2,
-    "location30": 30,
-    "purchase100": 100,
-    "texas100": 100,
-    "breast_cancer": 2,
-    "darknet2020": 4,
-}
-# Test records where there is no official split: mgm2021 Table 3, and a fifth of the last two (of
-# DarkNet's 141,530 flows tldp2025 Table 4 has 28,297 for the test and 113,184 for training).
+# Test records where there is no official split: those of mgm2021 Table 3, and a fifth for the last
+# two. tldp2025 Table 4 counts DarkNet's flows otherwise, see papers/tldp2025.py.
 TESTS = {
     "location30": 3_410,
     "purchase100": 97_324,
@@ -36,7 +28,7 @@ TESTS = {
     "darknet2020": 28_306,
 }
 # Ranges of Adult's numbers, from its documentation and not from the records. Capital gains and
-# losses are heavy-tailed, so that their logarithms are taken.
+# losses have heavy tails and are taken as logarithms.
 _ADULT_RANGES = {
     "age": (0, 100),
     "fnlwgt": (0, 1_500_000),
@@ -63,23 +55,26 @@ def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarr
         labels = np.unique(found.traffic, return_inverse=True)[1]
     else:
         features, labels = found.features.astype(np.float32), found.labels
-    return held_out(features, labels, TESTS[dataset], rng)
+    return random_split(features, labels, TESTS[dataset], rng)
 
 
 def spread(features: np.ndarray) -> np.ndarray:
-    """Columns of (n, d), each moved and scaled to [-1, 1], float32; a constant one becomes zero.
+    """Columns of (n, d), each scaled to [-1, 1], float32; a constant column becomes zero.
 
     The ranges are those of the records, as in the papers: this scaling is not private.
     """
-    low, high = features.min(axis=0), features.max(axis=0)
-    middle, half = (low + high) / 2, (high - low) / 2
-    return ((features - middle) / np.where(half > 0, half, 1)).astype(np.float32)
+    from sklearn.preprocessing import minmax_scale
+
+    scaled = minmax_scale(features, feature_range=(-1, 1))
+    scaled[:, np.ptp(features, axis=0) == 0] = 0
+    return scaled.astype(np.float32)
 
 
 def _adult(found) -> tuple[np.ndarray, ...]:
     """105 features: six numbers, and every category of the eight other attributes as 0 or 1.
 
-    A missing category is a zero for all. 105 is the number of mgm2021's gradient shape.
+    A missing category is zero in all of its attribute's features. mgm2021's gradients have the same
+    105 columns.
     """
     frames = pd.concat([found.train, found.test])
     columns = [
@@ -101,9 +96,9 @@ def _scaled(values: pd.Series, low: float, high: float, logarithmic: bool) -> np
 
 
 def _numbers(flows: pd.DataFrame) -> np.ndarray:
-    """The columns of numbers (n, d); what is missing or infinite counts as the column's median.
+    """The numeric columns (n, d); the column's median replaces missing and infinite values.
 
-    Addresses and times, which are text, are left out.
+    Addresses and times are text and are left out.
     """
     numbers = flows.select_dtypes("number").replace([np.inf, -np.inf], np.nan)
     return numbers.fillna(numbers.median()).to_numpy(np.float64)

@@ -9,15 +9,14 @@ import pytest
 
 import datasets
 from datasets.loaders import reviews
-from learning.records import labelled as data
-from learning.records import tables, texts
+from learning.records import labelled, tabular, texts
 
-OFFLINE = [name for name, source in data.SOURCES.items() if source != "official"]
+OFFLINE = [name for name, source in labelled.SOURCES.items() if source != "official"]
 
 
 @pytest.mark.parametrize("name", OFFLINE)
 def test_splits_are_disjoint_parts_drawn_by_the_seed(name):
-    split, same, other = (data.load(name, Path("."), None, seed) for seed in (1, 1, 2))
+    split, same, other = (labelled.load(name, Path("."), None, seed) for seed in (1, 1, 2))
     assert len(split.train_inputs) == len(split.train_labels) > 3 * len(split.test_labels)
     assert len(split.test_inputs) == len(split.test_labels)
     assert split.train_labels.dtype == split.test_labels.dtype == np.int64
@@ -29,7 +28,7 @@ def test_splits_are_disjoint_parts_drawn_by_the_seed(name):
 
 @pytest.mark.parametrize("name", OFFLINE)
 def test_kept_records_are_some_of_all_and_the_test_set_stays(name):
-    whole, part = (data.load(name, Path("."), records, 3) for records in (None, 50))
+    whole, part = (labelled.load(name, Path("."), records, 3) for records in (None, 50))
     rows = {row.tobytes() for row in whole.train_inputs}
     assert len(part.train_labels) == 50
     assert all(row.tobytes() in rows for row in part.train_inputs)
@@ -38,29 +37,29 @@ def test_kept_records_are_some_of_all_and_the_test_set_stays(name):
 
 def test_more_records_than_there_are_is_an_error():
     with pytest.raises(ValueError, match="456 training records, got 457"):
-        data.load("breast_cancer", Path("."), 457, 0)
+        labelled.load("breast_cancer", Path("."), 457, 0)
 
 
 def test_tables_lie_between_minus_one_and_one():
-    split = data.load("breast_cancer", Path("."), None, 0)
+    split = labelled.load("breast_cancer", Path("."), None, 0)
     everything = np.concatenate([split.train_inputs, split.test_inputs])
     assert everything.dtype == np.float32
     assert np.allclose(everything.min(axis=0), -1) and np.allclose(everything.max(axis=0), 1)
 
 
 def test_a_constant_column_becomes_zero():
-    assert not tables.spread(np.full((3, 1), 7.0)).any()
+    assert not tabular.spread(np.full((3, 1), 7.0)).any()
 
 
 def test_missing_and_infinite_flows_count_as_the_median():
     flows = pd.DataFrame({"a": [1.0, 2.0, 9.0, np.inf, np.nan], "where": list("vwxyz")})
-    assert np.array_equal(tables._numbers(flows), [[1], [2], [9], [2], [2]])
+    assert np.array_equal(tabular._numbers(flows), [[1], [2], [9], [2], [2]])
 
 
 @pytest.mark.skipif("DATA_MIRROR" not in os.environ, reason="needs DATA_MIRROR with Adult")
 def test_adult_has_the_papers_105_features(tmp_path):
     datasets.fetch("adult", tmp_path, mirror=os.environ["DATA_MIRROR"])
-    split = data.load("adult", tmp_path, None, 0)
+    split = labelled.load("adult", tmp_path, None, 0)
     assert split.train_inputs.shape == (32_561, 105) and split.test_inputs.shape == (16_281, 105)
     assert split.train_inputs.min() >= 0 and split.train_inputs.max() <= 1
     # Each attribute has at most one category; the first record has all eight.

@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 
-def held_out(
+def random_split(
     inputs: np.ndarray, labels: np.ndarray, tests: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Training inputs and labels, then test inputs and labels, in random order.
 
-    tests: records to hold out, fewer than there are.
+    Args:
+        inputs: (n, ...).
+        labels: (n,).
+        tests: Number of test records, below n.
+        rng: Draws the order. scikit-learn's `train_test_split` draws another one.
     """
     test, train = np.split(rng.permutation(len(labels)), [tests])
     return inputs[train], labels[train], inputs[test], labels[test]

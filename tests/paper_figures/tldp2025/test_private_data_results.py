@@ -1,10 +1,11 @@
-"""Verdicts on tldp2025's type I, on made-up scores whose verdict is known."""
+"""tldp2025's type I: Figure 1, Table 5 and verdicts, on made-up rows whose answer is known."""
 
 import numpy as np
 import pytest
 
+from paper_figures.drawings import DrawingError
 from paper_figures.ledger import NOT_REPRODUCED, REPRODUCED, CannotJudge
-from paper_figures.tldp2025.private_data_claims import trained_score, variant_order
+from paper_figures.tldp2025.private_data import figure_1, table_5, trained_score, variant_order
 
 SCORES = {
     "non-private": 0.95,
@@ -35,9 +36,9 @@ def rows(scores=SCORES, source="official", epsilons=(0.5, 0.9, 2.0), trials=4):
                 "delta": 1e-5,
             }
             found.append(cell | {"metric": "records", "value": 10_000.0})
-            level = 0.94 if epsilon > 1 and mechanism.startswith("tldp") else score
+            level = 0.94 if epsilon > 1 and "tldp" in mechanism else score
             for trial in range(trials):
-                value = {"metric": "f1_logistic", "trial": trial}
+                value = {"metric": "f1", "classifier": "logistic", "trial": trial}
                 noise = rng.normal(0, 0.002)
                 found.append(cell | value | {"value": level + noise})
                 found.append(cell | value | {"value": 0.02, "calibration": "exact"})
@@ -101,3 +102,50 @@ def test_variants_are_ordered_where_values_are_kept(make_claim, make_results):
     assert variant_order(claim, make_results(scores)).verdict == REPRODUCED
     apart = rows(SCORES | {"tldp-g-w": 0.87, "tldp-l-w": 0.8}, epsilons=(0.0006,))
     assert variant_order(claim, make_results(apart)).verdict == NOT_REPRODUCED
+
+
+def test_the_figure_and_the_verdict_read_the_same_means(make_claim, make_results):
+    results = make_results(rows())
+    drawn = figure_1(results)
+    own = drawn.data[(drawn.data["mechanism"] == "tldp-g") & (drawn.data["epsilon"] == 0.9)]
+    own = own[own["calibration"] == "published"].iloc[0]
+    assert (own["count"], own["classifier"]) == (4, "logistic")
+    found = trained_score(make_claim(tolerance=0.1, **ARGUMENTS | {"below": 0.91}), results)
+    assert f"{own['mean']:.3g} (tldp-g)" in found.ours
+
+
+def test_the_caption_of_figure_1_is_short_and_the_note_has_the_conditions(make_results):
+    scores = {"tldp-g": 0.9, "random-answer": 0.1}
+    three = [
+        row | {"dataset": name}
+        for name in ("mnist", "cifar10", "svhn")
+        for row in rows(scores, epsilons=(0.5,))
+    ]
+    drawn = figure_1(make_results(three))
+    assert len(drawn.caption.split()) <= 70
+    assert "Data: CIFAR-10, MNIST and SVHN (official data)" in drawn.caption
+    assert "4 trials" in drawn.caption
+    assert "CIFAR-10: 10,000 training images, logistic regression" in drawn.note
+
+
+def test_table_5_has_the_stated_error_over_the_measured_one(make_results):
+    """An image of 64 pixels: Laplace noise of scale 64, and TLDP-G noise of variance 1/2."""
+    cell = {"experiment": "private_data", "dataset": "digits", "shape": "8x8", "epsilon": 1.0}
+    errors = {"laplace": 64 * 2 * 64.0**2, "tldp-g": 64 / 2, "llagp": 1.0}
+    given = [
+        cell | {"mechanism": key, "metric": metric, "value": value}
+        for key, value in errors.items()
+        for metric in ("expected_loss", "squared_error")
+    ]
+    table = table_5(make_results(given)).data.set_index("mechanism")
+    assert list(table.index) == ["laplace", "tldp-g"]
+    assert table.loc["laplace", "stated / measured"] == pytest.approx(1.0)
+    # Stated with 1 / (2 epsilon) in place of its root.
+    assert table.loc["tldp-g", "stated error"] == pytest.approx(4.0, rel=1e-6)
+    assert table.loc["tldp-g", "measured"] == pytest.approx(32**0.5)
+
+
+@pytest.mark.parametrize("draw", [figure_1, table_5])
+def test_nothing_is_drawn_without_the_study(draw, make_results):
+    with pytest.raises(DrawingError, match="private_data; run it first"):
+        draw(make_results([{"experiment": "count_query"}]))

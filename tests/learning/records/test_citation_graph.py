@@ -10,8 +10,7 @@ from torch.nn.functional import cross_entropy
 
 import datasets
 from learning.networks.graph_convolution import gcn
-from learning.records import citation_graph as graphs
-from learning.records import labelled as data
+from learning.records import citation_graph, labelled
 from learning.training import noisy_descent as loop
 
 needs_cora = pytest.mark.skipif("DATA_MIRROR" not in os.environ, reason="needs DATA_MIRROR")
@@ -29,7 +28,7 @@ EDGES = np.array([[0, 1], [0, 2], [0, 3], [2, 3], [4, 5]])
 
 
 def test_neighbourhoods_are_the_rows_of_the_normalised_matrix():
-    found = graphs.neighbourhoods(EDGES, 7)
+    found = citation_graph.neighbourhoods(EDGES, 7)
     assert found.shape == (7, 4, 2)
     dense = np.zeros((7, 7))
     for node, near in enumerate(found):
@@ -50,7 +49,7 @@ def test_the_network_is_two_matrix_products_per_layer(gradients):
         (w.numpy(), b.numpy()) for w, b in network.tensors(torch.from_numpy(parameters))
     )
     expected = a @ np.maximum(a @ words @ w1.T + b1, 0) @ w2.T + b2
-    nodes = torch.from_numpy(graphs.neighbourhoods(EDGES, 7))
+    nodes = torch.from_numpy(citation_graph.neighbourhoods(EDGES, 7))
     with torch.set_grad_enabled(gradients):
         found = network.logits(torch.from_numpy(parameters), nodes)
     assert found.numpy() == pytest.approx(expected, rel=1e-4)
@@ -70,7 +69,7 @@ def folder(tmp_path_factory):
 @needs_cora
 def test_training_nodes_are_the_official_ones_and_a_thousand_more(folder):
     official, drawn, other = (
-        data.load(name, folder, None, seed)
+        labelled.load(name, folder, None, seed)
         for name, seed in (("cora-planetoid", 1), ("cora", 1), ("cora", 2))
     )
     assert len(official.train_labels) == 140 and len(drawn.train_labels) == 1140
@@ -82,8 +81,8 @@ def test_training_nodes_are_the_official_ones_and_a_thousand_more(folder):
 
 @needs_cora
 def test_no_test_node_is_trained_on(folder, monkeypatch):
-    monkeypatch.setattr(graphs, "neighbourhoods", lambda edges, nodes: np.arange(nodes))
-    train, _, test, _ = graphs.load("cora", folder, np.random.default_rng(0))
+    monkeypatch.setattr(citation_graph, "neighbourhoods", lambda edges, nodes: np.arange(nodes))
+    train, _, test, _ = citation_graph.load("cora", folder, np.random.default_rng(0))
     assert len(set(train) | set(test)) == 2140
     assert set(train[:140]) == set(range(140))
 
@@ -91,8 +90,8 @@ def test_no_test_node_is_trained_on(folder, monkeypatch):
 @needs_cora
 def test_the_planetoid_split_has_about_the_published_accuracy(folder):
     """Kipf and Welling 2017: 81.5 % with dropout; with their weight decay alone a little less."""
-    split = data.load("cora-planetoid", folder, None, 0)
-    network = gcn(graphs.mixed_words(folder))
+    split = labelled.load("cora-planetoid", folder, None, 0)
+    network = gcn(citation_graph.mixed_words(folder))
     torch.set_num_threads(1)
     start = network.initial(np.random.default_rng(1))
     parameters = torch.from_numpy(start).requires_grad_()
@@ -112,4 +111,4 @@ def test_the_planetoid_split_has_about_the_published_accuracy(folder):
 
 def test_cora_is_read_from_its_folder_alone():
     with pytest.raises(datasets.DataError):
-        graphs.mixed_words(Path("/nowhere"))
+        citation_graph.mixed_words(Path("/nowhere"))

@@ -1,4 +1,4 @@
-"""A convolutional network that learns in few steps: large strides, no normalisation."""
+"""A small convolutional network with large strides and no normalisation: it learns in few steps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from learning.networks.network import Network, layers
 
 
 def strided_cnn(channels: int, side: int) -> Network:
-    """Ten classes of images (channels, side, side): two convolutions and a hidden layer of 32."""
+    """A classifier of images (n, channels, side, side) into ten classes.
+
+    It has two convolutions and a hidden layer of 32.
+    """
     once = (side - 2) // 2 + 1
     pixels = ((once // 2 - 3) // 2 + 1) ** 2
     return Network(
