@@ -15,7 +15,7 @@ import numpy as np
 from mechanisms.contract.mechanism import Mechanism
 from mechanisms.contract.option import Option
 from mechanisms.contract.query import Unsupported
-from mechanisms.hb import check_histogram
+from mechanisms.contract.requirements import require_histogram
 from mechanisms.strategies.greedy_h import noisy_totals
 from mechanisms.strategies.partition import dyadic_partition, published_partition
 
@@ -35,7 +35,7 @@ class TwoStage(Mechanism):
 
     @classmethod
     def _calibrated(cls, query, budget, calibration, settings):
-        check_histogram(query)
+        require_histogram(query)
         if calibration == "exact":
             raise Unsupported(f"{cls.key} has no exact profile, so no exact calibration")
         return cls(query=query, budget=budget, calibration=calibration, settings=settings)

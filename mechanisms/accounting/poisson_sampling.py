@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import optimize
 
-from mechanisms.accounting.composition import (
+from mechanisms.profiles.composition import (
     FFT_ERROR,
     LossDistribution,
     at_negative,

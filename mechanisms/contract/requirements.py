@@ -39,3 +39,14 @@ def require_gram(query: Query) -> None:
             "needs adjacency add-remove or replace: how many records the one person of local "
             "privacy contributes to a Gram matrix is not stated"
         )
+
+
+def require_histogram(query: Query) -> None:
+    """Unsupported unless the answer is a vector or matrix of counts with an l1 sensitivity."""
+    if len(query.shape) > 2:
+        raise Unsupported(f"is defined for histograms of one or two axes, got shape {query.shape}")
+    if query.l1_sensitivity is None:
+        raise Unsupported(
+            "needs l1_sensitivity: for a histogram 1 where a record is added or removed, 2 where "
+            "one is replaced"
+        )

@@ -80,7 +80,7 @@ class SphericalProfile(PrivacyProfile):
         if check_count("times", times) == 1:
             return self
         # dp_accounting takes half a second to load, and few ever compose.
-        from mechanisms.accounting.composition import ComposedProfile
+        from mechanisms.profiles.composition import ComposedProfile
 
         return ComposedProfile(base=self, times=times)
 

@@ -21,7 +21,7 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.accounting import kairouz
-from mechanisms.accounting.composition import ComposedProfile
+from mechanisms.profiles.composition import ComposedProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 from mechanisms.profiles.product_profiles import LaplaceProfile
 from papers.box_query import box_query

@@ -8,11 +8,11 @@ import pytest
 from scipy.optimize import minimize
 
 from mechanisms import Budget, Query, get_mechanism
-from mechanisms.matrix_mechanism import strategy_slack
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.noise.spherical_noise import Spherical
+from mechanisms.noise.strategy_gaussian import strategy_slack
 from papers.mvg2018 import record_covariance
 
 BOUND = 1.3

@@ -17,7 +17,7 @@ from mechanisms import (
 )
 from mechanisms.audit.verification import HOLDS, LOOSE, verify
 from mechanisms.gaussian import classic_multiplier
-from mechanisms.matrix_mechanism import StrategyNoise, strategy_sensitivity
+from mechanisms.noise.strategy_gaussian import StrategyGaussian, strategy_sensitivity
 from mechanisms.strategies.optimal_strategy import optimal_strategy
 from mechanisms.strategies.workload import (
     AllRange,
@@ -290,7 +290,7 @@ def test_the_convex_solver_gives_the_same_mechanism():
         calibrated(histogram(8), key, workload="prefix")
         for key in ("matrix-mechanism", "matrix-mechanism-cvxpy")
     )
-    assert isinstance(oracle.noise, StrategyNoise)
+    assert isinstance(oracle.noise, StrategyGaussian)
     assert oracle.noise.strategies is not ours.noise.strategies
     assert oracle.expected_workload_error() == pytest.approx(
         ours.expected_workload_error(), rel=1e-6

@@ -25,8 +25,8 @@ from mechanisms.audit.verification import (
     verify,
 )
 from mechanisms.noise import bingham as bingham
+from mechanisms.noise.wishart_noise import Wishart, trace_moment
 from mechanisms.ppca import NotConverged
-from mechanisms.wishart import Wishart, trace_moment
 
 KEYS = ["mod-sulq", "analyze-gauss", "wishart", "ppca"]
 ADDITIVE = KEYS[:3]

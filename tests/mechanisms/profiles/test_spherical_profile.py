@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import spherical_reference
 
-from mechanisms.accounting.composition import ComposedProfile
+from mechanisms.profiles.composition import ComposedProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.profiles.spherical_optimum import optimal_shape
 from mechanisms.profiles.spherical_profile import SphericalProfile, radius_moment, solve_scale
