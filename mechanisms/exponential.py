@@ -14,18 +14,18 @@ from mechanisms.profiles.pure_profile import PureProfile
 class Exponential(Mechanism):
     """Density proportional to exp(-epsilon ||Y - V||_F / (2 s)) on the box element_range^M.
 
-    V is the value and s = l2_sensitivity, which bounds how much the quality -||Y - V||_F changes
-    between neighbours, by the triangle inequality: pure epsilon-DP. mvg2018 compares with it for
-    the identity query, after Blum, Ligett and Roth (2013); the mechanism that Chaudhuri, Sarwate
-    and Sinha (2012) derive from it for the first principal component is `ppca` with k = 1.
+    V is the value and s = l2_sensitivity. By the triangle inequality s bounds how much the quality
+    -||Y - V||_F changes between neighbours: pure epsilon-DP. mvg2018 uses it as a baseline for the
+    identity query, after Blum, Ligett and Roth (2013). The mechanism that Chaudhuri, Sarwate and
+    Sinha (2012) derive from it for the first principal component is `ppca` with k = 1.
 
-    Half of epsilon pays for the normaliser, which depends on V because of the walls. Without walls
-    it does not, and the same density is the l2 mechanism at twice the scale that it needs: `l2` at
-    half the budget. That is why a query without element_range is unsupported. How much of the
-    normaliser's share is really lost depends on V; the profile is the one of any epsilon-DP
-    release, an upper bound, and there is no exact calibration.
+    Half of epsilon pays for the normalising constant, which depends on V because of the walls of
+    the box. Without walls it does not, and the density is that of the l2 mechanism at twice the
+    necessary scale, `l2` at half the budget: so a query without element_range is unsupported. How
+    much of that half is really spent depends on V. The profile is therefore an upper bound, that
+    of any epsilon-DP release, and there is no exact calibration.
 
-    Draws are exact up to rounding and the table described at `BoxedExponential`, without a Markov chain.
+    Draws are exact up to rounding and the table of `BoxedExponential`; no Markov chain is needed.
     """
 
     key = "exponential"
@@ -35,9 +35,9 @@ class Exponential(Mechanism):
     guarantee = "pure"
 
     @classmethod
-    def _calibrated(cls, query, budget, calibration, settings):
+    def build(cls, query, budget, calibration, settings):
         if query.element_range is None:
-            raise Unsupported("needs element_range; without one it is `l2` at half the budget")
+            raise Unsupported("needs element_range; without one it equals l2 at half the budget")
         mechanism = cls(query=query, budget=budget, calibration=calibration, settings=settings)
         if calibration == "exact":
             raise Unsupported(f"has no exact calibration: {mechanism.slack()}")
@@ -51,17 +51,17 @@ class Exponential(Mechanism):
         """Independent private answers to one value, float64 (trials, *query.shape).
 
         Raises:
-            ValueError: Also where an element lies outside element_range.
+            ValueError: As `release`, and if an element lies outside element_range.
         """
         value = self.checked_value(value)
         low, high = self.query.element_range
-        # The ends as this precision has them: rounding must not put a value outside.
+        # The ends in the precision of the value: rounding must not put an element outside.
         outside = (value < value.dtype.type(low)) | (value > value.dtype.type(high))
         if outside.any():
             bad = tuple(int(i) for i in np.argwhere(outside)[0])
             raise ValueError(
                 f"the value holds {value[bad]} at index {bad}, outside of element_range "
-                f"[{low:g}, {high:g}]: clip it, or state the range of every possible answer"
+                f"[{low:g}, {high:g}]; clip it, or state a range that holds every answer"
             )
         flat = np.clip(value.astype(float).ravel(), low, high)
         rate = 1 / self.parameters()["b"]
@@ -73,8 +73,8 @@ class Exponential(Mechanism):
         return {"b": 2 * self.query.l2_sensitivity / self.budget.epsilon}
 
     def profile(self) -> PrivacyProfile:
-        """That of randomised response: no epsilon-DP release is worse."""
+        """The profile of randomised response: no epsilon-DP release is worse."""
         return PureProfile(largest=self.budget.epsilon)
 
     def slack(self):
-        return "the normaliser depends on the data, and only the claim itself bounds its share"
+        return "its normaliser depends on the data, and only the claim bounds what that costs"

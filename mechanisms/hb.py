@@ -1,8 +1,8 @@
-"""H_b: Laplace noise on every level of a tree of counts with the best branching, made consistent.
+"""H_b: Laplace noise on a tree of counts with the best branching, then least squares.
 
-Only what a histogram query needs is used: the l1 sensitivity of its cells, which is 1 where one
-record is added or removed and 2 where one is replaced. One level of the tree partitions the cells,
-so by the triangle inequality its counts move by no more than that, and all h levels by h times it.
+The query states the l1 sensitivity of the cells: for a histogram 1 if a record is added or removed
+and 2 if one is replaced. Each level of the tree partitions the cells, so by the triangle inequality
+its counts change by no more than that in l1 norm, and those of all h levels by at most h times it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def best_branching(cells: int, axes: int) -> int:
     One axis: argmin over b >= 2 of (b - 1) h^3 - 2 (b + 1) h^2 / 3, h = ceil(log_b cells) (Qardaji
     et al. 2013, equation 3). Two axes of n = `cells` cells each: argmin of their cost of a
     rectangle, b (n - 1) h^2 (Section 5, as DPBench computes it), which has h = ceil(log_b n) too.
-    The smallest b where several cost the same.
+    The smallest b if several cost the same.
     """
 
     def cost(branching: int) -> int:
@@ -37,7 +37,7 @@ def best_branching(cells: int, axes: int) -> int:
             return 3 * (branching - 1) * h**3 - 2 * (branching + 1) * h**2
         return branching * h**2
 
-    # At one height the cost rises with b: only the smallest b of each height can be the best.
+    # At a fixed height the cost rises with b: the smallest b of each height is enough.
     heights = range(1, tree_height(cells, 2) + 1)
     return min((_least_branching(cells, h) for h in heights), key=lambda b: (cost(b), b))
 
@@ -53,7 +53,8 @@ def _least_branching(cells: int, height: int) -> int:
 def histogram_tree(shape: tuple[int, ...]) -> BlockTree:
     """The tree of H_b over a histogram; axes of one cell do not count as axes.
 
-    One branching serves both axes of a matrix, chosen for the longer one. The root is left out.
+    Both axes of a matrix share the branching that is best for the longer one. The root is not
+    measured.
     """
     cells = max(shape)
     axes = sum(n > 1 for n in shape)
@@ -64,10 +65,10 @@ def histogram_tree(shape: tuple[int, ...]) -> BlockTree:
 class Hb(AdditiveMechanism):
     """Laplace noise of scale h l1_sensitivity / epsilon on each of h levels, then least squares.
 
-    epsilon / h per level; the root is not measured. Pure epsilon-DP under the adjacency of the
-    query's l1 sensitivity. For range and prefix queries on histograms: their answers are sums of
-    the released cells. At the exact calibration the noise is rescaled by the profile of the noisy
-    tree, an upper bound for the cells: it may still be larger than their true profile demands.
+    Each level spends epsilon / h; the root is not measured. Pure epsilon-DP under the adjacency of
+    the query's l1 sensitivity. Made for range and prefix queries on histograms: their answers are
+    sums of the released cells. The profile is that of the noisy tree, an upper bound for the cells,
+    so that the exact calibration is unsupported unless the tree has a single level.
     """
 
     key = "hb"

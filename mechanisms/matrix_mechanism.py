@@ -28,16 +28,17 @@ class MatrixMechanism(AdditiveMechanism):
     The strategy A minimises tr(W^T W (A^T A)^-1) among those with unit columns; A x + b is
     measured with i.i.d. Gaussian b of sigma = ||A||_sensitivity sqrt(2 ln(1.25 / delta)) / epsilon
     and x + A^+ b is released: W times it is unbiased with the least total variance of any
-    such mechanism. Which neighbours the sensitivity covers: see `strategy_sensitivity`.
+    such mechanism. `strategy_sensitivity` says which neighbours the sensitivity covers.
 
-    The constant 1.25 is the classic Gaussian's (Dwork and Roth 2014). ln(2 / delta) is in use for
-    the matrix mechanism as well, and which of the two Li et al. 2015 state could not be confirmed;
-    a 2 would make sigma larger by 1.7% at delta = 1e-6. The exact calibration depends on neither.
+    The constant 1.25 is the classic Gaussian's (Dwork and Roth 2014). The literature also uses
+    ln(2 / delta) for the matrix mechanism, and which of the two Li et al. 2015 state was not
+    checked; a 2 would increase sigma by 1.7% at delta = 1e-6. The exact calibration depends on
+    neither.
 
-    A named workload stands for itself along every axis of the histogram: "prefix" on a matrix
-    asks for all rectangles from the corner. The default is the identity, for which A = I and the
-    noise is i.i.d.: what every other mechanism's expected loss is measured in. Any other workload
-    trades a larger E||n||^2 for a smaller error of W x; compare `expected_workload_error` there.
+    A named workload applies along every axis of the histogram: "prefix" on a matrix asks for all
+    rectangles from the corner. The default is the identity, for which A = I and the noise is
+    i.i.d., so that its expected loss compares with that of every other mechanism. Any other
+    workload has a larger E||n||^2 and a smaller error of W x: compare `expected_workload_error`.
     """
 
     key = "matrix-mechanism"
@@ -81,7 +82,7 @@ class MatrixMechanism(AdditiveMechanism):
 
 
 class MatrixMechanismCVXPY(MatrixMechanism):
-    """The matrix mechanism with its strategy found by a general convex solver: an oracle."""
+    """The matrix mechanism with a general convex solver: an oracle for `matrix-mechanism`."""
 
     key = "matrix-mechanism-cvxpy"
     title = "Matrix mechanism (CVXPY)"
@@ -93,7 +94,7 @@ class MatrixMechanismCVXPY(MatrixMechanism):
         return _sdp_strategy(workload)
 
 
-# One calibration per epsilon, delta and calibration shares one optimisation.
+# All budgets and both calibrations of one workload share one optimisation.
 @lru_cache(maxsize=8)
 def _optimal_strategy(workload: Workload) -> Strategy:
     return optimal_strategy(workload.gram())

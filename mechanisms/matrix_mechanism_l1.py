@@ -15,17 +15,18 @@ from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, workload_fa
 
 
 class MatrixMechanismL1(AdditiveMechanism):
-    """An estimate of a histogram x that answers a workload with little variance, purely private.
+    """A pure-DP estimate of a histogram x that answers a workload with little variance.
 
-    A p-identity strategy A with ||A||_1 = 1 is searched for (see `_p_identity`); A x + b is
-    measured with i.i.d. Laplace b of scale l1_sensitivity / epsilon and x + A^+ b released, which
-    is without bias. Pure epsilon-DP under the adjacency of the query's l1 sensitivity: by the
-    triangle inequality A x moves by no more than it. The search is a local one: `optimality` says
-    how far the variance is at most from the least of any strategy.
+    A local search finds a p-identity strategy A with ||A||_1 = 1 (`mechanisms.strategies.p_identity`).
+    A x + b is measured with i.i.d. Laplace b of scale l1_sensitivity / epsilon, and x + A^+ b is
+    released, which is unbiased. Pure epsilon-DP under the adjacency of the query's l1 sensitivity:
+    by the triangle inequality it bounds the l1 change of A x. `optimality` bounds how far the
+    variance is from the least of any strategy.
 
-    Workloads are named as for `matrix-mechanism`; the default, the identity, and every workload
-    for which nothing better than the cells is found give plain Laplace noise. At the exact calibration
-    that noise alone is served: elsewhere the profile is an upper bound, that of the measurements.
+    Workloads have the names of `matrix-mechanism`. The identity, which is the default, and every
+    workload for which the search finds nothing better than the cells give plain Laplace noise. For
+    all others the profile is that of the measurements, an upper bound, and the exact calibration
+    is unsupported.
     """
 
     key = "matrix-mechanism-l1"
@@ -56,7 +57,7 @@ class MatrixMechanismL1(AdditiveMechanism):
         return self.noise.workload_variance(workload_factors(self.query, **self.settings))
 
     def optimality(self) -> float:
-        """tr(W^T W (A^T A)^-1) over the bound below which no A with ||A||_1 = 1 gets, >= 1."""
+        """tr(W^T W (A^T A)^-1) over its lower bound for all A with ||A||_1 = 1; at least 1."""
         factors = workload_factors(self.query, **self.settings)
         if all(isinstance(factor, Identity) for factor in factors):
             return 1.0
@@ -64,7 +65,7 @@ class MatrixMechanismL1(AdditiveMechanism):
         return math.prod(strategy.error / strategy.lower_bound for strategy in strategies)
 
 
-# One calibration per epsilon, delta and calibration shares one search.
+# All budgets of one workload share one search.
 @lru_cache(maxsize=8)
 def _strategy(workload: Workload) -> PIdentity:
     require_size(workload.cells)

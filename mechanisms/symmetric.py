@@ -14,8 +14,8 @@ from mechanisms.noise.symmetric_gaussian import SymmetricGaussian
 class ModSulq(AdditiveMechanism):
     """sigma = B^2 ((d + 1) sqrt(2 ln((d^2 + d) / (2 delta sqrt(2 pi)))) / eps + 1 / sqrt(eps)).
 
-    The paper's beta for (1/n) sum x x^T of n records in the unit ball, where B^2 = 1/n. It
-    replaces one record; the same noise is used under add-remove.
+    The paper's beta is for (1/n) sum x x^T of n records in the unit ball, where B^2 = 1/n, and for
+    the replacement of one record; here the same noise also serves add-remove.
     """
 
     key = "mod-sulq"
@@ -32,8 +32,8 @@ class ModSulq(AdditiveMechanism):
         ratio = (size**2 + size) / (2 * budget.delta * math.sqrt(2 * math.pi))
         if ratio <= 1:
             raise Unsupported(
-                f"has no beta for delta = {budget.delta:g}: its logarithm needs delta below "
-                f"{ratio * budget.delta:.3g} at d = {size}"
+                f"needs delta below {ratio * budget.delta:.3g} at d = {size}, where its beta has a "
+                f"logarithm, got {budget.delta:g}"
             )
         beta = (size + 1) / epsilon * math.sqrt(2 * math.log(ratio)) + 1 / math.sqrt(epsilon)
         return SymmetricGaussian(shape=query.shape, sigma=query.record_bound**2 * beta)
@@ -42,7 +42,7 @@ class ModSulq(AdditiveMechanism):
 class AnalyzeGauss(AdditiveMechanism):
     """sigma = s sqrt(2 ln(1.25 / delta)) / epsilon, s = B^2 (add-remove) or sqrt(2) B^2 (replace).
 
-    The paper adds or removes one record of the unit ball: s = 1.
+    In the paper one record of the unit ball is added or removed: s = 1.
     """
 
     key = "analyze-gauss"

@@ -1,17 +1,17 @@
 """TLDP (tldp2025): every component keeps its value with a small probability, else gets noise.
 
-Delta is the range of one component's values (Section 3.1): the query's linf_sensitivity, which is
-the width of its element_range. I is the number of components. p depends on the unit of the values,
-as the paper has it: the density of the noise at 0, which p is to make up for, has one.
+Delta is the range of one component (Section 3.1): the query's linf_sensitivity, which is the width
+of its element_range. I is the number of components. As in the paper, p depends on the unit of the
+values: p compensates for the density of the noise at 0, which has a unit.
 
-The noise of a component is that of a budget of epsilon for it alone, so that I components reveal I
-times as much; and a value that is kept is one that no other tensor gives. Kept values are rare: of
-784 with a range of 1, 0.18 (Laplace) and 6.8 (Gaussian) are expected at the epsilon at which they
-are most frequent, about 1/784 and half of that, and e^-777 at epsilon 1, where the weights, which
+The noise of each component spends the whole epsilon, so that I components reveal I times as much;
+and a kept value reveals itself, since no other tensor gives it. Kept values are rare. Of 784 with a
+range of 1, 0.18 (Laplace) and 6.8 (Gaussian) are expected at the epsilon at which they are most
+frequent, about 1/784 and half of that; at epsilon 1 e^-777 are expected, and the weights, which
 change p alone, change nothing that a run could show.
 
-At the exact calibration the noise is rescaled and p stays: possible where the budget's delta exceeds
-the probability that any value is kept, unsupported elsewhere.
+The exact calibration rescales the noise and leaves p as it is. It exists if the budget's delta
+exceeds the probability that any value is kept.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def gaussian_variant(query: Query, budget: Budget) -> tuple[IndependentGaussian,
 
 
 def component_range(query: Query) -> float:
-    """Delta; raises Unsupported where no component has a stated range."""
+    """Delta; raises Unsupported if the query states no range of a component."""
     if query.linf_sensitivity is None:
         raise Unsupported(
             "needs element_range or linf_sensitivity: Delta is the range of one component"
@@ -65,8 +65,8 @@ def weighted(query: Query, log_p: float, weights) -> np.ndarray:
     """log of (1 - w) p, to broadcast against the tensor; one weight for each of its leading axes.
 
     Raises:
-        ValueError: The weights have not the shape of the first two axes (of the one axis of a
-            vector).
+        ValueError: The weights do not have the shape of the first two axes (of a vector: of its
+            one axis).
     """
     axes = query.shape[:2]
     weights = np.full(axes, 0.5) if weights is None else np.asarray(weights, dtype=float)
@@ -86,7 +86,7 @@ WEIGHTS = {
 
 
 class TLDPLaplace(AdditiveMechanism):
-    """TLDP-L: Lap(0, Delta / epsilon) on the components that are not kept. Claims pure epsilon."""
+    """TLDP-L: Lap(0, Delta / epsilon) on the components that are not kept. Claims pure DP."""
 
     key = "tldp-l"
     title = "TLDP-L"
@@ -103,7 +103,7 @@ class TLDPLaplace(AdditiveMechanism):
 class TLDPGaussian(AdditiveMechanism):
     """TLDP-G: N(0, Delta^2 / (2 epsilon)) on the components that are not kept.
 
-    Claims pure epsilon, which no Gaussian noise gives.
+    Claims pure epsilon-DP, which no Gaussian noise provides.
     """
 
     key = "tldp-g"

@@ -11,9 +11,10 @@ from mechanisms.noise.wishart_noise import Wishart
 class WishartMechanism(AdditiveMechanism):
     """W ~ Wishart_d(d + 1, c I) with c = 3 B^2 / (2 epsilon).
 
-    The paper's 3 / (2 n epsilon) for (1/n) sum x x^T of n records in the unit ball. Its claim of
-    pure epsilon-DP is false: without a record of norm B, 1 - e^(-epsilon/3) of the outputs are
-    impossible with it. `WishartProfile` has the proof and the true profile.
+    The paper has 3 / (2 n epsilon) for (1/n) sum x x^T of n records in the unit ball. Its claim of
+    pure epsilon-DP is false: without a record of norm B the output is, with probability
+    1 - e^(-epsilon/3), one that is impossible with it. `WishartProfile` has the proof and the true
+    profile.
     """
 
     key = "wishart"

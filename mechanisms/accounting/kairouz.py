@@ -1,8 +1,8 @@
 """Composition by a formula (Kairouz, Oh and Viswanath 2015) and the sampling lemma of mgm2021.
 
-Both are what papers calibrate by: bounds that see nothing of a mechanism but its (epsilon, delta).
-What a composition truly spends is a matter of `composition` and `sampling`.
-Composition is for any adjacency, one and the same for every use.
+Papers calibrate by these bounds, which depend on the (epsilon, delta) of a mechanism alone. What a
+composition really spends is computed in `mechanisms.profiles.composition` and
+`mechanisms.accounting.poisson_sampling`. The formula holds for any adjacency, the same for all uses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mechanisms.profiles.profile import check_count
 
 
 def composed(step: Budget, times: int, slack: float) -> Budget:
-    """What `times` adaptive uses of (epsilon, delta) give together: Theorem 3.4.
+    """The (epsilon, delta) of `times` adaptive uses of one (epsilon, delta): Theorem 3.4.
 
     Args:
         step: (epsilon, delta) of one use.
@@ -34,12 +34,11 @@ def composed(step: Budget, times: int, slack: float) -> Budget:
 
 
 def share(total: Budget, times: int) -> Budget:
-    """The largest (epsilon, delta) that each of `times` uses may spend for Theorem 3.4 to give
-    `total`.
+    """The largest (epsilon, delta) of each of `times` uses with which Theorem 3.4 gives `total`.
 
-    Half of delta goes to delta~ and the other half, as far as (1 - delta~) leaves it, to the uses:
-    our choice, as the theorem leaves it open. One use has the whole budget. With delta = 0 basic
-    composition is left: epsilon / k.
+    The theorem leaves the split of delta open. Here half of it is delta~, and the uses share what
+    (1 - delta~) leaves of the other half. A single use has the whole budget. With delta = 0 only
+    basic composition remains: epsilon / k.
     """
     if check_count("times", times) == 1:
         return total
@@ -72,11 +71,11 @@ def before_sampling(epsilon: float, rate: float) -> float:
     f(epsilon, epsilon*) = rate, solved for x = e^epsilon*: x^2 - b x - e^epsilon = 0 with
     b = (e^epsilon - 1) (1 - rate) / rate.
 
-    Adjacency: the lemma holds where epsilon* is for a record against its absence (the paper's
-    bottom), and then gives exactly epsilon for one record that changes its value: at rate 1,
-    epsilon* is epsilon / 2. Where epsilon* is for a change of value already, absence included, the
-    usual ln(1 + (e^epsilon - 1) / rate) holds, which is up to twice as large (at small epsilon) and
-    no more than ln(1 / (1 - rate)) larger (at large epsilon).
+    Adjacency: the lemma holds if epsilon* compares a record with its absence (the paper's bottom),
+    and then gives exactly epsilon for one record that changes its value: at rate 1, epsilon* is
+    epsilon / 2. If epsilon* already covers a change of value, absence included, the usual
+    ln(1 + (e^epsilon - 1) / rate) holds, which is up to twice as large (at small epsilon) and at
+    most ln(1 / (1 - rate)) larger (at large epsilon).
 
     Args:
         epsilon: After sampling, > 0.

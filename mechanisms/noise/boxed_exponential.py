@@ -16,7 +16,7 @@ _POINTS = 385
 _REFINED = 128
 _SPLINE_DEGREE = 7
 _SCAN_POINTS = 33
-# Stands for a slope of 0, by which one cannot divide.
+# Stands for a slope of 0, which cannot be a divisor.
 _FLAT = 1e-300
 
 
@@ -34,8 +34,8 @@ class BoxedExponential:
     parts with the density of y_i^2, w^(-1/2) e^(-t w) times a step function that falls).
     As 0 <= m_i <= 1 / (2 t), the mode lies between c^2 / (2 (M + 1)) and c^2 / 2.
 
-    The table of log p covers all tau at which p is above e^-45 of its peak, and is taken as linear
-    between its 49153 points, which a spline interpolates. The relative error of p is below 1e-5
+    The table of log p covers all tau at which p is above e^-45 of its peak. A spline fills its
+    49153 points, and log p is linear between them. The relative error of p is below 1e-5
     where p is above e^-20 of its peak (tests), and so is that of the answer's density.
 
     Args:

@@ -19,7 +19,7 @@ class KeepOrNoise(Noise):
     """Zero with probability p_i on component i, else independent scalar noise.
 
     Args:
-        noise: That of the components that are not kept, on the whole answer.
+        noise: The noise of the components that are not kept, on the whole answer.
         log_keep: log p_i, an array that broadcasts to the shape; in [-inf, 0].
     """
 

@@ -34,9 +34,7 @@ class StrategyGaussian(Noise):
     strategies: tuple[Strategy, ...]
 
     def sample(self, rng, trials, dtype=np.float64):
-        # standard_normal refuses every dtype but these two, with an error of its own.
-        if np.dtype(dtype) not in (np.float32, np.float64):
-            raise TypeError(f"noise is drawn as float32 or float64, got dtype {np.dtype(dtype)}")
+        dtype = checked_dtype(dtype)
         sizes = [len(strategy.gram) for strategy in self.strategies]
         draws = rng.standard_normal((trials, *sizes), dtype)
         for strategy in self.strategies:
@@ -72,7 +70,7 @@ class StrategyGaussian(Noise):
         return strategy_slack(query)
 
     def workload_variance(self, factors):
-        """sigma^2 tr(V X^-1), where there is one factor of V for each of X."""
+        """sigma^2 tr(V X^-1), if there is one factor of V for each of X."""
         sizes = [len(strategy.gram) for strategy in self.strategies]
         if [factor.cells for factor in factors] != sizes:
             return None
@@ -89,15 +87,16 @@ class StrategyGaussian(Noise):
 def strategy_sensitivity(query: Query, strategies: tuple[Strategy, ...]) -> float:
     """sup ||A D||_2 over the neighbours of a histogram, for A with unit columns, X = A^T A.
 
-    What the query states decides which D are meant:
+    The query's sensitivities decide which D are possible:
 
-    - l1_sensitivity <= l2_sensitivity: all that one person adds or removes may fall in one cell,
+    - l1_sensitivity <= l2_sensitivity: everything that one person adds or removes may lie in one cell,
       ||D||_1 <= l1. The supremum is l1 times the largest column norm, l1.
     - adjacency "replace" and l1_sensitivity = sqrt(2) l2_sensitivity: a record moves from cell j
       to cell i, D = (l1 / 2) (e_i - e_j), or several do with l1 / 2 in all. The supremum is
       (l1 / 2) max sqrt(X_ii + X_jj - 2 X_ij) = (l1 / 2) sqrt(2 - 2 min X_ij).
     - Otherwise the whole ball ||D||_2 <= `Query.reach`, times the root of the largest eigenvalue of
-      X. What cuts the ball is not used, so that this may be more than is needed: `strategy_slack`.
+      X. Other constraints of the query are ignored, so that this may be too large: see
+      `strategy_slack`.
     """
     if _one_cell(query):
         return query.l1_sensitivity
@@ -107,7 +106,7 @@ def strategy_sensitivity(query: Query, strategies: tuple[Strategy, ...]) -> floa
 
 
 def strategy_slack(query: Query) -> str | None:
-    """Why `strategy_sensitivity` may be more than neighbours need, or None where it is not."""
+    """Why `strategy_sensitivity` is only an upper bound, or None if it is attained."""
     l1, l2, linf = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
     if _one_cell(query):
         cut = linf is not None and linf * _SLACK < l1
@@ -118,7 +117,9 @@ def strategy_slack(query: Query) -> str | None:
         diamond = l1 is not None and l1 * _SLACK < l2 * math.sqrt(query.size)
         cut = box or diamond or query.structure is not None
     if cut:
-        return "what cuts the l2 ball is not used for the measurements of a strategy"
+        return (
+            "the profile of a strategy covers the whole l2 ball, and the query excludes part of it"
+        )
     return None
 
 
@@ -132,7 +133,7 @@ def _one_move(query: Query) -> bool:
     l1, l2, linf = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
     if l1 is None or query.adjacency != "replace" or query.size == 1:
         return False
-    # Digits that somebody typed are meant.
+    # A rounded sqrt(2), typed by hand, counts.
     moves = math.isclose(l1, math.sqrt(2) * l2, rel_tol=1e-4)
     return moves and (linf is None or linf * _SLACK >= l1 / 2)
 

@@ -56,7 +56,7 @@ class StrategyLaplace(Noise):
         )
 
     def workload_variance(self, factors):
-        """2 scale^2 tr(V (A^T A)^-1), where there is one factor of V for each of A."""
+        """2 scale^2 tr(V (A^T A)^-1), if there is one factor of V for each of A."""
         if [factor.cells for factor in factors] != [s.cells for s in self.strategies]:
             return None
         return (
@@ -76,11 +76,11 @@ class StrategyLaplace(Noise):
         return {"b": self.scale, "measurements": float(measurements)}
 
     def profile(self, query):
-        """That of the measurements, whose l1 sensitivity is the query's as ||A||_1 = 1."""
+        """The profile of the measurements: as ||A||_1 = 1 their l1 sensitivity is the query's."""
         if query.l1_sensitivity is None:
             return None
         measured = LaplaceProfile(l1_sensitivity=query.l1_sensitivity, scale=self.scale)
         return PostProcessedProfile(measured=measured)
 
     def slack(self, query):
-        return "the estimate may reveal less than the measurements it is made of"
+        return "the released cells may reveal less than the measurements they are computed from"

@@ -58,9 +58,9 @@ class TreeLaplace(Noise):
         """The moments of L, a sum over the blocks of the top level, which are independent.
 
         Raises:
-            Unsupported: One of them has more than 2048 cells. L is a quadratic form z^T G z in the
-                measurements' noise; its cumulants need products of G, of size cells x cells.
-                `mean_loss` has no such limit.
+            Unsupported: A block has more than 2048 cells. L is a quadratic form z^T G z in the
+                noise of the measurements, and its cumulants need products of the (cells, cells)
+                matrix G. `mean_loss` has no such limit.
         """
         width = self.tree.branching ** (self.tree.height - 1)
         kinds: dict[tuple[int, ...], int] = {(): 1}
@@ -75,15 +75,15 @@ class TreeLaplace(Noise):
         largest = max(math.prod(kind) for kind in kinds)
         if largest > LARGEST_SUBTREE:
             raise Unsupported(
-                f"moments of the loss beyond its mean need subtrees of at most {LARGEST_SUBTREE} "
-                f"cells, here {largest}; expected_loss() is exact at any size"
+                f"has no moments of the loss beyond the mean for subtrees of more than "
+                f"{LARGEST_SUBTREE} cells, here {largest}; expected_loss() is exact at any size"
             )
         cumulants = sum(copies * self._subtree_cumulants(kind) for kind, copies in kinds.items())
         return LossMoments(tuple(float(k) for k in cumulants))
 
     @property
     def _cells(self) -> IndependentLaplace:
-        """The noise where the tree has one level only."""
+        """The noise of a tree with a single level."""
         return IndependentLaplace(shape=self.shape, scale=self.scale)
 
     def _subtree_cumulants(self, shape: tuple[int, ...]) -> np.ndarray:
@@ -101,8 +101,8 @@ class TreeLaplace(Noise):
         """2 b^2 tr(V C), with C the covariance of the estimates for measurements of variance 1.
 
         C is (A^T A)^-1 for the blocks A, so that C w is the estimate from the measurements w of
-        the cells and 0 of all other blocks: A^T of these is w. None above 4096 cells, where V is
-        larger than 128 MiB.
+        the cells and 0 of all other blocks: A^T of these is w. None above 4096 cells, where V
+        takes more than 128 MiB.
         """
         cells = math.prod(self.shape)
         if cells > LARGEST_GRAM:
@@ -125,7 +125,7 @@ class TreeLaplace(Noise):
         }
 
     def profile(self, query):
-        """That of the noisy tree, of which the released cells are a function."""
+        """The profile of the noisy tree; the released cells are a function of it."""
         if self.tree.height == 1:
             return self._cells.profile(query)
         if query.l1_sensitivity is None:
@@ -138,4 +138,4 @@ class TreeLaplace(Noise):
     def slack(self, query):
         if self.tree.height == 1:
             return self._cells.slack(query)
-        return "the estimate may reveal less than the measurements it is made of"
+        return "the released cells may reveal less than the measurements they are computed from"
