@@ -1,8 +1,8 @@
 """DAWA: a private partition into similar cells, then a hierarchy over its buckets.
 
 Stage 1 spends epsilon_1 = ratio epsilon on the partition. Stage 2 spends the rest on the totals of
-the buckets, which are spread evenly over their cells. A matrix is read along a Hilbert curve through
-the smallest square of side 2^k that holds it, skipping the cells outside the matrix.
+the buckets, which are spread evenly over their cells. The cells of a matrix are taken in the order
+of a Hilbert curve through the smallest square of side 2^k that holds the matrix.
 """
 
 from __future__ import annotations

@@ -58,7 +58,8 @@ class PerElementGaussian(AdditiveMechanism):
     """The classic Gaussian on each of the M elements with (epsilon / M, delta / M).
 
     Basic composition over the elements, as in mgm2021 (Section 8.2). One element changes by at
-    most linf_sensitivity if the query states it, otherwise by at most l2_sensitivity. Expected loss M^3 linf^2 2 ln(1.25 M / delta) / epsilon^2.
+    most linf_sensitivity if the query states it, otherwise by at most l2_sensitivity.
+    Expected loss M^3 linf^2 2 ln(1.25 M / delta) / epsilon^2.
     """
 
     key = "gaussian-per-element"

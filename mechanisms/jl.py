@@ -111,7 +111,7 @@ class JohnsonLindenstrauss(Mechanism):
         return {"w": self.w, "rows": self.rows}
 
     def profile(self) -> PrivacyProfile:
-        """Exact under add-remove and under replace, see `mechanisms.profiles.chi_square_profile`."""
+        """Exact under both adjacencies, see `mechanisms.profiles.chi_square_profile`."""
         replaced = self.query.adjacency == "replace" and self.query.shape[0] > 1
         family = SwappedVariancesProfile if replaced else RaisedVarianceProfile
         return family(rows=self.rows, ratio=self.query.record_bound / self.w)
@@ -130,7 +130,8 @@ class JohnsonLindenstrauss(Mechanism):
         bound, largest = self.query.record_bound, float(np.linalg.norm(records, axis=0).max())
         if largest > bound * (1 + _ROUNDING[records.dtype]):
             raise ValueError(
-                f"every record must have norm at most record_bound = {bound:g}, got {largest:g}; clip it"
+                f"every record must have norm at most record_bound = {bound:g}, got {largest:g}; "
+                "clip the records"
             )
         # (X X^T + w^2 I)^(1/2) = w I + U (sqrt(s^2 + w^2) - w) U^T for X = U s V^T.
         directions, singular, _ = np.linalg.svd(records.astype(float), full_matrices=False)

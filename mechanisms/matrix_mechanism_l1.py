@@ -17,7 +17,7 @@ from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, workload_fa
 class MatrixMechanismL1(AdditiveMechanism):
     """A pure-DP estimate of a histogram x that answers a workload with little variance.
 
-    A local search finds a p-identity strategy A with ||A||_1 = 1 (`mechanisms.strategies.p_identity`).
+    A local search finds a p-identity strategy A with ||A||_1 = 1, see `strategies.p_identity`.
     A x + b is measured with i.i.d. Laplace b of scale l1_sensitivity / epsilon, and x + A^+ b is
     released, which is unbiased. Pure epsilon-DP under the adjacency of the query's l1 sensitivity:
     by the triangle inequality it bounds the l1 change of A x. `optimality` bounds how far the

@@ -1,11 +1,11 @@
 """Two baselines of tldp2025 for model parameters, LLAGP and DPHSGD, as that paper describes them.
 
-The paper describes them in a few sentences (Sections 5.1.2 and 5.3); its only formula is an error in
-Table 5. Its references [27] and [28] are not used here, and nothing here is a statement about their
-methods: the docstrings say what was decided where the paper is silent. Both mechanisms add Gaussian
-noise to the whole answer, by the analytic calibration, which holds at every epsilon: the experiments
-of type III have delta = 1e-5 and epsilons in the hundreds, where the classic calibration is not
-proved.
+The paper describes them in a few sentences (Sections 5.1.2 and 5.3); its only formula is an error
+in Table 5. Its references [27] and [28] are not used here, and nothing here is a statement about
+their methods: the docstrings say what was decided where the paper is silent. Both mechanisms add
+Gaussian noise to the whole answer, by the analytic calibration, which holds at every epsilon: the
+experiments of type III have delta = 1e-5 and epsilons in the hundreds, for which the classic
+calibration is not proved.
 """
 
 from __future__ import annotations

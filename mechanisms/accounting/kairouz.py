@@ -2,14 +2,13 @@
 
 Papers calibrate by these bounds, which depend on the (epsilon, delta) of a mechanism alone. What a
 composition really spends is computed in `mechanisms.profiles.composition` and
-`mechanisms.accounting.poisson_sampling`. The formula holds for any adjacency, the same for all uses.
+`mechanisms.accounting.poisson_sampling`. The formula holds for any adjacency that all uses share.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 from scipy import optimize
 
 from mechanisms.contract.query import Budget, checked_real
@@ -81,27 +80,11 @@ def before_sampling(epsilon: float, rate: float) -> float:
         epsilon: After sampling, > 0.
         rate: Sampling probability in (0, 1].
     """
-    _check_sampling(epsilon, rate)
+    checked_real("epsilon", epsilon, low=0.0, high=math.inf, allowed="0 < epsilon < infinity")
+    checked_real("rate", rate, low=0.0, high=math.nextafter(1.0, 2.0), allowed="0 < rate <= 1")
     # In units of e^(epsilon / 2): y^2 - 2 c y - 1 = 0.
     if epsilon < 600:
         return epsilon / 2 + math.asinh(math.sinh(epsilon / 2) * (1 - rate) / rate)
     if rate == 1:
         return epsilon / 2
     return epsilon + math.log((1 - rate) / rate)
-
-
-def after_sampling(epsilon: float, rate: float) -> float:
-    """epsilon of mgm2021 Theorem 6 from epsilon*, the inverse of `before_sampling`.
-
-    e^epsilon = (1 + rate (e^epsilon* - 1)) / (1 - rate (1 - e^-epsilon*)).
-    """
-    _check_sampling(epsilon, rate)
-    absent = math.log1p(-rate) if rate < 1 else -math.inf
-    present = np.array([math.log(rate) + epsilon, math.log(rate) - epsilon])
-    best, worst = np.logaddexp(absent, present)
-    return float(best - worst)
-
-
-def _check_sampling(epsilon: float, rate: float) -> None:
-    checked_real("epsilon", epsilon, low=0.0, high=math.inf, allowed="0 < epsilon < infinity")
-    checked_real("rate", rate, low=0.0, high=math.nextafter(1.0, 2.0), allowed="0 < rate <= 1")

@@ -21,14 +21,14 @@ _UNLIKELY = 700.0
 
 @dataclass(frozen=True, kw_only=True)
 class KnownSamplesProfile(PrivacyProfile):
-    """`steps` Gaussian releases, each of which includes the record with probability `rate`, publicly.
+    """`steps` Gaussian releases, each of which publicly includes the record or not.
 
     An observer who knows the samples sees K releases on the record, K binomial, hence
 
         delta(epsilon) = sum_k P(K = k) delta_{mu sqrt(k)}(epsilon).
 
-    Secret samples reveal no more (post-processing), so that this bounds `SampledRun` from above; the
-    bound is tight where an observer recognises a sampled record anyway. It holds for any fixed
+    Secret samples reveal no more (post-processing), so that this bounds `SampledRun` from above,
+    tightly if an observer recognises a sampled record anyway. It holds for any fixed
     adjacency under which one release on a sample with the record has mu, and under which
     neighbouring data sets give the same answer on a sample without it.
 

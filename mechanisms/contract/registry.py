@@ -14,7 +14,6 @@ from pathlib import Path
 
 from mechanisms.contract.mechanism import GUARANTEES, Mechanism
 
-
 # The folder of the package `mechanisms`, which this room does not import: it stands below it.
 FOLDER = Path(__file__).resolve().parents[1]
 

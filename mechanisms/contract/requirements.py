@@ -21,8 +21,8 @@ def matrix_shape(query: Query) -> tuple[int, int]:
     """(m, n) of a matrix-valued query; raises Unsupported for any other shape."""
     if len(query.shape) != 2:
         raise Unsupported(
-            f"is defined for matrix-valued queries, got shape {query.shape}; give a vector of length "
-            "M the shape (M, 1)"
+            f"is defined for matrix-valued queries, got shape {query.shape}; give a vector of "
+            "length M the shape (M, 1)"
         )
     return query.shape
 
@@ -36,8 +36,8 @@ def require_gram(query: Query) -> None:
         )
     if query.adjacency == "local":
         raise Unsupported(
-            "needs adjacency add-remove or replace: under local privacy the query does not state how "
-            "many records one person contributes"
+            "needs adjacency add-remove or replace: under local privacy the query does not state "
+            "how many records one person contributes"
         )
 
 

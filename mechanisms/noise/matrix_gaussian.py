@@ -136,7 +136,7 @@ class MatrixGaussian(Noise):
                 for order in [np.argsort(std, kind="stable")[: _gram_rank(query)]]
             )
             if not np.allclose(np.abs(np.vecdot(rows, columns, axis=0)), 1, rtol=0, atol=1e-12):
-                return "the least noise of the rows and that of the columns lie in different directions"
+                return "the least noise of rows and of columns lies in different directions"
         return None
 
     def _column_weight(self) -> float:

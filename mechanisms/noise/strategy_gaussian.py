@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 
 from mechanisms.contract.query import Query
-from mechanisms.noise.distribution import Noise
+from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 from mechanisms.strategies.optimal_strategy import Strategy
@@ -89,7 +89,7 @@ def strategy_sensitivity(query: Query, strategies: tuple[Strategy, ...]) -> floa
 
     The query's sensitivities decide which D are possible:
 
-    - l1_sensitivity <= l2_sensitivity: everything that one person adds or removes may lie in one cell,
+    - l1_sensitivity <= l2_sensitivity: all that one person adds or removes may lie in one cell,
       ||D||_1 <= l1. The supremum is l1 times the largest column norm, l1.
     - adjacency "replace" and l1_sensitivity = sqrt(2) l2_sensitivity: a record moves from cell j
       to cell i, D = (l1 / 2) (e_i - e_j), or several do with l1 / 2 in all. The supremum is

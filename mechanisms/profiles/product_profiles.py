@@ -247,8 +247,8 @@ class KeepOrNoiseProfile(PrivacyProfile):
         check_target(epsilon, delta)
         if self._keeps and (delta == 0 or np.log(delta) <= self.log_atom_mass):
             raise ValueError(
-                f"no scale of the noise reaches delta = {delta:g}: a kept value gives the input away, "
-                f"and a value is kept with probability e^{self.log_atom_mass:.6g}"
+                f"no scale of the noise reaches delta = {delta:g}: a kept value gives the input "
+                f"away, and a value is kept with probability e^{self.log_atom_mass:.6g}"
             )
         return self.noise.scale_factor(epsilon, float(self._noise_delta(np.float64(delta))))
 

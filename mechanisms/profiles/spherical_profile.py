@@ -138,26 +138,6 @@ class SphericalProfile(PrivacyProfile):
         return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
 
 
-def solve_scale(
-    epsilon: float,
-    delta: float,
-    *,
-    dimension: int,
-    shape: float,
-    power: float,
-    sensitivity: float,
-) -> float:
-    """The scale b at which spherical noise has exactly delta(epsilon) = delta, to 1e-10 relative.
-
-    Arguments as for SphericalProfile; epsilon > 0; delta in (0, 1), or 0 where a = M and p <= 1.
-    delta rises with s / b (see the head of this module), from 0 to 1, so there is exactly one.
-    """
-    unit = SphericalProfile(
-        dimension=dimension, shape=shape, power=power, scale=sensitivity, sensitivity=sensitivity
-    )
-    return sensitivity * unit.scale_factor(epsilon, delta)
-
-
 def radius_moment(order: float, *, shape: float, power: float, scale: float) -> float:
     """E[R^order] = b^order Gamma((a + order) / p) / Gamma(a / p), for order >= 0.
 

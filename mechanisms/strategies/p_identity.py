@@ -27,8 +27,8 @@ LARGEST_SIZE = 1024
 CELLS_PER_ROW, RESTARTS = 16, 4
 _ITERATIONS, _PROGRESS = 1000, 1e-6
 # Where a few sums determine the answers to a workload, single cells are worthless and Theta grows
-# without bound, until the error, which loses digits by the square of Theta, has none left. Mixed with a
-# thousandth of the identity any strategy keeps this bound, which costs 0.2% of its error at most.
+# without bound, until the error, which loses digits by the square of Theta, has none left. Mixed
+# with a thousandth of the identity any strategy keeps this bound, at a cost of at most 0.2%.
 _LARGEST_WEIGHT = 1e3
 
 
