@@ -207,7 +207,9 @@ def test_no_folder_is_crowded():
 
 
 def test_long_modules_have_a_reason():
-    lengths = {str(path): len((ROOT / path).read_text().splitlines()) for path in modules(*PACKAGES)}
+    lengths = {
+        str(path): len((ROOT / path).read_text().splitlines()) for path in modules(*PACKAGES)
+    }
     long = {path for path, length in lengths.items() if length > LONGEST_MODULE}
     assert long <= set(LONG_MODULES), {path: lengths[path] for path in long - set(LONG_MODULES)}
     assert set(LONG_MODULES) <= long, "modules that are listed as long but are not"

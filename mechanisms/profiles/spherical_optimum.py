@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy import optimize
 
@@ -16,6 +18,8 @@ TOLERANCE = 1e-4
 _SECANT_STEPS = 12
 
 
+# A study asks for one budget again and again: each search takes a second.
+@lru_cache(maxsize=64)
 def optimal_shape(
     epsilon: float, delta: float, *, dimension: int, sensitivity: float
 ) -> SphericalProfile:

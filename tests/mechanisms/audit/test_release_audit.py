@@ -49,7 +49,9 @@ def black_box(tmp_path, monkeypatch):
 
 
 def run(module, function, pair, *arguments, samples=1000):
-    return main(["audit", f"{module}:{function}", "--pair", pair, "--samples", f"{samples}", *arguments])
+    return main(
+        ["audit", f"{module}:{function}", "--pair", pair, "--samples", f"{samples}", *arguments]
+    )
 
 
 def test_a_false_claim_is_refuted(black_box, capsys):
@@ -68,7 +70,10 @@ def test_a_true_claim_is_not_refuted_and_not_called_proven(black_box, capsys):
 
 def test_bounds_stay_below_the_truth(black_box, capsys):
     module, pair = black_box
-    assert run(module, "laplace", pair, "--epsilon", "1", "--delta", "0.1", "--json", samples=4000) == 0
+    assert (
+        run(module, "laplace", pair, "--epsilon", "1", "--delta", "0.1", "--json", samples=4000)
+        == 0
+    )
     found = json.loads(capsys.readouterr().out)
     # delta(1) = 1 - e^((1 - 2) / 2) for Laplace noise of epsilon 2.
     assert 0.25 < found["delta_lower"] < 1 - np.exp(-0.5)
