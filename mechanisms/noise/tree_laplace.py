@@ -75,8 +75,8 @@ class TreeLaplace(Noise):
         largest = max(math.prod(kind) for kind in kinds)
         if largest > LARGEST_SUBTREE:
             raise Unsupported(
-                f"has no moments of the loss beyond the mean for subtrees of more than "
-                f"{LARGEST_SUBTREE} cells, here {largest}; expected_loss() is exact at any size"
+                f"has moments of the loss beyond the mean only for subtrees of at most "
+                f"{LARGEST_SUBTREE} cells, got {largest}; expected_loss() is exact at any size"
             )
         cumulants = sum(copies * self._subtree_cumulants(kind) for kind, copies in kinds.items())
         return LossMoments(tuple(float(k) for k in cumulants))

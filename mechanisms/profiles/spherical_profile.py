@@ -22,6 +22,7 @@ distance s dominates, and so do its compositions (Zhu, Dong and Wang 2022, Theor
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -117,13 +118,15 @@ class SphericalProfile(PrivacyProfile):
         )
 
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
-        estimate = spherical_integral.log_delta(self._noise, epsilon.ravel())
+        estimate = _estimate(self._noise, epsilon.tobytes())
         survival = np.exp(np.minimum(estimate.log_survival, 0.0))
         return np.where(epsilon < self.largest_loss, survival.reshape(epsilon.shape), 0.0)
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         flat = epsilon.ravel()
-        value, error, log_survival = spherical_integral.log_delta(self._noise, flat)
+        estimate = _estimate(self._noise, flat.tobytes())
+        value, error = estimate.log_delta.copy(), estimate.relative_error.copy()
+        log_survival = estimate.log_survival
         value[flat >= self.largest_loss] = -np.inf
         error[~np.isfinite(value)] = 0.0
         # -d log delta / d epsilon = P(L > epsilon) / delta - 1: how much one ulp in epsilon moves.
@@ -136,6 +139,12 @@ class SphericalProfile(PrivacyProfile):
         upper[~seen & (flat < self.largest_loss)] = spherical_integral.LOG_LEFT_OUT
         value = np.minimum(value, upper)
         return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
+
+
+# A composition asks for delta and for P(L > epsilon) at the same points: seconds of quadrature.
+@lru_cache(maxsize=4)
+def _estimate(noise: spherical_angle.Spherical, epsilon: bytes) -> spherical_integral.Estimate:
+    return spherical_integral.log_delta(noise, np.frombuffer(epsilon))
 
 
 def radius_moment(order: float, *, shape: float, power: float, scale: float) -> float:
