@@ -214,11 +214,11 @@ def exact_factor(published: Mechanism) -> float:
     if profile is None:
         raise Unsupported("has no exact profile, hence no exact calibration")
     if slack := published.slack():
-        raise Unsupported(f"has no exact calibration here: {slack}")
+        raise Unsupported(f"has no exact calibration: {slack}")
     try:
         return profile.scale_factor(published.budget.epsilon, published.budget.delta)
     except ValueError as reason:
-        raise Unsupported(f"has no exact calibration here: {reason}") from reason
+        raise Unsupported(f"has no exact calibration: {reason}") from reason
 
 
 def _unknown_option(cls: type[Mechanism], name: str) -> str:

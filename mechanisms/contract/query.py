@@ -13,7 +13,7 @@ STRUCTURES = ("records", "gram")
 class Unsupported(Exception):
     """A mechanism cannot serve this query or budget.
 
-    The message is the reason as a predicate of the mechanism: "needs delta > 0: ...", "has no exact
+    The message is the reason as a predicate of the mechanism: "needs delta > 0, ...", "has no exact
     calibration: ...". The command line prints "KEY is unsupported here: it REASON"; studies store
     the reason as the message of a row with status ``unsupported``.
     """

@@ -8,7 +8,7 @@ from mechanisms.contract.query import Budget, Query, Unsupported
 def require_delta(budget: Budget) -> None:
     """Raise Unsupported unless delta > 0."""
     if budget.delta == 0:
-        raise Unsupported("needs delta > 0: its guarantee is approximate, never pure")
+        raise Unsupported("needs delta > 0, because its guarantee is approximate")
 
 
 def require_dimensions(query: Query) -> None:

@@ -52,7 +52,7 @@ class Noise(ABC):
         """Why `profile` is only an upper bound for the worst pair, or None if it is exact.
 
         An upper bound can prove a claim, but cannot refute one and has no exact calibration. The
-        reason completes "has no exact calibration here: ...".
+        reason completes "has no exact calibration: ...".
         """
         return None
 

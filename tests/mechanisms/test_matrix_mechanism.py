@@ -224,11 +224,11 @@ def test_parameters_have_defaults_where_they_are_used():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"width": 2}, "option width is for the workload width only"),
-        ({"workload": "prefix", "width": 2}, "option width is for the workload width only"),
-        ({"workload": "width", "seed": 0}, "option seed is for the workload random-range only"),
-        ({"workload": np.eye(6), "queries": 5}, "option queries is for the workload random-range"),
-        ({"workload": ["width", "prefix"], "seed": 1}, "option seed is for"),
+        ({"width": 2}, "option width applies to the workload width only"),
+        ({"workload": "prefix", "width": 2}, "option width applies to the workload width only"),
+        ({"workload": "width", "seed": 0}, "option seed applies to the workload random-range only"),
+        ({"workload": np.eye(6), "queries": 5}, "option queries applies to the workload random-range"),
+        ({"workload": ["width", "prefix"], "seed": 1}, "option seed applies to"),
     ],
 )
 def test_a_parameter_of_another_workload_is_refused(key, options, words):
