@@ -3,7 +3,7 @@
 Two discretisations of the loss L of one release enclose the truth. With nodes
 0 <= e_0 < ... < e_n, mirrored to the negative side by the symmetry of the pair:
 
-- above: the profile is convex in e^epsilon, so joining its values at the nodes by chords gives
+- above: the profile is convex in e^epsilon, so that chords between its values at the nodes are
   the profile of a worse pair (connect the dots, Doroshenko et al. 2022, Algorithm 1);
 - below: merging all outputs whose loss lies between two nodes is post-processing; the cell then
   has loss log P(cell) / Q(cell), and gives a better pair.
@@ -100,7 +100,9 @@ class ComposedProfile(PrivacyProfile):
         largest = self.base.largest_loss
         top = float(self.base.epsilon(_CUT / self.times).upper)
         if not np.isfinite(top):
-            raise ValueError(f"{self.base} keeps an infinite loss, which cannot be composed here")
+            raise ValueError(
+                f"{self.base} has an infinite loss, which cannot be composed numerically"
+            )
         # A largest loss that close may be an atom, which has to lie within the grid.
         top = float(largest) if top > 0.999 * largest else top
         # The composed loss spreads like sqrt(times): a coarser grid keeps the FFT affordable.
