@@ -10,7 +10,7 @@ from experiments.contract.study import Variant
 from learning.federated.upload_budgets import Spent, Uploads, joint_profile
 from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
 from mechanisms.accounting import kairouz
-from mechanisms.accounting.composition import ComposedProfile
+from mechanisms.profiles.composition import ComposedProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 from mechanisms.profiles.product_profiles import LaplaceProfile
 from papers.box_query import box_query
