@@ -4,7 +4,7 @@ min_version("9.27")
 
 
 # A --configfile stands alone: merged with the default one it would inherit keys unasked.
-if "experiments" not in config:
+if not workflow.overwrite_configfiles:
 
     configfile: "config/quick.yaml"
 

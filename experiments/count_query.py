@@ -15,25 +15,28 @@ water. The number of the window's pickups that this loses is in the results.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import BeforeValidator, Field
 
 from datasets import load as load_dataset
 from datasets.loaders import city
 from experiments.contract.columns import COLUMN, ROW
-from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
-    ConfigError,
-    Setting,
-    checked_mapping,
-    integer,
-    mapping_of,
-    number,
-    positive,
+    MOST_TRIALS,
+    ByMechanism,
+    Count,
+    Disallowed,
+    Number,
+    Positive,
+    Section,
+    Words,
 )
 from experiments.contract.study import (
     Names,
@@ -41,6 +44,7 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
+from experiments.contract.study_settings import StudySettings
 from mechanisms import AdditiveMechanism, Budget
 from papers.r1smg2024 import count_query
 
@@ -65,69 +69,69 @@ METRICS = {
 }
 MAPS = ("released_count",)
 
-_BOX = {
-    "south": Setting("a latitude in [-90, 90]", number(-90, 90), "southern edge, degrees"),
-    "north": Setting("a latitude in [-90, 90]", number(-90, 90), "northern edge, degrees"),
-    "west": Setting("a longitude in [-180, 180]", number(-180, 180), "western edge, degrees"),
-    "east": Setting("a longitude in [-180, 180]", number(-180, 180), "eastern edge, degrees"),
-}
 
-
-def _box_in(experiment: str) -> Callable[[object], dict[str, float]]:
-    """The check of a bounding box, which names the experiment in its errors."""
-    path = f"experiments.{experiment}.bounding_box"
-
-    def convert(value):
-        box = checked_mapping(path, value, _BOX)
-        if not (box["south"] < box["north"] and box["west"] < box["east"]):
-            raise ConfigError(
-                f"config key {path} must have south < north and west < east, got {box}"
-            )
-        return box
-
-    return convert
-
-
-def _time(value) -> str:
+def _time(value: object) -> str:
     """The time in ISO form; YAML reads one without quotes as a datetime."""
     if not isinstance(value, str | datetime):
-        raise TypeError
-    moment = np.datetime64(value, "s")
+        raise ValueError
+    try:
+        moment = np.datetime64(value, "s")
+    except ValueError:
+        raise ValueError from None
     if np.isnat(moment):
         raise ValueError
     return str(moment)
 
 
-def map_settings(experiment: str) -> dict[str, Setting]:
-    """The settings of `map_counts`, for the experiment that has them."""
-    return {
-        "bounding_box": Setting(
-            "south < north, west < east",
-            _box_in(experiment),
-            "edges of the Uber map, degrees; the simulated city has its own",
-        ),
-        "cells_per_side": Setting("a whole number >= 1", integer(1), "cells per axis", 89),
-        "start": Setting("a time", _time, "first second of the window", "2014-04-01T00:11:00"),
-        "end": Setting("a time", _time, "last second of the window", "2014-04-03T23:57:00"),
-        "city_pickups": Setting(
-            "a whole number >= 1", integer(1), "pickups of the simulated city", 50_000
-        ),
-    }
+Moment = Annotated[
+    str, BeforeValidator(_time), Words("a time such as 2014-04-01T00:11:00", "times")
+]
+Latitude = Annotated[Number, Field(ge=-90, le=90)]
+Longitude = Annotated[Number, Field(ge=-180, le=180)]
 
 
-SETTINGS = (
-    EPSILONS
-    | map_settings(NAME)
-    | {
-        "trials": Setting("a whole number >= 1", integer(1), "releases per grid point", 100),
-        "rectangles": Setting("a whole number >= 1", integer(1), "random rectangle queries", 200),
-        "map_epsilons": Setting(
-            "a mapping from mechanisms (and default) to a number > 0",
-            mapping_of(positive),
-            "epsilon at which the first trial's whole map is kept, for Figures 4 and 5",
-        ),
-    }
-)
+class BoundingBox(Section):
+    """Edges of a map in degrees."""
+
+    south: Latitude = Field(description="southern edge, degrees")
+    north: Latitude = Field(description="northern edge, degrees")
+    west: Longitude = Field(description="western edge, degrees")
+    east: Longitude = Field(description="eastern edge, degrees")
+
+    def check(self) -> None:
+        """Raise Disallowed for a box without area."""
+        if self.south >= self.north:
+            raise Disallowed("north", f"north of the southern edge {self.south:g}", self.north)
+        if self.west >= self.east:
+            raise Disallowed("east", f"east of the western edge {self.west:g}", self.east)
+
+
+class MapSettings(StudySettings):
+    """The settings of `map_counts`."""
+
+    bounding_box: BoundingBox = Field(
+        description="edges of the Uber map, degrees; the simulated city has its own"
+    )
+    cells_per_side: Count = Field(89, le=4096, description="cells per axis")
+    start: Moment = Field("2014-04-01T00:11:00", description="first second of the window")
+    end: Moment = Field("2014-04-03T23:57:00", description="last second of the window")
+    city_pickups: Count = Field(50_000, description="pickups of the simulated city")
+
+    def check(self) -> None:
+        """Raise Disallowed for a window that ends before it starts."""
+        if np.datetime64(self.end) < np.datetime64(self.start):
+            raise Disallowed("end", f"a time from {self.start} on", self.end)
+
+
+class Settings(EpsilonGrid, MapSettings):
+    """Settings of this study."""
+
+    trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
+    rectangles: Count = Field(200, description="random rectangle queries")
+    map_epsilons: ByMechanism[Positive] = Field(
+        description="epsilon at which the first trial's whole map is kept, for Figures 4 and 5; "
+        "`default`: of all other mechanisms"
+    )
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,7 @@ def map_counts(
     """Counts (k, k) of the pickups in the window, and the cells known to be empty.
 
     Args:
-        settings: Those of `map_settings`.
+        settings: Those of `MapSettings`.
         source: "city", which is drawn from a seed of `names`, or "uber".
     """
     side = settings["cells_per_side"]

@@ -22,18 +22,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
 from experiments.contract.columns import EPOCH, Coordinate
 from experiments.contract.settings import (
-    ConfigError,
-    Setting,
-    integer,
-    list_of,
-    mapping_of,
-    number,
-    one_of,
-    positive,
-    require_entries,
+    MOST_TRIALS,
+    ByDataset,
+    Count,
+    Disallowed,
+    Distinct,
+    Positive,
+    Share,
 )
 from experiments.contract.study import (
     Names,
@@ -45,8 +44,8 @@ from experiments.contract.study import (
 from learning.descent_metrics import DESCENT_METRICS
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled as data
-from learning.training.clipping import RULES, Clipping
-from learning.training.device import DEVICE, THREADS
+from learning.training.clipping import Clipping
+from learning.training.device import OnDevice
 from mechanisms import Budget, Mechanism
 
 NAME = "dpsgd"
@@ -61,52 +60,30 @@ METRICS = DESCENT_METRICS | {
     "canary_true_positive_rate": "releases with the canary above the threshold, of all",
 }
 SPLITS_TRIALS = True
+# False positive rates at which the canary is tested.
+CANARY_RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)
 
 
-SETTINGS = {
-    "budgets": Setting(
-        "a mapping from data sets to lists of numbers > 0",
-        mapping_of(list_of(positive)),
-        "total epsilon of a run",
-    ),
-    "delta": Setting("a number in (0, 1)", number(1e-300, 1 - 1e-16), "total delta"),
-    "slack": Setting("a number in (0, delta)", positive, "delta' of r1smg2024 eq. (16)", 1e-10),
-    "epochs": Setting(
-        "a mapping from data sets to whole numbers >= 1", mapping_of(integer(1)), "epochs of a run"
-    ),
-    "batch": Setting("a whole number >= 1", integer(1), "expected records per step", 256),
-    "records": Setting(
-        "a mapping from data sets to whole numbers >= 1",
-        mapping_of(integer(1)),
-        "training records kept, drawn at random; all where absent",
-        {},
-    ),
-    "learning_rate": Setting("a number > 0", positive, "of plain gradient descent", 0.15),
-    "clipping": Setting("l2 or linf", one_of(*RULES), "rule for single gradients", "l2"),
-    "clipping_bound": Setting("a number > 0", positive, "norm that gradients are clipped to", 1.0),
-    "trials": Setting("a whole number >= 1", integer(1), "runs per budget", 1),
-    "canary_samples": Setting(
-        "a whole number >= 1", integer(1), "releases with and without the canary", 400_000
-    ),
-    "canary_rates": Setting(
-        "a list of numbers in [0, 1]",
-        list_of(number(0, 1)),
-        "false positive rates at which the canary is tested",
-        [1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3],
-    ),
-    "threads": THREADS,
-    "device": DEVICE,
-}
+class Settings(OnDevice):
+    """Settings of this study."""
 
+    budgets: ByDataset[Distinct[Positive]] = Field(description="total epsilon of a run")
+    delta: Share = Field(description="total delta")
+    slack: Positive = Field(1e-10, description="delta' of r1smg2024 eq. (16)")
+    epochs: ByDataset[Count] = Field(description="epochs of a run")
+    batch: Count = Field(256, description="expected records per step")
+    records: ByDataset[Count] = Field(
+        {}, description="training records kept, drawn at random; all by default"
+    )
+    learning_rate: Positive = Field(0.15, description="learning rate of plain gradient descent")
+    clipping_bound: Positive = Field(1.0, description="l2 norm that gradients are clipped to")
+    trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget")
+    canary_samples: Count = Field(400_000, description="releases with and without the canary")
 
-def check(settings: dict) -> None:
-    """Raise ConfigError unless every data set has budgets and epochs, and slack < delta."""
-    require_entries(NAME, settings, "budgets", "epochs")
-    if settings["slack"] >= settings["delta"]:
-        raise ConfigError(
-            "config key experiments.dpsgd.slack must be below delta, got "
-            f"{settings['slack']:g} and {settings['delta']:g}"
-        )
+    def check(self) -> None:
+        """Raise Disallowed unless slack < delta."""
+        if self.slack >= self.delta:
+            raise Disallowed("slack", f"below delta, {self.delta:g}", self.slack)
 
 
 @dataclass(frozen=True)
@@ -120,7 +97,7 @@ class Problem:
     @property
     def clipping(self) -> Clipping:
         """The clipping rule of the config."""
-        return Clipping(rule=self.settings["clipping"], bound=self.settings["clipping_bound"])
+        return Clipping(bound=self.settings["clipping_bound"])
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
@@ -174,7 +151,6 @@ def measure(
         epochs=epochs,
         learning_rate=problem.settings["learning_rate"],
         clipping=None if mechanism.guarantee == "none" else problem.clipping,
-        threads=problem.settings["threads"],
         device=problem.settings["device"],
     )
     network = TUTORIALS[problem.dataset]
@@ -188,7 +164,7 @@ def _canary(mechanism: Mechanism, settings: dict, seed: int) -> Iterator[Value]:
     if profile is None:
         return
     rng, count = np.random.default_rng(seed), settings["canary_samples"]
-    rates = np.array(settings["canary_rates"])
+    rates = np.array(CANARY_RATES)
     absent = profile.sample_losses(rng, count, reverse=True)
     thresholds = np.quantile(absent, 1 - rates, method="higher")
     for metric, reverse in (

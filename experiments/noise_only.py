@@ -23,16 +23,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
 from experiments.contract.columns import Coordinate
-from experiments.contract.grid import EPSILONS, points_over
+from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
-    Setting,
-    integer,
-    list_of,
-    number,
-    positive,
-    shape,
+    Count,
+    Delta,
+    Distinct,
+    Positive,
+    Shape,
 )
 from experiments.contract.study import (
     Names,
@@ -73,24 +73,26 @@ METRICS = {
     "calibrate_seconds": "wall-clock seconds to calibrate",
     "draw_seconds": "wall-clock seconds of one draw",
 }
-SETTINGS = EPSILONS | {
-    "sizes": Setting("shapes as 10x10", list_of(shape), "shapes of fixed-sensitivity"),
-    "growth_shapes": Setting("shapes as 10x10", list_of(shape), "shapes of growing-sensitivity"),
-    "growth_epsilon": Setting("a number > 0", positive, "epsilon of the two others"),
-    "growth_delta": Setting("a number in [0, 1)", number(0, 1 - 1e-16), "their delta"),
-    "gradient_shapes": Setting("shapes as 120x400", list_of(shape), "shapes that are timed"),
-    "trials": Setting("a whole number >= 2", integer(2), "draws per grid point, at most", 1000),
-    "largest_draw": Setting(
-        "a whole number >= 1", integer(1), "numbers drawn per grid point, at most", 20_000_000
-    ),
-    "timed_draws": Setting("a whole number >= 1", integer(1), "timed draws per shape", 10),
-    "tail_factors": Setting(
-        "a list of numbers > 0", list_of(positive), "k in P(L > k E L)", [2.0, 5.0, 10.0]
-    ),
-    "quantiles": Setting(
-        "a list in [0, 1]", list_of(number(0, 1)), "quantiles of L", [0.05, 0.5, 0.95, 0.99]
-    ),
-}
+# k in P(L > k E L), and the probabilities of the quantiles of L.
+TAIL_FACTORS = (2.0, 5.0, 10.0)
+QUANTILES = (0.05, 0.5, 0.95, 0.99)
+# The noise is all that this study looks at.
+NEEDS = "additive"
+
+
+class Settings(EpsilonGrid):
+    """Settings of this study."""
+
+    sizes: Distinct[Shape] = Field(description="shapes of fixed-sensitivity")
+    growth_shapes: Distinct[Shape] = Field(description="shapes of growing-sensitivity")
+    growth_epsilon: Positive = Field(
+        description="epsilon of growing-sensitivity and gradient-shapes"
+    )
+    growth_delta: Delta = Field(description="their delta")
+    gradient_shapes: Distinct[Shape] = Field(description="shapes of gradient-shapes")
+    trials: Count = Field(1000, ge=2, description="draws per grid point, at most")
+    largest_draw: Count = Field(20_000_000, description="numbers drawn per grid point, at most")
+    timed_draws: Count = Field(10, description="timed draws per shape")
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
@@ -149,9 +151,9 @@ def _exact(mechanism: AdditiveMechanism, settings: dict) -> Iterator[Value]:
         return
     for metric in ("raw_kurtosis", "raw_skewness", "central_kurtosis", "central_skewness"):
         yield Value(metric, getattr(loss, metric))
-    tails = mechanism.noise.loss_survival(np.array(settings["tail_factors"]) * loss.mean)
+    tails = mechanism.noise.loss_survival(np.array(TAIL_FACTORS) * loss.mean)
     if tails is not None:
-        for factor, tail in zip(settings["tail_factors"], tails, strict=True):
+        for factor, tail in zip(TAIL_FACTORS, tails, strict=True):
             yield Value("tail_exact", tail, at={"factor": factor})
 
 
@@ -163,11 +165,11 @@ def _sampled(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterato
     yield Value("sampled_trials", float(trials))
     yield Value("sampled_loss", mean, seed=seed)
     yield Value("sampled_loss_error", losses.std(ddof=1) / math.sqrt(trials), seed=seed)
-    for quantile in settings["quantiles"]:
+    for quantile in QUANTILES:
         yield Value(
             "sampled_quantile", np.quantile(losses, quantile), at={"quantile": quantile}, seed=seed
         )
-    for factor in settings["tail_factors"]:
+    for factor in TAIL_FACTORS:
         tail = np.mean(losses > factor * mechanism.expected_loss())
         yield Value("tail_sampled", tail, at={"factor": factor}, seed=seed)
 

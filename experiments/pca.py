@@ -35,11 +35,16 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
 from datasets.loaders import boids, swarm
 from experiments import linear_svm
-from experiments.contract.grid import EPSILONS, points_over
-from experiments.contract.settings import ConfigError, Setting, integer
+from experiments.contract.grid import EpsilonGrid, points_over
+from experiments.contract.settings import (
+    MOST_TRIALS,
+    Count,
+    Disallowed,
+)
 from experiments.contract.study import (
     Names,
     Point,
@@ -67,27 +72,25 @@ METRICS = {
     "calibrate_seconds": "wall-clock seconds to calibrate",
     "release_seconds": "wall-clock seconds of one release",
 }
-SETTINGS = EPSILONS | {
-    "components": Setting(
-        "a whole number >= 1", integer(1), "first components that the classifier sees", 20
-    ),
-    "trials": Setting("a whole number >= 1", integer(1), "releases per grid point", 10),
-    "boids": Setting(
-        "a whole number >= 2", integer(2), "boids of a simulated group, 12 features each", 20
-    ),
-    "groups": Setting("a whole number >= 10", integer(10), "simulated groups", 2000),
-}
 TRAINING_SHARE = 0.6
 
 
-def check(settings: dict) -> None:
-    """Raise ConfigError unless there are as many features as components."""
-    features = boids.FEATURES * settings["boids"]
-    if "boids" in settings["datasets"] and settings["components"] > features:
-        raise ConfigError(
-            f"config key experiments.pca.components must be at most {features}, the features of "
-            f"{settings['boids']} boids, got {settings['components']}"
-        )
+class Settings(EpsilonGrid):
+    """Settings of this study."""
+
+    components: Count = Field(20, description="first components that the classifier sees")
+    trials: Count = Field(10, le=MOST_TRIALS, description="releases per grid point")
+    boids: Count = Field(
+        20, ge=2, le=1000, description="boids of a simulated group, 12 features each"
+    )
+    groups: Count = Field(2000, ge=10, description="simulated groups")
+
+    def check(self) -> None:
+        """Raise Disallowed unless there are as many features as components."""
+        features = boids.FEATURES * self.boids
+        if "boids" in self.datasets and self.components > features:
+            allowed = f"at most {features}, the features of {self.boids} boids"
+            raise Disallowed("components", allowed, self.components)
 
 
 @dataclass(frozen=True)

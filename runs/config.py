@@ -4,95 +4,82 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
+from pydantic import Field
+from pydantic_core import PydanticUndefined
 
 from experiments.contract.settings import (
-    REQUIRED,
     ConfigError,
-    Setting,
-    boolean,
-    checked_mapping,
-    integer,
-    list_of,
-    mapping_of,
-    name,
-    optional,
-    positive,
-    text,
+    Distinct,
+    Name,
+    Positive,
+    Section,
+    Text,
+    Whole,
+    Words,
+    read_settings,
     unknown_key,
+    words_of,
 )
 from experiments.contract.study import all_experiments
-from mechanisms import UnknownMechanism, all_mechanisms, get_mechanism
-from mechanisms.contract.mechanism import CALIBRATIONS
+from experiments.contract.study_settings import StudySettings, Surroundings
+from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
+from runs.yaml_file import read_yaml
 
-RUN = {
-    "run": Setting("a file name", name, "name of the run; results go to results/<run>/"),
-    "seed": Setting("a whole number >= 0", integer(0), "base seed of every draw", 0),
-    "strict": Setting(
-        "true or false", boolean, "fail the run when any row has status error or timeout", False
-    ),
-}
-DATA = {
-    "folder": Setting("a path", text, "where downloaded files are kept", "data"),
-    "mirror": Setting(
-        "null, a folder or a URL",
-        optional(text),
-        "tried before the official addresses; the environment variable DATA_MIRROR wins",
+
+class Data(Section):
+    """Where data come from."""
+
+    folder: Annotated[Text, Words("a path", "paths")] = Field(
+        "data", description="where downloaded files are kept"
+    )
+    mirror: Annotated[Text, Words("a folder or a URL", "folders or URLs")] | None = Field(
         None,
-    ),
-}
-LIMITS = {
-    "seconds": Setting("a number > 0", positive, "hard wall-clock limit of one cell", 3600.0),
-    "memory_gib": Setting("a number > 0", positive, "resident memory limit of one cell", 2.0),
-}
-VARIANT = {
-    "use": Setting("a mechanism's key or module:Class", text, "the mechanism"),
-    "options": Setting("a mapping", mapping_of(lambda value: value), "its options", {}),
-}
-COMMON = {
-    "datasets": Setting("a list of data sets of the experiment", list_of(name), "data sets"),
-    "mechanisms": Setting(
-        'a list of mechanisms and variants, or "all"',
-        lambda value: value if value == "all" else list_of(name)(value),
-        "mechanisms to run; all: every one in mechanisms/ and every variant",
-        "all",
-    ),
-    "mechanisms_for": Setting(
-        "a mapping from data sets to lists of mechanisms and variants",
-        mapping_of(list_of(name)),
-        "mechanisms of data sets that have not all of them",
-        {},
-    ),
-    "calibrations": Setting(
-        f"a list out of {', '.join(CALIBRATIONS)}",
-        list_of(name),
-        "calibrations",
-        list(CALIBRATIONS),
-    ),
-    "calibrations_for": Setting(
-        "a mapping from mechanisms to lists of calibrations",
-        mapping_of(list_of(name)),
-        "calibrations of mechanisms that have not all of them",
-        {},
-    ),
-    "split_trials": Setting(
-        "true or false",
-        boolean,
-        "a job for every trial, where an experiment trains networks; for a cluster",
-        False,
-    ),
-}
+        description="tried before the official addresses; the environment variable DATA_MIRROR "
+        "takes precedence",
+    )
+
+
+class Limits(Section):
+    """Limits of one cell; beyond them its remaining grid points become rows that say so."""
+
+    seconds: Positive = Field(3600.0, description="wall-clock seconds of one cell")
+    memory_gib: Positive = Field(2.0, description="resident memory of one cell, GiB")
+
+
+class VariantSettings(Section):
+    """A mechanism with options, under a name of its own."""
+
+    use: Annotated[Text, Words("a mechanism's key or module:Class", "mechanisms")] = Field(
+        description="the mechanism"
+    )
+    options: dict[Name, Any] = Field({}, description="its options")
+
+
+class RunSettings(Section):
+    """The keys of a config."""
+
+    run: Annotated[
+        Name, Words("a file name of lower-case letters, digits, - and _", "file names")
+    ] = Field(description="name of the run; results go to results/<run>/")
+    seed: Whole = Field(0, ge=0, description="base seed of every draw")
+    strict: bool = Field(False, description="fail the run when any row has status error or timeout")
+    data: Data = Field(Data(), description="where data come from")
+    limits: Limits = Field(Limits(), description="limits of one cell")
+    variants: dict[Name, VariantSettings] = Field({}, description="mechanisms with options")
+    sets: dict[Name, Distinct[Text]] = Field(
+        {}, description="names for lists of mechanisms and variants, for use in `mechanisms`"
+    )
+    experiments: Annotated[
+        dict[str, Any], Words("a mapping from studies to their settings", "mappings")
+    ] = Field(min_length=1, description="the studies to run, with their settings")
 
 
 def read_config(path: Path | str) -> dict[str, Any]:
     """Read and check a YAML file; see `check_config`."""
-    try:
-        config = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise ConfigError(f"cannot read the config {path}: {error}") from None
-    return check_config(config)
+    return check_config(read_yaml(path))
 
 
 def check_config(config: Any) -> dict[str, Any]:
@@ -101,122 +88,75 @@ def check_config(config: Any) -> dict[str, Any]:
     Raises:
         ConfigError: Names the path of the key, the value, what is allowed and the nearest name.
     """
-    if not isinstance(config, dict):
-        raise ConfigError(f"the config must be a mapping, got {config!r}")
-    sections = {"data", "limits", "variants", "experiments"}
-    for key in config:
-        if key not in RUN and key not in sections:
-            raise ConfigError(unknown_key("", key, [*RUN, *sorted(sections)]))
-    checked = checked_mapping("", {k: v for k, v in config.items() if k in RUN}, RUN)
-    checked["data"] = checked_mapping("data", config.get("data", {}), DATA)
-    checked["data"]["mirror"] = os.environ.get("DATA_MIRROR") or checked["data"]["mirror"]
-    checked["limits"] = checked_mapping("limits", config.get("limits", {}), LIMITS)
-    checked["variants"] = _variants(config.get("variants", {}))
-    wanted = config.get("experiments")
-    if not isinstance(wanted, dict) or not wanted:
-        raise ConfigError(f"config key experiments must be a non-empty mapping, got {wanted!r}")
+    run = read_settings(RunSettings, config, "")
+    checked = run.model_dump()
+    checked["data"]["mirror"] = os.environ.get("DATA_MIRROR") or run.data.mirror
+    available = all_mechanisms() | _variants(run.variants)
+    for name, members in run.sets.items():
+        if name in available:
+            raise ConfigError(f"config key sets.{name} is already the name of a mechanism")
+        for member in members:
+            if member not in available:
+                raise ConfigError(unknown_key(f"sets.{name}", member, available))
     known = all_experiments()
-    checked["experiments"] = {}
-    for experiment, settings in wanted.items():
-        if experiment not in known:
-            raise ConfigError(unknown_key("experiments", experiment, known))
-        checked["experiments"][experiment] = _experiment(
-            known[experiment], settings, checked["variants"]
-        )
+    for name, settings in run.experiments.items():
+        if name not in known:
+            raise ConfigError(unknown_key("experiments", name, known))
+        near = Surroundings(study=known[name], available=available, sets=run.sets)
+        path = f"experiments.{name}"
+        checked["experiments"][name] = read_settings(
+            known[name].Settings, settings, path, near
+        ).model_dump()
     return checked
 
 
-def _variants(variants: Any) -> dict[str, dict]:
-    if not isinstance(variants, dict):
-        raise ConfigError(f"config key variants must be a mapping, got {variants!r}")
-    checked = {}
-    for variant, value in variants.items():
-        path = f"variants.{variant}"
-        try:
-            name(variant)
-        except ValueError:
-            raise ConfigError(
-                f"config key {path} must be a name of lower-case letters, digits, - and _"
-            ) from None
-        if variant in all_mechanisms():
+def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]]:
+    """The mechanism behind every variant, its options checked."""
+    found = {}
+    for name, variant in variants.items():
+        path = f"variants.{name}"
+        if name in all_mechanisms():
             raise ConfigError(f"config key {path} is already the key of a mechanism")
-        checked[variant] = checked_mapping(path, value, VARIANT)
-        _check_options(path, checked[variant])
-    return checked
-
-
-def _check_options(path: str, variant: dict) -> None:
-    try:
-        known = get_mechanism(variant["use"]).options
-    except (UnknownMechanism, TypeError) as error:
-        raise ConfigError(f"config key {path}.use: {error}") from None
-    for option, value in variant["options"].items():
-        if option not in known:
-            raise ConfigError(unknown_key(f"{path}.options", option, known))
         try:
-            known[option].check(f"{path}.options.{option}", value)
-        except ValueError as error:
-            raise ConfigError(str(error)) from None
-
-
-def _experiment(experiment, settings: Any, variants: dict) -> dict[str, Any]:
-    path = f"experiments.{experiment.NAME}"
-    checked = checked_mapping(path, settings, COMMON | experiment.SETTINGS)
-    for dataset in checked["datasets"]:
-        if dataset not in experiment.DATASETS:
-            raise ConfigError(unknown_key(f"{path}.datasets", dataset, experiment.DATASETS))
-    for calibration in checked["calibrations"]:
-        if calibration not in CALIBRATIONS:
-            raise ConfigError(unknown_key(f"{path}.calibrations", calibration, CALIBRATIONS))
-    for mechanism, calibrations in checked["calibrations_for"].items():
-        for calibration in calibrations:
-            if calibration not in checked["calibrations"]:
-                here = f"{path}.calibrations_for.{mechanism}"
-                raise ConfigError(unknown_key(here, calibration, checked["calibrations"]))
-    available = [*all_mechanisms(), *variants]
-    if checked["mechanisms"] == "all":
-        checked["mechanisms"] = available
-    for mechanism in checked["mechanisms"]:
-        if mechanism not in available:
-            raise ConfigError(unknown_key(f"{path}.mechanisms", mechanism, available))
-    for dataset, mechanisms in checked["mechanisms_for"].items():
-        here = f"{path}.mechanisms_for"
-        if dataset not in checked["datasets"]:
-            raise ConfigError(unknown_key(here, dataset, checked["datasets"]))
-        for mechanism in mechanisms:
-            if mechanism not in checked["mechanisms"]:
-                raise ConfigError(
-                    unknown_key(f"{here}.{dataset}", mechanism, checked["mechanisms"])
-                )
-    for setting, others in (
-        ("epsilons_for", []),
-        ("calibrations_for", []),
-        ("map_epsilons", ["default"]),
-    ):
-        for mechanism in checked.get(setting, {}):
-            if mechanism not in [*available, *others]:
-                raise ConfigError(unknown_key(f"{path}.{setting}", mechanism, available + others))
-    if checked["split_trials"] and not getattr(experiment, "SPLITS_TRIALS", False):
-        raise ConfigError(
-            f"config key {path}.split_trials: trials of {experiment.NAME} are quick and stay in "
-            "one job; leave it out"
-        )
-    if hasattr(experiment, "check"):
-        experiment.check(checked)
-    return checked
+            found[name] = get_mechanism(variant.use)
+        except (UnknownMechanism, TypeError) as error:
+            raise ConfigError(f"config key {path}.use: {error}") from None
+        known = found[name].options
+        for option, value in variant.options.items():
+            if option not in known:
+                raise ConfigError(unknown_key(f"{path}.options", option, known))
+            try:
+                known[option].check(f"{path}.options.{option}", value)
+            except ValueError as error:
+                raise ConfigError(str(error)) from None
+    return found
 
 
 def describe_keys() -> str:
     """Every key as Markdown: what config/README.md shows."""
-    sections = {"": RUN, "data.": DATA, "limits.": LIMITS, "variants.<name>.": VARIANT}
-    sections["experiments.<experiment>."] = COMMON
-    for experiment, module in all_experiments().items():
-        sections[f"experiments.{experiment}."] = module.SETTINGS
+    common = set(StudySettings.model_fields)
     lines = ["| key | allowed | default | meaning |", "| --- | --- | --- | --- |"]
-    for prefix, settings in sections.items():
-        for key, setting in settings.items():
-            default = "required" if setting.default is REQUIRED else f"`{setting.default!r}`"
-            lines.append(
-                f"| `{prefix}{key}` | {setting.allowed} | {default} | {setting.description} |"
-            )
+    sections = {"": RunSettings, "data.": Data, "limits.": Limits}
+    sections |= {"variants.<name>.": VariantSettings, "experiments.<study>.": StudySettings}
+    for prefix, model in sections.items():
+        lines += _rows(prefix, model, skipped=("data", "limits", "variants", "experiments"))
+    for name, study in all_experiments().items():
+        lines += _rows(f"experiments.{name}.", study.Settings, skipped=common)
     return "\n".join(lines)
+
+
+def _rows(prefix: str, model: type[Section], skipped) -> list[str]:
+    rows = []
+    for key, field in model.model_fields.items():
+        if key not in skipped:
+            default = field.default
+            shown = "required" if default is PydanticUndefined else f"`{yaml_text(default)}`"
+            allowed = words_of(field.annotation, field.metadata).one
+            rows.append(f"| `{prefix}{key}` | {allowed} | {shown} | {field.description} |")
+    return rows
+
+
+def yaml_text(value: Any) -> str:
+    """A value as a config would have it, on one line."""
+    text = yaml.safe_dump(value, default_flow_style=True, width=1000)
+    return text.removesuffix("...\n").strip()

@@ -1,26 +1,22 @@
-"""Settings and grids that experiments share."""
+"""Grids over epsilon, which most studies have."""
 
 from __future__ import annotations
 
-from experiments.contract.settings import (
-    Setting,
-    list_of,
-    mapping_of,
-    number,
-    positive,
-)
-from experiments.contract.study import Point
+from pydantic import Field
 
-EPSILONS = {
-    "epsilons": Setting("a list of numbers > 0", list_of(positive), "epsilon grid"),
-    "epsilons_for": Setting(
-        "a mapping from mechanisms to lists of numbers > 0",
-        mapping_of(list_of(positive)),
-        "grids of single mechanisms, in place of `epsilons`",
-        {},
-    ),
-    "delta": Setting("a number in [0, 1)", number(0, 1 - 1e-16), "delta"),
-}
+from experiments.contract.settings import ByMechanism, Delta, Distinct, Positive
+from experiments.contract.study import Point
+from experiments.contract.study_settings import StudySettings
+
+
+class EpsilonGrid(StudySettings):
+    """Settings of a study with a grid over epsilon at one delta."""
+
+    epsilons: Distinct[Positive] = Field(description="grid over epsilon")
+    epsilons_for: ByMechanism[Distinct[Positive]] = Field(
+        {}, description="grids of single mechanisms, in place of `epsilons`"
+    )
+    delta: Delta = Field(description="delta")
 
 
 def epsilon_grid(settings: dict, mechanism: str) -> list[float]:

@@ -1,184 +1,355 @@
-"""Checks of configuration values: each names the key, the value and what is allowed."""
+"""Typed settings: pydantic models that refuse what they do not know, with errors of one line.
+
+A study declares `class Settings(StudySettings)` with one field per setting. The types below read
+YAML's values: a number may be text such as `1e-5`, which YAML does not read as a number; true and
+false are no numbers. What an error says is allowed follows from the type and its limits.
+
+Mechanisms check their options themselves (mechanisms/contract/option.py), because they have to be
+importable with numpy, scipy and mpmath alone.
+"""
 
 from __future__ import annotations
 
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable
+import types
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+import annotated_types
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
 
 
 class ConfigError(ValueError):
     """A configuration key or value is not allowed; the message says which, and what is."""
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One configuration key.
+class Fault(ValueError):
+    """What a check finds wrong with a key below the section that it checks."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+    def below(self, key: str) -> Fault:
+        """The same fault, with `key` before its own key."""
+        self.key = joined(key, self.key)
+        return self
+
+    def message(self, path: str) -> str:
+        """The message when the section is at `path`."""
+        raise NotImplementedError
+
+
+class Disallowed(Fault):
+    """The value of a key is not allowed.
 
     Args:
-        allowed: The allowed values in words.
-        convert: Returns the value as the code uses it, or raises ValueError.
-        description: What it does, with its unit.
-        default: The value where the key is absent; `REQUIRED` where it must be there.
+        key: Path of the key from the section, such as "bounding_box.north".
+        allowed: What is allowed there, in words that follow "must be".
+        value: What was given.
     """
 
-    allowed: str
-    convert: Callable[[Any], Any]
-    description: str
-    default: Any = ...
+    def __init__(self, key: str, allowed: str, value: object) -> None:
+        super().__init__(key)
+        self.allowed, self.value = allowed, value
+
+    def message(self, path: str) -> str:
+        where = joined(path, self.key)
+        return f"config key {where} must be {self.allowed}, got {shown(self.value)}"
 
 
-REQUIRED = ...
+class MissingEntry(Fault):
+    """A mapping lacks an entry that the run needs.
+
+    Args:
+        key: Path of the mapping's key from the section.
+        entry: Key of the entry.
+    """
+
+    def __init__(self, key: str, entry: str) -> None:
+        super().__init__(key)
+        self.entry = entry
+
+    def message(self, path: str) -> str:
+        return f"config key {joined(path, self.key)} has no entry for {self.entry}; add one"
 
 
-def checked_mapping(path: str, value: Any, settings: dict[str, Setting]) -> dict[str, Any]:
-    """`value` with every setting converted and defaults filled in; unknown keys are errors."""
-    if not isinstance(value, dict):
-        raise ConfigError(f"{path or 'the config'} must be a mapping, got {value!r}")
-    for key in value:
-        if key not in settings:
-            raise ConfigError(unknown_key(path, key, settings))
-    return {name: _checked(path, name, value, setting) for name, setting in settings.items()}
+class UnknownName(Fault):
+    """A key or an item names something that does not exist.
+
+    Args:
+        key: Path of the mapping's or the list's key from the section.
+        name: The unknown name.
+        known: The names that exist.
+    """
+
+    def __init__(self, key: str, name: object, known: Iterable[str]) -> None:
+        super().__init__(key)
+        self.name, self.known = name, list(known)
+
+    def message(self, path: str) -> str:
+        return unknown_key(joined(path, self.key), self.name, self.known)
 
 
-def require_entries(experiment: str, settings: dict, *keys: str) -> None:
-    """Raise ConfigError unless these mappings have an entry for every data set of the config."""
-    for key in keys:
-        for dataset in settings["datasets"]:
-            if dataset not in settings[key]:
-                raise ConfigError(
-                    f"config key experiments.{experiment}.{key} has no entry for {dataset}"
-                )
+@dataclass(frozen=True)
+class Words:
+    """What a type allows, in words, for one value and for several."""
+
+    one: str
+    many: str
 
 
-def unknown_key(path: str, key: Any, known: Iterable[str]) -> str:
-    """The message for a key that does not exist, with the nearest one that does."""
-    known = list(known)
-    near = difflib.get_close_matches(str(key), known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    where = f"{path}.{key}" if path else str(key)
-    return f"unknown config key {where}; {hint}allowed here are {', '.join(known)}"
+class Section(BaseModel):
+    """A mapping of the config with known keys. A subclass may override `check`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, validate_default=True)
+
+    def check(self) -> None:
+        """Raise a Fault where settings do not fit each other."""
+
+    @model_validator(mode="after")
+    def _fit(self):
+        self.check()
+        return self
 
 
-def _checked(path: str, name: str, value: dict, setting: Setting) -> Any:
-    where = f"{path}.{name}" if path else name
-    if name not in value:
-        if setting.default is REQUIRED:
-            raise ConfigError(f"config key {where} is missing; it must be {setting.allowed}")
-        return setting.default
+def _read_number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError
     try:
-        return setting.convert(value[name])
-    except ConfigError:
-        raise
-    except (TypeError, ValueError, OverflowError):
-        raise ConfigError(
-            f"config key {where} must be {setting.allowed}, got {value[name]!r}"
-        ) from None
+        return float(value)
+    except (OverflowError, ValueError):
+        raise ValueError from None
 
 
-def number(low: float = -math.inf, high: float = math.inf) -> Callable[[Any], float]:
-    """A finite number in [low, high]; YAML reads 1e-5 as text, which is accepted here."""
-
-    def convert(value: Any) -> float:
-        if isinstance(value, bool) or value is None:
-            raise ValueError
-        result = float(value)
-        if not math.isfinite(result) or not low <= result <= high:
-            raise ValueError
-        return result
-
-    return convert
-
-
-def positive(value: Any) -> float:
-    """A finite number above zero."""
-    result = number()(value)
-    if result <= 0:
-        raise ValueError
-    return result
-
-
-def integer(low: int = 0) -> Callable[[Any], int]:
-    """A whole number of at least `low`; 1e5 is accepted as 100000."""
-
-    def convert(value: Any) -> int:
-        result = number(low)(value)
-        if result != int(result):
-            raise ValueError
-        # Not by way of a float where it is one already: those end at 2^53.
-        return value if isinstance(value, int) else int(result)
-
-    return convert
-
-
-def boolean(value: Any) -> bool:
-    """true or false."""
-    if not isinstance(value, bool):
-        raise ValueError
-    return value
-
-
-def text(value: Any) -> str:
-    """A non-empty text."""
-    if not isinstance(value, str) or not value:
-        raise ValueError
-    return value
-
-
-def name(value: Any) -> str:
-    """A word that is safe in a file name: lower-case letters, digits, - and _."""
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", text(value)):
-        raise ValueError
-    return value
-
-
-def one_of(*names: str) -> Callable[[Any], str]:
-    """One of a few names."""
-
-    def convert(value: Any) -> str:
-        if value not in names:
-            raise ValueError
+def _read_whole(value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        # Not by way of a float: those end at 2^53.
         return value
-
-    return convert
-
-
-def optional(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """null, or what `convert` accepts."""
-    return lambda value: None if value is None else convert(value)
+    number = _read_number(value)
+    if not math.isfinite(number) or number != int(number):
+        raise ValueError
+    return int(number)
 
 
-def list_of(convert: Callable[[Any], Any]) -> Callable[[Any], list]:
-    """A non-empty list without repetitions."""
-
-    def convert_list(value: Any) -> list:
-        if not isinstance(value, list) or not value:
-            raise ValueError
-        result = [convert(item) for item in value]
-        if any(item in result[:i] for i, item in enumerate(result)):
-            raise ValueError
-        return result
-
-    return convert_list
-
-
-def shape(value: Any) -> tuple[int, ...]:
-    """A shape written as 89x89."""
-    axes = tuple(int(axis) for axis in text(value).split("x"))
-    if min(axes) < 1:
+def _read_shape(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]+(x[0-9]+)*", value):
+        raise ValueError
+    axes = tuple(int(axis) for axis in value.split("x"))
+    if min(axes) < 1 or math.prod(axes) > LARGEST_SHAPE:
         raise ValueError
     return axes
 
 
-def mapping_of(convert: Callable[[Any], Any]) -> Callable[[Any], dict]:
-    """A mapping from names to what `convert` accepts."""
+def _read_name(value: Any) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", value):
+        raise ValueError
+    return value
 
-    def convert_mapping(value: Any) -> dict:
-        if not isinstance(value, dict):
-            raise ValueError
-        return {name(key): convert(item) for key, item in value.items()}
 
-    return convert_mapping
+def _unique(values: list) -> list:
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            raise ValueError(f"{shown(value)} is there twice")
+    return values
+
+
+LARGEST_SHAPE = 10**8
+LARGEST_COUNT = 10**9
+MOST_TRIALS = 10**6
+
+Number = Annotated[float, BeforeValidator(_read_number), Field(allow_inf_nan=False)]
+Positive = Annotated[Number, Field(gt=0)]
+Share = Annotated[Number, Field(gt=0, lt=1)]
+Delta = Annotated[Number, Field(ge=0, lt=1)]
+Whole = Annotated[int, BeforeValidator(_read_whole)]
+Count = Annotated[Whole, Field(ge=1, le=LARGEST_COUNT)]
+Text = Annotated[str, Field(min_length=1), Words("a text", "texts")]
+Name = Annotated[
+    str,
+    BeforeValidator(_read_name),
+    Words("a name of lower-case letters, digits, - and _", "names"),
+]
+Shape = Annotated[
+    tuple[int, ...],
+    BeforeValidator(_read_shape),
+    Words("a shape as 10x10 of at most 10^8 elements", "shapes as 10x10 of at most 10^8 elements"),
+]
+Dataset = Annotated[Name, Words("a data set", "data sets")]
+MechanismName = Annotated[Name, Words("a mechanism or variant", "mechanisms and variants")]
+
+T = TypeVar("T")
+Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_unique)]
+# A mapping with an entry for every data set of the run, unless the field has a default.
+ByDataset = dict[Dataset, T]
+ByMechanism = dict[MechanismName, T]
+
+
+def read_settings(model: type[Section], value: Any, path: str, context: Any = None) -> Section:
+    """`value` as a model.
+
+    Raises:
+        ConfigError: In one line, with the path of the key, the value and what is allowed.
+    """
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path or 'the config'} must be a mapping, got {shown(value)}")
+    try:
+        return model.model_validate(value, context=context)
+    except ValidationError as error:
+        errors = error.errors()
+    # A mistyped key is often why another one is missing.
+    errors.sort(key=lambda each: each["type"] != "extra_forbidden")
+    raise ConfigError(_message(model, path, errors[0]))
+
+
+def unknown_key(path: str, key: Any, known: Iterable[str]) -> str:
+    """The message for a name that does not exist, with the nearest one that does."""
+    known = list(known)
+    hint = nearest(key, known, "did you mean {!r}? ")
+    return f"unknown config key {joined(path, str(key))}; {hint}allowed here are {', '.join(known)}"
+
+
+def nearest(name: Any, known: Iterable[Any], words: str) -> str:
+    """`words` about the known name that is most like `name`, or nothing where none is."""
+    near = difflib.get_close_matches(str(name), [str(each) for each in known], n=1)
+    return words.format(near[0]) if near else ""
+
+
+def joined(path: str, *keys: Any) -> str:
+    """The path of a key below another one; numbers are positions in a list."""
+    for key in keys:
+        if isinstance(key, int):
+            path = f"{path}[{key}]"
+        elif key:
+            path = f"{path}.{key}" if path else str(key)
+    return path
+
+
+def shown(value: Any) -> str:
+    """A value in an error: long ones are cut."""
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:100]}... ({len(text)} characters)"
+
+
+def _message(model: type[Section], path: str, error: dict) -> str:
+    is_key = error["loc"][-1:] == ("[key]",)
+    keys = [key for key in error["loc"] if key != "[key]"]
+    where = joined(path, *keys)
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, Fault):
+        return cause.message(where)
+    if error["type"] in ("extra_forbidden", "invalid_key"):
+        parent, _ = _type_at(model, keys[:-1])
+        return unknown_key(joined(path, *keys[:-1]), keys[-1], parent.model_fields)
+    if is_key:
+        mapping, _ = _type_at(model, keys[:-1])
+        allowed = words_of(get_args(mapping)[0]).one
+        return f"config key {where}: {keys[-1]!r} must be {allowed}"
+    kind, metadata = _type_at(model, keys)
+    allowed = words_of(kind, metadata).one
+    if error["type"] == "missing":
+        return f"config key {where} is missing; it must be {allowed}"
+    reason = f": {cause}" if cause is not None and str(cause) else ""
+    if error["type"] == "literal_error":
+        reason = nearest(error["input"], get_args(kind), "; did you mean {!r}?")
+    return f"config key {where} must be {allowed}, got {shown(error['input'])}{reason}"
+
+
+def _type_at(model: type[Section], keys: Sequence) -> tuple[Any, Sequence]:
+    """Type and limits of what stands at a path of keys below a model."""
+    kind, metadata = _unwrapped(model, ())
+    for key in keys:
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            if key not in kind.model_fields:
+                break
+            field = kind.model_fields[key]
+            kind, metadata = _unwrapped(field.annotation, field.metadata)
+        else:
+            kind, metadata = _unwrapped((get_args(kind) or (Any,))[-1], ())
+    return kind, metadata
+
+
+def _unwrapped(kind: Any, metadata: Sequence) -> tuple[Any, list]:
+    """A type without Annotated, and all that was attached to it, the outermost last."""
+    found = list(metadata)
+    while get_origin(kind) is Annotated:
+        kind, *inner = get_args(kind)
+        found = [*inner, *found]
+    flat = []
+    for item in found:
+        flat += item.metadata if isinstance(item, FieldInfo) else [item]
+    return kind, flat
+
+
+def words_of(kind: Any, metadata: Sequence = ()) -> Words:
+    """What a type allows, in words."""
+    kind, metadata = _unwrapped(kind, metadata)
+    stated = [item for item in metadata if isinstance(item, Words)]
+    if stated:
+        return stated[-1]
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        *first, last = map(str, arguments)
+        one = f"{', '.join(first)} or {last}" if first else last
+        return Words(one, one)
+    if origin is list:
+        return _several("a list of", "lists of", words_of(arguments[0]).many)
+    if origin is dict:
+        keys, values = (words_of(each).many for each in arguments)
+        return _several(f"a mapping from {keys} to", f"mappings from {keys} to", values)
+    if origin in (Union, types.UnionType):
+        some = [words_of(each) for each in arguments if each is not type(None)]
+        return Words(f"null or {some[0].one}", f"null or {some[0].many}")
+    if kind is bool:
+        return Words("true or false", "true or false")
+    if kind in (int, float):
+        name = "whole number" if kind is int else "number"
+        limits = _limits(metadata)
+        return Words(f"a {name}{limits}", f"{name}s{limits}")
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return _several("a mapping with", "mappings with", ", ".join(kind.model_fields))
+    return Words("any value", "any values")
+
+
+def _several(one: str, many: str, rest: str) -> Words:
+    return Words(f"{one} {rest}", f"{many} {rest}")
+
+
+def _limits(metadata: Sequence) -> str:
+    """Limits of a number: " > 0", " in [0, 1)", " from 1 to 10^9"."""
+    limits: dict[str, list] = {"ge": [], "gt": [], "le": [], "lt": []}
+    for item in metadata:
+        for name, found in limits.items():
+            if isinstance(item, getattr(annotated_types, name.capitalize())):
+                found.append(getattr(item, name))
+    # A field may be narrower than its type: the tightest limits hold.
+    lows = [*((low, 0) for low in limits["ge"]), *((low, 1) for low in limits["gt"])]
+    highs = [*((-high, 0) for high in limits["le"]), *((-high, 1) for high in limits["lt"])]
+    low, above = max(lows, default=(None, 0))
+    high, below = max(highs, default=(None, 0))
+    high = None if high is None else -high
+    if low is None and high is None:
+        return ""
+    if high is None:
+        return f" {'>' if above else '>='} {_figure(low)}"
+    if low is None:
+        return f" {'<' if below else '<='} {_figure(high)}"
+    left, right = "(" if above else "[", ")" if below else "]"
+    return f" in {left}{_figure(low)}, {_figure(high)}{right}"
+
+
+def _figure(value: float) -> str:
+    digits = math.log10(value) if value >= 1e5 else 0.5
+    return f"10^{round(digits)}" if digits == int(digits) else f"{value:g}"

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
+from typing import Literal
 
-from experiments.contract.settings import Setting, integer, one_of
+from pydantic import Field
 
-DEVICE = Setting(
-    "cpu or auto",
-    one_of("cpu", "auto"),
-    "auto: CUDA where there is one; its results are not the CPU's",
-    "cpu",
-)
-THREADS = Setting("a whole number >= 1", integer(1), "threads of torch in one cell", 1)
+from experiments.contract.study_settings import StudySettings
 
 
-def prepared(device: str = "cpu", threads: int = 1) -> str:
+class OnDevice(StudySettings):
+    """Settings of a study that trains networks."""
+
+    device: Literal["cpu", "auto"] = Field(
+        "cpu", description="auto: CUDA where available; results then differ from the CPU's"
+    )
+
+
+def prepared(device: str = "cpu") -> str:
     """The device that is meant; on a CPU every operation always gives the same bytes."""
     import torch
 
-    torch.set_num_threads(threads)
+    torch.set_num_threads(1)
     found = "cuda" if device == "auto" and torch.cuda.is_available() else "cpu"
     # cuBLAS reads this when it starts. CUDA has no deterministic form of every operation: torch
     # warns of such ones instead of refusing them.

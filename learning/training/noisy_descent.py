@@ -44,7 +44,6 @@ class Plan:
         learning_rate: Of plain gradient descent on the mean gradient.
         clipping: None for the plain gradient.
         chunk: Per-example gradients in memory at once.
-        threads: Of torch; the last bits of results depend on it.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
 
@@ -53,7 +52,6 @@ class Plan:
     learning_rate: float
     clipping: Clipping | None
     chunk: int = 128
-    threads: int = 1
     device: str = "cpu"
 
     def steps(self, records: int, epochs: int | None = None) -> int:
@@ -86,7 +84,7 @@ def train(
     Raises:
         Diverged: Gradients are not finite any more.
     """
-    device = prepared(plan.device, plan.threads)
+    device = prepared(plan.device)
     images, labels, test_inputs, test_labels = (
         torch.from_numpy(array).to(device)
         for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)

@@ -47,8 +47,7 @@ def clipped_sum(
 
 def _clipped(network: Network, parameters, images, labels, clipping: Clipping) -> torch.Tensor:
     """The sum of clipped gradients, the shorter way where the network allows it."""
-    if clipping.rule == "l2":
-        found = l2_clipped_sum(network, parameters, images, labels, clipping.bound)
-        if found is not None:
-            return found
+    found = l2_clipped_sum(network, parameters, images, labels, clipping.bound)
+    if found is not None:
+        return found
     return clipping.clip(per_example_gradients(network, parameters, images, labels)).sum(dim=0)

@@ -15,7 +15,7 @@ from opacus.grad_sample import GradSampleModule
 from opacus.optimizers import DPOptimizer
 from torch import nn
 
-from learning.networks.perceptrons import ADULT_MLP
+from learning.networks.multilayer_perceptron import ADULT_MLP
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.training.clipping import Clipping
 from learning.training.noisy_descent import Plan
@@ -37,7 +37,7 @@ def steps(case: str):
     parameters = torch.from_numpy(network.initial(rng))
     inputs = torch.from_numpy(rng.random((BATCH, *shape), np.float32))
     labels = torch.from_numpy(rng.integers(0, network.layers[-1].weight[0], BATCH))
-    clipping = Clipping(rule="l2", bound=BOUND)
+    clipping = Clipping(bound=BOUND)
     chunk = Plan(batch=BATCH, epochs=1, learning_rate=1.0, clipping=clipping).chunk
 
     def ours():

@@ -15,9 +15,7 @@ from learning.training.trial import Seeds
 
 NETWORK = TUTORIALS["digits"]
 SEEDS = Seeds(start=1, batches=2, noise=3)
-PLAN = loop.Plan(
-    batch=20, epochs=3, learning_rate=0.5, clipping=Clipping(rule="l2", bound=1.0), chunk=16
-)
+PLAN = loop.Plan(batch=20, epochs=3, learning_rate=0.5, clipping=Clipping(bound=1.0), chunk=16)
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from opacus.grad_sample import GradSampleModule
 from torch import nn
 
 from learning.networks.lenet import LENET
+from learning.networks.multilayer_perceptron import ADULT_MLP
 from learning.networks.network import Network
-from learning.networks.perceptrons import ADULT_MLP
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.networks.vgg import VGG16
 from learning.training.clipping import Clipping
@@ -58,7 +58,7 @@ def test_clipped_sums_are_those_of_opacus(name):
     parameters = torch.from_numpy(network.initial(rng)).to(kind)
     inputs = torch.from_numpy(rng.random((n, *shape), np.float32)).to(kind)
     labels = torch.from_numpy(rng.integers(0, network.layers[-1].weight[0], n))
-    clipping = Clipping(rule="l2", bound=BOUNDS[name])
+    clipping = Clipping(bound=BOUNDS[name])
     expected, norms = opacus_sum(
         copied(network, make().to(kind), parameters), inputs, labels, clipping.bound
     )

@@ -3,15 +3,15 @@
 import math
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from runs.aggregation import aggregate_experiment, aggregate_results
+from experiments.contract.columns import COLUMN, ROW, Coordinate
+from runs.aggregation import aggregate_experiment, aggregate_maps, aggregate_results
 from runs.frames import TableError, check_table, read_frame
 from runs.parts import failure
 from runs.rows import (
-    SCHEMA,
+    BASE,
     read_table,
     to_table,
     write_table,
@@ -21,6 +21,7 @@ CELL = {
     "paper": "p", "experiment": "e", "dataset": "d", "data_source": "none", "mechanism": "m",
     "calibration": "published", "shape": "2x2", "delta": 1e-5,
 }  # fmt: skip
+EPOCH = Coordinate("epoch", int, "epoch")
 EXPECTED = {("e", "d", "m", "published"): 2}
 
 
@@ -56,7 +57,7 @@ def test_a_complete_table_passes():
         (complete()[:3], "cell e/d/m/published has 1 of 2 grid points"),
         ([], "cell e/d/m/published has 0 of 2 grid points"),
         ([*complete(), row(epsilon=3.0)], "has 3 of 2 grid points"),
-        ([*complete(), row(trial=1)], "1 duplicate rows, first .*metric=loss, trial=1"),
+        ([*complete(), row(trial=1)], "1 duplicate rows, first .*trial=1.*metric=loss"),
         ([*complete(), row(metric="expected_loss")], "1 duplicate rows"),
         ([*complete(), failed(2.0, message="again")], "1 duplicate rows"),
         ([*complete(), row(trial=2, value=math.nan)], "1 values are not finite though ok"),
@@ -82,9 +83,12 @@ def test_all_problems_are_told_at_once():
         check_table(to_table(rows), EXPECTED)
 
 
-def test_trials_and_elements_tell_rows_apart():
-    rows = [row(trial=t, element=e) for t in (None, 0, 1) for e in (None, 0, 1)]
-    check_table(to_table(rows), {("e", "d", "m", "published"): 1})
+def test_trials_and_coordinates_tell_rows_apart():
+    rows = [row(trial=t, epoch=e) for t in (None, 0, 1) for e in (None, 0, 1)]
+    table = to_table(rows, [EPOCH])
+    check_table(table, {("e", "d", "m", "published"): 1})
+    with pytest.raises(TableError, match="6 duplicate rows"):
+        check_table(table.drop_columns(["epoch"]), {("e", "d", "m", "published"): 1})
 
 
 def test_a_failure_needs_no_finite_value_but_ok_does():
@@ -92,16 +96,20 @@ def test_a_failure_needs_no_finite_value_but_ok_does():
     check_table(to_table([failed(1.0), failed(2.0, "unsupported")]), EXPECTED)
 
 
+MAPS = ("released_count",)
+
+
 @pytest.fixture
 def aggregate(tmp_path):
-    """Aggregates rows written as one cell; returns the two paths."""
+    """Aggregates rows written as one cell; returns the paths of rows and timings."""
 
     def run(rows, *, strict=False, expected=EXPECTED):
         cell, timing = tmp_path / "cell.parquet", tmp_path / "cell.timings.parquet"
-        write_table(to_table(rows), cell)
-        write_table(to_table([row(metric="calibrate_seconds", value=0.1)]), timing)
+        write_table(to_table(rows, [ROW, COLUMN]), cell)
+        timed = [row(metric="calibrate_seconds", value=0.1)]
+        write_table(to_table(timed, [ROW, COLUMN]), timing)
         out = tmp_path / "e.parquet", tmp_path / "e.timings.parquet"
-        aggregate_experiment([str(cell)], [str(timing)], expected, *out, strict=strict)
+        aggregate_experiment([str(cell)], [str(timing)], expected, MAPS, *out, strict=strict)
         return out
 
     return run
@@ -139,9 +147,8 @@ def test_strict_allows_what_is_unsupported(aggregate):
 
 @pytest.fixture
 def run_files(aggregate, tmp_path):
-    """The four files of a run of one experiment, which has a map of two elements."""
-    maps = [row(metric="released_count", trial=0, element=e, value=0.1 * e) for e in (0, 1)]
-    rows, timings = aggregate([*complete()[:3], *maps, failed(2.0, "unsupported", "needs, a b")])
+    """The four files of a run of one experiment."""
+    rows, timings = aggregate([*complete()[:3], failed(2.0, "unsupported", "needs, a b")])
 
     def write(folder):
         names = {
@@ -158,13 +165,23 @@ def run_files(aggregate, tmp_path):
     return write
 
 
-def test_a_run_has_all_rows_and_a_csv_without_the_maps(run_files):
+def test_a_run_has_all_rows(run_files):
     paths = run_files("one")
-    assert len(read_table(paths["parquet"])) == 6
+    assert len(read_table(paths["parquet"])) == 4
     csv = pd.read_csv(paths["csv"])
     assert csv["metric"].fillna("").tolist() == ["loss", "loss", "expected_loss", ""]
-    assert list(csv.columns) == SCHEMA.names
+    assert list(csv.columns) == BASE
     assert pd.read_csv(paths["timings_csv"])["metric"].tolist() == ["calibrate_seconds"]
+
+
+def test_maps_go_into_a_file_of_their_own(aggregate, tmp_path):
+    cells = [row(metric=MAPS[0], trial=0, row=0, column=c, value=0.1 * c) for c in (0, 1)]
+    rows, _ = aggregate([*complete(), *cells])
+    assert set(read_frame(rows)["metric"]) == {"loss", "expected_loss", ""}
+    assert not {"row", "column"} & set(read_frame(rows).columns)
+    aggregate_maps([str(tmp_path / "cell.parquet")], MAPS, tmp_path / "maps.parquet")
+    kept = read_frame(tmp_path / "maps.parquet")
+    assert kept[["row", "column", "value"]].values.tolist() == [[0, 0, 0.0], [0, 1, 0.1]]
 
 
 def test_failures_have_a_file_of_their_own(run_files):
@@ -199,9 +216,9 @@ def test_a_parquet_file_has_no_trace_of_when_and_where(tmp_path):
 
 def test_null_is_not_zero(tmp_path):
     path = tmp_path / "a.parquet"
-    write_table(to_table([row(), row(trial=0, element=0, seed=0)]), path)
+    write_table(to_table([row(), row(trial=0, epoch=0, seed=0)], [EPOCH]), path)
     frame = read_frame(path)
-    assert frame[["trial", "element", "seed"]].isna().all(axis=1).tolist() == [True, False]
+    assert frame[["trial", "epoch", "seed"]].isna().all(axis=1).tolist() == [True, False]
     assert str(frame["seed"].dtype) == "Int64"
 
 
@@ -220,8 +237,12 @@ def test_tables_are_read_in_the_order_given(tmp_path):
     assert len(read_table()) == 0
 
 
-def test_a_table_with_other_columns_is_refused(tmp_path):
-    path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"value": [1.0]}), path)
-    with pytest.raises(ValueError, match="schema"):
-        read_table(path)
+def test_columns_that_a_study_does_not_have_are_null_in_its_rows(tmp_path):
+    paths = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    write_table(to_table([row()]), paths[0])
+    write_table(to_table([row(epoch=3)], [EPOCH]), paths[1])
+    table = read_table(*paths)
+    assert table["epoch"].to_pylist() == [None, 3]
+    # A study's columns stand between the budget and the trial.
+    names = table.column_names
+    assert names.index("delta") < names.index("epoch") < names.index("trial")

@@ -122,7 +122,7 @@ def test_sources_are_what_the_numbers_depend_on_and_no_other_mechanism(tiny):
     sources = cell().sources(tiny)
     for name in (
         "mechanisms/mvg.py",
-        "mechanisms/noise/gaussian_noise.py",
+        "mechanisms/noise/matrix_gaussian.py",
         "mechanisms/profiles/gaussian_profile.py",
         "experiments/count_query.py",
         "datasets/loaders/city.py",

@@ -26,7 +26,7 @@ def own_folder(tmp_path, monkeypatch):
 def test_a_cell_from_the_command_line_and_again(tmp_path):
     arguments = [*CITY, "--mechanism", "mvg-sqrt", "--calibration", "exact"]
     ended = subprocess.run(
-        [sys.executable, "-m", "experiments", *arguments],
+        [sys.executable, "-m", "runs", *arguments],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
@@ -74,21 +74,21 @@ def test_a_cell_that_the_config_does_not_have(capsys, arguments, words):
     assert not Path("results").exists()
 
 
-def test_data_that_cannot_be_had(tmp_path, monkeypatch, capsys):
+def test_missing_data_are_told_in_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("DATA_MIRROR", str(tmp_path / "empty"))
     config = Path(TINY).read_text().replace("datasets: [city]", "datasets: [uber]")
     assert "uber" in config
 
     def refuse(name, folder, *, mirror):
         assert (name, mirror) == ("uber", str(tmp_path / "empty"))
-        raise DataError("uber: its files could not be had")
+        raise DataError("uber: no mirror has its files")
 
     # In place of a download: this test must not depend on a network.
     monkeypatch.setattr("runs.__main__.fetch", refuse)
     Path("uber.yaml").write_text(config)
     arguments = ["run", "count_query", "--dataset", "uber", "--mechanism", "gaussian"]
     assert main([*arguments, "--config", "uber.yaml"]) == 1
-    assert capsys.readouterr().err == "error: uber: its files could not be had\n"
+    assert capsys.readouterr().err == "error: uber: no mirror has its files\n"
 
 
 def test_every_experiment_is_listed(capsys):

@@ -28,7 +28,13 @@ rule aggregate_experiment:
     threads: 1
     params:
         points=lambda wildcards: [
-            [cell.experiment, cell.dataset, cell.mechanism, cell.calibration, len(cell.points(CONFIG))]
+            [
+                cell.experiment,
+                cell.dataset,
+                cell.mechanism,
+                cell.calibration,
+                len(cell.points(CONFIG)),
+            ]
             for cell in CELLS.values()
             if cell.experiment == wildcards.experiment
         ],

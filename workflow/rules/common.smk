@@ -7,12 +7,16 @@ from snakemake.exceptions import WorkflowError
 from runs.cells import cells_of, results_folder
 from experiments.contract.settings import ConfigError
 from runs.config import check_config
+from runs.yaml_file import read_yaml
 from experiments.contract.study import all_experiments, maps_of
 from mechanisms import UnknownMechanism
 from paper_figures.ledger import judging_sources
 from paper_figures.drawings import drawings_for
 
 try:
+    # Snakemake has read them already, but keeps the last of two equal keys without a word.
+    for path in workflow.configfiles:
+        read_yaml(path)
     CONFIG = check_config(config)
 except (ConfigError, UnknownMechanism) as error:
     raise WorkflowError(f"configuration: {error}") from None

@@ -1,126 +1,202 @@
-"""Checks of single values: what is accepted, what it becomes, what is refused."""
+"""Types of settings: what is accepted, what it becomes, and the one line that refuses the rest."""
 
 import math
+from typing import Annotated, Literal
 
 import pytest
+from pydantic import Field
 
-from experiments.contract import settings as checks
+from experiments.contract import settings as types
 from experiments.contract.settings import (
-    REQUIRED,
     ConfigError,
-    Setting,
-    checked_mapping,
+    Disallowed,
+    MissingEntry,
+    Section,
+    UnknownName,
+    read_settings,
 )
+
+TwoOrMore = Annotated[types.Count, Field(ge=2)]
+
+
+def section(kind):
+    class Made(Section):
+        key: kind = Field(description="for this test")
+
+    return Made
+
+
+def read(kind, value):
+    return read_settings(section(kind), {"key": value}, "some.path").model_dump()["key"]
 
 
 @pytest.mark.parametrize(
-    ("convert", "value", "result"),
+    ("kind", "value", "result"),
     [
-        (checks.number(), "1e-5", 1e-5),  # PyYAML reads 1e-5 as text
-        (checks.number(), 3, 3.0),
-        (checks.number(0, 1), 1, 1.0),
-        (checks.positive, "1e-300", 1e-300),
-        (checks.integer(0), "1e5", 100_000),
-        (checks.integer(0), 2.0, 2),
-        (checks.integer(0), 2**63 + 1, 2**63 + 1),
-        (checks.boolean, False, False),
-        (checks.text, "a b", "a b"),
-        (checks.name, "mvg-sqrt_2", "mvg-sqrt_2"),
-        (checks.optional(checks.text), None, None),
-        (checks.list_of(checks.positive), [1, "2e0"], [1.0, 2.0]),
-        (checks.shape, "89x89", (89, 89)),
-        (checks.shape, "7", (7,)),
-        (checks.mapping_of(checks.positive), {"a": "1e-5"}, {"a": 1e-5}),
-        (checks.mapping_of(checks.positive), {}, {}),
+        (types.Number, "1e-5", 1e-5),  # PyYAML reads 1e-5 as text
+        (types.Number, 3, 3.0),
+        (types.Delta, 0, 0.0),
+        (types.Positive, "1e-300", 1e-300),
+        (types.Whole, "1e5", 100_000),
+        (types.Whole, 2.0, 2),
+        (types.Whole, 2**63 + 1, 2**63 + 1),
+        (TwoOrMore, 2, 2),
+        (bool, False, False),
+        (types.Text, "a b", "a b"),
+        (types.Name, "mvg-sqrt_2", "mvg-sqrt_2"),
+        (types.Text | None, None, None),
+        (types.Distinct[types.Positive], [1, "2e0"], [1.0, 2.0]),
+        (types.Shape, "89x89", (89, 89)),
+        (types.Shape, "7", (7,)),
+        (Literal["cpu", "auto"], "auto", "auto"),
+        (types.ByDataset[types.Positive], {"a": "1e-5"}, {"a": 1e-5}),
+        (types.ByDataset[types.Positive], {}, {}),
     ],
 )
-def test_accepted(convert, value, result):
-    converted = convert(value)
-    assert converted == result
-    assert type(converted) is type(result)
+def test_accepted(kind, value, result):
+    found = read(kind, value)
+    assert found == result
+    assert type(found) is type(result)
+
+
+NUMBER = "a number"
+POSITIVES = "a list of numbers > 0"
+SHAPE = "a shape as 10x10 of at most 10^8 elements"
+NAME = "a name of lower-case letters, digits, - and _"
 
 
 @pytest.mark.parametrize(
-    ("convert", "value"),
+    ("kind", "value", "allowed"),
     [
-        (checks.number(), "ten"),
-        (checks.number(), True),
-        (checks.number(), None),
-        (checks.number(), [1]),
-        (checks.number(), "nan"),
-        (checks.number(), math.inf),
-        pytest.param(checks.number(), 10**400, id="beyond floats"),
-        (checks.number(0, 1), 1.0000001),
-        (checks.positive, 0),
-        (checks.positive, -1e-300),
-        (checks.integer(1), 0),
-        (checks.integer(1), 1.5),
-        (checks.integer(1), "1e-1"),
-        (checks.boolean, "yes"),
-        (checks.boolean, 1),
-        (checks.text, ""),
-        (checks.text, 5),
-        (checks.name, "Upper"),
-        (checks.name, "../up"),
-        (checks.name, "a b"),
-        (checks.name, "-a"),
-        (checks.optional(checks.text), 5),
-        (checks.list_of(checks.positive), []),
-        (checks.list_of(checks.positive), 1.0),
-        (checks.list_of(checks.positive), [1, 1.0]),
-        (checks.list_of(checks.positive), [1, "1e0"]),
-        (checks.list_of(checks.positive), [1, 0]),
-        (checks.shape, "0x3"),
-        (checks.shape, "-1"),
-        (checks.shape, "3x"),
-        (checks.shape, "3 by 3"),
-        (checks.shape, 9),
-        (checks.mapping_of(checks.positive), {"a": 0}),
-        (checks.mapping_of(checks.positive), {"A B": 1}),
-        (checks.mapping_of(checks.positive), [1]),
+        (types.Number, "ten", NUMBER),
+        (types.Number, True, NUMBER),
+        (types.Number, None, NUMBER),
+        (types.Number, [1], NUMBER),
+        (types.Number, "nan", NUMBER),
+        (types.Number, math.inf, NUMBER),
+        pytest.param(types.Number, 10**400, NUMBER, id="beyond floats"),
+        (types.Delta, 1, "a number in [0, 1)"),
+        (types.Share, 0, "a number in (0, 1)"),
+        (types.Positive, 0, "a number > 0"),
+        (types.Positive, -1e-300, "a number > 0"),
+        (types.Count, 0, "a whole number in [1, 10^9]"),
+        (types.Count, 10**12, "a whole number in [1, 10^9]"),
+        (types.Count, 1.5, "a whole number in [1, 10^9]"),
+        (types.Count, "1e-1", "a whole number in [1, 10^9]"),
+        (TwoOrMore, 1, "a whole number in [2, 10^9]"),
+        (bool, "yes", "true or false"),
+        (bool, 1, "true or false"),
+        (types.Text, "", "a text"),
+        (types.Text, 5, "a text"),
+        (types.Name, "Upper", NAME),
+        (types.Name, "../up", NAME),
+        (types.Name, "-a", NAME),
+        (types.Text | None, 5, "null or a text"),
+        (types.Distinct[types.Positive], [], POSITIVES),
+        (types.Distinct[types.Positive], 1.0, POSITIVES),
+        (types.Shape, "0x3", SHAPE),
+        (types.Shape, "-1", SHAPE),
+        (types.Shape, "3x", SHAPE),
+        (types.Shape, "100000x10000", SHAPE),
+        (types.Shape, 9, SHAPE),
+        (Literal["cpu", "auto"], "xyz", "cpu or auto"),
+        (Literal["a", "b", "c"], "d", "a, b or c"),
+        (types.ByDataset[types.Positive], [1], "a mapping from data sets to numbers > 0"),
     ],
 )
-def test_refused_with_the_key_the_value_and_what_is_allowed(convert, value):
-    settings = {"key": Setting("of the right kind", convert, "for this test")}
+def test_refused_with_the_key_the_value_and_what_is_allowed(kind, value, allowed):
     with pytest.raises(ConfigError) as caught:
-        checked_mapping("some.path", {"key": value}, settings)
+        read(kind, value)
     assert str(caught.value) == (
-        f"config key some.path.key must be of the right kind, got {value!r}"
+        f"config key some.path.key must be {allowed}, got {types.shown(value)}"
     )
 
 
-SETTINGS = {
-    "seconds": Setting("a number > 0", checks.positive, "limit", 10.0),
-    "folder": Setting("a path", checks.text, "where"),
-}
+@pytest.mark.parametrize(
+    ("kind", "value", "words"),
+    [
+        (types.Distinct[types.Positive], [1, 0], "some.path.key[1] must be a number > 0, got 0"),
+        (types.ByDataset[types.Positive], {"a": 0}, "some.path.key.a must be a number > 0, got 0"),
+        (
+            types.ByDataset[types.Positive],
+            {"A B": 1},
+            "some.path.key.A B: 'A B' must be a data set",
+        ),
+        (types.Distinct[types.Positive], [1, "1e0"], "got [1, '1e0']: 1.0 is there twice"),
+        (types.Distinct[types.Shape], ["2x2", "0x3"], f"some.path.key[1] must be {SHAPE}"),
+    ],
+)
+def test_the_error_points_into_lists_and_mappings(kind, value, words):
+    with pytest.raises(ConfigError) as caught:
+        read(kind, value)
+    assert words in str(caught.value)
+
+
+class Limits(Section):
+    seconds: types.Positive = Field(10.0, description="limit")
+    folder: types.Text = Field(description="where")
+    low: types.Number = 0.0
+    high: types.Number = 1.0
+
+    def check(self):
+        if self.low > self.high:
+            raise Disallowed("high", f"at least {self.low:g}", self.high)
+        if self.folder == "typo":
+            raise UnknownName("folder", "typo", ["type"])
+        if self.folder == "empty":
+            raise MissingEntry("folder", "a file")
+
+
+class Outer(Section):
+    limits: Limits
 
 
 def test_defaults_fill_what_is_absent():
-    assert checked_mapping("", {"folder": "x"}, SETTINGS) == {"seconds": 10.0, "folder": "x"}
+    found = read_settings(Limits, {"folder": "x"}, "").model_dump()
+    assert found == {"seconds": 10.0, "folder": "x", "low": 0.0, "high": 1.0}
 
 
-def test_a_required_key_is_asked_for():
-    assert SETTINGS["folder"].default is REQUIRED
-    with pytest.raises(ConfigError, match=r"config key limits\.folder is missing.*a path"):
-        checked_mapping("limits", {"seconds": 1}, SETTINGS)
-
-
-@pytest.mark.parametrize(("key", "near"), [("second", "seconds"), ("folders", "folder")])
-def test_an_unknown_key_is_named_with_the_nearest(key, near):
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"seconds": 1}, "config key limits.folder is missing; it must be a text"),
+        # What is misspelt comes first: the missing key follows from it.
+        (
+            {"folders": "x"},
+            "unknown config key limits.folders; did you mean 'folder'? allowed here are "
+            "seconds, folder, low, high",
+        ),
+        (
+            {"folder": "x", 17: 1},
+            "unknown config key limits.17; allowed here are seconds, folder, low, high",
+        ),
+        ({"folder": "x", "low": 2}, "config key limits.high must be at least 2, got 1.0"),
+        (
+            {"folder": "typo"},
+            "unknown config key limits.folder.typo; did you mean 'type'? allowed here are type",
+        ),
+        ({"folder": "empty"}, "config key limits.folder has no entry for a file; add one"),
+        (None, "config key limits must be a mapping with seconds, folder, low, high, got None"),
+    ],
+)
+def test_a_section_inside_another_is_told_by_its_path(value, message):
     with pytest.raises(ConfigError) as caught:
-        checked_mapping("limits", {"folder": "x", key: 1}, SETTINGS)
-    assert str(caught.value) == (
-        f"unknown config key limits.{key}; did you mean {near!r}? allowed here are seconds, folder"
-    )
-
-
-def test_an_unknown_key_far_from_all_gets_no_guess():
-    with pytest.raises(ConfigError) as caught:
-        checked_mapping("", {17: 1}, SETTINGS)
-    assert str(caught.value) == "unknown config key 17; allowed here are seconds, folder"
+        read_settings(Outer, {"limits": value}, "")
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("value", [None, [], "text", 3])
 def test_a_section_must_be_a_mapping(value):
-    with pytest.raises(ConfigError, match="limits must be a mapping"):
-        checked_mapping("limits", value, SETTINGS)
+    with pytest.raises(ConfigError, match="limits must be a mapping, got"):
+        read_settings(Limits, value, "limits")
+
+
+def test_a_misspelt_choice_gets_a_guess():
+    with pytest.raises(ConfigError, match=r"must be l2 or linf, got 'lnf'; did you mean 'linf'\?"):
+        read(Literal["l2", "linf"], "lnf")
+
+
+def test_long_values_are_shortened():
+    with pytest.raises(ConfigError) as caught:
+        read(types.Positive, "x" * 10_000)
+    assert len(str(caught.value)) < 200

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from mechanisms.accounting.composition import ComposedProfile
+from mechanisms.profiles.composition import ComposedProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 from mechanisms.profiles.numerics import unit_gauss_legendre
 from mechanisms.profiles.product_profiles import (

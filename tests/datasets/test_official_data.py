@@ -1,0 +1,142 @@
+"""The loaders on the official data, where DATA_MIRROR names a folder that has them."""
+
+import csv
+import dataclasses
+
+import numpy as np
+import pytest
+
+import datasets
+from datasets import DATASETS
+from datasets.loaders import cardiotocography, cifar10
+
+
+def test_table_agrees_with_the_manifest_of_the_mirror(mirror):
+    if not (mirror / "MANIFEST.csv").is_file():
+        pytest.skip("the mirror has no MANIFEST.csv")
+    with (mirror / "MANIFEST.csv").open() as stream:
+        manifest = {row["file"].removesuffix(".xz"): row for row in csv.DictReader(stream)}
+    compared = set()
+    for entry in DATASETS.values():
+        for file in (*entry.files, *((entry.repack,) if entry.repack else ())):
+            row = manifest.get(f"{entry.name}/{file.name}")
+            if row is None:
+                continue
+            assert file.sha256 == row["content_sha256"], file.name
+            assert file.bytes == int(row["content_bytes"]), file.name
+            assert file.md5 in (None, row["content_md5"]), file.name
+            if row["official_match"] == "yes":
+                assert file in entry.files
+            compared.add(f"{entry.name}/{file.name}")
+    conversions = {"cardiotocography/CTG_raw_data.csv", "cora/cora_planetoid.npz"}
+    assert compared == set(manifest) - conversions
+
+
+def test_mnist(official):
+    data = official("mnist")
+    assert data.train_images.shape == (60_000, 1, 28, 28)
+    assert data.test_images.shape == (10_000, 1, 28, 28)
+    counts = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
+    assert np.bincount(data.train_labels).tolist() == counts
+    assert data.train_images.mean() / 255 == pytest.approx(0.1307, abs=5e-5)
+    assert data.train_images.std() / 255 == pytest.approx(0.3081, abs=5e-5)
+
+
+def test_cifar10(mirror, tmp_path, monkeypatch):
+    """One training batch of five: to decompress them all takes most of the time."""
+    names = ("data_batch_1", "test_batch", "batches.meta")
+    part = tuple(file for file in cifar10.ENTRY.files if file.name in names)
+    monkeypatch.setattr(cifar10, "ENTRY", dataclasses.replace(cifar10.ENTRY, files=part))
+    folder = datasets.fetch("cifar10", tmp_path, mirror=mirror)
+    data = cifar10.parse([folder / "data_batch_1"], folder / "test_batch")
+    assert data.train_images.shape == (10_000, 3, 32, 32)
+    counts = [1005, 974, 1032, 1016, 999, 937, 1030, 1001, 1025, 981]
+    assert np.bincount(data.train_labels).tolist() == counts
+    assert np.bincount(data.test_labels).tolist() == [1000] * 10
+    means = data.train_images.mean(axis=(0, 2, 3)) / 255
+    assert means == pytest.approx([0.4914, 0.4822, 0.4465], abs=4e-3)
+    assert cifar10.class_names(tmp_path)[data.train_labels[0]] == "frog"
+
+
+def test_imdb(official):
+    data = official("imdb")
+    for split, size in ((data.train, 33_132_823), (data.test, 32_350_685)):
+        assert np.bincount(split.labels).tolist() == [12_500, 12_500]
+        assert set(split.ratings[split.labels == 0]) == {1, 2, 3, 4}
+        assert set(split.ratings[split.labels == 1]) == {7, 8, 9, 10}
+        assert sum(len(text.encode()) for text in split.texts) == size
+
+
+def test_adult(official):
+    data = official("adult")
+    assert len(data.train) == 32_561
+    assert len(data.test) == 16_281
+    assert (data.train["income"] == ">50K").sum() == 7_841
+    assert (data.test["income"] == ">50K").sum() == 3_846
+    missing = data.train.isna().sum()
+    assert missing[missing > 0].to_dict() == {
+        "workclass": 1836,
+        "occupation": 1843,
+        "native-country": 583,
+    }
+    assert data.train["age"].agg(["min", "max"]).tolist() == [17, 90]
+
+
+def test_uber(official):
+    data = official("uber")
+    assert len(data) == 564_516
+    assert str(data.time.min()) == "2014-04-01T00:00:00"
+    assert str(data.time.max()) == "2014-04-30T23:59:00"
+    # The window of the R1SMG paper, Section 7.1.
+    assert len(data.between("2014-04-01T00:11:00", "2014-04-03T23:57:00")) == 52_692
+
+
+def test_liver_disorders(official):
+    data = official("liver_disorders")
+    assert data.features.shape == (345, 5)
+    assert data.drinks.min() == 0
+    assert data.drinks.max() == 20
+    assert np.bincount(data.selector).tolist() == [0, 145, 200]
+
+
+def test_movement_aal(official):
+    data = official("movement_aal")
+    assert len(data.sequences) == 314
+    assert sum(map(len, data.sequences)) == 13_197
+    assert np.bincount(data.groups).tolist() == [0, 104, 106, 104]
+    assert (data.targets == 1).sum() == 158
+    assert set(data.paths) == {1, 2, 3, 4, 5, 6}
+    assert max(np.abs(sequence).max() for sequence in data.sequences) == 1
+
+
+def test_cardiotocography(official):
+    data = official("cardiotocography")
+    assert data.features.shape == (2126, 21)
+    assert np.bincount(data.state).tolist() == [0, 1655, 295, 176]
+    assert np.bincount(data.pattern)[1:].tolist() == [384, 579, 53, 81, 72, 332, 252, 107, 69, 197]
+    baseline = data.features[:, cardiotocography.FEATURES.index("LB")]
+    assert (baseline.min(), baseline.max()) == (106, 160)
+
+
+def test_cora(official, mirror):
+    data = official("cora")
+    assert data.features.shape == (2708, 1433)
+    assert set(np.unique(data.features)) == {0, 1}
+    assert np.bincount(data.labels).tolist() == [351, 217, 418, 818, 426, 298, 180]
+    other = np.load(mirror / "cora" / "cora_planetoid.npz")
+    assert np.array_equal(data.labels, other["labels"])
+    assert np.array_equal(data.edges, np.unique(np.sort(other["edges"], axis=1), axis=0))
+    assert np.array_equal(data.train, other["train_idx"])
+    assert np.array_equal(data.validation, other["val_idx"])
+    assert np.array_equal(data.test, np.sort(other["test_idx"]))
+    rows = np.repeat(np.arange(2708), np.diff(other["feat_indptr"]))
+    assert data.features.sum() == other["feat_data"].sum()
+    assert (data.features[rows, other["feat_indices"]] == other["feat_data"]).all()
+
+
+def test_location30(official):
+    data = official("location30")
+    assert data.features.shape == (5010, 446)
+    counts = np.bincount(data.labels)
+    assert len(counts) == 30
+    assert (counts.min(), counts[0], counts[7]) == (97, 169, 308)

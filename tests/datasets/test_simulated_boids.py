@@ -1,0 +1,117 @@
+"""Simulated boids: seeded, bounded, with the features they say, and flocks that are flocks."""
+
+import time
+
+import numpy as np
+import pytest
+
+import datasets
+from datasets.loaders import boids
+
+
+@pytest.fixture(scope="module")
+def snapshots():
+    return boids.load(seed=2, groups=300, boids=20)
+
+
+def per_boid(data):
+    return data.features.reshape(len(data.labels), -1, boids.FEATURES)
+
+
+def test_shapes_and_source(snapshots):
+    assert snapshots.features.shape == (300, 240)
+    assert snapshots.features.dtype == np.float64
+    assert set(snapshots.labels) == {0, 1}
+    assert datasets.DATASETS["boids"].source == "simulated"
+
+
+def test_seed_decides_everything(snapshots):
+    same, other = (boids.load(seed=seed, groups=300, boids=20) for seed in (2, 3))
+    assert np.array_equal(same.features, snapshots.features)
+    assert np.array_equal(same.labels, snapshots.labels)
+    assert not np.array_equal(other.features, snapshots.features)
+
+
+@pytest.mark.parametrize(("groups", "count"), [(1, 2), (7, 200), (400, 10)])
+def test_features_stay_within_their_bounds(groups, count):
+    data = boids.load(seed=1, groups=groups, boids=count)
+    assert data.features.shape == (groups, 12 * count)
+    assert np.isfinite(data.features).all()
+    assert np.abs(data.features).max() <= 1 + 1e-12
+
+
+def test_steering_of_three_boids_by_hand():
+    """One pair across the joined edge, too close; a third boid that sees the second alone."""
+    x = np.array([0.99, 0.02, 0.25])
+    place = np.stack([x, np.full(3, 0.5)], axis=-1)[None]
+    velocity = np.array([[[0.01, 0.0], [0.0, 0.005], [-0.01, 0.0]]])
+    alignment, separation, cohesion, near, close = boids._steering(place, velocity)
+    assert near.tolist() == [[1, 2, 1]]
+    assert close.tolist() == [[1, 1, 0]]
+    expected = [[-0.01, 0.005], [0.0, -0.005], [0.01, 0.005]]
+    np.testing.assert_allclose(alignment[0], expected, atol=1e-15)
+    np.testing.assert_allclose(separation[0, :, 0], [-0.03, 0.03, 0.0], atol=1e-15)
+    np.testing.assert_allclose(cohesion[0, :, 0], [0.03, (0.23 - 0.03) / 2, -0.23], atol=1e-15)
+    assert np.all(separation[..., 1] == 0)
+
+
+def test_steering_against_loops():
+    rng = np.random.default_rng(0)
+    place, velocity = rng.random((2, 15, 2)), rng.standard_normal((2, 15, 2))
+    alignment, separation, cohesion, near, close = boids._steering(place, velocity)
+    for group in range(2):
+        for i in range(15):
+            offset = place[group] - place[group, i]
+            offset -= np.round(offset)
+            distance = np.hypot(*offset.T)
+            distance[i] = np.inf
+            seen, crowd = distance < boids._SIGHT, distance < boids._TOO_CLOSE
+            assert near[group, i] == seen.sum() and close[group, i] == crowd.sum()
+            mean = velocity[group, seen].mean(axis=0) - velocity[group, i] if seen.any() else 0
+            np.testing.assert_allclose(alignment[group, i], mean, atol=1e-14)
+            towards = offset[seen].mean(axis=0) if seen.any() else 0
+            np.testing.assert_allclose(cohesion[group, i], towards, atol=1e-14)
+            away = -offset[crowd].mean(axis=0) if crowd.any() else 0
+            np.testing.assert_allclose(separation[group, i], away, atol=1e-14)
+
+
+def test_speeds_are_limited(snapshots):
+    speed = np.linalg.norm(per_boid(snapshots)[..., 2:4], axis=-1)
+    assert speed.min() >= boids._SLOWEST / boids._FASTEST - 1e-12
+    assert speed.max() <= 1 + 1e-12
+
+
+def test_flocks_are_dense_and_move_together(snapshots):
+    state = per_boid(snapshots)
+    neighbours = (state[..., 10] + 1) / 2 * 19
+    heading = state[..., 2:4] / np.linalg.norm(state[..., 2:4], axis=-1, keepdims=True)
+    order = np.linalg.norm(heading.mean(axis=1), axis=-1)
+    disagreement = np.linalg.norm(state[..., 4:6], axis=-1).mean(axis=1)
+    flocking = snapshots.labels == 1
+    # Boids at random see 19 pi 0.25^2 others, and their mean heading has length about 1/sqrt(20).
+    assert neighbours[~flocking].mean() == pytest.approx(19 * np.pi * 0.25**2, rel=0.1)
+    assert order[~flocking].mean() == pytest.approx(np.sqrt(np.pi / 4 / 20), rel=0.15)
+    assert neighbours[flocking].mean() > 2 * neighbours[~flocking].mean()
+    assert order[flocking].mean() > 1.5 * order[~flocking].mean()
+    assert disagreement[flocking].mean() < 0.6 * disagreement[~flocking].mean()
+
+
+def test_the_default_size_is_fast():
+    start = time.process_time()
+    assert datasets.load("boids").features.shape == (2000, 240)
+    assert time.process_time() - start < 6.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"seed": 1.5}, TypeError, r"seed must be an int, got 1\.5"),
+        ({"groups": True}, TypeError, "groups must be an int"),
+        ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
+        ({"groups": 0}, ValueError, "groups must be at least 1, got 0"),
+        ({"boids": 1}, ValueError, "boids must be at least 2, got 1"),
+    ],
+)
+def test_bad_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        boids.load(**arguments)

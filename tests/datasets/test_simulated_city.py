@@ -1,0 +1,146 @@
+"""The simulated city: seeded, on land, dense in the middle, and fast."""
+
+import time
+
+import numpy as np
+import pytest
+
+import datasets
+from datasets.loaders import city
+from datasets.loaders.uber import Pickups
+
+
+@pytest.fixture(scope="module")
+def pickups():
+    return city.load()
+
+
+def edges(cells):
+    """The edges of a square grid over the city."""
+    return (
+        np.linspace(*city.LATITUDE_RANGE, cells + 1),
+        np.linspace(*city.LONGITUDE_RANGE, cells + 1),
+    )
+
+
+def counts(pickups, cells=89):
+    return np.histogram2d(pickups.latitude, pickups.longitude, bins=edges(cells))[0]
+
+
+def test_same_type_as_the_uber_loader(pickups):
+    assert isinstance(pickups, Pickups)
+    assert pickups.time.dtype == "datetime64[s]"
+    assert len(pickups) == len(pickups.latitude) == len(pickups.longitude) == 50_000
+    assert datasets.load("city").time.shape == (50_000,)
+    assert datasets.DATASETS["city"].source == "simulated"
+
+
+def test_seed_decides_everything(pickups):
+    same, other = city.load(seed=0), city.load(seed=1)
+    for field in ("time", "latitude", "longitude"):
+        assert np.array_equal(getattr(same, field), getattr(pickups, field))
+        assert not np.array_equal(getattr(other, field), getattr(pickups, field))
+
+
+def test_another_seed_is_the_same_city(pickups):
+    """Counts of two seeds differ by sampling alone: most of the variation between cells stays."""
+    first, second = counts(pickups, 30).ravel(), counts(city.load(seed=1), 30).ravel()
+    assert np.corrcoef(first, second)[0, 1] > 0.99
+
+
+@pytest.mark.parametrize("number", [1, 7, 1000])
+def test_any_number_of_pickups(number):
+    assert len(city.load(pickups=number)) == number
+
+
+def test_times_fill_three_days_with_a_daily_rhythm(pickups):
+    assert (np.diff(pickups.time).astype(int) >= 0).all()
+    assert pickups.time.min() >= city.START
+    assert pickups.time.max() < city.START + np.timedelta64(3, "D")
+    hours = (pickups.time - city.START).astype("timedelta64[h]").astype(int)
+    per_day = np.bincount(hours // 24, minlength=3)
+    assert per_day.min() > 0.3 * len(pickups)
+    by_hour = np.bincount(hours % 24, minlength=24)
+    assert by_hour.argmax() in (17, 18, 19)
+    assert by_hour[8] > by_hour[10]
+    assert by_hour[3] < by_hour.max() / 4
+
+
+def test_places_are_inside_and_rounded(pickups):
+    for values, (low, high) in (
+        (pickups.latitude, city.LATITUDE_RANGE),
+        (pickups.longitude, city.LONGITUDE_RANGE),
+    ):
+        assert low <= values.min() < values.max() <= high
+        assert np.array_equal(values, np.round(values, 4))
+
+
+def test_no_pickup_is_on_the_water():
+    many = city.load(seed=5, pickups=150_000)
+    assert not city.is_water(many.latitude, many.longitude).any()
+    for cells in (10, 89, 200):
+        assert counts(many, cells)[city.water_cells(*edges(cells))].sum() == 0
+
+
+def test_water_cells_hold_water_only_and_miss_little():
+    latitude, longitude = edges(89)
+    water = city.water_cells(latitude, longitude)
+    fine = 12  # places per side of a cell, edges included
+    steps = np.linspace(0, 1, fine)
+    rows = (latitude[:-1, None] + np.diff(latitude)[:, None] * steps).ravel()
+    columns = (longitude[:-1, None] + np.diff(longitude)[:, None] * steps).ravel()
+    sampled = city.is_water(rows[:, None], columns[None, :]).reshape(89, fine, 89, fine)
+    all_water = sampled.all(axis=(1, 3))
+    assert water.shape == (89, 89)
+    assert not (water & ~all_water).any()
+    assert water.sum() > 0.97 * all_water.sum()
+    # A river from north to south, and a bay along the whole south.
+    assert water.any(axis=1).all()
+    assert water[:20].all()
+    assert 0.2 < water.mean() < 0.5
+
+
+def test_depth_changes_by_at_most_one_per_km():
+    """On which the promise of water_cells rests."""
+    rng = np.random.default_rng(0)
+    start = rng.uniform(-25, 25, (2, 100_000))
+    step = 0.2 * rng.standard_normal((2, 100_000))
+    change = city._depth(*(start + step)) - city._depth(*start)
+    assert (np.abs(change) <= np.hypot(*step) * (1 + 1e-12)).all()
+
+
+def test_densities_have_a_heavy_tail(pickups):
+    filled = np.sort(counts(pickups).ravel())[::-1]
+    filled = filled[filled > 0]
+    assert filled[0] > 1000
+    assert np.median(filled) <= 5
+    assert filled[: len(filled) // 50].sum() > 0.35 * len(pickups)
+
+
+def test_airports_stand_out(pickups):
+    spots = city._HOT_SPOTS
+    east, north = city._kilometres(pickups.latitude, pickups.longitude)
+    for x, y, spread, share in spots[1:]:
+        near = np.hypot(east - x, north - y) < 5 * spread
+        assert near.mean() == pytest.approx(share, rel=0.25)
+
+
+def test_fast():
+    start = time.perf_counter()
+    city.load(seed=3, pickups=50_000)
+    assert time.perf_counter() - start < 2.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"seed": 1.5}, TypeError, "seed must be an int, got 1.5"),
+        ({"pickups": "9"}, TypeError, "pickups must be an int, got '9'"),
+        ({"pickups": True}, TypeError, "pickups must be an int"),
+        ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
+        ({"pickups": 0}, ValueError, "pickups must be at least 1, got 0"),
+    ],
+)
+def test_bad_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        city.load(**arguments)
