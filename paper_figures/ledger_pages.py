@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from paper_figures.markdown import markdown_table
 from paper_figures.verdicts import (
     CONTRADICTED,
     DEPENDS,
@@ -38,7 +39,7 @@ def claims_page(ledger: pd.DataFrame) -> str:
                 "verdict": claims["verdict"],
             }
         )
-        lines += ["", f"## {paper}", "", _table(index)]
+        lines += ["", f"## {paper}", "", markdown_table(index)]
         for _, claim in claims.iterrows():
             lines += _section(claim)
     return "\n".join(lines) + "\n"
@@ -65,7 +66,7 @@ def findings_page(ledger: pd.DataFrame) -> str:
                 "sizes": [sizes_of(claim) for _, claim in claims.iterrows()],
             }
         )
-        lines += ["", f"## {title}", "", MEANING[verdict], "", _table(table)]
+        lines += ["", f"## {title}", "", MEANING[verdict], "", markdown_table(table)]
     return "\n".join(lines) + "\n"
 
 
@@ -123,8 +124,3 @@ def _counted(ledger: pd.DataFrame) -> str:
 
 def _link(claim: str) -> str:
     return f"[{claim}](#{claim})"
-
-
-def _table(table: pd.DataFrame) -> str:
-    escaped = table.map(lambda cell: " ".join(str(cell).split()).replace("|", "\\|"))
-    return escaped.to_markdown(index=False)

@@ -1,4 +1,4 @@
-"""What is generated in the project's pages: parts of two READMEs, and all of results/README.md.
+"""The generated pages: results/README.md, mechanisms/README.md and a part of config/README.md.
 
 ``python -m paper_figures.readme`` rewrites them; a test compares.
 """
@@ -10,13 +10,18 @@ from pathlib import Path
 import pandas as pd
 
 from mechanisms import all_mechanisms
-from paper_figures.ledger import findings
 from paper_figures.markdown import markdown_table
 from runs.config import describe_keys
 from runs.data_dictionary import data_dictionary
 
 ROOT = Path(__file__).parents[1]
-LEDGER = ROOT / "results" / "reference" / "claims.csv"
+
+
+_MECHANISMS = """# Mechanisms
+
+One file each. `python -m mechanisms describe KEY` prints the options, `calibrate` the noise for a
+query, `verify` the true privacy of a claim.
+"""
 
 
 def mechanism_table() -> str:
@@ -35,17 +40,15 @@ def mechanism_table() -> str:
 
 def generated_pages() -> dict[str, str]:
     """Files that are generated as a whole, and their text."""
-    return {"results/README.md": data_dictionary()}
+    return {
+        "results/README.md": data_dictionary(),
+        "mechanisms/README.md": f"{_MECHANISMS}\n{mechanism_table()}\n",
+    }
 
 
 def generated_blocks() -> dict[tuple[str, str], str]:
     """(file, name of a block in it) and the block's text."""
-    ledger = pd.read_csv(LEDGER, keep_default_na=False)
-    return {
-        ("README.md", "findings"): findings(ledger),
-        ("README.md", "mechanisms"): mechanism_table(),
-        ("config/README.md", "keys"): describe_keys(),
-    }
+    return {("config/README.md", "keys"): describe_keys()}
 
 
 def replaced(text: str, name: str, block: str) -> str:

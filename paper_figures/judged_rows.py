@@ -1,0 +1,77 @@
+"""Selections of rows that judges share, and words for their findings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+
+import pandas as pd
+
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    get_mechanism,
+)
+from paper_figures.ledger import CannotJudge
+from runs.rows import OK
+
+
+def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
+    """Rows with status ok and these column values.
+
+    Raises:
+        CannotJudge: There are none; the message names what is missing.
+    """
+    chosen = rows["status"] == OK
+    for column, value in values.items():
+        chosen &= rows[column] == value
+    if not chosen.any():
+        wanted = ", ".join(f"{column} {value}" for column, value in values.items())
+        raise CannotJudge(f"The results have no rows with {wanted}")
+    return rows[chosen]
+
+
+def official_study(
+    rows: pd.DataFrame, experiment: str, *, about: str, shape: str, delta: float
+) -> pd.DataFrame:
+    """Rows of an experiment on official data, at the shape and the delta of the paper's study.
+
+    Raises:
+        CannotJudge: The run has no such rows, and other data say nothing about the paper's
+            numbers; the message names `about`, what the claim is about, and what the run has.
+    """
+    found = pick(rows, experiment=experiment)
+    own = (found["shape"] == shape) & ((found["delta"] - delta).abs() <= 1e-9 * delta)
+    chosen = found[own & (found["data_source"] == "official")]
+    if chosen.empty:
+        present = found[["data_source", "shape", "delta"]].drop_duplicates()
+        words = listed(
+            f"{source} data of shape {size} at delta {value:.3g}"
+            for source, size, value in present.itertuples(index=False)
+        )
+        raise CannotJudge(
+            f"A claim about {about} of shape {shape} at delta {delta:.3g}; this run has {words}"
+        )
+    return chosen
+
+
+def calibrated(
+    key: str, query: Query, budget: Budget, calibration: str = "published", **options
+) -> AdditiveMechanism:
+    """A mechanism at a budget that may lie outside its theorem's range, without the warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return get_mechanism(key).calibrate(query, budget, calibration, **options)
+
+
+def listed(words: Iterable[str]) -> str:
+    """ "a, b and c"."""
+    words = list(words)
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+
+
+def at_least(probability: float) -> str:
+    """A lower bound on a probability as text that rounding does not carry up to 1."""
+    return f"{min(probability, 0.999999):.6g}"
