@@ -227,7 +227,10 @@ def test_parameters_have_defaults_where_they_are_used():
         ({"width": 2}, "option width applies to the workload width only"),
         ({"workload": "prefix", "width": 2}, "option width applies to the workload width only"),
         ({"workload": "width", "seed": 0}, "option seed applies to the workload random-range only"),
-        ({"workload": np.eye(6), "queries": 5}, "option queries applies to the workload random-range"),
+        (
+            {"workload": np.eye(6), "queries": 5},
+            "option queries applies to the workload random-range",
+        ),
         ({"workload": ["width", "prefix"], "seed": 1}, "option seed applies to"),
     ],
 )
