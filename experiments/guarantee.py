@@ -10,6 +10,7 @@ grid
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,7 +104,12 @@ def setting_at(point: Point) -> PaperSetting:
     Raises:
         KeyError: No paper has a setting there.
     """
-    return {_point(setting): setting for setting in PAPER_SETTINGS}[point]
+    return _settings_by_point()[point]
+
+
+@functools.cache
+def _settings_by_point() -> dict[Point, PaperSetting]:
+    return {_point(setting): setting for setting in PAPER_SETTINGS}
 
 
 def grid_query(shape: tuple[int, ...]) -> Query:
