@@ -30,7 +30,7 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
-from experiments.noise_only import query_for
+from experiments.noise_only import family_query
 from mechanisms import (
     AdditiveMechanism,
     Budget,
@@ -115,7 +115,7 @@ def measure(
     dataset, settings = problem
     if dataset == "grid":
         budget = Budget(epsilon=point.epsilon, delta=point.delta)
-        query = query_for("fixed-sensitivity", point.shape)
+        query = family_query("fixed-sensitivity", point.shape)
         yield from _on_grid(
             variant.mechanism.calibrate(query, budget, calibration, **variant.options)
         )

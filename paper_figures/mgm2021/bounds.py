@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from experiments.noise_only import query_for
+from experiments.noise_only import family_query
 from mechanisms import Budget
 from mechanisms.mgm import frobenius_bound
 from mechanisms.mvg import harmonic, precision_bound
@@ -25,7 +25,7 @@ def matrix_gain(claim: Claim, results: Results) -> Finding:
     budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
     errors, words = [], []
     for shape in a["shapes"]:
-        query = query_for("growing-sensitivity", tuple(shape))
+        query = family_query("growing-sensitivity", tuple(shape))
         losses = [calibrated(a[k], query, budget).expected_loss() for k in ("larger", "smaller")]
         ratio = losses[0] / losses[1]
         errors.append(abs(ratio / shape[a["axis"]] - 1))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from experiments.noise_only import query_for
+from experiments.noise_only import family_query
 from mechanisms import Budget
 from paper_figures.ledger import Claim, Finding, judge
 from paper_figures.results import Results
@@ -58,7 +58,9 @@ def _powers(key: str, a: dict, **options) -> list[float]:
     budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
     (m1, m2), (n1, n2) = a["rows"], a["columns"]
     corner, taller, wider = (
-        calibrated(key, query_for("growing-sensitivity", shape), budget, **options).expected_loss()
+        calibrated(
+            key, family_query("growing-sensitivity", shape), budget, **options
+        ).expected_loss()
         for shape in ((m1, n1), (m2, n1), (m1, n2))
     )
     return [power([corner, taller], a["rows"]), power([corner, wider], a["columns"])]

@@ -9,7 +9,7 @@ from matplotlib.colors import TwoSlopeNorm
 
 from experiments.contract.study import Point
 from experiments.guarantee import setting_at
-from experiments.noise_only import query_for
+from experiments.noise_only import family_query
 from mechanisms import Budget, all_mechanisms
 from mechanisms.audit.verification import (
     HOLDS,
@@ -99,7 +99,7 @@ def _beyond(rows: pd.DataFrame) -> str:
     for row in rows.drop_duplicates(["mechanism", "shape"]).itertuples():
         shape = tuple(int(axis) for axis in row.shape.split("x"))
         query, budget = (
-            query_for("fixed-sensitivity", shape),
+            family_query("fixed-sensitivity", shape),
             Budget(epsilon=row.epsilon, delta=row.delta),
         )
         if row.mechanism in known and known[row.mechanism].limit(query, budget) is not None:
