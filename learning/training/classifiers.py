@@ -119,7 +119,9 @@ def outputs(network: Network, parameters, inputs: np.ndarray) -> np.ndarray:
 def weighted_f1(labels: np.ndarray, predicted: np.ndarray) -> float:
     """F1 of every class, weighted by its share of the labels (tldp2025, eqs. 13 to 16).
 
-    labels, predicted: (n,) integers >= 0. A class without a right prediction has F1 = 0.
+    Args:
+        labels: (n,) integers >= 0.
+        predicted: (n,) integers >= 0. A class that is never predicted correctly has F1 = 0.
     """
     from sklearn.metrics import f1_score
 
