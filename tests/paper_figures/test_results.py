@@ -14,7 +14,7 @@ from paper_figures.r1smg2024.count_query_claims import (
     largest_counts,
     loss_shape,
 )
-from paper_figures.suite.guarantee_claims import guarantee
+from paper_figures.suite.guarantee import guarantee
 from papers.settings import PAPER_SETTINGS
 
 TRIALS = 30
