@@ -49,7 +49,7 @@ def in_units(data: Split) -> Split:
 
 
 def logistic(data: Split) -> np.ndarray:
-    """Predicted test labels (n,) of multinomial logistic regression on the pixels; deterministic."""
+    """Predicted test labels (n,) of a multinomial logistic regression; deterministic."""
     from sklearn.linear_model import LogisticRegression
 
     train, test = (

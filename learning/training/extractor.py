@@ -49,8 +49,8 @@ def extract(cut: Cut, data: Split, share: float, training: Training, seed: int) 
     count = round(share * records)
     if not 0 < count < records:
         raise ValueError(
-            f"a public share of {share:g} makes {count} of {records} records public; choose a share "
-            "that leaves at least one public and one private record"
+            f"a public share of {share:g} makes {count} of {records} records public; choose a "
+            "share that leaves at least one public and one private record"
         )
     order = np.random.default_rng([seed, 0]).permutation(records)
     public, private = np.sort(order[:count]), np.sort(order[count:])

@@ -30,7 +30,7 @@ def fine_tuned(
         data: Images (n, 1 or 3, height, width).
 
     Raises:
-        ValueError: The last batch of an epoch has one record, which batch normalisation cannot take.
+        ValueError: The last batch of an epoch has one record: batch normalisation needs two.
         ArithmeticError: A logit of the trained network is not finite.
     """
     import torch
@@ -39,8 +39,8 @@ def fine_tuned(
     records = len(data.train_labels)
     if records % training.batch == 1:
         raise ValueError(
-            f"{records} records in batches of {training.batch} leave a last batch of one, which "
-            "batch normalisation cannot take; use one record more or fewer"
+            f"{records} records in batches of {training.batch} leave a last batch of one; "
+            "batch normalisation needs two, so use one record more or fewer"
         )
     device = prepared(training.device)
     torch.manual_seed(seed)

@@ -17,7 +17,7 @@ from mechanisms.profiles.gaussian_profile import mu_for
 from paper_figures.ledger import Claim, Finding, judge
 from paper_figures.power_law import power
 from paper_figures.results import Results
-from paper_figures.suite.guarantee_claims import verified
+from paper_figures.suite.guarantee import verified
 from paper_figures.verdict_rules import calibrated, close, listed, verdict_on_statement
 
 

@@ -155,7 +155,9 @@ def _powers(name: str, a: dict, squared_log: bool) -> tuple[float, float]:
     budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
     (m1, m2), (n1, n2) = a["rows"], a["columns"]
     corner, taller, wider = (
-        calibrated(key, family_query("growing-sensitivity", shape), budget, **options).expected_loss()
+        calibrated(
+            key, family_query("growing-sensitivity", shape), budget, **options
+        ).expected_loss()
         for shape in ((m1, n1), (m2, n1), (m1, n2))
     )
     return (
