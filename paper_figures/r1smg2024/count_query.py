@@ -39,7 +39,9 @@ COMPARED = ("r1smg", "gaussian", "gaussian-analytic", "mvg")
 
 def at_paper_epsilon(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows at the epsilon that Figures 4 and 5 give the mechanism: 1e-5 for R1SMG, else 0.5."""
-    return rows[np.isclose(rows["epsilon"], rows["mechanism"].map(count_epsilon), rtol=1e-9, atol=0)]
+    return rows[
+        np.isclose(rows["epsilon"], rows["mechanism"].map(count_epsilon), rtol=1e-9, atol=0)
+    ]
 
 
 def official_counts(rows: pd.DataFrame) -> pd.DataFrame:
@@ -109,7 +111,7 @@ def figure_5(results: Results) -> Drawn:
     caption = (
         f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 of the count query, "
         f"{trials} trials, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). "
-        "Histograms (a) and kernel densities (c) of log10 L, with vertical lines at the mean of L; "
+        "Histograms (a) and kernel densities (c) of log10 L, vertical lines at the mean of L; "
         "the same (b, d) of L over its mean. Left: as published; right: rescaled until the true "
         "delta at epsilon is the budget's."
     )
@@ -163,7 +165,7 @@ def counts_over_epsilon(results: Results) -> Drawn:
     figure, axes = plt.subplots(
         len(metrics),
         len(calibrations),
-        figsize=(PAGE, 4.6),
+        figsize=(PAGE, 5.0),
         sharex=True,
         sharey="row",
         squeeze=False,
@@ -184,7 +186,7 @@ def counts_over_epsilon(results: Results) -> Drawn:
     for axis in axes[-1]:
         axis.set_xlabel("epsilon")
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    figure.legend(handles, labels, loc="outside lower center", ncols=4)
     trials = rows.groupby(keys).size().max()
     caption = (
         f"The count query of r1smg2024 on {source} over epsilon, after post-processing: root mean "

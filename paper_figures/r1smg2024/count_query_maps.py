@@ -131,18 +131,16 @@ def _draw_maps(
             # The control has no noise to rescale.
             key = (mechanism, "published" if mechanism == "non-private" else calibration)
             if key not in maps:
-                axis.text(
-                    0.5, 0.5, "unsupported\n(see the note)", ha="center", transform=axis.transAxes
-                )
+                axis.text(0.5, 0.5, "no result\n(see the note)", ha="center", va="center")
+                axis.spines[:].set_visible(False)
                 continue
             # Rasterised at one pixel per cell; negative counts have the colour of zero.
             image = axis.imshow(
                 maps[key], origin="lower", cmap="cividis", norm=norm, interpolation="nearest"
             )
-            axis.set_xlabel(f"mean of largest {largest[key]:.4g}", fontsize=6, labelpad=1)
-    for axis in axes.flat[len(axes.flat) - 1 :: -1]:
-        if not axis.images and not axis.texts:
-            axis.set_axis_off()
+            axis.set_xlabel(f"mean largest count {largest[key]:.4g}", fontsize=6, labelpad=1)
+    for axis in axes[-len(calibrations) :, len(shown) - (bands - 1) * COLUMNS :].flat:
+        axis.set_axis_off()
     figure.colorbar(image, ax=axes, extend="both", shrink=0.6, aspect=40, label="pickups per cell")
     return figure
 
@@ -180,8 +178,9 @@ def largest_counts(claim: Claim, results: Results) -> Finding:
         detail=(
             "Official pickups of the stated window; mean over trials of the largest count after "
             f"post-processing, epsilon {count_epsilon('gaussian'):g}, delta {COUNT_DELTA:g}. The "
-            "paper gives neither its bounding box nor its valid areas (ours: the five boroughs, and cells with a "
-            f"pickup in the rest of the month): {facts['pickups']:.0f} pickups in "
+            "paper gives neither its bounding box nor its valid areas (ours: the five boroughs, "
+            "and cells with a pickup in the rest of the month): "
+            f"{facts['pickups']:.0f} pickups in "
             f"{facts['valid_cells']:.0f} valid cells, on average "
             f"{facts['pickups'] / facts['valid_cells']:.0f} per cell. MVG's noise depends on "
             "gamma, here the number of pickups."

@@ -74,8 +74,8 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     caption = (
         f"{name} on {dataset_title(dataset)} ({source}): accuracy after every epoch of gradient "
         "descent on Poisson samples, test (solid) and training (dotted), mean over "
-        f"{trials} trials, one standard deviation around the test mean. Titles: claimed budget of the run, one "
-        "record added or removed. Legends: bounds on the true one. Top: as published; bottom: "
+        f"{trials} trials, one standard deviation around the test mean. Titles: claimed budget of "
+        "the run, one record added or removed. Legends: bounds on the true one. Top: as published; bottom: "
         "rescaled until the run's true delta is the budget's."
     )
     note = (
@@ -114,6 +114,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
             axis.set(title=f"{budget}, {CALIBRATION_TITLES[calibration]}")
             axis.legend(fontsize=6, loc="upper center", bbox_to_anchor=(0.5, -0.13))
             axis.set_xlabel("epoch", labelpad=1)
+            axis.tick_params(labelbottom=True)
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         row[0].set_ylabel("accuracy")
     return figure

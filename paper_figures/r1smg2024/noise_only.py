@@ -6,6 +6,7 @@ are judged in closed form, at sizes that a run may not have.
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import matplotlib.pyplot as plt
@@ -56,13 +57,18 @@ def figure_9(results: Results) -> Drawn:
     epsilons = sorted(rows["epsilon"].unique(), reverse=True)
     figure, axes = plt.subplots(1, len(epsilons), figsize=(PAGE, 2.6), sharey=True, squeeze=False)
     for axis, epsilon in zip(axes[0], epsilons, strict=True):
-        for (mechanism, calibration), group in rows[rows["epsilon"] == epsilon].groupby(
-            ["mechanism", "calibration"]
+        panel = rows[rows["epsilon"] == epsilon]
+        for mechanism, calibration in itertools.product(
+            in_order(panel["mechanism"]), CALIBRATION_LINES
         ):
+            of_mechanism = panel[panel["mechanism"] == mechanism]
+            line = of_mechanism[of_mechanism["calibration"] == calibration]
+            if line.empty:
+                continue
             style = look(mechanism)
             axis.loglog(
-                group["size"],
-                group["value"],
+                line["size"],
+                line["value"],
                 color=style.colour,
                 marker=style.marker,
                 linestyle=CALIBRATION_LINES[calibration],
@@ -80,7 +86,10 @@ def figure_9(results: Results) -> Drawn:
         "published; dashed: rescaled until the true delta at epsilon is the budget's. Dotted: the "
         "limit 2/epsilon that the paper gives for R1SMG."
     )
-    note = "At equal true privacy the classic and the analytic Gaussian are the same noise."
+    note = (
+        "At equal true privacy the classic and the analytic Gaussian are the same noise, which is "
+        "that of the analytic Gaussian as published: these three curves lie on one another."
+    )
     columns = ["mechanism", "calibration", "epsilon", "delta", "size", "value"]
     return Drawn(caption, rows[columns], figure, note)
 

@@ -139,7 +139,7 @@ def _legend(figure: plt.Figure, axes: np.ndarray) -> None:
     for axis in axes.flat:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
-    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=6)
+    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=5)
 
 
 def official_components(rows: pd.DataFrame) -> pd.DataFrame:
