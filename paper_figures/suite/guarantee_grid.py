@@ -119,7 +119,7 @@ def _beyond(rows: pd.DataFrame) -> str:
     if not beyond:
         return ""
     names = listed(map(mechanism_title, in_order(beyond)))
-    return f" Stated for smaller epsilon only: the theorems of {names}."
+    return f" {names}: the theorem requires a smaller epsilon."
 
 
 def _at_the_floor(rows: pd.DataFrame) -> str:

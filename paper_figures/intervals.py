@@ -1,0 +1,157 @@
+"""Effects with intervals at any confidence: exact values, means over trials, bootstrapped ones."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+SHOWN = 0.95
+
+
+class Interval(NamedTuple):
+    """Two ends, the lower one first."""
+
+    low: float
+    high: float
+
+
+class Effect(Protocol):
+    """A number that a rule compares with zero, with an interval at any confidence."""
+
+    @property
+    def value(self) -> float:
+        """The estimate."""
+
+    @property
+    def trials(self) -> int | None:
+        """Independent repetitions behind it; None for an exact number."""
+
+    def interval(self, confidence: float) -> Interval:
+        """The two-sided interval at a confidence in (0, 1)."""
+
+
+def words(effect: Effect) -> str:
+    """The estimate with its 95% interval, "0.012 [0.004, 0.02]"."""
+    if effect.trials is None:
+        return f"{effect.value:.4g}"
+    low, high = effect.interval(SHOWN)
+    return f"{effect.value:.4g} [{low:.4g}, {high:.4g}]"
+
+
+@dataclass(frozen=True)
+class Exact:
+    """An exact number: its interval is a point."""
+
+    value: float
+    trials: None = None
+
+    def interval(self, confidence: float) -> Interval:
+        return Interval(self.value, self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Mean:
+    """The mean over independent trials, with Student's interval.
+
+    Right for numbers that are close to normal, such as differences of accuracies. Heavy-tailed
+    ones (squared losses) are compared on a logarithmic scale.
+
+    Args:
+        values: One number per trial, at least two.
+        resolution: The standard error is at least this: numbers that are counted on a grid (an
+            accuracy over n test records has steps of 1/n) may agree by chance in all trials.
+
+    Raises:
+        ValueError: Fewer than two trials, or values that are not finite.
+    """
+
+    values: np.ndarray
+    resolution: float = 0.0
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.values, dtype=float)
+        if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
+            raise ValueError(f"an interval needs two or more finite trials, got {self.values!r}")
+        object.__setattr__(self, "values", values)
+
+    @property
+    def value(self) -> float:
+        return float(self.values.mean())
+
+    @property
+    def trials(self) -> int:
+        return len(self.values)
+
+    def interval(self, confidence: float) -> Interval:
+        error = max(float(self.values.std(ddof=1)) / math.sqrt(self.trials), self.resolution)
+        half = _student((1 - confidence) / 2, self.trials - 1) * error
+        return Interval(self.value - half, self.value + half)
+
+    def shifted(self, by: float) -> Mean:
+        """The same effect, `by` larger."""
+        return Mean(self.values + by, self.resolution)
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """A statistic of samples with its percentile interval.
+
+    Args:
+        value: The statistic of the samples.
+        draws: The statistic of resamples, (draws,).
+        trials: Size of the smallest sample.
+    """
+
+    value: float
+    draws: np.ndarray
+    trials: int
+
+    def interval(self, confidence: float) -> Interval:
+        low, high = np.quantile(self.draws, [(1 - confidence) / 2, (1 + confidence) / 2])
+        return Interval(float(low), float(high))
+
+    def shifted(self, by: float) -> Bootstrap:
+        """The same effect, `by` larger."""
+        return Bootstrap(self.value + by, self.draws + by, self.trials)
+
+
+@functools.cache
+def _student(tail: float, freedom: int) -> float:
+    """The quantile of Student's t with this probability above it."""
+    return float(stats.t.isf(tail, freedom))
+
+
+def paired(larger: pd.DataFrame, smaller: pd.DataFrame, *, resolution: float = 0.0) -> Mean:
+    """`larger` - `smaller` over the trials that both have (columns trial and value)."""
+    difference = larger.set_index("trial")["value"] - smaller.set_index("trial")["value"]
+    return Mean(difference.dropna().to_numpy(float), resolution)
+
+
+def bootstrapped(
+    over: np.ndarray, under: np.ndarray, statistic: Callable[..., np.ndarray], draws: int = 10_000
+) -> Bootstrap:
+    """A statistic of one sample less that of another, independent one.
+
+    Args:
+        statistic: From an array and `axis` to an array.
+        draws: Resamples, from a fixed seed.
+    """
+    rng = np.random.default_rng(0)
+    resampled = [
+        statistic(values[rng.integers(0, len(values), (draws, len(values)))], axis=1)
+        for values in (np.asarray(over, float), np.asarray(under, float))
+    ]
+    value = float(statistic(np.asarray(over, float)) - statistic(np.asarray(under, float)))
+    return Bootstrap(value, resampled[0] - resampled[1], min(len(over), len(under)))
+
+
+def log_mean(values: np.ndarray, axis: int | None = None) -> np.ndarray:
+    """Logarithm of the mean: differences of it are log ratios of means."""
+    return np.log(np.mean(values, axis))

@@ -1,0 +1,167 @@
+"""The vocabulary of verdicts, and how the verdict on a claim follows from those on its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+CONFIRMED = "confirmed"
+PARTLY = "partly"
+CONTRADICTED = "contradicted"
+NOT_FOUND = "not found"
+DEPENDS = "depends"
+INCONCLUSIVE = "inconclusive"
+NOT_RUN = "not run"
+VERDICTS = (CONFIRMED, PARTLY, CONTRADICTED, NOT_FOUND, DEPENDS, INCONCLUSIVE, NOT_RUN)
+MEANING = {
+    CONFIRMED: "Every part of the claim holds, by exact numbers or by whole intervals.",
+    PARTLY: "Some parts hold and others do not; each part has a verdict of its own.",
+    CONTRADICTED: "Exact numbers, or a 99% interval, show the opposite at the stated parameters.",
+    NOT_FOUND: "At least 10 trials show that the effect is smaller than the margin that matters.",
+    DEPENDS: "The outcome depends on a choice that the paper does not state; both are given.",
+    INCONCLUSIVE: "The runs cannot decide: too few trials, too small, or no signal.",
+    NOT_RUN: "The data or the study are not in this run.",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a claim with its verdict.
+
+    Args:
+        name: What this part says, in a few words: "below JL".
+        verdict: One of VERDICTS, except `partly` and `depends`.
+        found: Our number, as text.
+        reason: Why the verdict is what it is, where the number alone does not say it. A clause
+            without a full stop.
+    """
+
+    name: str
+    verdict: str
+    found: str = ""
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS or self.verdict in (PARTLY, DEPENDS):
+            raise ValueError(f"a part's verdict must be one word for one part, got {self.verdict}")
+
+    def __str__(self) -> str:
+        told = " ".join(filter(None, (self.name, self.found)))
+        return f"{told}: {self.verdict}" + (f" ({self.reason})" if self.reason else "")
+
+
+def combined(verdicts: Iterable[str]) -> str:
+    """The verdict on a claim, given those on its parts.
+
+    All alike: that verdict. One part holds and another does not: partly. No part holds: what is
+    contradicted outweighs what is undecided, and that outweighs what is not found.
+
+    Raises:
+        ValueError: There are no parts.
+    """
+    found = set(verdicts)
+    if not found:
+        raise ValueError("a claim without parts has no verdict")
+    if len(found) == 1:
+        return found.pop()
+    if CONFIRMED in found or PARTLY in found:
+        return PARTLY
+    return next(v for v in (CONTRADICTED, DEPENDS, INCONCLUSIVE, NOT_FOUND) if v in found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What a verdict rests on; None where a size has no meaning for the claim.
+
+    Args:
+        records: Training or private records.
+        epochs: Passes over the data, or rounds of averaging.
+        trials: Independent repetitions.
+        network: Name of the network, or of the regression or classifier.
+        epsilons: The budgets, as text.
+    """
+
+    records: int | None = None
+    epochs: float | None = None
+    trials: int | None = None
+    network: str | None = None
+    epsilons: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The parts of a claim under one choice that the paper leaves open."""
+
+    choice: str
+    parts: tuple[Part, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict under this choice."""
+        return combined(part.verdict for part in self.parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What a judge found. The verdict follows from the parts, or from the outcomes.
+
+    Args:
+        parts: The parts of the claim; empty where there are outcomes.
+        choice: What the paper leaves open ("the kernel of the regression"), with `outcomes`.
+        outcomes: The parts under every choice that was swept.
+        ours: Our numbers as text; the parts' by default.
+        because: One plain sentence with the reason, where the claim has none for the verdict.
+        decided_by: The run that would decide, for `inconclusive`.
+        detail: What was computed, and how it differs from the paper's study.
+        calibration: "published", "exact", "both" or "" where it does not matter.
+        sizes: What the numbers rest on.
+    """
+
+    parts: Sequence[Part] = ()
+    choice: str = ""
+    outcomes: Sequence[Outcome] = ()
+    ours: str = ""
+    because: str = ""
+    decided_by: str = ""
+    detail: str = ""
+    calibration: str = ""
+    sizes: Sizes = field(default_factory=Sizes)
+
+    def __post_init__(self) -> None:
+        if bool(self.parts) == bool(self.outcomes) or bool(self.choice) != bool(self.outcomes):
+            raise ValueError("a finding has either parts, or outcomes and the choice between them")
+
+    @property
+    def verdict(self) -> str:
+        """The verdict; `depends` only where the outcomes differ."""
+        if not self.outcomes:
+            return combined(part.verdict for part in self.parts)
+        found = {outcome.verdict for outcome in self.outcomes}
+        return found.pop() if len(found) == 1 else DEPENDS
+
+    @property
+    def numbers(self) -> str:
+        """Our numbers as text."""
+        if self.ours or self.outcomes:
+            return self.ours
+        return "; ".join(" ".join(filter(None, (p.name, p.found))) for p in self.parts)
+
+    @property
+    def listed_parts(self) -> list[str]:
+        """Each part, or each outcome, with its verdict; empty where one part is all there is."""
+        if self.outcomes:
+            return [
+                f"{o.choice}: {o.verdict} ({'; '.join(map(str, o.parts))})" for o in self.outcomes
+            ]
+        return [str(part) for part in self.parts] if len(self.parts) > 1 else []
+
+
+def not_run(reason: str) -> Finding:
+    """The finding on a claim that this run cannot judge."""
+    return Finding(parts=(Part("", NOT_RUN),), because=reason)
+
+
+def count_of(verdicts: Iterable[str]) -> Mapping[str, int]:
+    """How many claims have each verdict, in the order of the vocabulary."""
+    found = list(verdicts)
+    return {verdict: found.count(verdict) for verdict in VERDICTS if verdict in found}

@@ -1,0 +1,78 @@
+"""How verdicts on parts and outcomes become the verdict on a claim."""
+
+import pytest
+
+from paper_figures.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+    NOT_FOUND,
+    NOT_RUN,
+    PARTLY,
+    Finding,
+    Outcome,
+    Part,
+    combined,
+    not_run,
+)
+
+
+@pytest.mark.parametrize(
+    ("parts", "whole"),
+    [
+        ([CONFIRMED, CONFIRMED], CONFIRMED),
+        ([CONTRADICTED], CONTRADICTED),
+        ([CONFIRMED, CONTRADICTED], PARTLY),
+        ([CONFIRMED, INCONCLUSIVE], PARTLY),
+        ([CONFIRMED, NOT_RUN], PARTLY),
+        ([CONTRADICTED, NOT_FOUND, INCONCLUSIVE], CONTRADICTED),
+        ([NOT_FOUND, INCONCLUSIVE], INCONCLUSIVE),
+        ([NOT_FOUND, NOT_RUN], NOT_FOUND),
+        ([NOT_FOUND, NOT_FOUND], NOT_FOUND),
+    ],
+)
+def test_parts_make_a_verdict(parts, whole):
+    assert combined(parts) == whole
+
+
+def test_no_parts_no_verdict():
+    with pytest.raises(ValueError, match="without parts"):
+        combined([])
+
+
+def part(verdict):
+    return Part("p", verdict, "1")
+
+
+def outcomes(*verdicts):
+    return [Outcome(choice=f"choice {i}", parts=(part(v),)) for i, v in enumerate(verdicts)]
+
+
+def test_a_claim_depends_only_where_outcomes_differ():
+    same = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, CONFIRMED))
+    other = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_FOUND))
+    assert (same.verdict, other.verdict) == (CONFIRMED, DEPENDS)
+    assert other.listed_parts == [
+        "choice 0: confirmed (p 1: confirmed)",
+        "choice 1: not found (p 1: not found)",
+    ]
+
+
+def test_a_finding_has_parts_or_outcomes():
+    with pytest.raises(ValueError, match="either parts, or outcomes"):
+        Finding()
+    with pytest.raises(ValueError, match="either parts, or outcomes"):
+        Finding(parts=(part(CONFIRMED),), choice="c", outcomes=outcomes(CONFIRMED))
+
+
+def test_a_part_has_a_verdict_for_one_part():
+    with pytest.raises(ValueError, match="one word for one part"):
+        Part("p", PARTLY)
+
+
+def test_text_of_parts():
+    assert str(Part("below JL", INCONCLUSIVE, "0.1", "3 trials")) == (
+        "below JL 0.1: inconclusive (3 trials)"
+    )
+    assert not_run("no file").verdict == NOT_RUN
