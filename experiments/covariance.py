@@ -1,11 +1,11 @@
 """mvg2018 Experiment III: the principal components from privately released records.
 
-The query is f(X) = X of N records in [-1, 1]^m (every feature scaled onto the range, by its own
-least and largest value in the data, which is not private); one record, a column, is replaced, l2
-sensitivity 2 sqrt(m). gamma is not stated: sqrt(m N), its largest value. MVG is Algorithm 1 with
-the axes as directions. With the eigenvalues lambda_i of the exact covariance C = X X^T / N, not
-centred, and the eigenvectors v_i of the released records' covariance, both in falling order, the
-error is RSS = sum_i (lambda_i - v_i^T C v_i)^2 (eq. 5).
+The query is f(X) = X of N records in [-1, 1]^m; one record, a column, is replaced: the l2
+sensitivity is 2 sqrt(m). Every feature is mapped onto [-1, 1] by its least and largest value in the
+data, which is not private. The paper does not state gamma; its largest value, sqrt(m N), is used.
+MVG is Algorithm 1 with the axes as directions. Let lambda_i be the eigenvalues of the exact
+covariance C = X X^T / N, not centred, and v_i the eigenvectors of the released records' covariance,
+both in decreasing order. The error is RSS = sum_i (lambda_i - v_i^T C v_i)^2 (eq. 5).
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import numpy as np
 
 from datasets import load as load_dataset
 from experiments.contract import treatments
+from experiments.contract.principal_components import captured_variance, principal_directions
+from experiments.contract.scaling import first_records, scale_columns
 from experiments.contract.study import (
     Names,
     Point,
@@ -25,14 +27,10 @@ from experiments.contract.study import (
     Variant,
 )
 from experiments.contract.treatments import (
-    captured_variance,
     check_directions,
     feature_names,
-    first_records,
     measure_treatments,
     point_at,
-    principal_directions,
-    scale_columns,
     treatments_of,
 )
 from papers.mvg2018 import scaled_records
@@ -42,15 +40,15 @@ PAPER = "mvg2018"
 DATASETS = {"cardiotocography": "official", "breast_cancer": "bundled"}
 COORDINATES = treatments.COORDINATES
 METRICS = treatments.METRICS | {
-    "rss": "residual sum of squares of the leading components",
-    "largest_eigenvalue": "largest exact eigenvalue of the covariance",
+    "rss": "sum over all components of (lambda_i - v_i^T C v_i)^2",
+    "largest_eigenvalue": "largest eigenvalue of the exact covariance",
 }
 SETTINGS = treatments.SETTINGS
 
 
 @dataclass(frozen=True)
-class Problem:
-    """The records (m, N), one per column, their data set and the settings."""
+class ScaledRecords:
+    """The records, the columns of (m, N), with the name of the data set and the settings."""
 
     records: np.ndarray
     dataset: str
@@ -58,23 +56,23 @@ class Problem:
 
 
 def check(settings: dict) -> None:
-    """Raise ConfigError for features that the data sets do not have."""
+    """Raise ConfigError for a feature that a data set does not have."""
     check_directions(NAME, settings, {dataset: feature_names(dataset) for dataset in DATASETS})
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """One point: epsilon, and delta = 1/N."""
+    """One point: m x N at epsilon and delta = 1/N."""
     return [point_at((len(feature_names(dataset)), settings["records"]), settings)]
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> ScaledRecords:
     """The first N records, scaled."""
     values = scale_columns(load_dataset(dataset, folder).features)
-    return Problem(first_records(values, settings["records"]).T.copy(), dataset, settings)
+    return ScaledRecords(first_records(values, settings["records"]).T.copy(), dataset, settings)
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: ScaledRecords, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """RSS of every treatment and trial."""
     settings, features = problem.settings, feature_names(problem.dataset)
@@ -82,10 +80,10 @@ def measure(
     covariance = problem.records @ problem.records.T / problem.records.shape[1]
     eigenvalues = principal_directions(covariance)[0]
 
-    def score(trial: int, answer: np.ndarray) -> dict[str, float]:
+    def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
         directions = principal_directions(answer @ answer.T / answer.shape[1])[1]
         residuals = eigenvalues - captured_variance(covariance, directions)
-        return {"rss": float(residuals @ residuals)}
+        yield Value("rss", float(residuals @ residuals))
 
     yield Value("largest_eigenvalue", float(eigenvalues[0]))
     ways = treatments_of(variant, "unimodal", settings, problem.dataset, features)

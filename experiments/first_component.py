@@ -1,14 +1,14 @@
 """mvg2018 Experiment II: the first principal component from a private covariance.
 
 The query is f(X) = X X^T / N, not centred, of N records in [-1, 1]^m; one record is replaced. The
-published noise is for the paper's l2 sensitivity, 2 m / N. What is true, and the exact calibration,
-rests on what one record changes, sqrt(2) m / N, for all records of the ball around the box, which
-mechanisms for Gram matrices presume. gamma is not stated: m, its largest value. MVG is Algorithm 2
-with the axes as directions. The component v is the first eigenvector of the released matrix's
-symmetric part, and the error is lambda_1 - v^T C v on the exact covariance C (eq. 4).
+published noise is for the paper's l2 sensitivity, 2 m / N. The exact calibration uses what one
+record can change, sqrt(2) m / N, for all records in the ball around the box, which mechanisms for
+Gram matrices assume. The paper does not state gamma; its largest value, m, is used. MVG is
+Algorithm 2 with the axes as directions. The component v is the first eigenvector of the released
+matrix's symmetric part, and the error is lambda_1 - v^T C v on the exact covariance C (eq. 4).
 
-The paper takes 2,021 of the 13,197 steps of the Movement data and does not say which. Here it is
-the first ones of the file's order, which are the first 80 sequences exactly. Their anchors count
+The paper takes 2,021 of the 13,197 steps of the Movement data and does not say which. The study
+takes the first ones in the file's order, exactly the first 80 sequences. The file counts anchors
 from 1: the paper's ANC0 is anchor1.
 """
 
@@ -22,6 +22,8 @@ import numpy as np
 
 from datasets import load as load_dataset
 from experiments.contract import treatments
+from experiments.contract.principal_components import captured_variance, principal_directions
+from experiments.contract.scaling import first_records, scale_columns
 from experiments.contract.study import (
     Names,
     Point,
@@ -29,14 +31,10 @@ from experiments.contract.study import (
     Variant,
 )
 from experiments.contract.treatments import (
-    captured_variance,
     check_directions,
     feature_names,
-    first_records,
     measure_treatments,
     point_at,
-    principal_directions,
-    scale_columns,
     treatments_of,
 )
 from papers.mvg2018 import record_covariance
@@ -46,15 +44,15 @@ PAPER = "mvg2018"
 DATASETS = {"movement_aal": "official", "wine": "bundled"}
 COORDINATES = treatments.COORDINATES
 METRICS = treatments.METRICS | {
-    "error": "exact variance that the private component misses",
-    "largest_eigenvalue": "largest exact eigenvalue of the covariance",
+    "error": "exact variance that the private component misses, lambda_1 - v^T C v",
+    "largest_eigenvalue": "largest eigenvalue of the exact covariance",
 }
 SETTINGS = treatments.SETTINGS
 
 
 @dataclass(frozen=True)
-class Problem:
-    """The covariance C (m, m) of the records, its data set and the settings."""
+class ExactCovariance:
+    """The records' covariance C, (m, m), with the name of the data set and the settings."""
 
     covariance: np.ndarray
     dataset: str
@@ -62,39 +60,40 @@ class Problem:
 
 
 def check(settings: dict) -> None:
-    """Raise ConfigError for features that the data sets do not have."""
+    """Raise ConfigError for a feature that a data set does not have."""
     check_directions(NAME, settings, {dataset: feature_names(dataset) for dataset in DATASETS})
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """One point: epsilon, and delta = 1/N."""
+    """One point: m x m at epsilon and delta = 1/N."""
     features = len(feature_names(dataset))
     return [point_at((features, features), settings)]
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> ExactCovariance:
     """The covariance of the first N records."""
     data = load_dataset(dataset, folder)
     if dataset == "movement_aal":
-        # In [-1, 1] as published.
+        # The file has them in [-1, 1] already.
         values = np.concatenate(data.sequences)
     else:
         values = scale_columns(data.features)
     values = first_records(values, settings["records"])
-    return Problem(values.T @ values / len(values), dataset, settings)
+    return ExactCovariance(values.T @ values / len(values), dataset, settings)
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: ExactCovariance, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """The error of every treatment and trial."""
     settings, features = problem.settings, feature_names(problem.dataset)
     query = record_covariance(len(features), settings["records"])
     largest = principal_directions(problem.covariance)[0][0]
 
-    def score(trial: int, answer: np.ndarray) -> dict[str, float]:
+    def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
         directions = principal_directions(answer)[1][:, :1]
-        return {"error": abs(largest - captured_variance(problem.covariance, directions)[0])}
+        captured = captured_variance(problem.covariance, directions)[0]
+        yield Value("error", float(abs(largest - captured)))
 
     yield Value("largest_eigenvalue", float(largest))
     ways = treatments_of(variant, "equimodal", settings, problem.dataset, features)

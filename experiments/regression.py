@@ -1,27 +1,28 @@
 """mvg2018 Experiment I: kernel ridge regression on privately released records.
 
-The query is f(X) = X, m x N: the features and, as one more of them, the target, of N patients in
-[-1, 1]; one record, a column, is replaced, l2 sensitivity 2 sqrt(m). gamma is not stated:
-sqrt(m N), its largest value. A Gaussian-kernel ridge regression is fitted to the released records,
-and its root mean squared error is taken on the exact records of the patients left out. Every trial
-leaves out others, the same for all mechanisms.
+The query is f(X) = X, m x N: N patients in [-1, 1], their features and, as one more row, the
+target. One record, a column, is replaced: the l2 sensitivity is 2 sqrt(m). The paper does not state
+gamma; its largest value, sqrt(m N), is used. A kernel ridge regression is fitted to the released
+records and predicts the exact records of the other patients, which gives a root mean squared error
+(RMSE). Every trial splits the patients anew, the same way for all mechanisms.
 
 The paper leaves open:
 - The scaling into [-1, 1]: `largest` divides all data by their largest absolute value, `columns`
-  takes every feature onto the whole range. Both use the data and are not private.
+  maps every feature onto the whole range. Both use the data and are not private.
 - The kernel's width and the ridge: cross-validated without noise, see the config.
 
-Treatments beside those of `treatments`: "pca", where 20% of epsilon and of delta pay for
-private principal directions (MOD-SULQ on X X^T / N, symmetric Gaussian noise) and the rest for
-MVG along them, tau to the first two; the total is basic composition, also at the exact calibration,
-where each part is exact by itself. "subspace" is any other mechanism on the right features alone
-(Section 9.3), with the sensitivity of that smaller query.
+Two treatments join those of `experiments.contract.treatments`. `PCA`: 20% of epsilon and of delta
+pay for private principal directions (MOD-SULQ on X X^T / N), the rest for MVG along them, with tau
+on the first two. Basic composition gives the total, also at the exact calibration, where each part
+is exact alone. `SUBSPACE`: any other mechanism on the right features alone (Section 9.3), with the
+sensitivity of that smaller query.
 
-JL's answer is made of combinations of records; they are taken for records here, as the paper
-says nothing else.
+JL releases linear combinations of records. They are treated as records, as the paper says nothing
+else.
 
-With the control that adds no noise come its errors under every scaling (`rmse_without_noise`),
-and those of two predictions without features: zero, and the mean of the private targets.
+The non-private control also gives the errors without noise under every scaling
+(`rmse_without_noise`) and those of two predictions without features: zero, and the mean of the
+private targets.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ import numpy as np
 from datasets import load as load_dataset
 from experiments.contract import treatments
 from experiments.contract.columns import Coordinate
+from experiments.contract.principal_components import principal_directions
+from experiments.contract.scaling import scale_by_largest, scale_columns
 from experiments.contract.settings import (
     ConfigError,
     Setting,
@@ -50,23 +53,27 @@ from experiments.contract.study import (
     Variant,
 )
 from experiments.contract.treatments import (
+    PCA,
+    SUBSPACE,
     Treatment,
-    binary_allocation,
     check_directions,
     feature_names,
     is_directional,
+    measure_releases,
     measure_treatments,
     point_at,
-    principal_directions,
-    run_trials,
-    scale_by_largest,
-    scale_columns,
+    right_features,
     treatments_of,
 )
-from experiments.kernel_ridge import predict
 from mechanisms import Budget
 from mechanisms.symmetric import ModSulq
-from papers.mvg2018 import record_covariance, scaled_records
+from papers.mvg2018 import (
+    DIRECTIONS_BUDGET_SHARE,
+    INFORMATIVE_DIRECTIONS,
+    binary_allocation,
+    record_covariance,
+    scaled_records,
+)
 
 NAME = "regression"
 PAPER = "mvg2018"
@@ -74,18 +81,13 @@ DATASETS = {"liver_disorders": "official", "diabetes": "bundled"}
 SCALING = Coordinate("scaling", str, "how all data were scaled into [-1, 1]")
 COORDINATES = (*treatments.COORDINATES, SCALING)
 METRICS = treatments.METRICS | {
-    "rmse": "root mean squared error on the records left out, in units of the scaled target",
-    "rmse_without_noise": "the same for a fit to the exact records, at each scaling",
-    "rmse_of_zero": "error of predicting zero",
-    "rmse_of_mean": "error of predicting the mean of the private targets",
+    "rmse": "root mean squared error on the test records, in units of the scaled target",
+    "rmse_without_noise": "the same after a fit to the exact records, at each scaling",
+    "rmse_of_zero": "the same when zero is predicted",
+    "rmse_of_mean": "the same when the mean of the private targets is predicted",
 }
 TARGETS = {"liver_disorders": "drinks", "diabetes": "progression"}
 SCALINGS = {"largest": scale_by_largest, "columns": scale_columns}
-
-PCA, SUBSPACE = "pca", "subspace"
-# Of epsilon and of delta, for the private principal directions (Section 7.1.3 b).
-PCA_SHARE = 0.2
-PCA_DIRECTIONS = 2
 
 _KERNEL = {
     "gamma": Setting("a number > 0", positive, "in exp(-gamma ||x - y||^2)"),
@@ -120,11 +122,15 @@ SETTINGS = treatments.SETTINGS | {
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What all mechanisms share.
+class SplitRecords:
+    """The scaled records, and how every trial splits them into private and test records.
 
-    records: (total, m) for every scaling, the target last. splits: (trials, total), a permutation
-    of the records per trial; its first N are private, the rest are for the test.
+    Args:
+        records: (total, m) for every scaling; the target is the last column.
+        splits: (trials, total), a permutation of the records per trial; the first N are private,
+            the others are for the test.
+        dataset: Name of the data set.
+        settings: Those of the study.
     """
 
     records: dict[str, np.ndarray]
@@ -137,12 +143,24 @@ class Problem:
         chosen = self.splits[trial, : self.settings["records"]]
         return self.records[self.settings["scaling"]][chosen].T
 
+    def tests(self, trial: int, scaling: str) -> np.ndarray:
+        """The test records of a trial, (total - N, m)."""
+        return self.records[scaling][self.splits[trial, self.settings["records"] :]]
+
     def rmse(self, trial: int, released: np.ndarray, scaling: str, features: np.ndarray) -> float:
-        """Error on the records left out of a fit to `released`: `features`, then the target."""
-        tests = self.records[scaling][self.splits[trial, self.settings["records"] :]]
-        kernel = self.settings["kernels"][scaling]
-        fitted = predict(released[:-1].T, released[-1], tests[:, features], **kernel)
-        return root_mean_square(fitted - tests[:, -1])
+        """Error on the test records after a fit to `released`: `features`, then the target."""
+        tests = self.tests(trial, scaling)
+        regressor = kernel_ridge(**self.settings["kernels"][scaling])
+        regressor.fit(released[:-1].T, released[-1])
+        return root_mean_square(regressor.predict(tests[:, features]) - tests[:, -1])
+
+
+def kernel_ridge(*, gamma: float, ridge: float):
+    """A ridge regression without intercept and with the kernel exp(-gamma ||x - y||^2)."""
+    # Imported here: scikit-learn takes a second to load, and reading a config does not need it.
+    from sklearn.kernel_ridge import KernelRidge
+
+    return KernelRidge(kernel="rbf", gamma=gamma, alpha=ridge)
 
 
 def root_mean_square(errors: np.ndarray) -> float:
@@ -159,7 +177,7 @@ def check(settings: dict) -> None:
     """Raise ConfigError for unknown features, a first set of no use, a scaling without kernel."""
     check_directions(NAME, settings, {dataset: all_names(dataset) for dataset in DATASETS})
     for dataset in settings["datasets"]:
-        name, right = next(iter(settings["directions"][dataset].items()))
+        name, right = right_features(settings, dataset)
         if TARGETS[dataset] not in right or len(right) < 2:
             raise ConfigError(
                 f"config key experiments.regression.directions.{dataset}.{name}, the first set, "
@@ -173,27 +191,31 @@ def check(settings: dict) -> None:
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """One point: epsilon, and delta = 1/N."""
+    """One point: m x N at epsilon and delta = 1/N."""
     return [point_at((len(all_names(dataset)), settings["records"]), settings)]
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
-    """The scaled records, and which of them each trial leaves out."""
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> SplitRecords:
+    """The scaled records, and how each trial splits them.
+
+    Raises:
+        ValueError: The config asks for as many private records as the data have, or more.
+    """
     data = load_dataset(dataset, folder)
     values = np.column_stack([data.features, getattr(data, TARGETS[dataset])])
     if settings["records"] >= len(values):
         raise ValueError(
-            f"records must be less than {len(values)}, those of the data, so that some are left "
-            f"out for the test; got {settings['records']}"
+            f"records must be less than {len(values)}, the number of records in the data, to leave "
+            f"some for the test; got {settings['records']}"
         )
     scaled = {name: SCALINGS[name](values) for name in settings["kernels"]}
     rng = np.random.default_rng(names.shared_seed("splits"))
     splits = rng.permuted(np.tile(np.arange(len(values)), (settings["trials"], 1)), axis=1)
-    return Problem(scaled, splits, dataset, settings)
+    return SplitRecords(scaled, splits, dataset, settings)
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: SplitRecords, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """RMSE of every treatment and trial."""
     settings, features = problem.settings, all_names(problem.dataset)
@@ -203,8 +225,8 @@ def measure(
     if variant.mechanism.guarantee == "none":
         yield from _controls(problem, everything)
 
-    def score(trial: int, answer: np.ndarray) -> dict[str, float]:
-        return {"rmse": problem.rmse(trial, answer, scaling, everything)}
+    def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
+        yield Value("rmse", problem.rmse(trial, answer, scaling, everything))
 
     ways = treatments_of(variant, "unimodal", settings, problem.dataset, features)
     yield from measure_treatments(
@@ -213,36 +235,37 @@ def measure(
     if is_directional(variant):
         for share in settings["shares"]:
             release = _along_private_directions(problem, variant, calibration, point, share)
-            yield from run_trials(release, score, Treatment(PCA, share), point, names, trials)
+            treatment = Treatment(PCA, share)
+            yield from measure_releases(release, score, treatment, point, names, trials)
     else:
         yield from _subspace(problem, variant, calibration, point, names)
 
 
-def _controls(problem: Problem, everything: np.ndarray) -> Iterator[Value]:
+def _controls(problem: SplitRecords, everything: np.ndarray) -> Iterator[Value]:
     """Errors without noise that belong to no mechanism."""
     settings = problem.settings
     for trial, split in enumerate(problem.splits):
-        private, left_out = split[: settings["records"]], split[settings["records"] :]
+        private = split[: settings["records"]]
         for scaling, records in problem.records.items():
             exact = problem.rmse(trial, records[private].T, scaling, everything)
             yield Value("rmse_without_noise", exact, trial, {"scaling": scaling})
-        targets = problem.records[settings["scaling"]][:, -1]
-        yield Value("rmse_of_zero", root_mean_square(targets[left_out]), trial)
-        errors = targets[left_out] - targets[private].mean()
+        targets = problem.tests(trial, settings["scaling"])[:, -1]
+        yield Value("rmse_of_zero", root_mean_square(targets), trial)
+        errors = targets - problem.private(trial)[-1].mean()
         yield Value("rmse_of_mean", root_mean_square(errors), trial)
 
 
 def _along_private_directions(
-    problem: Problem, variant: Variant, calibration: str, point: Point, share: float
+    problem: SplitRecords, variant: Variant, calibration: str, point: Point, share: float
 ) -> treatments.Release:
-    """MVG along private principal directions, each part with its share of the budget."""
+    """MVG along private principal directions; each part has its share of the budget."""
     rows, records = point.shape
-    budgets = [
+    for_directions, for_records = (
         Budget(epsilon=part * point.epsilon, delta=part * point.delta)
-        for part in (PCA_SHARE, 1 - PCA_SHARE)
-    ]
-    directions = ModSulq.calibrate(record_covariance(rows, records), budgets[0], calibration)
-    theta = binary_allocation(rows, list(range(PCA_DIRECTIONS)), share)
+        for part in (DIRECTIONS_BUDGET_SHARE, 1 - DIRECTIONS_BUDGET_SHARE)
+    )
+    directions = ModSulq.calibrate(record_covariance(rows, records), for_directions, calibration)
+    theta = binary_allocation(rows, list(range(INFORMATIVE_DIRECTIONS)), share)
     options = {"mode": "unimodal"} | variant.options | {"precision": theta}
 
     def release(trial: int, rng: np.random.Generator):
@@ -250,7 +273,7 @@ def _along_private_directions(
         covariance = directions.release(private @ private.T / records, rng)
         along = principal_directions(covariance)[1]
         mechanism = variant.mechanism.calibrate(
-            scaled_records(rows, records), budgets[1], calibration, **options, directions=along
+            scaled_records(rows, records), for_records, calibration, **options, directions=along
         )
         return mechanism.release_with_diagnostics(private, rng)
 
@@ -258,17 +281,17 @@ def _along_private_directions(
 
 
 def _subspace(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: SplitRecords, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """The mechanism on the right features and the target alone."""
     settings = problem.settings
-    right = next(iter(settings["directions"][problem.dataset].values()))
+    _, right = right_features(settings, problem.dataset)
     features = feature_names(problem.dataset)
     kept = np.array([i for i, feature in enumerate(features) if feature in right])
     rows = [*kept, len(features)]
 
-    def score(trial: int, answer: np.ndarray) -> dict[str, float]:
-        return {"rmse": problem.rmse(trial, answer, settings["scaling"], kept)}
+    def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
+        yield Value("rmse", problem.rmse(trial, answer, settings["scaling"], kept))
 
     yield from measure_treatments(
         variant,

@@ -1,19 +1,18 @@
-"""What the three experiments of mvg2018 share: data in [-1, 1], treatments, timed releases.
+"""Treatments: the ways in which mvg2018's three studies use one mechanism, released and timed.
 
-A treatment is one way to use a mechanism. A mechanism that can spread a precision budget over
-directions (MVG) is measured once with equal precision, "iid", and once for every named set of
-informative features and every share tau: the set's features get tau of the budget in equal parts,
-the others the rest in equal parts (the paper's binary allocation; its directions are the axes).
-Any other mechanism has one treatment without a name. The columns `treatment` and `share` tell
-treatments apart. All treatments of a trial are drawn from the same seed.
+A mechanism that spreads a precision budget over directions (MVG) is measured with equal precision
+(`IID`) and, for every named set of informative features in the config, with every share tau of the
+budget on that set (`papers.mvg2018.binary_allocation`; the directions are the axes). Any other
+mechanism has one treatment without a name. The columns `treatment` and `share` tell treatments
+apart. All treatments of a trial draw from the same seed.
 """
 
 from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,12 @@ from experiments.contract.study import (
     Variant,
 )
 from mechanisms import AdditiveMechanism, Budget, Query
+from papers.mvg2018 import binary_allocation
 
-IID = "iid"
+# Treatments that are not sets of features: equal precision for every direction; private principal
+# directions; a mechanism without directions on the right features alone. Only the regression has
+# the last two.
+IID, PCA, SUBSPACE = "iid", "pca", "subspace"
 
 
 def _share(value: Any) -> float:
@@ -68,7 +71,11 @@ SETTINGS = {
 }
 
 COORDINATES = (
-    Coordinate("treatment", str, "how a directional mechanism is used; null for any other"),
+    Coordinate(
+        "treatment",
+        str,
+        "a set of informative features, or iid, pca, subspace; null where a mechanism has one use",
+    ),
     Coordinate("share", float, "tau, the informative directions' share of the precision budget"),
 )
 METRICS = {
@@ -89,13 +96,15 @@ class Treatment:
 
     @property
     def at(self) -> dict[str, object]:
-        """Its values in the columns `treatment` and `share`."""
+        """Its values in the columns `treatment` and `share`; a column without a value is absent."""
         known = {"treatment": self.name, "share": self.share}
         return {name: value for name, value in known.items() if value is not None}
 
 
+# From a trial and its generator to an answer and the mechanism's diagnostics.
 Release = Callable[[int, np.random.Generator], tuple[np.ndarray, Mapping[str, float]]]
-Score = Callable[[int, np.ndarray], Mapping[str, float]]
+# From a trial and an answer to its scores, each with its coordinates besides the treatment.
+Score = Callable[[int, np.ndarray], Iterable[Value]]
 
 
 def feature_names(dataset: str) -> tuple[str, ...]:
@@ -104,7 +113,7 @@ def feature_names(dataset: str) -> tuple[str, ...]:
 
 
 def check_directions(experiment: str, settings: dict, names_of: Mapping[str, tuple]) -> None:
-    """ConfigError unless every data set of the run has sets of known features, none of all."""
+    """Raise ConfigError unless every data set has sets of known features, none of all features."""
     path = f"experiments.{experiment}.directions"
     for dataset in settings["datasets"]:
         known = names_of[dataset]
@@ -120,36 +129,13 @@ def check_directions(experiment: str, settings: dict, names_of: Mapping[str, tup
 
 
 def point_at(shape: tuple[int, int], settings: dict) -> Point:
-    """The one budget: epsilon, and delta = 1/N."""
+    """The study's only grid point: epsilon, and delta = 1/N."""
     return Point(shape=shape, epsilon=settings["epsilon"], delta=1 / settings["records"])
 
 
-def scale_columns(values: np.ndarray) -> np.ndarray:
-    """Every column of (N, m) onto [-1, 1]; the ends are those of the data, so this is not private.
-
-    Raises:
-        ValueError: A column holds one value only.
-    """
-    low, high = values.min(axis=0), values.max(axis=0)
-    if not (low < high).all():
-        raise ValueError(f"column {int(np.argmin(low < high))} holds one value only: no scale")
-    return 2 * (values - low) / (high - low) - 1
-
-
-def scale_by_largest(values: np.ndarray) -> np.ndarray:
-    """All of (N, m) divided by the largest absolute value, again that of the data."""
-    return values / np.abs(values).max()
-
-
-def first_records(values: np.ndarray, records: int) -> np.ndarray:
-    """The first `records` rows of (N, m).
-
-    Raises:
-        ValueError: There are fewer.
-    """
-    if len(values) < records:
-        raise ValueError(f"records must be at most {len(values)}, those of the data, got {records}")
-    return values[:records]
+def right_features(settings: dict, dataset: str) -> tuple[str, list[str]]:
+    """The set that the paper calls informative, and its name: by convention the config's first."""
+    return next(iter(settings["directions"][dataset].items()))
 
 
 def is_directional(variant: Variant) -> bool:
@@ -157,21 +143,17 @@ def is_directional(variant: Variant) -> bool:
     return {"directions", "precision"} <= variant.mechanism.options.keys()
 
 
-def binary_allocation(size: int, informative: list[int], share: float) -> list[float]:
-    """`size` weights with sum 1: `share` to the informative in equal parts, the rest likewise."""
-    others = size - len(informative)
-    return [
-        share / len(informative) if i in informative else (1 - share) / others for i in range(size)
-    ]
-
-
 def treatments_of(
     variant: Variant, mode: str, settings: dict, dataset: str, features: tuple[str, ...]
 ) -> dict[Treatment, dict]:
-    """The treatments with the options of the mechanism; one without a name where there is one.
+    """The treatments of a mechanism on the whole query, each with the mechanism's options.
 
-    `mode` is that of MVG ("unimodal" is Algorithm 1, "equimodal" Algorithm 2), where the config
-    names no other.
+    Args:
+        variant: The mechanism, with the config's options.
+        mode: MVG's mode where the config names none: "unimodal" is Algorithm 1, "equimodal" 2.
+        settings: Those of the study.
+        dataset: Its data set.
+        features: Names of the query's rows, in order.
     """
     if not is_directional(variant):
         return {Treatment(): variant.options}
@@ -187,7 +169,7 @@ def treatments_of(
 
 def measure_treatments(
     variant: Variant,
-    ways: dict[Treatment, dict],
+    treatments: Mapping[Treatment, dict],
     calibration: str,
     query: Query,
     value_of: Callable[[int], np.ndarray],
@@ -196,9 +178,9 @@ def measure_treatments(
     names: Names,
     trials: int,
 ) -> Iterator[Value]:
-    """Calibrate every treatment and release `value_of(trial)` in every trial."""
+    """Calibrate `variant` for every treatment, release `value_of(trial)` and score the answers."""
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    for treatment, options in ways.items():
+    for treatment, options in treatments.items():
         clock = time.perf_counter()
         mechanism = variant.mechanism.calibrate(query, budget, calibration, **options)
         seconds = time.perf_counter() - clock
@@ -209,10 +191,10 @@ def measure_treatments(
         def release(trial, rng, mechanism=mechanism):
             return mechanism.release_with_diagnostics(value_of(trial), rng)
 
-        yield from run_trials(release, score, treatment, point, names, trials)
+        yield from measure_releases(release, score, treatment, point, names, trials)
 
 
-def run_trials(
+def measure_releases(
     release: Release,
     score: Score,
     treatment: Treatment,
@@ -220,7 +202,7 @@ def run_trials(
     names: Names,
     trials: int,
 ) -> Iterator[Value]:
-    """Seconds, score and diagnostics of every trial of a treatment."""
+    """Seconds, scores and diagnostics of every trial of one treatment."""
     for trial in range(trials):
         seed = names.seed(point, trial)
         rng = np.random.default_rng(seed)
@@ -228,16 +210,8 @@ def run_trials(
         answer, diagnostics = release(trial, rng)
         seconds = time.perf_counter() - clock
         yield Value("release_seconds", seconds, trial, treatment.at, timing=True)
-        for metric, value in (dict(score(trial, answer)) | dict(diagnostics)).items():
+        for scored in score(trial, answer):
+            at = {**treatment.at, **scored.at}
+            yield replace(scored, trial=trial, at=at, seed=seed)
+        for metric, value in diagnostics.items():
             yield Value(metric, float(value), trial, treatment.at, seed)
-
-
-def principal_directions(symmetric: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, the largest first, and eigenvectors as columns, of the symmetric part."""
-    values, vectors = np.linalg.eigh((symmetric + symmetric.T) / 2)
-    return values[::-1], vectors[:, ::-1]
-
-
-def captured_variance(covariance: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """v^T C v of every column v (mvg2018 eq. 4)."""
-    return np.einsum("ij,ik,kj->j", directions, covariance, directions)

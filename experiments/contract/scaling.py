@@ -1,0 +1,37 @@
+"""Records scaled into [-1, 1]. Both scalings use the data themselves and are not private."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def scale_columns(values: np.ndarray) -> np.ndarray:
+    """Every column of (N, m) mapped onto [-1, 1], its least value to -1 and its largest to 1.
+
+    The ends are exact, so that the result lies in the box; those of
+    `sklearn.preprocessing.minmax_scale` are off by rounding.
+
+    Raises:
+        ValueError: A column has one value only.
+    """
+    low, high = values.min(axis=0), values.max(axis=0)
+    if not (low < high).all():
+        column = int(np.argmin(low < high))
+        raise ValueError(f"column {column} has one value only and cannot be scaled onto [-1, 1]")
+    return 2 * (values - low) / (high - low) - 1
+
+
+def scale_by_largest(values: np.ndarray) -> np.ndarray:
+    """All of (N, m) divided by its largest absolute value."""
+    return values / np.abs(values).max()
+
+
+def first_records(values: np.ndarray, records: int) -> np.ndarray:
+    """The first `records` rows of (N, m).
+
+    Raises:
+        ValueError: There are fewer.
+    """
+    if len(values) < records:
+        raise ValueError(f"records is {records}; the data have {len(values)}, so use at most that")
+    return values[:records]

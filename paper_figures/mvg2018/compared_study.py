@@ -1,0 +1,128 @@
+"""The studies of mvg2018 Sections 7 and 8, and the trials that their tables and verdicts read.
+
+Every figure, table and verdict of a study selects its trials here, so that a claim is judged by
+the numbers that are drawn. Drawings take the data set that a run has, official data first; verdicts
+take official data at the paper's shape and budget only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from experiments.contract.treatments import IID, PCA
+from paper_figures.ledger import CannotJudge
+from paper_figures.selections import main_dataset
+from paper_figures.verdict_rules import official_study, pick
+from papers.paper_setting import PaperSetting
+from runs.rows import OK
+
+MVG, MVG_SQRT = "mvg", "mvg-sqrt"
+# The treatment of a mechanism that has one use only.
+WHOLE_QUERY = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedStudy:
+    """One of the three studies in which mvg2018 compares MVG with other mechanisms.
+
+    Args:
+        name: Name of the study, see `experiments`.
+        numeral: Its number in the paper, such as "II".
+        table: Number of its table in the paper.
+        setting: The paper's query and budget.
+        score: The metric that is compared; less is better.
+        score_words: What the score is.
+        score_symbol: The score on an axis.
+        query_words: The query and its sensitivity.
+        choices: What the paper leaves open, in sentences.
+        methods: Keys of the mechanisms behind the paper's methods, with the paper's names.
+        mvg_name: The paper's name of MVG with the right features.
+    """
+
+    name: str
+    numeral: str
+    table: int
+    setting: PaperSetting
+    score: str
+    score_words: str
+    score_symbol: str
+    query_words: str
+    choices: str
+    methods: Mapping[str, str]
+    mvg_name: str = "MVG"
+
+    def drawn_rows(self, rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+        """The study's rows on the data set to draw, and that data set in words."""
+        dataset, source = main_dataset(rows, self.name)
+        return rows[(rows["experiment"] == self.name) & (rows["dataset"] == dataset)], source
+
+    def judged_rows(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The study's rows at the paper's data, shape and budget.
+
+        Raises:
+            CannotJudge: There are none.
+        """
+        shape = "x".join(map(str, self.setting.query.shape))
+        chosen = official_study(
+            rows,
+            self.name,
+            about=f"the {self.name} study",
+            shape=shape,
+            delta=self.setting.budget.delta,
+        )
+        return pick(chosen, epsilon=self.setting.budget.epsilon)
+
+    def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The score in every trial; `treatment` is `WHOLE_QUERY` where a mechanism has one use."""
+        own = (rows["metric"] == self.score) & (rows["status"] == OK)
+        chosen = rows[own & (rows["experiment"] == self.name)]
+        return chosen.assign(treatment=chosen["treatment"].fillna(WHOLE_QUERY))
+
+
+def select(scores: pd.DataFrame, **values: str) -> pd.DataFrame:
+    """The scores with these values of mechanism, calibration or treatment; may be empty."""
+    for column, value in values.items():
+        scores = scores[scores[column] == value]
+    return scores
+
+
+def at_best_share(scores: pd.DataFrame) -> pd.DataFrame:
+    """Of one treatment's scores, those at the share tau with the least mean.
+
+    The share is chosen with the data, as in the paper, which favours the treatment. Without shares,
+    all scores.
+    """
+    if scores["share"].isna().all():
+        return scores
+    return scores[scores["share"] == scores.groupby("share")["value"].mean().idxmin()]
+
+
+def mean_over_shares(scores: pd.DataFrame) -> pd.DataFrame:
+    """One treatment's score in every trial, the mean over the shares tau."""
+    return scores.groupby("trial", as_index=False)["value"].mean()
+
+
+def right_treatment(scores: pd.DataFrame) -> str | None:
+    """MVG's treatment with the features that the paper calls informative, or None without MVG.
+
+    By convention they are the first set in the config, and the rows keep the config's order
+    (`experiments.contract.treatments.right_features`).
+    """
+    sets = select(scores, mechanism=MVG)
+    sets = sets[sets["share"].notna() & ~sets["treatment"].isin((IID, PCA))]["treatment"]
+    return None if sets.empty else str(sets.iloc[0])
+
+
+def judged_treatment(scores: pd.DataFrame, study: ComparedStudy) -> str:
+    """`right_treatment`.
+
+    Raises:
+        CannotJudge: MVG has no result.
+    """
+    right = right_treatment(scores)
+    if right is None:
+        raise CannotJudge(f"The results of {study.name} have no rows of {MVG} with directions")
+    return right

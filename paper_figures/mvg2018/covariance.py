@@ -1,0 +1,49 @@
+"""mvg2018 Experiment III (Sections 7.3 and 8.3, Table 5): covariance estimation."""
+
+from __future__ import annotations
+
+from paper_figures.drawings import Drawn, drawing
+from paper_figures.ledger import Claim, Finding, judge
+from paper_figures.mvg2018.compared_study import ComparedStudy
+from paper_figures.mvg2018.comparison import (
+    SHARED_METHODS,
+    comparison_table,
+    finding_on_directions,
+    finding_on_order,
+)
+from paper_figures.results import Results
+from papers import mvg2018
+
+COVARIANCE = ComparedStudy(
+    name="covariance",
+    numeral="III",
+    table=5,
+    setting=mvg2018.COVARIANCE,
+    score="rss",
+    score_words="RSS of all principal components (eq. 5)",
+    score_symbol="RSS",
+    query_words="f(X) = X, l2 sensitivity 2 sqrt(m)",
+    choices=(
+        "Every feature is mapped onto [-1, 1], which uses the data and is not private. The "
+        "covariance is not centred. MVG is Algorithm 1."
+    ),
+    methods=SHARED_METHODS | {"gaussian": "Gaussian", "exponential": "Exponential"},
+)
+
+
+@drawing("mvg2018_table5", kind="tables", needs=["covariance"])
+def table_5(results: Results) -> Drawn:
+    """RSS of every mechanism."""
+    return comparison_table(results, COVARIANCE)
+
+
+@judge(experiments=("covariance",))
+def covariance_order(claim: Claim, results: Results) -> Finding:
+    """The order in Table 5; for the arguments see `finding_on_order`."""
+    return finding_on_order(claim, results, COVARIANCE)
+
+
+@judge(experiments=("covariance",))
+def covariance_directions(claim: Claim, results: Results) -> Finding:
+    """Figure 4, right; for the arguments see `finding_on_directions`."""
+    return finding_on_directions(claim, results, COVARIANCE)

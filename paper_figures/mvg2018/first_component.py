@@ -1,0 +1,52 @@
+"""mvg2018 Experiment II (Sections 7.2 and 8.2, Table 4): the first principal component."""
+
+from __future__ import annotations
+
+from paper_figures.drawings import Drawn, drawing
+from paper_figures.ledger import Claim, Finding, judge
+from paper_figures.mvg2018.compared_study import ComparedStudy
+from paper_figures.mvg2018.comparison import (
+    SHARED_METHODS,
+    comparison_table,
+    finding_on_directions,
+    finding_on_order,
+)
+from paper_figures.results import Results
+from papers import mvg2018
+
+FIRST_COMPONENT = ComparedStudy(
+    name="first_component",
+    numeral="II",
+    table=4,
+    setting=mvg2018.FIRST_COMPONENT,
+    score="error",
+    score_words="lambda_1 - v^T C v of the first principal component v (eq. 4)",
+    score_symbol=r"$\lambda_1 - v^T C v$",
+    query_words=(
+        "f(X) = X X^T / N, l2 sensitivity 2 m / N as published and sqrt(2) m / N, the true one, "
+        "at the exact calibration"
+    ),
+    choices=(
+        "The records are in [-1, 1] as published, or scaled onto it, which uses the data. The "
+        "covariance is not centred. MVG is Algorithm 2."
+    ),
+    methods=SHARED_METHODS | {"analyze-gauss": "Gaussian", "ppca": "Exponential"},
+)
+
+
+@drawing("mvg2018_table4", kind="tables", needs=["first_component"])
+def table_4(results: Results) -> Drawn:
+    """The error of the component for every mechanism."""
+    return comparison_table(results, FIRST_COMPONENT)
+
+
+@judge(experiments=("first_component",))
+def first_component_order(claim: Claim, results: Results) -> Finding:
+    """The order in Table 4; for the arguments see `finding_on_order`."""
+    return finding_on_order(claim, results, FIRST_COMPONENT)
+
+
+@judge(experiments=("first_component",))
+def first_component_directions(claim: Claim, results: Results) -> Finding:
+    """Figure 4, middle; for the arguments see `finding_on_directions`."""
+    return finding_on_directions(claim, results, FIRST_COMPONENT)

@@ -1,0 +1,50 @@
+"""Trials of mvg2018's studies around means that a test chooses, at the paper's data and budget."""
+
+import numpy as np
+
+from paper_figures.mvg2018.covariance import COVARIANCE
+from paper_figures.mvg2018.first_component import FIRST_COMPONENT
+from paper_figures.mvg2018.regression import REGRESSION
+
+TRIALS = 20
+STUDIES = {study.name: study for study in (REGRESSION, FIRST_COMPONENT, COVARIANCE)}
+
+
+def rows_of(
+    study,
+    means,
+    *,
+    metric=None,
+    source="official",
+    calibration="published",
+    spread=0.01,
+    scaling=None,
+):
+    """Rows around the mean of each "mechanism", "mechanism treatment" or "... share"."""
+    rng = np.random.default_rng(1)
+    setting = STUDIES[study].setting
+    rows = []
+    for name, mean in means.items():
+        mechanism, treatment, share = (*name.split(), None, None)[:3]
+        values = mean * (1 + spread * rng.standard_normal(TRIALS))
+        rows += [
+            {
+                "paper": "mvg2018",
+                "experiment": study,
+                "dataset": "made-up",
+                "data_source": source,
+                "mechanism": mechanism,
+                "calibration": calibration,
+                "shape": "x".join(map(str, setting.query.shape)),
+                "epsilon": 1.0,
+                "delta": setting.budget.delta,
+                "treatment": treatment,
+                "share": float(share) if share else np.nan,
+                "scaling": scaling,
+                "metric": metric or STUDIES[study].score,
+                "trial": trial,
+                "value": value,
+            }
+            for trial, value in enumerate(values)
+        ]
+    return rows
