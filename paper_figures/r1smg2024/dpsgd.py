@@ -75,8 +75,8 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         f"{name} on {dataset_title(dataset)} ({source}): accuracy after every epoch of gradient "
         "descent on Poisson samples, test (solid) and training (dotted), mean over "
         f"{trials} trials, one standard deviation around the test mean. Titles: claimed budget of "
-        "the run, one record added or removed. Legends: bounds on the true one. Top: as published; bottom: "
-        "rescaled until the run's true delta is the budget's."
+        "the run, one record added or removed. Legends: bounds on the true one. Top: as "
+        "published; bottom: rescaled until the run's true delta is the budget's."
     )
     note = (
         f"{_facts(rows, dataset)} A legend bounds the true epsilon at the claimed delta from "

@@ -217,23 +217,29 @@ def _advantages(rows: pd.DataFrame, key: str) -> list[Interval]:
     units = {"accuracy": 1.0, "leading_deviation": float(variance)}
     differences = []
     for metric, sign in SIGNS.items():
+        ours, theirs = (_on_paper_axis(rows, metric, mechanism) for mechanism in ("r1smg", key))
         for epsilon in PCA_EPSILONS:
             scaled = (
                 found.assign(value=sign * found["value"] / units[metric])
-                for found in (_at(rows, metric, mechanism, epsilon) for mechanism in ("r1smg", key))
+                for found in (_at(ours, epsilon), _at(theirs, epsilon))
             )
             differences.append(paired_difference(*scaled))
     return differences
 
 
-def _at(rows: pd.DataFrame, metric: str, mechanism: str, epsilon: float) -> pd.DataFrame:
-    """Published rows of a mechanism at one epsilon of the paper's axis."""
+def _on_paper_axis(rows: pd.DataFrame, metric: str, mechanism: str) -> pd.DataFrame:
+    """Published rows of a mechanism, and where they stand on the paper's axis."""
     chosen = pick(rows, metric=metric, mechanism=mechanism, calibration="published")
+    return chosen.assign(drawn_at=paper_axis(chosen))
+
+
+def _at(rows: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+    """The rows at one epsilon of the paper's axis."""
     # A product of two decimals may miss the third by a rounding.
-    at = chosen[np.isclose(paper_axis(chosen), epsilon, rtol=1e-9, atol=0)]
+    at = rows[np.isclose(rows["drawn_at"], epsilon, rtol=1e-9, atol=0)]
     if at.empty:
+        missing = f"{rows['metric'].iloc[0]} of {rows['mechanism'].iloc[0]}"
         raise CannotJudge(
-            f"The results have no {metric} of {mechanism} at {epsilon:g} on the paper's axis of "
-            "epsilon"
+            f"The results have no {missing} at {epsilon:g} on the paper's axis of epsilon"
         )
     return at

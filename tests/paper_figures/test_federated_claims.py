@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-
-from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, REPRODUCED, CannotJudge
 from paper_figures.mgm2021.federated_claims import (
     federated_order,
     federated_trend,
     matrix_mechanism_on_adult,
 )
+
+from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, REPRODUCED, CannotJudge
 
 EPSILONS = (1.0, 10.0, 1000.0)
 ORDER = ["idn", "gaussian-per-element", "mvg-sqrt"]

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from paper_figures.imgm2022.claims_of_studies import features_order, gradients_beside_features
+
 from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
 
 ALL = ("mnist", "cifar10", "svhn", "imdb")
