@@ -50,14 +50,14 @@ def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarr
 
     device = prepared(device)
     body = _body(weights).to(device)
-    found, clock, told = [], time.perf_counter(), 0
+    found, clock, reported = [], time.perf_counter(), 0
     with torch.inference_mode():
         for part in torch.from_numpy(images).split(_AT_ONCE):
             shown = normalize(_enlarged(part.to(device)), _MEANS, _SPREADS)
             found.append(body(shown).mean(dim=(2, 3)).cpu())
             done, spent = _AT_ONCE * len(found), time.perf_counter() - clock
-            if spent > told + 10:
-                told, left = spent, spent / done * (len(images) - done)
+            if spent > reported + 10:
+                reported, left = spent, spent / done * (len(images) - done)
                 print(
                     f"features of {done:,} of {len(images):,} images, {spent:.0f} s, about "
                     f"{left:.0f} s left",

@@ -127,11 +127,10 @@ def test_other_noise_has_the_step_budget_of_eq_16(key):
 
 def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
     found = [
-        step_mechanism(variant(key), QUERY, TOTAL, STEPS, "exact")
-        for key in ("gaussian", "gaussian-analytic", "imgm", "udn")
+        step_mechanism(variant(key), QUERY, TOTAL, STEPS, "exact") for key in ("gaussian", "udn")
     ]
     losses = [mechanism.expected_loss() for mechanism in found]
-    assert losses == pytest.approx([losses[0]] * 4, rel=2e-3)
+    assert losses[1] == pytest.approx(losses[0], rel=2e-3)
     # Not above what the accountant of dp_accounting wants, but for our bound's own error.
     sigma = math.sqrt(losses[0] / QUERY.size)
     from dp_accounting.pld import PLDAccountant
@@ -236,8 +235,10 @@ def test_checkpoints_lie_in_the_folder_of_the_cell(settings, tmp_path):
 
 
 def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings, monkeypatch):
-    from learning.training import noisy_descent
+    from learning.training import descent_study, noisy_descent
 
+    # What a run spends takes seconds to bound, and no seed depends on it.
+    monkeypatch.setattr(descent_study, "privacy", lambda *args: iter(()))
     seen = {}
 
     def record(network, split, plan, release, seeds, **kwargs):
@@ -248,7 +249,7 @@ def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings,
     for mechanism, calibration in (
         ("gaussian", "published"),
         ("gaussian", "exact"),
-        ("udn", "exact"),
+        ("udn", "published"),
     ):
         measure(settings, mechanism, calibration)
     published, exact, other = seen.values()

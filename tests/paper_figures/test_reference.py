@@ -52,7 +52,7 @@ def rows_of(mechanism):
             values = list(guarantee.measure(problem, variant, "published", point, names))
         except Unsupported:
             continue
-        yield from (cell | {"metric": v.metric, "value": v.value} for v in values)
+        yield from (cell | {"metric": v.metric, "value": v.value} | v.at for v in values)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def ledger(tmp_path_factory):
         row for mechanism in ("mvg", "mgm", "udn", "idn", "imgm", "r1smg")
         for row in rows_of(mechanism)
     ]  # fmt: skip
-    write_table(to_table(rows), folder / "experiments" / "guarantee.parquet")
+    write_table(to_table(rows, guarantee.COORDINATES), folder / "experiments" / "guarantee.parquet")
     return evaluate(folder).set_index("claim")
 
 
