@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from experiments.contract.columns import OF_MAPS, TYPES, Coordinate
 from experiments.contract.study import Experiment, all_experiments, maps_of
-from runs.rows import AFTER, BEFORE
+from runs.rows import AFTER, BEFORE, METRICS_OF_EVERY_STUDY
 
 INTRODUCTION = """# Tables of results
 
@@ -45,6 +45,8 @@ def data_dictionary() -> str:
         INTRODUCTION,
         "## Columns of every table\n",
         _columns((*BEFORE, *AFTER)),
+        "In the timings of every study:\n",
+        _meanings(METRICS_OF_EVERY_STUDY),
         *(_section(study) for study in all_experiments().values()),
     ]
     return "\n".join(parts)

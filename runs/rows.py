@@ -49,9 +49,16 @@ AFTER = (
         "ok, unsupported (the mechanism does not serve this query or budget), error (it raised an "
         "exception) or timeout (it took longer than the run allows)",
     ),
-    Coordinate("message", str, "why there is no value; empty where status is ok"),
+    Coordinate(
+        "message", str, "why there is no value, or the warnings of the mechanism where there is one"
+    ),
     Coordinate("seed", int, "seed of the random draws behind the value; null where there are none"),
 )
+# The one metric that the runner adds to every study, in the timings.
+PEAK_MEMORY = "peak_memory_bytes"
+METRICS_OF_EVERY_STUDY = {
+    PEAK_MEMORY: "largest resident memory of the cell's process so far, bytes"
+}
 BASE = [column.name for column in (*BEFORE, *AFTER)]
 CELL = ["experiment", "dataset", "mechanism", "calibration"]
 POINT = [*CELL, "shape", "epsilon", "delta"]
