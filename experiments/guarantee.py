@@ -33,7 +33,7 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
-from experiments.noise_only import query_for
+from experiments.noise_only import family_query
 from mechanisms import (
     AdditiveMechanism,
     Budget,
@@ -114,7 +114,7 @@ def _settings_by_point() -> dict[Point, PaperSetting]:
 
 def grid_query(shape: tuple[int, ...]) -> Query:
     """The query of the data set "grid" at one shape."""
-    return query_for("fixed-sensitivity", shape)
+    return family_query("fixed-sensitivity", shape)
 
 
 def load(settings: dict, dataset: str, folder: Path, names: Names) -> tuple[str, dict]:
