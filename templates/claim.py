@@ -1,7 +1,7 @@
 """Template of a judge and of a table: copy this file to `paper_figures/<paper>/<study>.py`.
 
-The judge decides the claims of `claims.yaml` beside it that name it. The table, or a figure, is drawn
-by `snakemake my_paper_coins` and with all others. Both read the same rows, so select them once.
+The judge decides the claims in `claims.yaml` beside it that name it. `snakemake my_paper_coins`
+draws the table or figure, and so does a whole run. Both read the same rows: select them once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from paper_figures.verdicts import CONFIRMED, CONTRADICTED, Finding, Part
 
 
 def errors(results: Results) -> pd.DataFrame:
-    """The mean squared error of every mechanism, calibration and epsilon, over trials and halves."""
+    """Mean squared error of every mechanism, calibration and epsilon, over trials and halves."""
     rows = ok_rows(results.rows, "my_study", "squared_error")
     keys = ["mechanism", "calibration", "epsilon"]
     return rows.groupby(keys, as_index=False)["value"].mean()
@@ -24,7 +24,7 @@ def errors(results: Results) -> pd.DataFrame:
 
 @judge(experiments=("my_study",))
 def coins_error(claim: Claim, results: Results) -> Finding:
-    """Whether the mechanism's error is as small as claimed. Arguments: mechanism, epsilon, largest."""
+    """Whether the error is as small as claimed. Arguments: mechanism, epsilon, largest."""
     wanted = claim.arguments
     found = errors(results)
     found = found[

@@ -65,5 +65,5 @@ class MyMechanism(AdditiveMechanism):
 
 
 # Not noise that is added to the answer? Subclass `Mechanism` of mechanisms/contract/mechanism.py:
-# `_calibrated(cls, query, budget, calibration, settings)` builds the instance, `release(self, value,
-# rng)` answers, and `profile(self)` returns the true privacy where it is known.
+# `_calibrated(cls, query, budget, calibration, settings)` builds the instance,
+# `release(self, value, rng)` answers, and `profile(self)` gives the true privacy where it is known.
