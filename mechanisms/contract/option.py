@@ -1,4 +1,7 @@
-"""The options of a mechanism: a default, what is allowed, and a check that names a bad value."""
+"""The options of a mechanism: a default, what is allowed, and a check that names a bad value.
+
+Mechanisms are importable with numpy, scipy and mpmath alone, hence no pydantic here.
+"""
 
 from __future__ import annotations
 
