@@ -52,7 +52,7 @@ class Cell:
 
     @property
     def files(self) -> str:
-        """The data set whose files it reads: the one of its name, unless its study says otherwise."""
+        """The data set whose files it reads: the one of its name unless its study has another."""
         return files_of(all_experiments()[self.experiment], self.dataset)
 
     def downloads(self, config: dict) -> list[str]:
@@ -99,7 +99,7 @@ class Cell:
         return sorted(set().union(*(source_files(module) for module in modules)))
 
     def specification(self, config: dict) -> dict[str, Any]:
-        """All that the cell needs of the config, as JSON data; its numbers depend on nothing else."""
+        """What the cell needs of the config, as JSON data; its numbers depend on nothing else."""
         use, options = variant_of(config, self.mechanism)
         mechanism = get_mechanism(use)
         settings = config["experiments"][self.experiment]

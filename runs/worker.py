@@ -72,7 +72,8 @@ def main(folder: str, parent: str) -> None:
         left = seconds / measured * (len(points) - index - 1)
         print(
             f"{specification['experiment']} {dataset} {variant.name} "
-            f"{specification['calibration']}: point {index + 1} of {len(points)}, {seconds:.1f} s, about {left:.0f} s left",
+            f"{specification['calibration']}: point {index + 1} of {len(points)}, "
+            f"{seconds:.1f} s, about {left:.0f} s left",
             file=sys.stderr,
             flush=True,
         )
