@@ -1,21 +1,22 @@
 """The data sets: `fetch` puts verified files into a folder, `load` reads them into arrays.
 
+Learning, experiments and runs may import it; it imports no other package of the project. Official
+data are never replaced by others: what cannot be fetched or verified raises `DataError`, and
+bundled and simulated data have their own names.
+
     import datasets
 
     datasets.fetch("mnist", "data", mirror=None)
     digits = datasets.load("mnist", "data")
-
-Official data are checked byte by byte and row by row, and nothing stands in for them: if they
-cannot be had, `DataError` says what to do. Bundled and simulated data have names of their own.
 """
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import Any
 
-from datasets.catalogue import DATASETS, Dataset, find
+from datasets.catalogue import DATASETS, loader
+from datasets.entry import Dataset
 from datasets.fetching.data_error import DataError
 from datasets.fetching.fetch import fetch
 
@@ -23,16 +24,15 @@ __all__ = ["DATASETS", "DataError", "Dataset", "fetch", "load"]
 
 
 def load(name: str, folder: Path | str = "data") -> Any:
-    """The data set as arrays, of the type that its module documents.
+    """The data set as arrays, of the type that `datasets/loaders/<name>.py` documents.
 
     Args:
-        name: key in `DATASETS`; the loader is `datasets.loaders.<name>.load`.
-        folder: the data folder given to `fetch`; bundled and simulated data need none, and
-            simulated ones come with the default seed and size (call their own `load` to choose).
+        name: key in `DATASETS`.
+        folder: the data folder given to `fetch`. Bundled and simulated data ignore it; simulated
+            data have their default seed and size (call `load` of their module to choose them).
 
     Raises:
-        DataError: unknown name; files missing, changed or with a wrong number of rows.
+        DataError: unknown name; a file is missing or changed; a wrong number of records.
     """
-    dataset = find(name)
-    loader = importlib.import_module(f"datasets.loaders.{name}")
-    return loader.load(Path(folder)) if dataset.source == "official" else loader.load()
+    module = loader(name)
+    return module.load(Path(folder)) if module.ENTRY.source == "official" else module.load()

@@ -1,4 +1,4 @@
-"""Command line: `python -m datasets list | fetch NAME... [--folder] [--mirror]`."""
+"""List the data sets, or fetch official ones: `python -m datasets list | fetch NAME...`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from datasets.fetching.checksums import present_form
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; 0 if all went well, 1 after a DataError."""
+    """Run the command line; the exit status is 0, or 1 after a DataError."""
     options = _parser().parse_args(arguments)
     if options.command == "list":
-        _list(Path(options.folder))
-        return 0
+        return _list(Path(options.folder))
     failed = False
     for name in options.names:
         try:
@@ -30,9 +29,9 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m datasets", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    listing = commands.add_parser("list", help="the table of data sets and what is there")
-    fetching = commands.add_parser("fetch", help="download or copy, and verify")
-    fetching.add_argument("names", metavar="NAME", nargs="+", help="data set, see list")
+    listing = commands.add_parser("list", help="show all data sets and which files are present")
+    fetching = commands.add_parser("fetch", help="download or copy official files and verify them")
+    fetching.add_argument("names", metavar="NAME", nargs="+", help="a name that `list` shows")
     for command in (listing, fetching):
         command.add_argument("--folder", default="data", help="data folder (default: data)")
     fetching.add_argument(
@@ -43,15 +42,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _list(folder: Path) -> None:
+def _list(folder: Path) -> int:
     line = "{:<18}{:<11}{:<11}{:<65}{}"
-    print(line.format("name", "source", "in folder", "title", "records"))
+    rows = [line.format("name", "source", "in folder", "title", "records")]
     for dataset in DATASETS.values():
-        rows = ", ".join(f"{part} {count:,}" for part, count in dataset.rows.items())
-        there = "no" if dataset.source == "official" else "-"
-        if dataset.files and present_form(dataset, folder / dataset.name) is not None:
-            there = "yes"
-        print(line.format(dataset.name, dataset.source, there, dataset.title, rows).rstrip())
+        counts = ", ".join(f"{part} {count:,}" for part, count in dataset.rows.items())
+        there = "-"
+        if dataset.source == "official":
+            there = "yes" if present_form(dataset, folder / dataset.name) else "no"
+        rows.append(line.format(dataset.name, dataset.source, there, dataset.title, counts))
+    try:
+        print("\n".join(row.rstrip() for row in rows), flush=True)
+    except BrokenPipeError:
+        # The reader, `head` say, has seen enough. Python flushes once more on exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Is the claim true? Claimed and true privacy of every mechanism.
 
 papers
-    Every mechanism at the settings of all papers (papers/settings.py), with an exact
-    profile and a sampled audit of the worst pair.
+    The settings of all papers (papers/settings.py): the exact profile, a sampled audit of the worst
+    pair, and a verdict.
 grid
     The unit-sensitivity query of noise_only over sizes M and epsilon: where each claim holds, and
     what the noise costs as published and at the exact calibration.
@@ -37,6 +37,7 @@ from mechanisms import (
     AdditiveMechanism,
     Budget,
     Mechanism,
+    Query,
     Unsupported,
 )
 from mechanisms.audit.sampled_audit import familywise_confidence
@@ -53,15 +54,15 @@ COORDINATES = (VERDICT,)
 METRICS = {
     "claimed_delta": "delta that the mechanism claims at epsilon",
     "true_delta": "true delta at epsilon",
-    "true_delta_lower": "lower bound on it",
-    "true_delta_upper": "upper bound on it",
+    "true_delta_lower": "lower bound on the true delta at epsilon",
+    "true_delta_upper": "upper bound on the true delta at epsilon",
     "true_epsilon": "true epsilon at the claimed delta, where it is finite",
-    "verdict": "1; the column verdict says holds, loose, refuted or undecided",
-    "noise_scale": "first scale parameter of the noise",
-    "expected_loss": "E||noise||^2 in closed form",
-    "wasted_variance": "variance over that of the least noise of the family that meets the budget",
-    "audit_delta_lower": "sampled lower bound on the true delta",
-    "audit_delta_upper": "sampled upper bound on the true delta",
+    "verdict": "always 1; the column verdict holds the verdict",
+    "noise_scale": "first scale parameter of the noise, in units of the query",
+    "expected_loss": "E||noise||^2 in closed form, in squared units of the query",
+    "wasted_variance": "variance over the least variance at which the same noise keeps the claim",
+    "audit_delta_lower": "sampled lower bound on the true delta at epsilon",
+    "audit_delta_upper": "sampled upper bound on the true delta at epsilon",
 }
 # All audits of a run are right together with this confidence.
 CONFIDENCE = 0.999
@@ -97,25 +98,39 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
 
 
 def setting_at(point: Point) -> PaperSetting:
-    """The paper's setting behind a point: no two share shape, epsilon and delta."""
+    """The paper's setting at a point: no two settings share shape, epsilon and delta.
+
+    Raises:
+        KeyError: No paper has a setting there.
+    """
     return {_point(setting): setting for setting in PAPER_SETTINGS}[point]
 
 
+def grid_query(shape: tuple[int, ...]) -> Query:
+    """The query of the data set "grid" at one shape."""
+    return query_for("fixed-sensitivity", shape)
+
+
 def load(settings: dict, dataset: str, folder: Path, names: Names) -> tuple[str, dict]:
-    """Nothing to load: the data set's name and the settings."""
+    """The name of the data set and the settings; there are no data."""
     return dataset, settings
 
 
 def measure(
     problem: tuple[str, dict], variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
-    """Claimed and true delta and epsilon with bounds, the verdict, the audit, the cost."""
+    """The claimed and the true delta, the true epsilon, the verdict, the audit and the cost.
+
+    Raises:
+        Unsupported: The mechanism has no exact profile, or refuses the query or the budget.
+    """
     dataset, settings = problem
     if dataset == "grid":
         budget = Budget(epsilon=point.epsilon, delta=point.delta)
-        query = query_for("fixed-sensitivity", point.shape)
         yield from _on_grid(
-            variant.mechanism.calibrate(query, budget, calibration, **variant.options)
+            variant.mechanism.calibrate(
+                grid_query(point.shape), budget, calibration, **variant.options
+            )
         )
         return
     setting = setting_at(point)

@@ -1,27 +1,34 @@
-"""Linear queries on histograms: the error per query, of noise made for them and of other noise.
+"""Linear queries on histograms: the error per query of noise made for them, and of other noise.
 
-Every data set is one histogram x of counts. Adjacency: one record is added or removed, so that one
-cell changes by one: l1, l2 and linf sensitivity 1. The number of records is not public; nothing
-bounds the counts or their norm, so that mechanisms that need such a bound are unsupported.
+Every data set is one histogram x of counts. Adjacency: one record is added or removed, which
+changes one cell by one: l1, l2 and linf sensitivity 1. The number of records is not public. Nothing
+bounds the counts or their norm, so mechanisms that need such a bound are unsupported.
 
 Histograms, over domains that are known without the data:
 
 adult-age, adult-hours
-    Adult's training part (32,561 people), one cell for each whole year of age and each whole hour
-    of work per week from 0 to 99.
+    Adult's training part (32,561 people): one cell per year of age, or per hour of work a week,
+    from 0 to 99.
 adult-capital-loss
-    The same people, 1024 cells of 5 dollars from 0: nearly all of them are in the first.
+    The same people: 1024 cells of 5 dollars, from 0. Nearly all people are in the first cell.
 city-grid, uber-grid
     Pickups in a square grid of the map, see count_query.
 city-longitude
     The simulated city's pickups along one axis.
 
-Workloads: prefix (from the first cell to each, on a map all rectangles from its south-west corner),
-all-range (all ranges, or rectangles) and random (ranges or rectangles whose ends are drawn
-uniformly; all mechanisms share them). Mechanisms that take a workload are told the one at hand and
-calibrated for each; the others release x once for all three. A released histogram answers a query
-by summing its cells. The mean squared error per query is measured, and exact where the noise has a
-known covariance.
+Workloads:
+
+prefix
+    The sums from the first cell to each cell; on a map, all rectangles from its south-west corner.
+all-range
+    All ranges, or on a map all rectangles.
+random
+    Ranges or rectangles whose ends are drawn uniformly; all mechanisms share them.
+
+A mechanism that takes a workload receives each in turn and is calibrated for it. Any other
+mechanism releases x once for all three. A released histogram answers a query by summing its cells.
+The mean squared error per query is measured over trials; it is also computed exactly where the
+covariance of the noise is known.
 """
 
 from __future__ import annotations
@@ -82,17 +89,17 @@ DATASETS = dict.fromkeys([*_ADULT, "uber-grid"], "official") | {
     "city-grid": "simulated",
     "city-longitude": "simulated",
 }
-WORKLOAD = Coordinate("workload", str, "prefix, all-range or random: the queries that are asked")
+WORKLOAD = Coordinate("workload", str, "the queries: prefix, all-range or random")
 COORDINATES = (WORKLOAD,)
 METRICS = {
     "mse": "mean squared error per query of one release, records^2",
-    "expected_mse": "its expectation in closed form, where the noise's covariance is known",
-    "optimality_gap": "certified relative distance of a strategy from the optimum",
-    "optimality": "expected error over that of the best strategy known by a lower bound",
-    "refused": "1 where the mechanism does not serve a workload",
+    "expected_mse": "expectation of mse in closed form, where the noise's covariance is known",
+    "optimality_gap": "upper bound on the relative distance of a strategy's error from the optimum",
+    "optimality": "expected error over a lower bound on that of the best strategy, >= 1",
+    "refused": "1 where the mechanism does not serve the workload",
     "records": "records in the histogram",
     "occupied_cells": "cells that hold a record",
-    "calibrate_seconds": "wall-clock seconds to calibrate; without a workload for all of them",
+    "calibrate_seconds": "wall-clock seconds to calibrate, for one workload or (null) for all",
 }
 FILES = dict.fromkeys(_ADULT, "adult") | {"uber-grid": "uber"}
 
@@ -107,13 +114,13 @@ class Settings(EpsilonGrid, MapSettings):
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What all mechanisms share.
+class HistogramQueries:
+    """A histogram and the queries on it, which all mechanisms share.
 
     Attributes:
         counts: The histogram, (n,) or (k, k).
-        rectangles: (q, 4), the random queries on the histogram as a matrix (a line has one column).
-        workloads: The workloads by name, as factors of a Kronecker product.
+        rectangles: (q, 4), the random queries as rectangles on a matrix; a line is one column.
+        workloads: Each workload by name, as the factors of a Kronecker product.
         trials: Releases per grid point.
     """
 
@@ -124,7 +131,7 @@ class Problem:
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The grid over epsilon at the one shape of the histogram."""
+    """The grid over epsilon, at the shape of the histogram."""
     if dataset in _GRIDS:
         shape = (settings["cells_per_side"],) * 2
     else:
@@ -132,7 +139,7 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     return points_over([shape], settings, variant)
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> HistogramQueries:
     """The histogram and the workloads over it."""
     counts = _histogram(settings, dataset, folder, names)
     matrix = counts.reshape(len(counts), -1)
@@ -143,7 +150,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
         "all-range": tuple(AllRange(cells) for cells in counts.shape),
         "random": (Explicit(rectangle_rows(rectangles, matrix.shape)),),
     }
-    return Problem(counts, rectangles, workloads, settings["trials"])
+    return HistogramQueries(counts, rectangles, workloads, settings["trials"])
 
 
 def _histogram(settings: dict, dataset: str, folder: Path, names: Names) -> np.ndarray:
@@ -157,15 +164,15 @@ def _histogram(settings: dict, dataset: str, folder: Path, names: Names) -> np.n
 
 
 def line_histogram(values: np.ndarray, cells: int, width: int) -> np.ndarray:
-    """Counts (cells,) of whole numbers; cell i holds those from i width to (i + 1) width - 1.
+    """Counts (cells,) of whole numbers; cell i counts those from i width to (i + 1) width - 1.
 
     Raises:
-        ValueError: A value outside the domain, which is public and so not made to fit.
+        ValueError: A value is outside the domain. The domain is public, so it is not extended.
     """
     outside = (values < 0) | (values >= cells * width)
     if outside.any():
         raise ValueError(
-            f"the value {values[outside][0]} lies outside the domain, 0 to {cells * width - 1}"
+            f"the value {values[outside][0]} is outside the domain, 0 to {cells * width - 1}"
         )
     return np.bincount(values // width, minlength=cells).astype(float)
 
@@ -177,8 +184,8 @@ def rectangle_rows(rectangles: np.ndarray, shape: tuple[int, int]) -> np.ndarray
     return ((top <= row) & (row < bottom) & (left <= column) & (column < right)).astype(float)
 
 
-def query_for(counts: np.ndarray) -> Query:
-    """The histogram when one record is added or removed."""
+def histogram_query(counts: np.ndarray) -> Query:
+    """The query whose answer is the histogram, when one record is added or removed."""
     return Query(
         shape=counts.shape,
         l2_sensitivity=1.0,
@@ -189,12 +196,14 @@ def query_for(counts: np.ndarray) -> Query:
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: HistogramQueries, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
-    """Mean squared error per query of every workload, measured and, where known, exact.
+    """The mean squared error per query of every workload, measured and, where known, exact.
 
-    A mechanism that takes a workload may refuse some: then `refused` is 1 there, the reason
-    goes to stderr. Where it refuses all of them, it is unsupported.
+    Where a mechanism refuses some workloads, `refused` is 1 for these and stderr has the reason.
+
+    Raises:
+        Unsupported: It refuses all workloads.
     """
     yield Value("records", float(problem.counts.sum()))
     yield Value("occupied_cells", float(np.count_nonzero(problem.counts)))
@@ -203,7 +212,7 @@ def measure(
     def served(workloads: dict[str, tuple], **options) -> Iterator[Value]:
         clock = time.perf_counter()
         mechanism = variant.mechanism.calibrate(
-            query_for(problem.counts), budget, calibration, **variant.options | options
+            histogram_query(problem.counts), budget, calibration, **variant.options | options
         )
         seconds = time.perf_counter() - clock
         where = {"workload": next(iter(workloads))} if len(workloads) == 1 else {}
@@ -228,13 +237,13 @@ def measure(
 
 
 def takes_workload(mechanism: type[Mechanism]) -> bool:
-    """Whether it can be told the workload over the whole histogram, by its option `workload`."""
+    """Whether the mechanism's option `workload` takes a workload over the whole histogram."""
     option = mechanism.options.get("workload")
     return option is not None and option.accepts(Prefix(1))
 
 
 def _exact(mechanism: Mechanism, workloads: dict[str, tuple]) -> Iterator[Value]:
-    """Expected errors in closed form, and how near to the best a strategy is known to be."""
+    """Expected errors in closed form, and bounds on a strategy's distance from the best one."""
     for name, factors in workloads.items():
         if isinstance(mechanism, AdditiveMechanism):
             variance = mechanism.noise.workload_variance(factors)
@@ -248,7 +257,7 @@ def _exact(mechanism: Mechanism, workloads: dict[str, tuple]) -> Iterator[Value]
 
 def _measured(
     mechanism: Mechanism,
-    problem: Problem,
+    problem: HistogramQueries,
     workloads: dict[str, tuple],
     point: Point,
     names: Names,
@@ -267,12 +276,12 @@ def _measured(
 def mean_squared_errors(errors: np.ndarray, rectangles: np.ndarray) -> dict[str, np.ndarray]:
     """Mean squared error per query, (trials,), of every workload.
 
-    A rectangle is a difference of prefix sums along both axes. Over all pairs of n + 1 numbers
-    the squared differences add up to n + 1 times the squared deviations from their mean, so all
-    r (r + 1) / 2 times c (c + 1) / 2 rectangles need no more than the (r + 1) (c + 1) prefix sums.
+    The sum over a rectangle is a difference of prefix sums along both axes. The squared differences
+    of all pairs among n + 1 numbers add up to n + 1 times the squared deviations from their mean.
+    So the (r + 1) (c + 1) prefix sums give all r (r + 1) / 2 times c (c + 1) / 2 rectangles.
 
     Args:
-        errors: Of every cell, (trials, n) or (trials, r, c).
+        errors: The error of every cell, (trials, n) or (trials, r, c).
         rectangles: (q, 4), as `random_rectangles` makes them.
     """
     maps = errors.reshape(*errors.shape[:2], -1)

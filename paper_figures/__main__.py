@@ -1,6 +1,13 @@
-"""Command line: ``python -m paper_figures draw RUN`` redraws every figure and table from the
-stored results of a run; ``judge RUN`` judges the claims by them; ``where RUN`` says where all
-that lies."""
+"""Redraw the figures and tables of a run, or judge the papers' claims again.
+
+python -m paper_figures draw RUN
+    Draw every figure and table from the stored results of the run. A drawing for which the run
+    lacks data says so in its files and on stderr.
+python -m paper_figures judge RUN
+    Judge the claims of the papers by these results.
+python -m paper_figures where RUN
+    List where the figures, tables, verdicts and rows of the run are.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +15,25 @@ import argparse
 import sys
 from pathlib import Path
 
-from paper_figures.drawings import DrawingError, draw, drawings_for
+from paper_figures.drawings import draw_or_explain, drawings_for
 from paper_figures.ledger import write_ledger
 from paper_figures.results import read_results
+
+PLACES = {
+    "figures": "figures",
+    "tables": "tables",
+    "ledger": "claims.md",
+    "rows": "results.csv",
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m paper_figures", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m paper_figures",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("command", choices=("draw", "judge", "where"))
     parser.add_argument("run", help="name of a folder of results/")
     options = parser.parse_args(arguments)
@@ -25,32 +43,28 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {folder} holds no results; run `make run` first", file=sys.stderr)
         return 2
     if options.command == "draw":
-        return _draw(folder, stored)
-    if options.command == "judge":
+        _draw(folder, stored)
+    elif options.command == "judge":
         write_ledger(folder)
         print(f"ledger   {folder / 'claims.md'}")
-        return 0
-    places = ("figures", "tables", "claims.md", "results.csv")
-    for name, path in zip(("figures", "tables", "ledger", "rows"), places, strict=True):
-        if (folder / path).exists():
-            print(f"{name:<8} {folder / path}")
+    else:
+        for name, path in PLACES.items():
+            if (folder / path).exists():
+                print(f"{name:<8} {folder / path}")
     return 0
 
 
-def _draw(folder: Path, stored: list[Path]) -> int:
-    rows = read_results(stored).rows
+def _draw(folder: Path, stored: list[Path]) -> None:
+    """Draw what the run has the studies for: all its experiments, and their maps and timings."""
+    rows = read_results(path for path in stored if path.name.count(".") == 1).rows
     available = set(rows["experiment"]) | set(rows["experiment"] + "/" + rows["dataset"])
-    failed = 0
     for name, drawing in drawings_for(available).items():
         files = [folder / "experiments" / file for file in drawing.files]
-        try:
-            draw(name, [str(path) for path in files], folder / drawing.kind)
-        except DrawingError as error:
-            print(f"{name}: not drawn, {error}", file=sys.stderr)
-            failed = 1
-            continue
-        print(f"{name}: drawn")
-    return failed
+        reason = draw_or_explain(name, [str(path) for path in files], folder / drawing.kind)
+        if reason is None:
+            print(f"{name}: drawn")
+        else:
+            print(f"{name}: not drawn, {reason}", file=sys.stderr)
 
 
 if __name__ == "__main__":

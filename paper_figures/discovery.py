@@ -1,4 +1,4 @@
-"""Where figures, tables and judges are: the modules of paper_figures/<paper>/."""
+"""Figures, tables and judges are found, not listed: in every module of paper_figures/<paper>/."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import paper_figures
 
 
 def paper_modules() -> list[ModuleType]:
-    """Every module of paper_figures/<paper>/, where figures, tables and judges are."""
+    """Every module of every folder paper_figures/<paper>/, by folder and name."""
     packages = [info for info in pkgutil.iter_modules(paper_figures.__path__) if info.ispkg]
     return [
         importlib.import_module(f"paper_figures.{package.name}.{info.name}")

@@ -6,17 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib
 import matplotlib.pyplot as plt
 import pandas as pd
 
 from paper_figures.discovery import paper_modules
+from paper_figures.markdown import markdown_table
 from paper_figures.results import Results, read_results
 from runs.sources import source_files
 
+# Dots per inch of the PNG files.
+DPI = 200
+
 
 class DrawingError(Exception):
-    """A figure or table cannot be drawn from the results at hand; the message says why."""
+    """A figure or table cannot be drawn from the results at hand.
+
+    The message is a clause that says what is missing: "the results hold no rows of pca".
+    """
 
 
 @dataclass(frozen=True)
@@ -24,10 +30,11 @@ class Drawn:
     """One drawing.
 
     Args:
-        caption: At most 70 words: what is shown, on which data, at which calibration, trials.
-        data: Exactly the numbers that are drawn.
+        caption: What is shown, on which data, at which calibration, over how many trials; at most
+            70 words.
+        data: The numbers that are drawn, and no others.
         figure: None for a table.
-        note: What else a reader needs to judge it, written below the caption in the .md file.
+        note: What else a reader needs to judge the drawing; the .md file has it below the caption.
     """
 
     caption: str
@@ -42,13 +49,14 @@ class Drawing:
 
     Args:
         name: File name and Snakemake target, "<paper>_<figure>".
-        paper: Key of the paper.
+        paper: Key of the paper: the folder of `function`'s module.
         kind: "figures" or "tables".
-        needs: What it reads rows of: experiments, or one data set of an experiment as
-            "experiment/dataset".
+        needs: The experiments whose rows it reads, or "experiment/dataset" where it needs one data
+            set of an experiment.
         timings: The experiments whose seconds it reads.
         maps: The experiments whose maps it reads.
-        function: Results to Drawn.
+        function: Makes a Drawn of Results. It leaves out what the results lack, and raises
+            DrawingError where nothing is left to draw.
     """
 
     name: str
@@ -72,7 +80,7 @@ class Drawing:
         return rows + timings + [f"{name}.maps.parquet" for name in self.maps]
 
     def sources(self) -> list[str]:
-        """Code that the drawing depends on: its module and what that imports from the project."""
+        """Files with the code of the drawing: its module and the project's modules it imports."""
         return sorted(source_files(self.function.__module__))
 
 
@@ -97,12 +105,19 @@ def drawing(
 
 
 def all_drawings() -> dict[str, Drawing]:
-    """Every drawing by name, from the modules of this folder."""
-    found = {}
+    """Every drawing by name, from the modules of paper_figures/<paper>/.
+
+    Raises:
+        ValueError: Two drawings have one name.
+    """
+    found: dict[str, Drawing] = {}
     for module in paper_modules():
         for value in vars(module).values():
-            if isinstance(getattr(value, "drawing", None), Drawing):
-                found[value.drawing.name] = value.drawing
+            declared = getattr(value, "drawing", None)
+            if isinstance(declared, Drawing) and value.__module__ == module.__name__:
+                if declared.name in found:
+                    raise ValueError(f"two drawings are called {declared.name}")
+                found[declared.name] = declared
     return dict(sorted(found.items()))
 
 
@@ -118,63 +133,74 @@ def drawings_for(available: set[str]) -> dict[str, Drawing]:
 def draw(name: str, files: list[str], folder: Path) -> None:
     """Draw `name` from result files, see `read_results`, into `folder`.
 
-    Figures become PDF, PNG, CSV of what is drawn, and MD with the caption; tables become CSV,
-    MD and TEX. Files carry no timestamps, so the same results give the same bytes.
+    A figure becomes PDF, PNG, CSV with the numbers drawn, and MD with the caption; a table becomes
+    CSV, MD and TEX. The files carry no timestamps: the same results give the same bytes.
+
+    Raises:
+        DrawingError: The results lack what the drawing needs.
     """
-    results = read_results(files)
-    drawn = all_drawings()[name].function(results)
+    missing = [Path(file).name for file in files if not Path(file).exists()]
+    if missing:
+        raise DrawingError(f"the run has no {', '.join(missing)}")
+    _write(name, all_drawings()[name].function(read_results(files)), folder)
+
+
+def draw_or_explain(name: str, files: list[str], folder: Path) -> str | None:
+    """Draw `name` as `draw` does, or write the same files with the reason why it is not drawn.
+
+    So a run of a few mechanisms has every file that its targets promise. Returns the reason, None
+    if it is drawn.
+    """
+    try:
+        draw(name, files, folder)
+    except DrawingError as error:
+        _write(name, _explained(all_drawings()[name], str(error)), folder)
+        return str(error)
+    return None
+
+
+def _explained(drawing: Drawing, reason: str) -> Drawn:
+    words = f"Not drawn: {reason}."
+    data = pd.DataFrame({"not drawn": [reason]})
+    if drawing.kind == "tables":
+        return Drawn(words, data)
+    figure = plt.figure(figsize=(7.0, 1.0))
+    figure.text(0.5, 0.5, words, ha="center", va="center", wrap=True)
+    return Drawn(words, data, figure)
+
+
+def _write(name: str, drawn: Drawn, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     drawn.data.to_csv(folder / f"{name}.csv", index=False, float_format="%.10g")
     words = "\n\n".join(filter(None, (drawn.caption, drawn.note)))
     if drawn.figure is None:
         table = drawn.data.map(_shown)
-        (folder / f"{name}.md").write_text(f"{words}\n\n{_markdown(table)}\n")
-        (folder / f"{name}.tex").write_text(_latex(table, drawn.caption))
+        (folder / f"{name}.md").write_text(f"{words}\n\n{markdown_table(table)}\n")
+        (folder / f"{name}.tex").write_text(latex_table(table, drawn.caption))
         return
     (folder / f"{name}.md").write_text(f"![{name}]({name}.png)\n\n{words}\n")
-    # A fixed salt and no dates: the same figure is the same file.
-    with matplotlib.rc_context({"svg.hashsalt": name}):
-        drawn.figure.savefig(
-            folder / f"{name}.pdf", metadata={"CreationDate": None, "ModDate": None}
-        )
-        drawn.figure.savefig(folder / f"{name}.png", dpi=200, metadata={"Software": None})
+    # Without dates and versions, the same figure is the same file.
+    drawn.figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None, "ModDate": None})
+    drawn.figure.savefig(folder / f"{name}.png", dpi=DPI, metadata={"Software": None})
     plt.close(drawn.figure)
 
 
-def _shown(value) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, float):
         return "" if pd.isna(value) else f"{value:.5g}"
     return "" if value is None or value is pd.NA else str(value)
 
 
-def _markdown(table: pd.DataFrame) -> str:
-    header = "| " + " | ".join(table.columns) + " |"
-    rule = "|" + "|".join(" --- " for _ in table.columns) + "|"
-    lines = ["| " + " | ".join(row) + " |" for row in table.itertuples(index=False)]
-    return "\n".join([header, rule, *lines])
-
-
-def _latex(table: pd.DataFrame, caption: str) -> str:
-    escaped = table.map(_escaped)
-    lines = [" & ".join(row) + r" \\" for row in escaped.itertuples(index=False)]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            rf"\caption{{{_escaped(caption)}}}",
-            rf"\begin{{tabular}}{{{'l' * len(table.columns)}}}",
-            r"\hline",
-            " & ".join(_escaped(name) for name in table.columns) + r" \\",
-            r"\hline",
-            *lines,
-            r"\hline",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        ]
+def latex_table(table: pd.DataFrame, caption: str) -> str:
+    """A table of text in LaTeX, for the package booktabs, without the index; all text escaped."""
+    styler = table.style.hide(axis="index").format(escape="latex")
+    styler = styler.format_index(escape="latex", axis="columns")
+    return styler.to_latex(
+        caption=_latex_text(caption), hrules=True, column_format="l" * len(table.columns)
     )
 
 
-def _escaped(text: str) -> str:
-    for character in "&%$#_{}":
-        text = text.replace(character, "\\" + character)
-    return text.replace("^", r"\textasciicircum{}").replace("~", r"\textasciitilde{}")
+def _latex_text(text: str) -> str:
+    # Styler escapes cells but not captions, so the caption passes through a cell.
+    cell = pd.DataFrame([[text]]).style.hide(axis="index").hide(axis="columns")
+    return cell.format(escape="latex").to_string().strip()

@@ -1,4 +1,4 @@
-"""The parts of README.md and config/README.md that are generated from code and results.
+"""What is generated in the project's pages: parts of two READMEs, and all of results/README.md.
 
 ``python -m paper_figures.readme`` rewrites them; a test compares.
 """
@@ -11,7 +11,9 @@ import pandas as pd
 
 from mechanisms import all_mechanisms
 from paper_figures.ledger import findings
+from paper_figures.markdown import markdown_table
 from runs.config import describe_keys
+from runs.data_dictionary import data_dictionary
 
 ROOT = Path(__file__).parents[1]
 LEDGER = ROOT / "results" / "reference" / "claims.csv"
@@ -19,11 +21,21 @@ LEDGER = ROOT / "results" / "reference" / "claims.csv"
 
 def mechanism_table() -> str:
     """Every registered mechanism, in Markdown."""
-    lines = ["| key | mechanism | claims | source |", "| --- | --- | --- | --- |"]
-    for key, cls in all_mechanisms().items():
-        source = cls.paper if cls.theorem == "none" else f"{cls.paper}, {cls.theorem}"
-        lines.append(f"| `{key}` | {cls.title} | {cls.guarantee} DP | {source} |")
-    return "\n".join(lines).replace("none DP", "nothing")
+    rows = [
+        {
+            "key": f"`{key}`",
+            "mechanism": cls.title,
+            "claims": "nothing" if cls.guarantee == "none" else f"{cls.guarantee} DP",
+            "source": cls.paper if cls.theorem == "none" else f"{cls.paper}, {cls.theorem}",
+        }
+        for key, cls in all_mechanisms().items()
+    ]
+    return markdown_table(pd.DataFrame(rows))
+
+
+def generated_pages() -> dict[str, str]:
+    """Files that are generated as a whole, and their text."""
+    return {"results/README.md": data_dictionary()}
 
 
 def generated_blocks() -> dict[tuple[str, str], str]:
@@ -40,17 +52,19 @@ def replaced(text: str, name: str, block: str) -> str:
     """`text` with the block between its two markers replaced.
 
     Raises:
-        ValueError: The markers are not there exactly once.
+        ValueError: A marker is missing or stands there more than once.
     """
     begin, end = f"<!-- {name}: generated -->", f"<!-- {name}: end -->"
     if text.count(begin) != 1 or text.count(end) != 1:
-        raise ValueError(f"the file must hold {begin} and {end} exactly once")
+        raise ValueError(f"the file must hold {begin} and {end} exactly once each")
     before, rest = text.split(begin)
     return f"{before}{begin}\n{block.strip()}\n{end}{rest.split(end)[1]}"
 
 
 def main() -> None:
-    """Rewrite the generated blocks."""
+    """Rewrite the generated pages and blocks."""
+    for file, text in generated_pages().items():
+        (ROOT / file).write_text(text)
     for (file, name), block in generated_blocks().items():
         path = ROOT / file
         path.write_text(replaced(path.read_text(), name, block))

@@ -13,9 +13,14 @@ from runs.frames import read_frame
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of studies, and where they are asked for their seconds and their maps.
+    """The tables of some studies.
 
-    The columns are those of `runs.rows` and of the studies (results/README.md).
+    Args:
+        rows: What was measured.
+        timings: Seconds and memory, where a drawing or a judge asks for them.
+        maps: Whole maps, where a drawing asks for them.
+
+    results/README.md describes the columns.
     """
 
     rows: pd.DataFrame
@@ -24,7 +29,10 @@ class Results:
 
 
 def read_results(files: Iterable[Path | str]) -> Results:
-    """The tables in files `<study>.parquet`, `<study>.timings.parquet`, `<study>.maps.parquet`."""
+    """The tables in files `<study>.parquet`, `<study>.timings.parquet`, `<study>.maps.parquet`.
+
+    Several files of one kind become one table, in the order given.
+    """
     parts: dict[str, list[Path]] = {"rows": [], "timings": [], "maps": []}
     for path in map(Path, files):
         _, *kind, _ = path.name.split(".")

@@ -7,6 +7,7 @@ import math
 import pandas as pd
 
 from paper_figures.drawings import DrawingError
+from paper_figures.style import CALIBRATION_TITLES, dataset_title, mechanism_title
 from runs.rows import OK
 
 SOURCE_WORDS = {
@@ -15,13 +16,15 @@ SOURCE_WORDS = {
     "simulated": "simulated data",
     "none": "no data",
 }
-# They do not look at epsilon: lines across a panel, at any calibration.
+# The controls: they ignore epsilon, so they are lines across a panel, at any calibration.
 LEVELS = ("non-private", "random-answer")
 _PREFERENCE = ["official", "bundled", "simulated", "none"]
 
 
-def ok_rows(rows: pd.DataFrame, experiment: str, metric: str, dataset: str | None = None):
-    """Finding rows of one metric of one experiment (and data set)."""
+def ok_rows(
+    rows: pd.DataFrame, experiment: str, metric: str, dataset: str | None = None
+) -> pd.DataFrame:
+    """Rows with status ok of one metric of one experiment (and data set)."""
     chosen = (rows["experiment"] == experiment) & (rows["metric"] == metric)
     chosen &= rows["status"] == OK
     if dataset is not None:
@@ -30,13 +33,17 @@ def ok_rows(rows: pd.DataFrame, experiment: str, metric: str, dataset: str | Non
 
 
 def main_dataset(rows: pd.DataFrame, experiment: str) -> tuple[str, str]:
-    """The data set to draw and its source in words: official data before simulated."""
+    """The key of the data set to draw, official before simulated, and its title with its source.
+
+    Raises:
+        DrawingError: The results hold no rows of the experiment.
+    """
     pairs = rows[rows["experiment"] == experiment][["dataset", "data_source"]].drop_duplicates()
     if pairs.empty:
         raise DrawingError(f"the results hold no rows of {experiment}; run it first")
     pairs = pairs.sort_values("data_source", key=lambda s: s.map(_PREFERENCE.index), kind="stable")
     dataset, source = pairs.iloc[0]
-    return dataset, f"{dataset} ({SOURCE_WORDS[source]})"
+    return dataset, f"{dataset_title(dataset)} ({SOURCE_WORDS[source]})"
 
 
 def size_of(shape: str) -> int:
@@ -45,9 +52,10 @@ def size_of(shape: str) -> int:
 
 
 def failed_mechanisms(rows: pd.DataFrame, experiment: str, *datasets: str) -> str:
-    """One sentence about mechanisms that have no result at some grid point, or nothing.
+    """One sentence about the mechanisms without a result at some grid point, or nothing.
 
-    Of several data sets, those are named on which it is so, unless it is so on all.
+    It names the data sets on which a mechanism has none, unless that is all of them. It begins
+    with a space, so that it can follow another sentence.
     """
     failed = rows[(rows["experiment"] == experiment) & rows["dataset"].isin(datasets)]
     failed = failed[(failed["status"] != OK) & ~failed["mechanism"].isin(LEVELS)]
@@ -56,15 +64,23 @@ def failed_mechanisms(rows: pd.DataFrame, experiment: str, *datasets: str) -> st
         ["mechanism", "calibration", "status"], sort=False
     ):
         on = list(dict.fromkeys(found["dataset"]))
-        where = "" if len(on) == len(datasets) else f" on {' and '.join(on)}"
-        listed.append(f"{mechanism}{where} ({calibration}): {status}")
+        where = "" if len(on) == len(datasets) else f" on {' and '.join(map(dataset_title, on))}"
+        title, at = mechanism_title(mechanism), CALIBRATION_TITLES[calibration]
+        listed.append(f"{title}{where} ({at}): {status}")
     return f" Without a result at one or more budgets: {'; '.join(listed)}." if listed else ""
 
 
 def published_only(rows: pd.DataFrame, experiment: str, *datasets: str) -> str:
-    """One sentence about mechanisms that were run as published only, or nothing."""
+    """One sentence about the mechanisms that were run as published only, or nothing.
+
+    It begins with a space, so that it can follow another sentence.
+    """
     own = rows[(rows["experiment"] == experiment) & rows["dataset"].isin(datasets)]
     own = own[~own["mechanism"].isin(LEVELS)]
     both = own.groupby("mechanism", sort=False)["calibration"].agg(set)
-    lone = [mechanism for mechanism, calibrations in both.items() if calibrations == {"published"}]
+    lone = [
+        mechanism_title(name)
+        for name, calibrations in both.items()
+        if calibrations == {"published"}
+    ]
     return f" Run as published only: {', '.join(lone)}." if lone else ""

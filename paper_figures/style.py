@@ -1,12 +1,13 @@
-"""One look for every figure: the same colour and marker for the same mechanism everywhere.
+"""One look for every figure: a mechanism has the same colour, marker and title everywhere.
 
-Colours are those of Okabe and Ito (2008) and of Paul Tol's muted scheme, both safe for colour
-blindness; markers repeat the distinction without colour.
+The colours come from Okabe and Ito (2008) and from Paul Tol's muted scheme, which colour-blind
+readers can tell apart. The markers carry the same distinction without colour.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import matplotlib
@@ -15,20 +16,18 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from mechanisms import all_mechanisms
+from datasets import DATASETS
+from mechanisms import UnknownMechanism, get_mechanism
 
 # Inches: one column of a two-column paper, and both.
 COLUMN, PAGE = 3.4, 7.0
 CALIBRATION_LINES = {"published": "-", "exact": "--"}
-CALIBRATION_TITLES = {
-    "published": "as published",
-    "exact": "equal true privacy",
-}
+CALIBRATION_TITLES = {"published": "as published", "exact": "at equal true privacy"}
 
 
 @dataclass(frozen=True)
 class Look:
-    """Colour, marker and name of a mechanism."""
+    """Colour, marker and title of a mechanism."""
 
     colour: str
     marker: str
@@ -42,7 +41,6 @@ _LOOKS = {
     "gaussian-analytic": ("#0072B2", "s"),
     "gaussian-per-element": ("#999933", "p"),
     "mvg": ("#009E73", "D"),
-    # A variant that every shipped config has.
     "mvg-sqrt": ("#66BB66", "d"),
     "mgm": ("#CC79A7", "v"),
     "udn": ("#AA4499", "P"),
@@ -72,8 +70,41 @@ _LOOKS = {
     "dphsgd": ("#004488", "8"),
     "random-answer": ("#888888", "x"),
 }
-# For mechanisms that the suite does not know; chosen by name, not by position, so that two of
-# them may look alike, but one never changes the look of another.
+# Variants that the shipped configs define: the class's key and what the variant changes.
+_VARIANTS = {"mvg-sqrt": ("mvg", "square root")}
+# Names of the data sets as people write them; the others have their title in the catalogue.
+_DATASETS = {
+    "adult": "Adult",
+    "adult-age": "Adult age",
+    "adult-capital-loss": "Adult capital loss",
+    "adult-hours": "Adult hours per week",
+    "boids": "simulated boids",
+    "breast_cancer": "Breast Cancer",
+    "cardiotocography": "Cardiotocography",
+    "cifar10": "CIFAR-10",
+    "city": "simulated city",
+    "city-grid": "simulated city map",
+    "city-longitude": "simulated city longitude",
+    "cora": "Cora",
+    "darknet2020": "Darknet2020",
+    "diabetes": "Diabetes",
+    "digits": "Digits",
+    "imdb": "IMDB",
+    "liver_disorders": "Liver Disorders",
+    "location30": "Location-30",
+    "mnist": "MNIST",
+    "movement_aal": "Movement AAL",
+    "purchase100": "Purchase-100",
+    "reviews": "simulated reviews",
+    "svhn": "SVHN",
+    "swarm": "Swarm Behaviour",
+    "texas100": "Texas-100",
+    "uber": "Uber pickups",
+    "uber-grid": "Uber map",
+    "wine": "Wine",
+}
+# For mechanisms that the suite does not know. The name decides, not the position: two of them may
+# look alike, but one never changes the look of another.
 _SPARE = [
     (colour, marker)
     for marker in ("d", "8", "H", "1", "2", "3")
@@ -81,17 +112,40 @@ _SPARE = [
 ]
 
 
+def mechanism_title(name: str) -> str:
+    """The title of a mechanism, given as its key, as module:Class or as a variant's name.
+
+    A variant that the suite does not know keeps its name: only its config says what it is.
+    """
+    if name in _VARIANTS:
+        key, change = _VARIANTS[name]
+        return f"{get_mechanism(key).title} ({change})"
+    try:
+        return get_mechanism(name).title
+    except UnknownMechanism:
+        return name
+
+
+def dataset_title(name: str) -> str:
+    """The name of a data set as people write it: "CIFAR-10" for cifar10.
+
+    A data set without one has its title in the catalogue, or else its key.
+    """
+    if name in _DATASETS:
+        return _DATASETS[name]
+    return DATASETS[name].title if name in DATASETS else name
+
+
 def look(mechanism: str) -> Look:
     """How a mechanism (or a variant of the config) is drawn."""
-    known = all_mechanisms()
-    title = known[mechanism].title if mechanism in known else mechanism
+    title = mechanism_title(mechanism)
     if mechanism in _LOOKS:
         return Look(*_LOOKS[mechanism], title)
     spare = int(hashlib.sha256(mechanism.encode()).hexdigest(), 16) % len(_SPARE)
     return Look(*_SPARE[spare], title)
 
 
-def in_order(mechanisms) -> list[str]:
+def in_order(mechanisms: Iterable[str]) -> list[str]:
     """Mechanisms in the order of legends: as listed here, then the others by name."""
     present = set(mechanisms)
     return [m for m in _LOOKS if m in present] + sorted(present - set(_LOOKS))

@@ -18,27 +18,48 @@ STATUSES = (OK, UNSUPPORTED, ERROR, TIMEOUT)
 FAILURES = (ERROR, TIMEOUT)
 
 # One row: a metric of one trial (null: an exact value or a statistic over trials) at one grid point
-# of one cell. Between these two parts stand the columns that the study declares.
-_BEFORE = [
-    ("paper", pa.string()),
-    ("experiment", pa.string()),
-    ("dataset", pa.string()),
-    ("data_source", pa.string()),
-    ("mechanism", pa.string()),
-    ("calibration", pa.string()),
-    ("shape", pa.string()),
-    ("epsilon", pa.float64()),
-    ("delta", pa.float64()),
-]
-_AFTER = [
-    ("trial", pa.int64()),
-    ("metric", pa.string()),
-    ("value", pa.float64()),
-    ("status", pa.string()),
-    ("message", pa.string()),
-    ("seed", pa.int64()),
-]
-BASE = [name for name, _ in (*_BEFORE, *_AFTER)]
+# of one cell. The columns that the study declares stand between these two parts.
+BEFORE = (
+    Coordinate("paper", str, "key of the paper whose study it is; suite for the suite's own"),
+    Coordinate("experiment", str, "the study: a file of experiments/"),
+    Coordinate("dataset", str, "the data set, or the family of queries of a study without data"),
+    Coordinate("data_source", str, "official, bundled (with scikit-learn), simulated or none"),
+    Coordinate("mechanism", str, "key of the mechanism, or name of a variant of the config"),
+    Coordinate(
+        "calibration",
+        str,
+        "published (as the source states the noise) or exact (the noise rescaled until its true "
+        "delta at epsilon is the budget's)",
+    ),
+    Coordinate("shape", str, "shape of the query as 89x89"),
+    Coordinate("epsilon", float, "claimed epsilon, > 0; a control ignores it"),
+    Coordinate("delta", float, "claimed delta, in [0, 1); a control ignores it"),
+)
+AFTER = (
+    Coordinate(
+        "trial",
+        int,
+        "number of the trial, from 0; null for an exact value or a statistic over trials",
+    ),
+    Coordinate("metric", str, "what was measured; empty where status is not ok"),
+    Coordinate("value", float, "the number, finite where status is ok and null elsewhere"),
+    Coordinate(
+        "status",
+        str,
+        "ok, unsupported (the mechanism does not serve this query or budget), error (it raised an "
+        "exception) or timeout (it took longer than the run allows)",
+    ),
+    Coordinate(
+        "message", str, "why there is no value, or the warnings of the mechanism where there is one"
+    ),
+    Coordinate("seed", int, "seed of the random draws behind the value; null where there are none"),
+)
+# The one metric that the runner adds to every study, in the timings.
+PEAK_MEMORY = "peak_memory_bytes"
+METRICS_OF_EVERY_STUDY = {
+    PEAK_MEMORY: "largest resident memory of the cell's process so far, bytes"
+}
+BASE = [column.name for column in (*BEFORE, *AFTER)]
 CELL = ["experiment", "dataset", "mechanism", "calibration"]
 POINT = [*CELL, "shape", "epsilon", "delta"]
 _ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64()}
@@ -46,8 +67,8 @@ _ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64()}
 
 def schema_of(coordinates: Iterable[Coordinate]) -> pa.Schema:
     """The schema of a table whose study declares these columns."""
-    own = [(coordinate.name, _ARROW[coordinate.type]) for coordinate in coordinates]
-    return pa.schema([*_BEFORE, *own, *_AFTER])
+    columns = (*BEFORE, *coordinates, *AFTER)
+    return pa.schema([(column.name, _ARROW[column.type]) for column in columns])
 
 
 def key_of(columns: Iterable[str]) -> list[str]:
@@ -78,6 +99,6 @@ def read_table(*paths: Path | str) -> pa.Table:
         return schema_of(()).empty_table()
     tables = [pq.read_table(path) for path in paths]
     table = pa.concat_tables(tables, promote_options="default").combine_chunks()
-    before, after = ([name for name, _ in part] for part in (_BEFORE, _AFTER))
+    before, after = ([column.name for column in part] for part in (BEFORE, AFTER))
     own = [name for name in table.column_names if name not in BASE]
     return table.select([*before, *own, *after])

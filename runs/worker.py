@@ -34,7 +34,7 @@ from runs.parts import (
     part_path,
     write_part,
 )
-from runs.rows import ERROR, OK, UNSUPPORTED
+from runs.rows import ERROR, OK, PEAK_MEMORY, UNSUPPORTED
 
 
 def main(folder: str, parent: str) -> None:
@@ -105,7 +105,7 @@ def _measured(
             notices = _notices(caught)
     message = "; ".join(dict.fromkeys(notices))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
-    values.append(Value("peak_memory_bytes", float(peak), timing=True))
+    values.append(Value(PEAK_MEMORY, float(peak), timing=True))
     return [
         {
             "metric": value.metric,

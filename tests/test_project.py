@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from paper_figures.readme import generated_blocks, replaced
+from paper_figures.readme import generated_blocks, generated_pages, replaced
 from runs.config import read_config
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,6 +48,12 @@ def test_what_is_asked_for_is_pinned():
 def test_every_config_is_accepted(name):
     config = read_config(ROOT / "config" / f"{name}.yaml")
     assert config["run"] == name
+
+
+def test_generated_pages_are_up_to_date():
+    for file, text in generated_pages().items():
+        message = f"{file} is out of date; run python -m paper_figures.readme"
+        assert (ROOT / file).read_text() == text, message
 
 
 def test_generated_parts_of_the_readmes_are_up_to_date():

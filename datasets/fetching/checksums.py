@@ -1,156 +1,127 @@
-"""Checking files against the table, and remembering the checksum of those it has none for.
+"""Comparing files with their checksums, and recording checksums that nobody publishes.
 
-A file without a published checksum gets its first sha256 recorded in `SHA256SUMS` beside it
-(the format of `sha256sum -c`), so that a later change is detected.
+The first accepted copy of a file without a published checksum has its sha256 recorded in
+`SHA256SUMS` beside it (the format of `sha256sum -c`), so that a later change is detected.
+Digests come from pooch. The comparison does not: PyTorch publishes the first digits of a sha256
+only, which pooch does not match.
 """
 
 from __future__ import annotations
 
-import hashlib
+import os
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
-from datasets.catalogue import Dataset, RemoteFile, find
-from datasets.fetching.atomic_file import replacing
+import pooch
+
+from datasets.entry import Dataset, RemoteFile
 from datasets.fetching.data_error import DataError
 
 RECORD = "SHA256SUMS"
-_CHUNK = 1 << 20
 
 
-class Digest:
-    """sha256, md5 and length of a stream of bytes."""
-
-    def __init__(self) -> None:
-        self.bytes = 0
-        self._sha256 = hashlib.sha256()
-        self._md5 = hashlib.md5(usedforsecurity=False)
-
-    def update(self, chunk: bytes) -> None:
-        self.bytes += len(chunk)
-        self._sha256.update(chunk)
-        self._md5.update(chunk)
-
-    @property
-    def sha256(self) -> str:
-        return self._sha256.hexdigest()
-
-    @property
-    def md5(self) -> str:
-        return self._md5.hexdigest()
-
-
-def digest(path: Path) -> Digest:
-    """The digest of a file on disk."""
-    result = Digest()
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            result.update(chunk)
-    return result
-
-
-def mismatch(file: RemoteFile, found: Digest) -> str | None:
-    """What differs between the table and the digest, one line per checksum; None if nothing."""
-    pairs = (("sha256", file.sha256, found.sha256), ("md5", file.md5, found.md5))
-    lines = [
-        f"  expected {kind} {expected}\n  actual   {kind} {actual}"
-        for kind, expected, actual in pairs
-        if expected is not None and not actual.startswith(expected)
-    ]
-    if not lines:
-        return None
-    size = "" if file.bytes is None else f" of {file.bytes:,} expected"
-    return "\n".join([*lines, f"  size     {found.bytes:,} bytes{size}"])
+def mismatch(path: Path, file: RemoteFile) -> tuple[str, str] | None:
+    """Expected and actual checksum of the file at `path` if they differ, else None."""
+    for kind, expected in (("sha256", file.sha256), ("md5", file.md5)):
+        if expected is None:
+            continue
+        actual = pooch.file_hash(str(path), alg=kind)
+        if not actual.startswith(expected):
+            return f"{kind} {expected}", f"{kind} {actual}"
+    return None
 
 
 def recorded(folder: Path, name: str) -> str | None:
-    """The sha256 recorded for a file without a published one, None if there is no record."""
-    record = folder / RECORD
-    if not record.exists():
+    """The sha256 recorded for a file of `folder`, None if there is no record."""
+    path = folder / RECORD
+    if not path.exists():
         return None
-    for line in record.read_text().splitlines():
-        sha256, _, recorded_name = line.partition("  ")
-        if recorded_name == name:
+    for line in path.read_text().splitlines():
+        sha256, _, of = line.partition("  ")
+        if of == name:
             return sha256
     return None
 
 
-def record(folder: Path, name: str, sha256: str) -> None:
-    """Append the sha256 of a file without a published one to the record, and say so."""
+def record(folder: Path, file: RemoteFile) -> None:
+    """Record the sha256 of a file that has neither a published nor a recorded one."""
+    if file.sha256 is not None or recorded(folder, file.name) is not None:
+        return
+    sha256 = pooch.file_hash(str(folder / file.name))
     path = folder / RECORD
     lines = path.read_text() if path.exists() else ""
-    with replacing(path) as stream:
-        stream.write(f"{lines}{sha256}  {name}\n".encode())
-    print(f"{name}: no checksum is published; sha256 {sha256} recorded in {path}", file=sys.stderr)
-
-
-def check_record(folder: Path, name: str, sha256: str) -> None:
-    """DataError if the record holds another sha256 for this file."""
-    known = recorded(folder, name)
-    if known is not None and known != sha256:
-        raise DataError(
-            f"{folder / name} is not the file that was fetched first:\n"
-            f"  recorded sha256 {known}\n  actual   sha256 {sha256}\n"
-            f"Delete the file and fetch it again; if the publisher changed it and you accept the "
-            f"new one, delete its line in {folder / RECORD} as well"
-        )
+    part = path.with_name(f".{RECORD}.part")
+    part.write_text(f"{lines}{sha256}  {file.name}\n")
+    os.replace(part, path)
+    print(
+        f"{file.name}: no checksum is published; recorded sha256 {sha256} in {path}",
+        file=sys.stderr,
+    )
 
 
 def verify(folder: Path, file: RemoteFile) -> None:
-    """DataError unless `folder` holds the file with the right content."""
-    path = folder / file.name
-    if not path.is_file():
-        raise DataError(f"{path} is missing; run: python -m datasets fetch {folder.name}")
-    found = digest(path)
-    difference = mismatch(file, found)
-    if difference:
-        raise DataError(
-            f"{path} is corrupted or another version:\n{difference}\n"
-            f"Delete it and fetch {folder.name} again, or set data.mirror (or the environment "
-            f"variable DATA_MIRROR) to a folder with the right file"
-        )
-    if file.sha256 is None:
-        check_record(folder, file.name, found.sha256)
-
-
-def local_files(name: str, folder: Path | str) -> dict[str, Path]:
-    """The verified files of a data set by name, for its loader.
-
-    Every byte is checked at every load: it takes a second at most, and a pickle is opened only
-    after its checksum matched.
-
-    Args:
-        name: key of the data set.
-        folder: the data folder; the files lie in `folder/<name>/`.
+    """Compare a file with its published checksum, or else with its recorded one if it has one.
 
     Raises:
-        DataError: a file is missing, corrupted, or was never fetched (no recorded checksum).
+        DataError: another checksum; the message gives both.
     """
-    dataset = find(name)
-    target = Path(folder) / name
+    path = folder / file.name
+    different = mismatch(path, file)
+    if different:
+        expected, actual = different
+        raise DataError(
+            f"{path} has the wrong content\n  expected {expected}\n  actual   {actual}\n"
+            f"Delete it and fetch {folder.name} again, or set DATA_MIRROR (data.mirror in the "
+            f"config) to a place that has the right file"
+        )
+    known = recorded(folder, file.name) if file.sha256 is None else None
+    if known is None:
+        return
+    sha256 = pooch.file_hash(str(path))
+    if sha256 != known:
+        raise DataError(
+            f"{path} is not the file that was fetched first\n"
+            f"  recorded sha256 {known}\n  actual   sha256 {sha256}\n"
+            f"Delete it and fetch {folder.name} again; if its publisher changed it and you accept "
+            f"the new file, delete its line in {folder / RECORD} too"
+        )
+
+
+def local_files(dataset: Dataset, folder: Path | str) -> dict[str, Path]:
+    """The verified files of a data set by name, for its loader.
+
+    Every file is hashed at every load, which takes a second at most: a pickle is opened only after
+    its checksum matched.
+
+    Args:
+        dataset: the loader's `ENTRY`.
+        folder: the data folder; the files are in `folder/<name>/`.
+
+    Raises:
+        DataError: a file is missing, has the wrong content, or has no recorded checksum where none
+            is published.
+    """
+    target = Path(folder) / dataset.name
+    command = f"python -m datasets fetch {dataset.name} --folder {folder}"
     files = present_form(dataset, target)
     if files is None:
         missing = [file.name for file in dataset.files if not (target / file.name).is_file()]
         raise DataError(
-            f"{name} is not in {target} (missing: {', '.join(missing)}); "
-            f"run: python -m datasets fetch {name} --folder {folder}"
+            f"{dataset.name} is not in {target} (missing: {', '.join(missing)}); run: {command}"
         )
     for file in files:
         verify(target, file)
         if file.sha256 is None and recorded(target, file.name) is None:
             raise DataError(
-                f"{target / file.name} has no published and no recorded checksum; run: python -m "
-                f"datasets fetch {name} --folder {folder}, which records the one it has"
+                f"{target / file.name} has no published and no recorded checksum; to check it and "
+                f"record one, run: {command}"
             )
     return {file.name: target / file.name for file in files}
 
 
 def present_form(dataset: Dataset, target: Path) -> tuple[RemoteFile, ...] | None:
-    """The official files or else the repack, whichever lies complete in `target`; or None."""
-    forms: Iterable[tuple[RemoteFile, ...]] = (dataset.files,)
-    if dataset.repack is not None:
-        forms = (*forms, (dataset.repack,))
+    """The official files or else the repack, whichever is complete in `target`; or None."""
+    forms = [dataset.files, *([(dataset.repack,)] if dataset.repack is not None else [])]
     for form in forms:
         if all((target / file.name).is_file() for file in form):
             return form

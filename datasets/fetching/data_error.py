@@ -2,4 +2,4 @@
 
 
 class DataError(Exception):
-    """Data cannot be had or cannot be trusted; the message says what to do about it."""
+    """A data set is unknown, or its files are missing or wrong; the message says what to do."""

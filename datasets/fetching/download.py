@@ -1,47 +1,56 @@
 """Getting one file from one place: a URL or a path, compressed with xz or not.
 
-The content is decompressed and hashed while it streams into a temporary file, and takes its
-final name only after its checksum matched.
+pooch transfers URLs, tries again after failures and computes checksums. Own code remains where
+pooch has none: mirrors that are folders, files in place of which a server sends a web page,
+hosts that are not asked again, and errors of one line. pooch knows no partial downloads either:
+an interrupted file starts again, and complete files are kept.
 """
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import lzma
+import os
 import shutil
 import sys
+import tempfile
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.client import HTTPException
 from pathlib import Path
-from typing import IO
 
-from datasets.catalogue import RemoteFile
-from datasets.fetching.atomic_file import replacing
-from datasets.fetching.checksums import Digest, check_record, mismatch
+import pooch
+
+from datasets.entry import RemoteFile
+from datasets.fetching.checksums import RECORD, mismatch, recorded
 from datasets.fetching.data_error import DataError
+from datasets.fetching.inspection import inspect
 
 TIMEOUT_SECONDS = 30.0
 ATTEMPTS = 3
-BACKOFF_SECONDS = 1.0
-USER_AGENT = "matrix-noise-bench (research data fetch; python-urllib)"
+HEADERS = {
+    "User-Agent": "matrix-noise-bench (research data fetch; pooch)",
+    # Otherwise a server may compress what it sends, or requests decompress a .gz file.
+    "Accept-Encoding": "identity",
+}
 _CHUNK = 1 << 18
 
 
-class NotThereError(DataError):
-    """The place answers and does not have the file."""
+class DownloadError(DataError):
+    """One place failed.
+
+    Attributes:
+        place: the URL or path.
+        reason: what is wrong with it, in one line.
+    """
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(f"{place}: {reason}")
+        self.place = place
+        self.reason = reason
 
 
-class _InterruptedError(Exception):
-    """The connection failed in a way that another attempt may repair."""
-
-
-class _UnreachableError(_InterruptedError):
-    """There was no connection at all."""
+class NotThereError(DownloadError):
+    """The place can be read but does not have the file."""
 
 
 def is_url(place: str) -> bool:
@@ -49,142 +58,165 @@ def is_url(place: str) -> bool:
     return "://" in place
 
 
-def download(place: str, file: RemoteFile, folder: Path, dead_hosts: set[str]) -> None:
-    """Put the content of `place` into `folder / file.name`.
+def download(place: str, file: RemoteFile, folder: Path, dead_hosts: dict[str, str]) -> None:
+    """Put the content of `place` into `folder / file.name`, after its checksum matched.
+
+    A file without a published checksum is compared with the recorded one, or inspected if none is
+    recorded yet. The file appears under its final name complete or not at all.
 
     Args:
-        place: http(s) URL or path; a name that ends in .xz is decompressed.
-        file: its entry in the table; its checksums must match.
-        folder: existing folder, where the temporary file lies as well.
-        dead_hosts: hosts that did not answer before and are not asked again; added to here.
+        place: http(s) URL or path; the content of a name that ends in .xz is decompressed.
+        file: its entry.
+        folder: existing folder of the data set.
+        dead_hosts: reasons by host of hosts that did not answer; they are not asked again. A host
+            that does not answer now is added.
 
     Raises:
-        NotThereError: no such path, or the server says so (404, 410).
-        DataError: unreachable, cut short, corrupted, or not the file that was recorded.
+        NotThereError: no such path, or HTTP 404 or 410.
+        DownloadError: no connection, broken off, damaged, or the wrong content.
+        OSError: the folder cannot be written.
     """
-    host = urllib.parse.urlsplit(place).netloc if is_url(place) else ""
+    # A hidden folder on the same file system; after a SIGKILL it stays, and no reader looks there.
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as scratch:
+        path = Path(scratch) / file.name
+        if is_url(place):
+            arrived = Path(scratch) / f"transferred{Path(place).suffix}"
+            _transfer(place, arrived, dead_hosts)
+        else:
+            arrived = Path(place)
+            if not arrived.is_file():
+                raise NotThereError(place, "no such file")
+        _unpack_or_copy(place, arrived, path)
+        _check(place, path, file, folder)
+        os.replace(path, folder / file.name)
+
+
+def _transfer(url: str, path: Path, dead_hosts: dict[str, str]) -> None:
+    # Imported here, as pooch does: loading data does not need it, and it takes a while.
+    import requests
+
+    host = urllib.parse.urlsplit(url).netloc
     if host in dead_hosts:
-        raise DataError(f"{place}: unreachable (the host did not answer before)")
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            _save(place, file, folder)
-            return
-        except _InterruptedError as error:
-            failure = error
-        if attempt < ATTEMPTS:
-            pause = BACKOFF_SECONDS * 2 ** (attempt - 1)
-            print(f"{place}: {failure}; trying again in {pause:g} s", file=sys.stderr)
-            time.sleep(pause)
-    if isinstance(failure, _UnreachableError):
-        dead_hosts.add(host)
-    raise DataError(f"{place}: {failure} ({ATTEMPTS} attempts)")
+        raise DownloadError(url, dead_hosts[host])
+    # pooch logs temporary names; failures are reported by the caller, and progress below.
+    pooch.get_logger().setLevel(logging.WARNING)
+    depot = pooch.Pooch(
+        path=path.parent,
+        base_url="",
+        registry={path.name: None},
+        urls={path.name: url},
+        retry_if_failed=ATTEMPTS - 1,
+    )
+    try:
+        depot.fetch(path.name, downloader=_http)
+    except requests.HTTPError as error:
+        raise DownloadError(url, f"{_status(error)} ({ATTEMPTS} attempts)") from error
+    except (requests.ConnectionError, requests.Timeout) as error:
+        dead_hosts[host] = f"no connection ({_cause(error)}; {ATTEMPTS} attempts)"
+        raise DownloadError(url, dead_hosts[host]) from error
+    except requests.RequestException as error:
+        reason = f"the transfer broke off ({_cause(error)}; {ATTEMPTS} attempts)"
+        raise DownloadError(url, reason) from error
 
 
-def _save(place: str, file: RemoteFile, folder: Path) -> None:
-    digest = Digest()
-    path = folder / file.name
-    with _opened(place) as (stream, size), replacing(path) as out:
-        content = _counted(stream, size, place)
+def _http(url: str, output_file: str, depot: pooch.Pooch) -> None:
+    """pooch's downloader; what another attempt cannot repair is raised as a DataError."""
+    import requests
+
+    transfer = pooch.HTTPDownloader(
+        progressbar=_Progress(url), chunk_size=_CHUNK, timeout=TIMEOUT_SECONDS, headers=HEADERS
+    )
+    try:
+        transfer(url, output_file, depot)
+    except requests.HTTPError as error:
+        code = error.response.status_code
+        if code in (404, 410):
+            raise NotThereError(url, _status(error)) from error
+        if code < 500 and code != 429:
+            raise DownloadError(url, _status(error)) from error
+        raise
+
+
+def _status(error) -> str:
+    return f"HTTP {error.response.status_code} {error.response.reason}"
+
+
+def _cause(error: BaseException) -> str:
+    """The innermost error: the outer ones print addresses of objects in memory."""
+    while inner := error.__cause__ or error.__context__:
+        error = inner
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _unpack_or_copy(place: str, source: Path, path: Path) -> None:
+    try:
         if place.endswith(".xz"):
-            content = _decompressed(content, place)
-        for chunk in content:
-            digest.update(chunk)
-            out.write(chunk)
-        difference = mismatch(file, digest)
-        if difference:
-            raise DataError(f"{place}: not the expected content of {path}:\n{difference}")
-        if file.sha256 is None:
-            check_record(folder, file.name, digest.sha256)
-
-
-@contextmanager
-def _opened(place: str) -> Iterator[tuple[IO[bytes], int | None]]:
-    """The stream behind a place, and its length in bytes where it is told."""
-    if not is_url(place):
-        path = Path(place)
-        if not path.is_file():
-            raise NotThereError(f"{place}: no such file")
-        with path.open("rb") as stream:
-            yield stream, path.stat().st_size
-        return
-    if not place.startswith(("http://", "https://")):
-        raise DataError(f"{place}: only http:// and https:// addresses and paths can be read")
-    request = urllib.request.Request(place, headers={"User-Agent": USER_AGENT})
-    try:
-        response = urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS)
-    except urllib.error.HTTPError as error:
-        error.close()
-        if error.code in (404, 410):
-            raise NotThereError(f"{place}: HTTP {error.code} {error.reason}") from error
-        if error.code < 500 and error.code != 429:
-            raise DataError(f"{place}: HTTP {error.code} {error.reason}") from error
-        raise _InterruptedError(f"HTTP {error.code} {error.reason}") from error
-    except urllib.error.URLError as error:
-        raise _UnreachableError(f"unreachable: {error.reason}") from error
-    except (OSError, HTTPException) as error:
-        raise _UnreachableError(f"unreachable: {error!r}") from error
-    with contextlib.closing(response) as stream:
-        length = stream.headers.get("Content-Length")
-        yield stream, int(length) if length and length.isdigit() else None
-
-
-def _counted(stream: IO[bytes], size: int | None, place: str) -> Iterator[bytes]:
-    """The chunks of a stream; cut short is an error, and progress goes to stderr."""
-    progress = _Progress(place, size)
-    received = 0
-    while True:
-        try:
-            chunk = stream.read(_CHUNK)
-        except (OSError, HTTPException) as error:
-            raise _InterruptedError(f"broke off after {received:,} bytes: {error!r}") from error
-        if not chunk:
-            break
-        received += len(chunk)
-        progress.show(received)
-        yield chunk
-    progress.close()
-    if size is not None and received != size:
-        raise _InterruptedError(f"cut short: {received:,} of {size:,} bytes")
-
-
-def _decompressed(chunks: Iterator[bytes], place: str) -> Iterator[bytes]:
-    decompressor = lzma.LZMADecompressor()
-    try:
-        for chunk in chunks:
-            if not decompressor.eof:
-                yield decompressor.decompress(chunk)
+            with lzma.open(source) as compressed, path.open("wb") as out:
+                shutil.copyfileobj(compressed, out, _CHUNK)
+        else:
+            # As a copy it has the permissions of the user's own files; pooch's has not.
+            shutil.copyfile(source, path)
+    except EOFError as error:
+        raise DownloadError(place, "truncated xz file") from error
     except lzma.LZMAError as error:
-        raise DataError(f"{place}: damaged xz file ({error})") from error
-    if not decompressor.eof:
-        raise DataError(f"{place}: truncated xz file")
+        raise DownloadError(place, f"damaged xz file ({error})") from error
+
+
+def _check(place: str, path: Path, file: RemoteFile, folder: Path) -> None:
+    different = mismatch(path, file)
+    if different:
+        expected, actual = different
+        raise DownloadError(place, f"wrong content, {actual}, expected {expected}")
+    if file.sha256 is not None:
+        return
+    known = recorded(folder, file.name)
+    if known is not None:
+        sha256 = pooch.file_hash(str(path))
+        if sha256 != known:
+            raise DownloadError(
+                place,
+                f"wrong content, sha256 {sha256}, recorded {known} (to accept a new version, "
+                f"delete its line in {folder / RECORD})",
+            )
+        return
+    try:
+        inspect(path, file)
+    except DataError as error:
+        # The user knows the file by the place it came from, not by its temporary path.
+        raise DownloadError(place, str(error).replace(f"{path}: ", "")) from error
 
 
 class _Progress:
-    """Bytes so far and time left, on stderr: a living line on a terminal, else every 10 s."""
+    """What pooch asks of a progress bar (tqdm, its own choice, is not among the pins).
 
-    def __init__(self, place: str, size: int | None) -> None:
-        self._name = place.rsplit("/", 1)[-1]
-        self._size = size
-        self._living = sys.stderr.isatty()
+    On stderr: a line that is rewritten on a terminal, else a line every 10 s.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.total = 0
+        self._name = url.rsplit("/", 1)[-1]
+        self._received = 0
+        self._terminal = sys.stderr.isatty()
         self._start = self._last = time.monotonic()
 
-    def show(self, received: int) -> None:
+    def update(self, count: int) -> None:
+        self._received += count
         now = time.monotonic()
-        if now - self._last < (0.2 if self._living else 10.0):
+        if now - self._last < (0.2 if self._terminal else 10.0):
             return
         self._last = now
-        text = f"{self._name}: {_megabytes(received)}"
-        if self._size:
-            left = (now - self._start) * (self._size / received - 1)
-            text += f" of {_megabytes(self._size)}, {left:.0f} s left"
+        text = f"{self._name}: {self._received / 1e6:.1f} MB"
+        if self.total:
+            left = max((now - self._start) * (self.total / self._received - 1), 0.0)
+            text += f" of {self.total / 1e6:.1f} MB, {left:.0f} s left"
         columns = shutil.get_terminal_size().columns - 1
-        end = "\r" if self._living else "\n"
-        print(text[:columns].ljust(columns if self._living else 0), end=end, file=sys.stderr)
+        end = "\r" if self._terminal else "\n"
+        print(text[:columns].ljust(columns if self._terminal else 0), end=end, file=sys.stderr)
+
+    def reset(self) -> None:
+        """pooch counts again from 0 to the total at the end."""
+        self._received = 0
 
     def close(self) -> None:
-        if self._living:
+        if self._terminal:
             print(" " * (shutil.get_terminal_size().columns - 1), end="\r", file=sys.stderr)
-
-
-def _megabytes(count: int) -> str:
-    return f"{count / 1e6:.1f} MB"

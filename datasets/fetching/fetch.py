@@ -1,4 +1,4 @@
-"""Putting the files of a data set into the data folder, verified."""
+"""Putting the verified files of a data set into the data folder."""
 
 from __future__ import annotations
 
@@ -6,172 +6,218 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from datasets.catalogue import Dataset, RemoteFile, find
-from datasets.fetching.archives import check_intact, extract, is_archive
-from datasets.fetching.checksums import (
-    digest,
-    mismatch,
-    present_form,
-    record,
-    recorded,
-    verify,
-)
+from datasets import catalogue
+from datasets.entry import Dataset, RemoteFile
+from datasets.fetching.archives import extract
+from datasets.fetching.checksums import mismatch, present_form, record, recorded, verify
 from datasets.fetching.data_error import DataError
-from datasets.fetching.download import NotThereError, download
+from datasets.fetching.download import DownloadError, NotThereError, download, is_url
+from datasets.fetching.inspection import inspect
+
+_SETTINGS = "--mirror, DATA_MIRROR or data.mirror"
+_REASONS = 3  # lines of an error that say why; with the others it has six at most
 
 
 def fetch(dataset: str | Dataset, folder: Path | str, *, mirror: Path | str | None = None) -> Path:
     """Put verified files into `folder/<dataset>/` and return that folder.
 
-    Files that are there already are verified and kept. Missing ones are taken from the mirror
-    if it has them, else from the official addresses in order. What does not match its checksum
-    is refused; what has no published checksum is printed and recorded in `SHA256SUMS`.
+    Files that are there are verified and kept. Missing ones come from the mirror if it has them,
+    else from the official addresses in order. A file that does not match its checksum is refused.
+    A file without a published checksum is inspected and read by its loader; then its sha256 is
+    printed and recorded in `SHA256SUMS`.
 
     Args:
-        dataset: key in the table, or an entry of that shape.
-        folder: the data folder, created if need be.
-        mirror: folder or http(s) URL laid out as `<mirror>/<dataset>/<file>[.xz]`; None or an
-            empty string for none.
+        dataset: a name, or an entry.
+        folder: the data folder; created if it does not exist.
+        mirror: existing folder or http(s) URL laid out as `<mirror>/<dataset>/<file>[.xz]`; None
+            or an empty string for none.
 
     Raises:
-        DataError: unknown data set or one that is not official, no place has the files, corrupted
-            file, damaged archive, folder that cannot be written; the message says what to do.
+        DataError: unknown data set, or one that is not official; the mirror does not exist; no
+            place has the right files; the folder cannot be written. The message says what to do.
     """
     if isinstance(dataset, str):
-        dataset = find(dataset)
+        dataset = catalogue.find(dataset)
     if dataset.source != "official":
-        raise DataError(f"{dataset.name} is {dataset.source}: there is nothing to fetch, load it")
+        raise DataError(
+            f"{dataset.name} is {dataset.source}: it needs no files, "
+            f"use datasets.load({dataset.name!r})"
+        )
+    checked_mirror = _checked(mirror)
     target = Path(folder) / dataset.name
     try:
         target.mkdir(parents=True, exist_ok=True)
-        return _fetch_into(target, dataset, str(mirror) if mirror else None)
+        _Fetch(dataset, target, checked_mirror).run()
     except OSError as error:
         raise DataError(
-            f"cannot read or write {target}: {error}; choose another folder with "
-            f"--folder, or make this one writable"
+            f"cannot read or write {target}: {error}; make the folder writable, or choose another "
+            f"one with --folder (data.folder in the config)"
         ) from error
+    return target
 
 
-def _fetch_into(target: Path, dataset: Dataset, mirror: str | None) -> Path:
-    form = present_form(dataset, target)
-    if form is not None:
-        for file in form:
-            _accept(target, file)
-        return target
-    for file in dataset.files:
-        if (target / file.name).is_file():
-            verify(target, file)
-    failures: list[str] = []
-    dead_hosts: set[str] = set()
-    for files, origin in _ways(dataset, target, mirror):
+def _checked(mirror: Path | str | None) -> str | None:
+    if mirror is None or str(mirror) == "":
+        return None
+    place = str(mirror)
+    if is_url(place) and not place.startswith(("http://", "https://")):
+        raise DataError(f"mirror {place}: set {_SETTINGS} to a folder or an http(s) URL")
+    if not is_url(place) and not Path(place).is_dir():
+        raise DataError(
+            f"mirror {place} is not a folder: set {_SETTINGS} to an existing folder or an http(s) "
+            f"URL, or to nothing"
+        )
+    return place.rstrip("/") or place
+
+
+@dataclass
+class _Fetch:
+    """One call of `fetch`, with what it learned about the places so far."""
+
+    dataset: Dataset
+    target: Path
+    mirror: str | None
+    failures: list[DataError] = field(default_factory=list)
+    dead_hosts: dict[str, str] = field(default_factory=dict)
+
+    def run(self) -> None:
+        for file in present_form(self.dataset, self.target) or self.dataset.files:
+            if (self.target / file.name).is_file():
+                self._accept(file)
+        if present_form(self.dataset, self.target) is not None:
+            return
+        archive = self.dataset.archive
+        if archive is not None and (self.target / archive.name).is_file():
+            verify(self.target, archive)
+            try:
+                self._unpack(archive)
+            except DataError as error:
+                raise self._refusal(error) from error
+            return
+        for files, places in self._ways():
+            if self._try(files, places):
+                self._report(files)
+                return
+        raise DataError("\n".join(self._error_lines()))
+
+    def _accept(self, file: RemoteFile) -> None:
+        """Verify a file that is there; record the checksum of a right one that has none yet."""
+        verify(self.target, file)
+        if file.sha256 is not None or recorded(self.target, file.name) is not None:
+            return
+        try:
+            inspect(self.target / file.name, file)
+        except DataError as error:
+            raise self._refusal(error) from error
+        record(self.target, file)
+
+    def _refusal(self, error: DataError) -> DataError:
+        """The error about a file that somebody put into the folder, which only they delete."""
+        return DataError(
+            f"{error}\nThe file was not accepted. Delete it and fetch {self.dataset.name} again, "
+            f"or put the right file in its place"
+        )
+
+    def _ways(self) -> Iterator[tuple[tuple[RemoteFile, ...], str]]:
+        """Sets of files that make up the data set, each with where to look, best first."""
+        archive = () if self.dataset.archive is None else (self.dataset.archive,)
+        repack = () if self.dataset.repack is None else (self.dataset.repack,)
+        forms = [form for form in (self.dataset.files, archive, repack) if form]
+        if self.mirror is not None:
+            yield from ((form, "mirror") for form in forms)
+        yield from ((form, "official") for form in forms if all(file.urls for file in form))
+
+    def _try(self, files: tuple[RemoteFile, ...], places: str) -> bool:
+        """Whether all of these files are in the folder now."""
         try:
             for file in files:
-                places = _places(dataset, file, origin, mirror)
-                downloaded = _obtain(target, file, places, dead_hosts)
-                if file is dataset.archive:
-                    _unpack(target, dataset, remove=downloaded)
-                else:
-                    _accept(target, file)
+                path = self.target / file.name
+                if not path.is_file() and not self._download(file, places):
+                    return False
+                if file is not self.dataset.archive:
+                    record(self.target, file)
+                    continue
+                try:
+                    self._unpack(file)
+                finally:
+                    path.unlink()
         except DataError as error:
-            failures.append(str(error))
-        else:
-            if files == (dataset.repack,):
-                note = "holds the content in another packaging than the official one"
-                print(f"{dataset.name}: {files[0].name} {note}", file=sys.stderr)
-            return target
-    raise DataError(_advice(target, dataset, failures))
+            self.failures.append(error)
+            return False
+        return True
 
-
-def _ways(
-    dataset: Dataset, target: Path, mirror: str | None
-) -> Iterator[tuple[tuple[RemoteFile, ...], str]]:
-    """Sets of files that make up the data set, each with where to look for it, best first."""
-    archive = () if dataset.archive is None else (dataset.archive,)
-    repack = () if dataset.repack is None else (dataset.repack,)
-    if archive and (target / archive[0].name).is_file():
-        yield archive, "here"
-    forms = [form for form in (dataset.files, archive, repack) if form]
-    if mirror is not None:
-        yield from ((form, "mirror") for form in forms)
-    yield from ((form, "official") for form in forms if all(file.urls for file in form))
-
-
-def _places(dataset: Dataset, file: RemoteFile, origin: str, mirror: str | None) -> list[str]:
-    if origin == "mirror":
-        place = f"{str(mirror).rstrip('/')}/{dataset.name}/{file.name}"
-        return [place, f"{place}.xz"]
-    return list(file.urls)
-
-
-def _obtain(target: Path, file: RemoteFile, places: list[str], dead_hosts: set[str]) -> bool:
-    """Download the file unless it is there; whether it was downloaded."""
-    path = target / file.name
-    if path.is_file():
+    def _download(self, file: RemoteFile, places: str) -> bool:
+        in_mirror = f"{self.mirror}/{self.dataset.name}/{file.name}"
+        for place in [in_mirror, f"{in_mirror}.xz"] if places == "mirror" else file.urls:
+            try:
+                download(place, file, self.target, self.dead_hosts)
+            except DownloadError as error:
+                self.failures.append(error)
+            else:
+                return True
         return False
-    failures = []
-    for place in places:
-        try:
-            download(place, file, target, dead_hosts)
-            if file.sha256 is None and is_archive(file.name):
-                check_intact(path)
-        except NotThereError as error:
-            failures.append(str(error))
-        except DataError as error:
-            path.unlink(missing_ok=True)
-            print(error, file=sys.stderr)
-            failures.append(str(error))
-        else:
-            return True
-    raise DataError("\n".join(failures))
+
+    def _unpack(self, archive: RemoteFile) -> None:
+        """Take the files out of the archive: all of them, or none if one has other content."""
+        path = self.target / archive.name
+        with tempfile.TemporaryDirectory(dir=self.target, prefix=".unpack-") as scratch:
+            extract(path, Path(scratch), {file.name for file in self.dataset.files})
+            for file in self.dataset.files:
+                different = mismatch(Path(scratch) / file.name, file)
+                if different:
+                    expected, actual = different
+                    reason = f"its {file.name} has {actual}, expected {expected}"
+                    raise DownloadError(str(path), reason)
+            for file in self.dataset.files:
+                os.replace(Path(scratch) / file.name, self.target / file.name)
+
+    def _report(self, files: tuple[RemoteFile, ...]) -> None:
+        """Say on stderr what was wrong with places that were passed over."""
+        for failure in self.failures:
+            if not isinstance(failure, NotThereError):
+                print(f"warning: {failure}; another place had the right file", file=sys.stderr)
+        if files == (self.dataset.repack,):
+            packaging = f"{files[0].name} is another packaging of the official content"
+            print(f"{self.dataset.name}: {packaging}", file=sys.stderr)
+
+    def _error_lines(self) -> list[str]:
+        places: dict[str, dict[str, None]] = {}
+        # Files that a place does not have come last: what went wrong elsewhere says more.
+        for failure in sorted(self.failures, key=lambda error: isinstance(error, NotThereError)):
+            if isinstance(failure, DownloadError):
+                place = failure.place.removesuffix(".xz")
+                places.setdefault(failure.reason, {})[place] = None
+            else:
+                places.setdefault(" ".join(str(failure).split()), {})
+        reasons = [": ".join([", ".join(at), why] if at else [why]) for why, at in places.items()]
+        if len(reasons) > _REASONS:
+            left = len(reasons) - _REASONS + 1
+            reasons = [*reasons[: _REASONS - 1], f"and {left} more failures"]
+        return [
+            f"{self.dataset.name} could not be fetched:",
+            *(f"  {reason}" for reason in reasons),
+            f"Set DATA_MIRROR (or data.mirror in the config) to a folder or URL laid out as "
+            f"<mirror>/{self.dataset.name}/<file>[.xz],",
+            f"or {self._by_hand()}; then fetch {self.dataset.name} again.",
+        ]
+
+    def _by_hand(self) -> str:
+        wanted = self.dataset.files
+        if self.dataset.archive is not None and not all(file.urls for file in wanted):
+            wanted = (self.dataset.archive,)
+        missing = [file for file in wanted if not (self.target / file.name).is_file()]
+        wanted = missing or wanted
+        if len(wanted) > 1:
+            names = ", ".join(file.name for file in wanted)
+            return f"download {names} from {_folder_of(wanted[0])} into {self.target}"
+        (file,) = wanted
+        step = self.dataset.manual or f"download {file.urls[0] if file.urls else file.name}"
+        checksum = f" (sha256 {file.sha256})" if file.sha256 else ""
+        return f"{step} and save it as {self.target / file.name}{checksum}"
 
 
-def _accept(target: Path, file: RemoteFile) -> None:
-    """Verify a file; record the checksum of one that has none published."""
-    verify(target, file)
-    if file.sha256 is not None or recorded(target, file.name) is not None:
-        return
-    path = target / file.name
-    if is_archive(file.name):
-        check_intact(path)
-    record(target, file.name, digest(path).sha256)
-
-
-def _unpack(target: Path, dataset: Dataset, *, remove: bool) -> None:
-    """Take the files of the data set out of its archive, each only if its checksum matches."""
-    assert dataset.archive is not None
-    archive = target / dataset.archive.name
-    try:
-        verify(target, dataset.archive)
-        with tempfile.TemporaryDirectory(dir=target, prefix=".unpack-") as unpacked:
-            extract(archive, Path(unpacked), {file.name for file in dataset.files})
-            for file in dataset.files:
-                difference = mismatch(file, digest(Path(unpacked) / file.name))
-                if difference:
-                    raise DataError(f"{archive}: its {file.name} is another one:\n{difference}")
-            for file in dataset.files:
-                os.replace(Path(unpacked) / file.name, target / file.name)
-    finally:
-        if remove:
-            archive.unlink()
-
-
-def _advice(target: Path, dataset: Dataset, failures: list[str]) -> str:
-    lines = [f"{dataset.name}: its files could not be had"]
-    lines += [f"  {line}" for failure in failures for line in failure.splitlines()]
-    lines.append("What to do:")
-    lines.append(
-        f"- set data.mirror in the config, or the environment variable DATA_MIRROR, to a folder "
-        f"or URL laid out as <mirror>/{dataset.name}/<file>[.xz]; or"
-    )
-    by_hand = dataset.manual or "download by hand"
-    lines.append(f"- {by_hand}, put it at the path below, and run the fetch again:")
-    wanted = dataset.files
-    if dataset.archive is not None and not all(file.urls for file in wanted):
-        wanted = (dataset.archive,)
-    for file in wanted:
-        lines.append(f"    {target / file.name}")
-        lines += [f"      from {url}" for url in file.urls]
-        lines.append(f"      sha256 {file.sha256 or 'not published: it will be recorded'}")
-    return "\n".join(lines)
+def _folder_of(file: RemoteFile) -> str:
+    return file.urls[0].rsplit("/", 1)[0] if file.urls else "their publisher"

@@ -1,4 +1,4 @@
-"""Shapes that several loaders share."""
+"""Types of data that several loaders return."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def read_labelled(stream: IO[bytes], *, columns: int, classes: int, place: str) 
     """Lines `label,0,1,...`, the label perhaps in quotes and counted from 1.
 
     Raises:
-        DataError: naming the first line that has another form.
+        DataError: a line has another form; the message names the first one.
     """
     labels: list[bytes] = []
 
@@ -36,10 +36,11 @@ def read_labelled(stream: IO[bytes], *, columns: int, classes: int, place: str) 
 def read_separate(
     features: IO[bytes], labels: IO[bytes], *, columns: int, classes: int, place: str
 ) -> BinaryRecords:
-    """Lines `0,1,...` and, in a file of its own, one label per line, counted from 1.
+    """Lines `0,1,...` and, in a separate file, one label per line, counted from 1.
 
     Raises:
-        DataError: naming the first line that has another form, or if the lengths differ.
+        DataError: a line has another form (the message names the first one), or the numbers of
+            records and labels differ.
     """
     table = _table(iter(features), columns, place)
     records = BinaryRecords(features=table, labels=_labels(labels.read().split(), classes, place))
@@ -49,7 +50,7 @@ def read_separate(
 
 
 def _table(lines: Iterator[bytes], columns: int, place: str) -> NDArray[np.uint8]:
-    """Single digits between commas stand at every other byte, so whole blocks are sliced."""
+    """Single digits between commas are at every other byte, so whole blocks are sliced."""
     width = 2 * columns - 1
     blocks = []
     first = 0
@@ -66,7 +67,7 @@ def _table(lines: Iterator[bytes], columns: int, place: str) -> NDArray[np.uint8
         wrong = (digits > 1).any(axis=1) | (bytes_[:, 1::2] != ord(",")).any(axis=1)
         if wrong.any():
             raise DataError(
-                f"{place}: line {first + int(wrong.argmax()) + 1} holds other features than 0 and 1"
+                f"{place}: line {first + int(wrong.argmax()) + 1} has other features than 0 and 1"
             )
         blocks.append(digits)
         first += len(block)

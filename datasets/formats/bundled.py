@@ -1,4 +1,4 @@
-"""Files of the data sets that scikit-learn carries with it."""
+"""Files of the data sets that are part of scikit-learn."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ def bundled_table(
 ) -> NDArray[np.float64]:
     """A table of numbers (rows, columns) among scikit-learn's own files.
 
-    It is found without importing scikit-learn, which takes a second that every cell would spend.
+    The file is found without importing scikit-learn, which takes a second in every cell.
 
     Raises:
-        DataError: scikit-learn is not installed, or this version carries no such file.
+        DataError: scikit-learn is not installed, or this version has no such file.
     """
     package = importlib.util.find_spec("sklearn")
     if package is None:
-        raise DataError(f"{file_name} comes with scikit-learn; install the pins of envs/")
+        raise DataError(
+            f"{file_name} is part of scikit-learn, which is missing; install the pins of envs/"
+        )
     path = Path(package.origin).parent / "datasets" / "data" / file_name
     try:
         return np.loadtxt(path, delimiter=delimiter, skiprows=skiprows, ndmin=2)

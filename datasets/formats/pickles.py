@@ -1,7 +1,7 @@
-"""Unpickling with a short list of admitted names.
+"""Unpickling with a short list of allowed names.
 
-CIFAR-10 and planetoid are published as Python 2 pickles. They are opened only after their
-checksum matched, and even then nothing but the few names below can be called.
+CIFAR-10 and planetoid are published as Python 2 pickles. They are opened only after their checksum
+matched, and even then a pickle can call only the few names below.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _SparseState:
         return scipy.sparse.csr_matrix(parts, shape=state["_shape"])
 
 
-_ADMITTED: dict[tuple[str, str], Callable[..., Any]] = {
+_ALLOWED: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,
     # numpy's own helper for unpickling an array, under whichever path this numpy keeps it.
@@ -40,9 +40,9 @@ _ADMITTED: dict[tuple[str, str], Callable[..., Any]] = {
 
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ADMITTED:
-            raise pickle.UnpicklingError(f"it asks for {module}.{name}, which is not admitted")
-        return _ADMITTED[module, name]
+        if (module, name) not in _ALLOWED:
+            raise pickle.UnpicklingError(f"it calls {module}.{name}, which is not allowed")
+        return _ALLOWED[module, name]
 
 
 def read_pickle(path: Path) -> Any:
@@ -53,11 +53,11 @@ def read_pickle(path: Path) -> Any:
             keeps the bytes of arrays.
 
     Raises:
-        DataError: damaged pickle, or one that asks for a name that is not admitted.
+        DataError: damaged pickle, or one that calls a name that is not allowed.
     """
     try:
         with path.open("rb") as stream:
             found = _Unpickler(stream, encoding="latin1").load()
         return found.rebuild() if isinstance(found, _SparseState) else found
     except (pickle.UnpicklingError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path}: not a pickle that can be opened ({error})") from error
+        raise DataError(f"{path}: the pickle cannot be opened ({error})") from error

@@ -1,15 +1,17 @@
-"""Simulated groups of boids that flock or do not: our own, with the features of Swarm Behaviour.
+"""Simulated groups of boids that flock or do not, with the features of Swarm Behaviour.
 
 Boids (Reynolds 1987) live on a square of side 1 whose opposite edges are joined. In a flocking
-group every boid steers towards the mean velocity (alignment) and the mean place (cohesion) of its
-neighbours, to a degree that differs between groups; in the others it only wanders. In both it
-steers away from what is too close (separation) and its heading is jittered. After some steps from
-random places and headings a snapshot is taken.
+group every boid steers towards the mean velocity (alignment) and the mean position (cohesion) of
+its neighbours, with a strength that differs between groups. In the other groups it only wanders. In
+both it steers away from boids that are too close (separation), and its heading is jittered. Each
+group starts from random positions and headings; the snapshot is its state after some steps.
 
-A snapshot has the 12 numbers per boid that the Swarm Behaviour records have, in their order:
-position, velocity, the alignment, separation and cohesion vectors (x and y each), the number of
-neighbours, and the number of those too close. Each is divided by the largest value that the rules
-allow, whatever the data: the features lie in [-1, 1] without looking at any snapshot.
+A snapshot has the 12 numbers per boid of the Swarm Behaviour records, in their order: position,
+velocity, the alignment, separation and cohesion vectors (x and y each), the number of neighbours,
+and the number of boids too close. Each number is divided by the largest value that the rules
+allow, so the features lie in [-1, 1] without a look at any snapshot.
+
+One record is one snapshot of a group.
 """
 
 from __future__ import annotations
@@ -18,6 +20,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from datasets.entry import Dataset
+
+ENTRY = Dataset(
+    name="boids",
+    title="Simulated groups of boids, flocking or not",
+    source="simulated",
+    licence="the licence of this project",
+    citation="this project: datasets/loaders/boids.py",
+    record="one snapshot of a group",
+    rows={},
+)
+
 
 FEATURES = 12  # of one boid
 
@@ -36,7 +51,7 @@ class Boids:
     """Snapshots of groups of boids.
 
     Attributes:
-        features: float64 (groups, 12 boids) in [-1, 1], 12 numbers after 12 numbers per boid.
+        features: float64 (groups, 12 * boids) in [-1, 1]; the 12 numbers of the first boid first.
         labels: int64 (groups,), 1 flocking, 0 not.
     """
 
@@ -48,13 +63,13 @@ def load(*, seed: int = 0, groups: int = 2000, boids: int = 20) -> Boids:
     """Snapshots of independent groups, each flocking with probability one half.
 
     Args:
-        seed: of the draw; the same arguments give the same snapshots.
-        groups: how many, at least 1.
-        boids: in each group, at least 2 (the official data have 200).
+        seed: at least 0; the same arguments give the same snapshots.
+        groups: their number, at least 1.
+        boids: number of boids in each group, at least 2 (the official data have 200).
 
     Raises:
         TypeError: an argument is not an int.
-        ValueError: an argument is below its least value.
+        ValueError: an argument is below its minimum.
     """
     for name, value, lowest in (("seed", seed, 0), ("groups", groups, 1), ("boids", boids, 2)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
@@ -105,8 +120,8 @@ def _steering(
 ) -> tuple[NDArray[np.float64], ...]:
     """Alignment, separation and cohesion (groups, boids, 2), neighbours and too close ones.
 
-    Alignment is the mean velocity of the neighbours less one's own, cohesion their mean offset,
-    separation the mean offset from those too close, turned round; zero where there are none.
+    Alignment is the mean velocity of the neighbours minus the boid's own, cohesion their mean
+    offset, separation minus the mean offset of those too close; zero where there are none.
     """
     x, y = (axis[:, None, :] - axis[:, :, None] for axis in np.moveaxis(place, -1, 0).copy())
     # The shortest way round: the offsets from boid i to boid j, (groups, i, j).
@@ -114,7 +129,7 @@ def _steering(
     y -= np.rint(y)
     squared = x * x
     squared += y * y
-    # A boid is no neighbour of its own.
+    # A boid is not its own neighbour.
     itself = np.arange(place.shape[1])
     squared[:, itself, itself] = np.inf
     near, close = ((squared < radius**2).astype(float) for radius in (_SIGHT, _TOO_CLOSE))

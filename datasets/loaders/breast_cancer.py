@@ -1,4 +1,7 @@
-"""Breast Cancer Wisconsin (Diagnostic): 569 tumours, thirty measurements of their cell nuclei."""
+"""Breast Cancer Wisconsin (Diagnostic): 569 tumours, thirty measurements of their cell nuclei.
+
+One record is one tumour.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, require_rows
 from datasets.formats.bundled import bundled_table
+
+ENTRY = Dataset(
+    name="breast_cancer",
+    title="Breast Cancer Wisconsin (Diagnostic)",
+    source="bundled",
+    licence="CC BY 4.0",
+    citation="Wolberg, Mangasarian, Street, Street. Breast Cancer Wisconsin (Diagnostic). "
+    "UCI Machine Learning Repository, 1993. doi:10.24432/C5DW2B",
+    record="one tumour",
+    rows={"records": 569},
+)
+
 
 _MEASURED = (
     "radius",
@@ -49,5 +64,5 @@ def load() -> BreastCancer:
         DataError: scikit-learn or its file is missing, or not 569 records.
     """
     values = bundled_table("breast_cancer.csv", skiprows=1)
-    require_rows("breast_cancer", records=len(values))
+    require_rows(ENTRY, records=len(values))
     return BreastCancer(features=values[:, :-1].copy(), benign=values[:, -1].astype(np.int64))

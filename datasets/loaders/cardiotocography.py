@@ -1,4 +1,7 @@
-"""Cardiotocography: 2,126 fetal heart rate records, 21 features, from the sheet `Data`."""
+"""Cardiotocography: 2,126 fetal heart rate records, 21 features, from the sheet `Data`.
+
+One record is one cardiotocogram.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,33 @@ import numpy as np
 import xlrd
 from numpy.typing import NDArray
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import DataError
+
+ENTRY = Dataset(
+    name="cardiotocography",
+    title="Cardiotocography (SisPorto)",
+    source="official",
+    licence="CC BY 4.0",
+    citation="Ayres de Campos, Bernardes, Garrido, Marques-de-Sa, Pereira-Leite. SisPorto "
+    "2.0: a program for automated analysis of cardiotocograms. J. Matern. Fetal Med. 9, 2000",
+    record="one cardiotocogram",
+    rows={"records": 2_126},
+    files=(
+        RemoteFile(
+            name="CTG.xls",
+            urls=("https://archive.ics.uci.edu/ml/machine-learning-databases/00193/CTG.xls",),
+            bytes=1743872,
+            sha256="d6aa62e82625e59f9d5b05bc8fc52af9ea67bdf2a23f1faca8511d5618fcb421",
+        ),
+    ),
+    archive=RemoteFile(
+        name="cardiotocography.zip",
+        urls=("https://archive.ics.uci.edu/static/public/193/cardiotocography.zip",),
+    ),
+)
+
 
 FEATURES = (
     "LB",  # baseline heart rate, beats per minute
@@ -64,8 +91,8 @@ def load(folder: Path) -> Cardiotocography:
     Raises:
         DataError: file missing or changed, or not 2,126 records.
     """
-    records = parse(local_files("cardiotocography", folder)["CTG.xls"])
-    require_rows("cardiotocography", records=len(records.state))
+    records = parse(local_files(ENTRY, folder)["CTG.xls"])
+    require_rows(ENTRY, records=len(records.state))
     return records
 
 

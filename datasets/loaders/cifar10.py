@@ -1,4 +1,7 @@
-"""CIFAR-10: 50,000 + 10,000 colour images of ten classes, from the seven python batches."""
+"""CIFAR-10: 50,000 + 10,000 colour images of ten classes, from the seven python batches.
+
+One record is one image.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,69 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import DataError
 from datasets.formats.arrays import Images
 from datasets.formats.pickles import read_pickle
 
+ENTRY = Dataset(
+    name="cifar10",
+    title="CIFAR-10 (python version)",
+    source="official",
+    licence="no licence stated",
+    citation="Krizhevsky. Learning multiple layers of features from tiny images. 2009",
+    record="one image",
+    rows={"train": 50_000, "test": 10_000},
+    files=(
+        RemoteFile(
+            name="data_batch_1",
+            bytes=31035704,
+            sha256="54636561a3ce25bd3e19253c6b0d8538147b0ae398331ac4a2d86c6d987368cd",
+        ),
+        RemoteFile(
+            name="data_batch_2",
+            bytes=31035320,
+            sha256="766b2cef9fbc745cf056b3152224f7cf77163b330ea9a15f9392beb8b89bc5a8",
+        ),
+        RemoteFile(
+            name="data_batch_3",
+            bytes=31035999,
+            sha256="0f00d98ebfb30b3ec0ad19f9756dc2630b89003e10525f5e148445e82aa6a1f9",
+        ),
+        RemoteFile(
+            name="data_batch_4",
+            bytes=31035696,
+            sha256="3f7bb240661948b8f4d53e36ec720d8306f5668bd0071dcb4e6c947f78e9682b",
+        ),
+        RemoteFile(
+            name="data_batch_5",
+            bytes=31035623,
+            sha256="d91802434d8376bbaeeadf58a737e3a1b12ac839077e931237e0dcd43adcb154",
+        ),
+        RemoteFile(
+            name="test_batch",
+            bytes=31035526,
+            sha256="f53d8d457504f7cff4ea9e021afcf0e0ad8e24a91f3fc42091b8adef61157831",
+        ),
+        RemoteFile(
+            name="batches.meta",
+            bytes=158,
+            sha256="f962466ef690d46b226450fb9aadc74ba4bc64a76aa526b5827fe4bc5c7125cb",
+        ),
+    ),
+    archive=RemoteFile(
+        name="cifar-10-python.tar.gz",
+        urls=("https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",),
+        bytes=170498071,
+        sha256="6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
+        md5="c58f30108f718f92721af3b95e74349a",
+    ),
+)
+
 
 def load(folder: Path) -> Images:
-    """CIFAR-10 as `Images` with shape (n, 3, 32, 32), channels red, green, blue; labels 0..9.
+    """CIFAR-10 as `Images`: uint8 images (n, 3, 32, 32) in red, green, blue; int64 labels 0..9.
 
     Args:
         folder: the data folder given to `fetch`.
@@ -24,9 +81,9 @@ def load(folder: Path) -> Images:
     Raises:
         DataError: files missing or changed, or not 50,000 + 10,000 images.
     """
-    files = local_files("cifar10", folder)
+    files = local_files(ENTRY, folder)
     images = parse([files[f"data_batch_{k}"] for k in range(1, 6)], files["test_batch"])
-    require_rows("cifar10", train=len(images.train_labels), test=len(images.test_labels))
+    require_rows(ENTRY, train=len(images.train_labels), test=len(images.test_labels))
     return images
 
 
@@ -44,7 +101,7 @@ def parse(train_batches: Sequence[Path], test_batch: Path) -> Images:
 
 def class_names(folder: Path) -> tuple[str, ...]:
     """The names of the ten classes, in the order of the labels."""
-    return tuple(read_pickle(local_files("cifar10", folder)["batches.meta"])["label_names"])
+    return tuple(read_pickle(local_files(ENTRY, folder)["batches.meta"])["label_names"])
 
 
 def _batch(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

@@ -1,12 +1,14 @@
-"""A simulated city of pickups: our own, with no relation to any real place or company.
+"""A simulated city of pickups, unrelated to any real place or company.
 
-A river runs through the city from north to south into a bay; nobody is picked up on the water.
+A river runs through the city from north to south into a bay; there are no pickups on the water.
 Pickups gather in a dense core, in neighbourhoods whose popularity has a heavy tail (Pareto) and
-fades with the distance from the core, and at three hot spots: a station and two airports; most
-of them stand on a rotated grid of streets. Times follow the rhythm of three days.
+decreases with the distance from the core, and at three hot spots: a station and two airports. Most
+pickups are on a rotated grid of streets. Times follow the daily rhythm of three days.
 
 The geography is the same for every seed: another seed is another three days in the same city.
 It lies in the open Atlantic, so that no map can mistake it for a real one.
+
+One record is one pickup.
 """
 
 from __future__ import annotations
@@ -14,7 +16,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from datasets.entry import Dataset
 from datasets.loaders.uber import Pickups
+
+ENTRY = Dataset(
+    name="city",
+    title="A simulated city of pickups",
+    source="simulated",
+    licence="the licence of this project",
+    citation="this project: datasets/loaders/city.py",
+    record="one pickup",
+    rows={},
+)
+
 
 START = np.datetime64("2001-01-01T00:00:00")
 DAYS = 3
@@ -55,12 +69,12 @@ def load(*, seed: int = 0, pickups: int = 50_000) -> Pickups:
     """Three days of pickups in the simulated city, in order of time.
 
     Args:
-        seed: of the draw; the same seed gives the same pickups.
-        pickups: how many, at least 1.
+        seed: at least 0; the same seed gives the same pickups.
+        pickups: their number, at least 1.
 
     Returns:
-        The type of the Uber loader. Places are rounded to 1e-4 degrees and times to minutes,
-        as in that file; all places are on land and within `LATITUDE_RANGE`, `LONGITUDE_RANGE`.
+        The type of the Uber loader. Places are rounded to 1e-4 degrees and times to minutes, as
+        in Uber's file; all places are on land, in `LATITUDE_RANGE` and `LONGITUDE_RANGE`.
 
     Raises:
         TypeError: seed or pickups is not an int.
@@ -82,7 +96,7 @@ def load(*, seed: int = 0, pickups: int = 50_000) -> Pickups:
 
 
 def is_water(latitude: ArrayLike, longitude: ArrayLike) -> NDArray[np.bool_]:
-    """Whether each place is in the river or the bay, where nobody is ever picked up.
+    """Whether each place is in the river or the bay, where no pickup ever is.
 
     Args:
         latitude, longitude: degrees, broadcast against each other.
@@ -91,12 +105,12 @@ def is_water(latitude: ArrayLike, longitude: ArrayLike) -> NDArray[np.bool_]:
 
 
 def water_cells(latitude_edges: ArrayLike, longitude_edges: ArrayLike) -> NDArray[np.bool_]:
-    """Whether each cell of a grid lies in the water altogether, so that its true count is 0.
+    """Whether each cell of a grid lies entirely in the water, so that its true count is 0.
 
     `_depth` changes by at most 1 per km, hence a tile is all water if the depth at its middle
     exceeds half its diagonal. Cells are cut into 8 x 8 tiles, and a cell is reported only if
-    all its tiles are; cells within a few dozen metres of the shore may go unreported, but no
-    cell with a spot of land is ever reported.
+    all its tiles are. A cell within a few dozen metres of the shore may be missed, but no cell
+    with any land is reported.
 
     Args:
         latitude_edges, longitude_edges: increasing degrees, (rows + 1,) and (columns + 1,).

@@ -1,4 +1,7 @@
-"""Diabetes: 442 patients, ten measurements and the progression of the disease a year later."""
+"""Diabetes: 442 patients, ten measurements and the progression of the disease a year later.
+
+One record is one patient.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, require_rows
 from datasets.formats.bundled import bundled_table
+
+ENTRY = Dataset(
+    name="diabetes",
+    title="Diabetes",
+    source="bundled",
+    licence="none stated; carried by scikit-learn (BSD 3-clause)",
+    citation="Efron, Hastie, Johnstone, Tibshirani. Least angle regression. Annals of "
+    "Statistics 32(2), 2004",
+    record="one patient",
+    rows={"records": 442},
+)
+
 
 # s1 to s6: total cholesterol, LDL, HDL, cholesterol / HDL, log of triglycerides, blood sugar.
 FEATURES = ("age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6")
@@ -35,5 +50,5 @@ def load() -> Diabetes:
     """
     features = bundled_table("diabetes_data_raw.csv.gz", delimiter=None)
     progression = bundled_table("diabetes_target.csv.gz", delimiter=None)
-    require_rows("diabetes", records=len(features))
+    require_rows(ENTRY, records=len(features))
     return Diabetes(features=features, progression=progression[:, 0].copy())

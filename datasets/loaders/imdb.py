@@ -1,4 +1,7 @@
-"""IMDB: 25,000 + 25,000 film reviews, positive or negative, read straight from the tar."""
+"""IMDB: 25,000 + 25,000 film reviews, positive or negative, read straight from the tar.
+
+One record is one review; an author may have written several.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,45 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import members
 from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import DataError
+
+ENTRY = Dataset(
+    name="imdb",
+    title="Large Movie Review Data set (IMDB), the 50,000 labelled reviews",
+    source="official",
+    licence="no licence stated",
+    citation="Maas, Daly, Pham, Huang, Ng, Potts. Learning word vectors for sentiment "
+    "analysis. ACL 2011",
+    record="one review",
+    rows={"train": 25_000, "test": 25_000},
+    files=(
+        RemoteFile(
+            name="aclImdb_v1.tar.gz",
+            urls=("https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz",),
+            bytes=84125825,
+            sha256="c40f74a18d3b61f90feba1e17730e0d38e8b97c05fde7008942e91923d1658fe",
+            md5="7c2ac02c03563afcf9b574c7e56c153a",
+        ),
+    ),
+    # The labelled reviews without the unlabelled ones and the bag-of-words files. That they are
+    # the official ones follows from their number, total size and a second copy, not from a
+    # published checksum.
+    repack=RemoteFile(
+        name="aclImdb_v1_labeled.tar",
+        bytes=108206080,
+        sha256="ff8464a8086e80ccc096a156d9c952575083c17bc395af697eb0f428dbb08734",
+    ),
+)
+
 
 _PATH = re.compile(r"(?:.*/)?(train|test)/(neg|pos)/(\d+)_(\d+)\.txt")
 
 
 class Review(NamedTuple):
-    """One review: its place in the data set, its stars (1..4 or 7..10) and its text."""
+    """One review: its split and number, its stars (1..4 or 7..10) and its text."""
 
     split: str
     positive: bool
@@ -61,9 +93,9 @@ def load(folder: Path) -> Imdb:
     Raises:
         DataError: archive missing or changed, or not 25,000 + 25,000 reviews.
     """
-    (archive,) = local_files("imdb", folder).values()
+    (archive,) = local_files(ENTRY, folder).values()
     imdb = parse(archive)
-    require_rows("imdb", train=len(imdb.train.texts), test=len(imdb.test.texts))
+    require_rows(ENTRY, train=len(imdb.train.texts), test=len(imdb.test.texts))
     return imdb
 
 
@@ -76,7 +108,7 @@ def parse(source: Path) -> Imdb:
 def reviews(source: Path) -> Iterator[Review]:
     """The labelled reviews of a tar or of an unpacked folder, in stored order.
 
-    The unlabelled reviews (train/unsup) and all other files are passed over.
+    Unlabelled reviews (train/unsup) and other files are skipped.
 
     Raises:
         DataError: damaged archive, or a review that is not UTF-8 text.

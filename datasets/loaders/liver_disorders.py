@@ -1,4 +1,7 @@
-"""Liver Disorders (BUPA): 345 men, five blood tests and how much they drink."""
+"""Liver Disorders (BUPA): 345 men, five blood tests and how much they drink.
+
+One record is one person.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,35 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import DataError
+
+ENTRY = Dataset(
+    name="liver_disorders",
+    title="Liver Disorders (BUPA)",
+    source="official",
+    licence="CC BY 4.0",
+    citation="Forsyth. Liver Disorders. UCI Machine Learning Repository, 1990. doi:10.24432/C54G67",
+    record="one person",
+    rows={"records": 345},
+    files=(
+        RemoteFile(
+            name="bupa.data",
+            urls=(
+                "https://archive.ics.uci.edu/ml/machine-learning-databases/liver-disorders/bupa.data",
+            ),
+            bytes=7297,
+            # UCI publishes no checksum; this is that of a copy, without its added header line.
+            sha256="a166a3e7a6f4dc41aaaedc59a107e57d8adcaeb8821f0873d756982f1ea74c92",
+        ),
+    ),
+    archive=RemoteFile(
+        name="liver+disorders.zip",
+        urls=("https://archive.ics.uci.edu/static/public/60/liver+disorders.zip",),
+    ),
+)
+
 
 FEATURES = ("mcv", "alkphos", "sgpt", "sgot", "gammagt")
 
@@ -22,8 +51,8 @@ class LiverDisorders:
     Attributes:
         features: float64 (345, 5), the blood tests `FEATURES`.
         drinks: float64 (345,), half-pint equivalents of alcohol per day; this is the target.
-        selector: int64 (345,), 1 or 2. It splits the records into two parts made by the
-            donors; it is not a diagnosis, although much work takes it for the class
+        selector: int64 (345,), 1 or 2. The donors of the data use it to split the records into
+            two parts; it is not a diagnosis, although many papers use it as the class
             (McDermott and Forsyth, Pattern Recognition Letters 73, 2016).
     """
 
@@ -41,8 +70,8 @@ def load(folder: Path) -> LiverDisorders:
     Raises:
         DataError: file missing or changed, or not 345 records.
     """
-    records = parse(local_files("liver_disorders", folder)["bupa.data"])
-    require_rows("liver_disorders", records=len(records.drinks))
+    records = parse(local_files(ENTRY, folder)["bupa.data"])
+    require_rows(ENTRY, records=len(records.drinks))
     return records
 
 
@@ -55,7 +84,7 @@ def parse(path: Path) -> LiverDisorders:
     if values.shape[1] != 7:
         raise DataError(f"{path}: {values.shape[1]} columns, expected 7")
     if not np.isin(values[:, 6], (1, 2)).all():
-        raise DataError(f"{path}: the seventh column holds other values than 1 and 2")
+        raise DataError(f"{path}: the seventh column has other values than 1 and 2")
     return LiverDisorders(
         features=values[:, :5].copy(),
         drinks=values[:, 5].copy(),

@@ -1,21 +1,44 @@
-"""Location-30: 5,010 users of Foursquare in Bangkok, 446 binary features, 30 clusters."""
+"""Location-30: 5,010 users of Foursquare in Bangkok, 446 binary features, 30 clusters.
+
+One record is one user with all places visited.
+"""
 
 from __future__ import annotations
 
 import io
 from pathlib import Path
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import read_members
 from datasets.fetching.checksums import local_files
 from datasets.formats.arrays import BinaryRecords
 from datasets.formats.binary_rows import read_labelled
 
+ENTRY = Dataset(
+    name="location30",
+    title="Location-30 (Foursquare check-ins, Bangkok)",
+    source="official",
+    licence="no licence stated",
+    citation="Yang, Zhang, Qu. Participatory cultural mapping. ACM TIST 7(3), 2016; prepared "
+    "by Shokri, Stronati, Song, Shmatikov. Membership inference attacks. S&P 2017",
+    record="one user",
+    rows={"records": 5_010},
+    files=(
+        RemoteFile(
+            name="dataset_location.tgz",
+            urls=("https://github.com/privacytrustlab/datasets/raw/master/dataset_location.tgz",),
+            bytes=287293,
+            sha256="927203f85a868f8ee17a0ded1dc61699efe602167beabe34fbf45b4b1de94b33",
+        ),
+    ),
+)
+
+
 COLUMNS, CLASSES = 446, 30
 
 
 def load(folder: Path) -> BinaryRecords:
-    """Location-30 with features (5010, 446) and labels 0..29.
+    """Location-30: uint8 features (5010, 446), int64 labels 0..29.
 
     Args:
         folder: the data folder given to `fetch`.
@@ -23,8 +46,8 @@ def load(folder: Path) -> BinaryRecords:
     Raises:
         DataError: file missing or changed, or not 5,010 records.
     """
-    records = parse(local_files("location30", folder)["dataset_location.tgz"])
-    require_rows("location30", records=len(records.labels))
+    records = parse(local_files(ENTRY, folder)["dataset_location.tgz"])
+    require_rows(ENTRY, records=len(records.labels))
     return records
 
 

@@ -1,16 +1,36 @@
-"""The weights of torchvision's MobileNetV2, trained on ImageNet: no records, but a download too.
+"""The weights of torchvision's MobileNetV2, trained on ImageNet: a download without records.
 
-torchvision has two sets: the first repeats the training of the network's paper, the second uses a
-longer recipe. The first is taken.
+torchvision publishes two sets: the first repeats the training of the network's paper, the second
+uses a longer recipe. This is the first. The weights are public, so no budget is spent on them.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import DataError
+
+ENTRY = Dataset(
+    name="mobilenet_v2",
+    title="MobileNetV2 of torchvision (IMAGENET1K_V1)",
+    source="official",
+    licence="BSD 3-Clause (torchvision); ImageNet has its own terms",
+    citation="Sandler, Howard, Zhu, Zhmoginov, Chen. MobileNetV2: inverted residuals and "
+    "linear bottlenecks. CVPR 2018; weights by the torchvision maintainers",
+    record="none: the weights of a network trained on public images",
+    rows={"parameters": 3_504_872},
+    files=(
+        # PyTorch names its files by the first digits of their checksums.
+        RemoteFile(
+            name="mobilenet_v2-b0353104.pth",
+            urls=("https://download.pytorch.org/models/mobilenet_v2-b0353104.pth",),
+            sha256="b0353104",
+        ),
+    ),
+)
+
 
 FILE = "mobilenet_v2-b0353104.pth"
 
@@ -22,20 +42,19 @@ def load(folder: Path) -> dict:
         folder: the data folder given to `fetch`.
 
     Raises:
-        DataError: file missing or changed, no mapping of names to tensors, or not 3,504,872
-            parameters.
+        DataError: file missing or changed, not tensors by name, or not 3,504,872 parameters.
     """
-    path = local_files("mobilenet_v2", folder)[FILE]
+    path = local_files(ENTRY, folder)[FILE]
     weights = parse(path)
     parameters = sum(
         tensor.numel() for name, tensor in weights.items() if name.endswith(("weight", "bias"))
     )
-    require_rows("mobilenet_v2", parameters=parameters)
+    require_rows(ENTRY, parameters=parameters)
     return weights
 
 
 def parse(path: Path) -> dict:
-    """A file that holds nothing but tensors by name; what a pickle could do besides is refused."""
+    """A file of tensors by name; a pickle that contains anything else is refused."""
     import pickle
 
     import torch
@@ -44,7 +63,7 @@ def parse(path: Path) -> dict:
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
         raise DataError(
-            f"{path}: no file of weights ({error}); fetch mobilenet_v2 again"
+            f"{path}: not a file of weights ({error}); fetch mobilenet_v2 again"
         ) from error
     if not isinstance(weights, dict) or not all(map(torch.is_tensor, weights.values())):
         raise DataError(f"{path}: not tensors by name; fetch mobilenet_v2 again")

@@ -1,4 +1,8 @@
-"""Indoor user movement from radio signal strength: 314 sequences of four anchors."""
+"""Indoor user movement from radio signal strength: 314 sequences of four anchors.
+
+One record is one walk, a sequence of steps. A study that takes single steps as records protects a
+step, not a walk.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,39 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import members
 from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import DataError
+
+ENTRY = Dataset(
+    name="movement_aal",
+    title="Indoor User Movement Prediction from RSS data",
+    source="official",
+    licence="CC BY 4.0",
+    citation="Bacciu, Barsocchi, Chessa, Gallicchio, Micheli. An experimental "
+    "characterization of reservoir computing in ambient assisted living applications. "
+    "Neural Computing and Applications 24, 2014",
+    record="one walk, a sequence of steps",
+    rows={"sequences": 314, "steps": 13_197},
+    # UCI publishes no checksum of the zip.
+    files=(
+        RemoteFile(
+            name="MovementAAL.zip",
+            urls=(
+                "https://archive.ics.uci.edu/ml/machine-learning-databases/00348/MovementAAL.zip",
+            ),
+            check=lambda path: parse_all(path),
+        ),
+    ),
+    # The csv and text files in a new tar, without the papers and the picture.
+    repack=RemoteFile(
+        name="MovementAAL.tar",
+        bytes=696320,
+        sha256="acc85633bf0e3fa4a97a5f3a9606eec243e8c4fec3269d7d118496796fa3bf18",
+    ),
+)
+
 
 FEATURES = ("anchor1", "anchor2", "anchor3", "anchor4")
 
@@ -50,15 +83,20 @@ def load(folder: Path) -> MovementAAL:
     Raises:
         DataError: file missing or changed, or other numbers of sequences or steps.
     """
-    (archive,) = local_files("movement_aal", folder).values()
+    (archive,) = local_files(ENTRY, folder).values()
+    return parse_all(archive)
+
+
+def parse_all(archive: Path) -> MovementAAL:
+    """As `parse`; DataError unless there are 314 sequences with 13,197 steps."""
     movement = parse(archive)
     steps = sum(map(len, movement.sequences))
-    require_rows("movement_aal", sequences=len(movement.sequences), steps=steps)
+    require_rows(ENTRY, sequences=len(movement.sequences), steps=steps)
     return movement
 
 
 def parse(archive: Path) -> MovementAAL:
-    """The zip of the publisher or a tar of the same csv files, whatever folders they are in."""
+    """The publisher's zip, or a tar of the same csv files in any folders."""
     sequences: dict[int, NDArray[np.float64]] = {}
     columns: dict[str, dict[int, int]] = {}
     for path, stream in members(archive):
@@ -73,7 +111,7 @@ def parse(archive: Path) -> MovementAAL:
         if sorted(columns.get(name, {})) != order:
             raise DataError(
                 f"{archive}: {name} has {len(columns.get(name, {}))} entries for "
-                f"{len(order)} sequences, or numbers them otherwise"
+                f"{len(order)} sequences, or other numbers than theirs"
             )
     return MovementAAL(
         sequences=tuple(sequences[k] for k in order),

@@ -1,8 +1,10 @@
-"""Simulated reviews: our own sentences of made-up words, with no relation to any real text.
+"""Simulated reviews: sentences of made-up words, unrelated to any real text.
 
-Most words of a review are fillers, drawn by Zipf's law. A sixth of them carry a mood, and four in
-five of those the mood of the review; every seventh of them is turned round by the word "not" before
-it, so that a reader who ignores the order of words is wrong more often.
+Most words of a review are fillers, drawn by Zipf's law. One word in six carries a mood, which is
+the mood of the review with probability 0.8. One in seven of these is negated: the word "not" stands
+before the opposite word, so that a reader who ignores the order of words is wrong more often.
+
+One record is one review.
 """
 
 from __future__ import annotations
@@ -11,6 +13,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from datasets.entry import Dataset
+
+ENTRY = Dataset(
+    name="reviews",
+    title="Simulated reviews, positive or negative",
+    source="simulated",
+    licence="the licence of this project",
+    citation="this project: datasets/loaders/reviews.py",
+    record="one review",
+    rows={},
+)
+
 
 _FILLERS, _MOODS = 150, 20
 _MOOD_SHARE, _FAITHFUL, _TURNED = 1 / 6, 0.8, 1 / 7
@@ -23,7 +38,7 @@ class Reviews:
     """Labelled texts.
 
     Attributes:
-        texts: words with blanks between them.
+        texts: words separated by blanks.
         labels: int64 (n,), 1 positive, 0 negative.
     """
 
@@ -32,11 +47,11 @@ class Reviews:
 
 
 def load(*, seed: int = 0, reviews: int = 2500) -> Reviews:
-    """As many reviews as asked for, about half of them positive.
+    """Reviews, about half of them positive.
 
     Args:
-        seed: of the draw; the same seed gives the same reviews.
-        reviews: how many, at least 1.
+        seed: the same seed gives the same reviews.
+        reviews: their number, at least 1.
 
     Raises:
         ValueError: `reviews` is below 1.

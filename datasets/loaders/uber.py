@@ -1,4 +1,8 @@
-"""Uber pickups in New York City, April 2014: 564,516 times and places."""
+"""Uber pickups in New York City, April 2014: 564,516 times and places.
+
+One record is one pickup. The file names no riders, and a rider may have many pickups: adjacency by
+pickup does not protect a rider.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,31 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import DataError
+
+ENTRY = Dataset(
+    name="uber",
+    title="Uber pickups in New York City, April 2014",
+    source="official",
+    licence="no licence stated; public record released by NYC TLC to FiveThirtyEight",
+    citation="FiveThirtyEight. Uber TLC FOIL response, 2015. "
+    "https://github.com/fivethirtyeight/uber-tlc-foil-response",
+    record="one pickup",
+    rows={"pickups": 564_516},
+    files=(
+        RemoteFile(
+            name="uber-raw-data-apr14.csv",
+            urls=(
+                "https://raw.githubusercontent.com/fivethirtyeight/uber-tlc-foil-response"
+                "/master/uber-trip-data/uber-raw-data-apr14.csv",
+            ),
+            bytes=26110064,
+            sha256="4c92b95b9918e73ae84bade0bffef6e758e792c247469523130d3c1ad7b646e0",
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +57,7 @@ class Pickups:
         return len(self.time)
 
     def between(self, start: str, end: str) -> Pickups:
-        """Those with start <= time <= end, given as ISO dates."""
+        """The pickups with start <= time <= end, both ISO dates or times."""
         keep = (self.time >= np.datetime64(start)) & (self.time <= np.datetime64(end))
         return Pickups(
             time=self.time[keep], latitude=self.latitude[keep], longitude=self.longitude[keep]
@@ -47,8 +73,8 @@ def load(folder: Path) -> Pickups:
     Raises:
         DataError: file missing or changed, or not 564,516 pickups.
     """
-    pickups = parse(local_files("uber", folder)["uber-raw-data-apr14.csv"])
-    require_rows("uber", pickups=len(pickups))
+    pickups = parse(local_files(ENTRY, folder)["uber-raw-data-apr14.csv"])
+    require_rows(ENTRY, pickups=len(pickups))
     return pickups
 
 

@@ -1,4 +1,7 @@
-"""Wine: 178 wines of three growers, thirteen chemical measurements."""
+"""Wine: 178 wines of three growers, thirteen chemical measurements.
+
+One record is one wine.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.catalogue import require_rows
+from datasets.entry import Dataset, require_rows
 from datasets.formats.bundled import bundled_table
+
+ENTRY = Dataset(
+    name="wine",
+    title="Wine",
+    source="bundled",
+    licence="CC BY 4.0",
+    citation="Aeberhard, Forina. Wine. UCI Machine Learning Repository, 1992. doi:10.24432/C5PC7J",
+    record="one wine",
+    rows={"records": 178},
+)
+
 
 FEATURES = (
     "alcohol",
@@ -47,5 +61,5 @@ def load() -> Wine:
         DataError: scikit-learn or its file is missing, or not 178 records.
     """
     values = bundled_table("wine_data.csv", skiprows=1)
-    require_rows("wine", records=len(values))
+    require_rows(ENTRY, records=len(values))
     return Wine(features=values[:, :-1].copy(), grower=values[:, -1].astype(np.int64))

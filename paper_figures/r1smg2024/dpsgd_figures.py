@@ -1,9 +1,8 @@
-"""Figures 7 and 8 of r1smg2024, learning with noisy gradients, and the canary beside them."""
+"""Figures 7 and 8 of r1smg2024: learning with noisy gradients."""
 
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
@@ -12,11 +11,10 @@ from paper_figures.results import Results
 from paper_figures.selections import (
     SOURCE_WORDS,
     failed_mechanisms,
-    main_dataset,
     ok_rows,
     published_only,
 )
-from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, in_order, look
+from paper_figures.style import CALIBRATION_LINES, PAGE, in_order, look
 
 CALIBRATION_WORDS = {
     "published": "as published",
@@ -135,65 +133,3 @@ def _facts(rows: pd.DataFrame, dataset: str) -> str:
         f"{facts['records']:,.0f} training records, {epochs} epochs{stated}, sampling rate "
         f"{rate:.4g}, {facts['steps']:,.0f} steps."
     )
-
-
-@drawing("suite_canary", kind="figures", needs=["dpsgd"])
-def canary(results: Results) -> Drawn:
-    """True over false positive rate of the likelihood-ratio test for one gradient."""
-    dataset, source = main_dataset(results.rows, "dpsgd")
-    rows = results.rows[results.rows["dataset"] == dataset]
-    keys = ["mechanism", "calibration", "epsilon", "delta", "element"]
-    rates = pd.concat(ok_rows(rows, "dpsgd", f"canary_{kind}") for kind in ("fpr", "tpr"))
-    if rates.empty:
-        raise DrawingError("the results hold no canary rates; run dpsgd with a mechanism that has")
-    table = rates.pivot_table(index=keys, columns="metric", values="value").reset_index()
-    for name in ("step_epsilon", "step_delta"):
-        step = ok_rows(rows, "dpsgd", name).groupby("epsilon")["value"].first()
-        table[name] = table["epsilon"].map(step)
-    bound = np.exp(table["step_epsilon"]) * table["canary_fpr"] + table["step_delta"]
-    table = table.assign(bound=bound.clip(upper=1.0))
-    epsilons = sorted(table["epsilon"].unique())
-    figure, axes = plt.subplots(
-        1, len(epsilons), figsize=(PAGE, 3.4), sharex=True, sharey=True, squeeze=False
-    )
-    low = 10 ** np.floor(np.log10(table.loc[table["canary_fpr"] > 0, "canary_fpr"].min()))
-    grid = np.geomspace(low, 1, 200)
-    for axis, epsilon in zip(axes[0], epsilons, strict=True):
-        panel = table[table["epsilon"] == epsilon]
-        for mechanism in in_order(panel["mechanism"]):
-            for calibration, line in CALIBRATION_LINES.items():
-                style = look(mechanism)
-                chosen = (panel["mechanism"] == mechanism) & (panel["calibration"] == calibration)
-                seen = panel[chosen & (panel["canary_fpr"] > 0) & (panel["canary_tpr"] > 0)]
-                white = {"markerfacecolor": "white"} if calibration == "exact" else {}
-                axis.loglog(
-                    seen["canary_fpr"],
-                    seen["canary_tpr"],
-                    line,
-                    color=style.colour,
-                    marker=style.marker,
-                    label=f"{style.title}, {CALIBRATION_TITLES[calibration]}"
-                    if len(seen)
-                    else None,
-                    **white,
-                )
-        step_epsilon, step_delta = panel["step_epsilon"].iloc[0], panel["step_delta"].iloc[0]
-        claim = np.minimum(np.exp(step_epsilon) * grid + step_delta, 1.0)
-        axis.plot(grid, claim, color="black", label="claimed bound")
-        axis.fill_between(grid, claim, 1.3, color="#D55E00", alpha=0.07, linewidth=0)
-        axis.plot(grid, grid, color="#888888", linestyle=":", label="guessing")
-        axis.set(xlabel="false positive rate", ylim=(low, 1.3))
-        axis.set_title(f"step budget ({step_epsilon:.3g}, {step_delta:.2g})")
-    axes[0, 0].set_ylabel("true positive rate")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
-    caption = (
-        f"Was a canary gradient of the clipping norm in the sum? Likelihood-ratio test on one "
-        f"release of the gradient of {rows['shape'].iloc[0]} parameters for {source}, without "
-        "sampling, by someone who knows all other gradients; thresholds from releases of their "
-        "own. Every mechanism is calibrated to one step's budget by r1smg2024 eq. (16): as "
-        "published (solid), and rescaled until its true delta at that epsilon is the budget's "
-        "(dashed). Points in the shaded region contradict the claim TPR <= e^epsilon FPR + delta, "
-        "up to the error of sampling. One record is added or removed. Rates of zero are not drawn."
-    )
-    return Drawn(caption, table, figure)

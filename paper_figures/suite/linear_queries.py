@@ -1,4 +1,7 @@
-"""Linear queries on histograms: what noise made for the queries, or for the data, gains."""
+"""Linear queries on histograms: what noise gains that is made for the queries or for the data.
+
+`suite_linear` and `suite_linear_table` read the rows of the study linear_queries.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,21 @@ import pandas as pd
 from mechanisms import all_mechanisms
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.results import Results
-from paper_figures.selections import SOURCE_WORDS, ok_rows, size_of
-from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, in_order, look
+from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows, size_of
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    dataset_title,
+    in_order,
+    look,
+    mechanism_title,
+)
+from runs.rows import OK
 
 EXPERIMENT = "linear_queries"
 WORKLOADS = {"prefix": "prefix sums", "all-range": "all ranges", "random": "random ranges"}
 UNIT = "gaussian-analytic"
-CONTROLS = ("non-private", "random-answer")
 # Times the unit's error; what is larger is drawn here.
 CEILING = 100.0
 PURE_MARK = "\N{DAGGER}"
@@ -28,11 +39,14 @@ def linear(results: Results) -> Drawn:
     errors = errors_per_query(results.rows)
     unit = errors[(errors["mechanism"] == UNIT) & (errors["calibration"] == "published")]
     if unit.empty:
-        raise DrawingError(f"suite_linear draws errors over those of {UNIT}; add it to the config")
+        raise DrawingError(
+            f"the errors are drawn relative to those of {UNIT} as published, and the results hold "
+            "none; add it to the config"
+        )
     unit = unit.set_index(["dataset", "workload", "epsilon"])["error"]
     at = pd.MultiIndex.from_frame(errors[["dataset", "workload", "epsilon"]])
     errors = errors.assign(ratio=errors["error"] / unit.reindex(at).to_numpy())
-    shown = errors[~errors["mechanism"].isin(CONTROLS)]
+    shown = errors[~errors["mechanism"].isin(LEVELS)]
     datasets = list(dict.fromkeys(shown["dataset"]))
     figure, axes = plt.subplots(
         len(WORKLOADS),
@@ -48,19 +62,23 @@ def linear(results: Results) -> Drawn:
             _draw_panel(axis, panel)
         row[0].set_ylabel(f"{title}\nerror / Gaussian's")
     for axis, dataset in zip(axes[0], datasets, strict=True):
-        axis.set_title(dataset)
+        axis.set_title(dataset_title(dataset))
     for axis in axes[-1]:
         axis.set_xlabel("epsilon")
     _legend(figure, in_order(shown["mechanism"]), shown["calibration"])
     caption = (
-        f"Mean squared error per query over that of the analytic Gaussian noise as published, "
-        f"{_setting_words(results.rows, errors)} Solid: as published; dashed, hollow: rescaled "
-        f"until the true delta at epsilon is the budget's. {PURE_MARK}: claims pure epsilon-DP, "
-        "the others (epsilon, delta)-DP. Closed forms where the covariance of the noise is known, "
-        f"means of the trials for DAWA. Ratios above {CEILING:g} are drawn at {CEILING:g}; the "
-        f"controls are in suite_linear_table.{_without_result(results.rows)}"
+        "Mean squared error per query on histograms, relative to that of the analytic Gaussian "
+        f"mechanism as published; {_budget_words(results.rows)}. Solid: as published; dashed, "
+        "hollow: rescaled until the true delta at epsilon is the budget's. "
+        f"{PURE_MARK}: claims pure epsilon-DP; the others claim (epsilon, delta)-DP. Ratios above "
+        f"{CEILING:g} are drawn at {CEILING:g}."
     )
-    return Drawn(caption, shown.drop(columns="error"), figure)
+    note = (
+        f"{_dataset_words(results.rows, errors)} The errors are in closed form where the "
+        "covariance of the noise is known, and means over the trials elsewhere. "
+        f"suite_linear_table has the controls.{_without_result(results.rows)}"
+    )
+    return Drawn(caption, shown.drop(columns="error"), figure, note)
 
 
 @drawing("suite_linear_table", kind="tables", needs=[EXPERIMENT])
@@ -87,31 +105,35 @@ def linear_table(results: Results) -> Drawn:
     order = pd.DataFrame({key: table[key].map(names.index) for key, names in ranks.items()})
     table = table.loc[order.sort_values(list(ranks), kind="stable").index]
     caption = (
-        f"Mean squared error per query, {_setting_words(results.rows, errors)} expected: closed "
-        "form, where the covariance of the noise is known; measured: mean over the trials, with "
-        "its standard error. Calibrations: as published, and rescaled until the true delta at epsilon "
-        f"is the budget's.{_without_result(results.rows)}"
+        f"Mean squared error per query on histograms; {_budget_words(results.rows)}. Expected: in "
+        "closed form, where the covariance of the noise is known. Measured: the mean over the "
+        "trials, with its standard error. Calibrations: published, as the source states it; exact, "
+        "rescaled until the true delta at epsilon is the budget's."
     )
-    return Drawn(caption, table.reset_index(drop=True))
+    note = f"{_dataset_words(results.rows, errors)}{_without_result(results.rows)}"
+    return Drawn(caption, table.reset_index(drop=True), note=note)
 
 
 def errors_per_query(rows: pd.DataFrame) -> pd.DataFrame:
     """One row per data set, workload, mechanism, calibration and epsilon.
 
     Columns besides those: expected (NaN where unknown), measured, standard_error (NaN for a
-    single trial) and error, the expected one where there is one.
+    single trial) and error, which is the expected error where it is known and else the measured.
+    All are mean squared errors per query, in records^2.
+
+    Raises:
+        DrawingError: The results hold no errors.
     """
-    parts = []
-    for workload in WORKLOADS:
-        grouped = ok_rows(rows, EXPERIMENT, f"mse {workload}").assign(workload=workload)
-        grouped = grouped.groupby(KEYS, sort=False)["value"]
-        part = pd.DataFrame({"measured": grouped.mean(), "standard_error": grouped.sem()})
-        exact = ok_rows(rows, EXPERIMENT, f"expected_mse {workload}").assign(workload=workload)
-        part["expected"] = exact.set_index(KEYS)["value"]
-        parts.append(part)
-    errors = pd.concat(parts).reset_index()
+    grouped = ok_rows(rows, EXPERIMENT, "mse").groupby(KEYS, sort=False)["value"]
+    errors = pd.DataFrame({"measured": grouped.mean(), "standard_error": grouped.sem()})
     if errors.empty:
         raise DrawingError(f"the results hold no errors of {EXPERIMENT}; run it first")
+    errors["expected"] = ok_rows(rows, EXPERIMENT, "expected_mse").set_index(KEYS)["value"]
+    # Workload by workload, as they are drawn.
+    errors = errors.reset_index()
+    errors = errors.sort_values(
+        "workload", key=lambda names: names.map(list(WORKLOADS).index), kind="stable"
+    ).reset_index(drop=True)
     return errors.assign(error=errors["expected"].fillna(errors["measured"]))
 
 
@@ -147,13 +169,21 @@ def _legend(figure: plt.Figure, mechanisms: list[str], calibrations: pd.Series) 
 
 
 def _claim(mechanism: str) -> str:
-    """What a mechanism claims; unknown for a variant, whose class is in the config alone."""
+    """What a mechanism claims; unknown for a variant, since only its config names the class."""
     known = all_mechanisms()
     return known[mechanism].guarantee if mechanism in known else "see the config"
 
 
-def _setting_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
-    """Data, their source, adjacency, delta and trials."""
+def _budget_words(rows: pd.DataFrame) -> str:
+    """Adjacency, delta and trials."""
+    rows = rows[rows["experiment"] == EXPERIMENT]
+    delta = ", ".join(f"{value:g}" for value in np.unique(rows["delta"]))
+    trials = rows["trial"].max() + 1
+    return f"one record is added or removed, delta {delta}, {trials} trials"
+
+
+def _dataset_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
+    """Two sentences: the histograms and their sources; the workloads."""
     rows = rows[rows["experiment"] == EXPERIMENT]
     described = []
     for dataset in dict.fromkeys(errors["dataset"]):
@@ -161,28 +191,34 @@ def _setting_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
         records = ok_rows(own, EXPERIMENT, "records")["value"].iloc[0]
         source = SOURCE_WORDS[own["data_source"].iloc[0]]
         cells = size_of(own["shape"].iloc[0])
-        described.append(f"{dataset} ({source}, {cells} cells, {records:.0f} records)")
-    trials = rows["trial"].max() + 1
-    delta = ", ".join(f"{value:g}" for value in np.unique(rows["delta"]))
+        described.append(
+            f"{dataset_title(dataset)} ({source}, {cells} cells, {records:.0f} records)"
+        )
     return (
-        f"on histograms: {'; '.join(described)}. One record is added or removed: l1 and l2 "
-        f"sensitivity 1. delta {delta}, {trials} trials. Prefix sums and all ranges are rectangles "
-        "on a map; matrix mechanisms are told the workload."
+        f"Histograms: {'; '.join(described)}. The l1 and l2 sensitivities are 1. On a map, prefix "
+        "sums and ranges are rectangles. The matrix mechanisms receive the workload."
     )
 
 
 def _without_result(rows: pd.DataFrame) -> str:
-    """One sentence about the mechanisms that serve a data set at no budget, or nothing."""
+    """One sentence about mechanisms without a result on a data set or a workload, or nothing."""
     rows = rows[rows["experiment"] == EXPERIMENT]
-    refused = rows[(rows["status"] != "ok") | rows["metric"].str.startswith("refused ")]
-    if refused.empty:
+    missing = rows[(rows["status"] != OK) | (rows["metric"] == "refused")]
+    if missing.empty:
         return ""
+    datasets = rows["dataset"].nunique()
     parts = []
-    for (mechanism, calibration), group in refused.groupby(["mechanism", "calibration"], sort=True):
-        whole = group[group["status"] != "ok"]
-        words = [f"{s} {', '.join(g['dataset'].unique())}" for s, g in whole.groupby("status")]
-        partly = group[group["status"] == "ok"]
-        partly = partly[["dataset", "metric"]].drop_duplicates()
-        words += [f"{row.metric} of {row.dataset}" for row in partly.itertuples()]
-        parts.append(f"{mechanism} ({calibration}): {', '.join(words)}")
-    return f" Without a result: {'; '.join(parts)}."
+    for (mechanism, calibration), group in missing.groupby(["mechanism", "calibration"], sort=True):
+        words = []
+        for status, own in group[group["status"] != OK].groupby("status"):
+            on = own["dataset"].unique()
+            where = ", ".join(map(dataset_title, on)) if len(on) < datasets else "every histogram"
+            words.append(f"{status} on {where}")
+        partly = group[group["status"] == OK][["dataset", "workload"]].drop_duplicates()
+        words += [
+            f"refuses {WORKLOADS[row.workload]} on {dataset_title(row.dataset)}"
+            for row in partly.itertuples()
+        ]
+        title = f"{mechanism_title(mechanism)} {CALIBRATION_TITLES[calibration]}"
+        parts.append(f"{title} ({'; '.join(words)})")
+    return f" Without a result: {', '.join(parts)}."

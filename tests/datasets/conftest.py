@@ -2,8 +2,11 @@
 
 import http.server
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,6 +24,8 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             self.send_header("Content-Length", "1000")
             self.end_headers()
             self.wfile.write(b"x" * 100)
+        elif self.path.startswith("/denied/"):
+            self.send_error(403)
         elif self.path.startswith("/flaky/") and self.server.requests.count(self.path) <= 2:
             self.send_error(503)
         else:
@@ -54,7 +59,19 @@ def server(tmp_path, monkeypatch):
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch):
     """Retries without waiting."""
-    monkeypatch.setattr("datasets.fetching.download.BACKOFF_SECONDS", 0.0)
+    monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
+
+
+@pytest.fixture
+def run_python():
+    """A function that runs a program in a new Python process and returns what it prints."""
+
+    def run(program):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
 
 
 @pytest.fixture(scope="session")
@@ -80,5 +97,4 @@ def official(mirror, tmp_path_factory):
             loaded[name] = datasets.load(name, folder)
         return loaded[name]
 
-    load.folder = folder
     return load

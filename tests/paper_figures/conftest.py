@@ -5,6 +5,7 @@ import pytest
 
 from paper_figures.ledger import Claim
 from paper_figures.results import Results
+from papers.settings import PAPER_SETTINGS
 
 COLUMNS = {
     "paper": "r1smg2024",
@@ -17,7 +18,6 @@ COLUMNS = {
     "epsilon": 0.5,
     "delta": 1e-7,
     "trial": None,
-    "element": None,
     "metric": "loss",
     "value": 0.0,
     "status": "ok",
@@ -47,11 +47,11 @@ def make_claim():
 
 @pytest.fixture
 def make_rows():
-    """Rows of the tidy table from dicts; what is not said is that of a count-query row."""
+    """Rows of the tidy table from dicts; a column that is left out has its value in COLUMNS."""
 
     def make(*rows):
         frame = pd.DataFrame([COLUMNS | row for row in rows])
-        return frame.astype({"trial": "Int64", "element": "Int64", "seed": "Int64"})
+        return frame.astype({"trial": "Int64", "seed": "Int64"})
 
     return make
 
@@ -62,5 +62,33 @@ def make_results(make_rows):
 
     def make(rows, timings=()):
         return Results(make_rows(*rows), make_rows(*timings) if timings else pd.DataFrame())
+
+    return make
+
+
+@pytest.fixture
+def make_guarantee_rows():
+    """Rows of the guarantee study of a mechanism, from the names of settings to verdicts."""
+
+    def make(mechanism, verdicts, **metrics):
+        settings = {setting.name: setting for setting in PAPER_SETTINGS}
+        rows = []
+        for name, verdict in verdicts.items():
+            query, budget = settings[name].query, settings[name].budget
+            cell = {
+                "experiment": "guarantee",
+                "dataset": "papers",
+                "data_source": "none",
+                "mechanism": mechanism,
+                "shape": "x".join(map(str, query.shape)),
+                "epsilon": budget.epsilon,
+                "delta": budget.delta,
+                "verdict": None,
+            }
+            values = {"true_delta": budget.delta, "claimed_delta": budget.delta}
+            values |= {"wasted_variance": 1.0} | metrics
+            rows += [cell | {"metric": metric, "value": value} for metric, value in values.items()]
+            rows.append(cell | {"metric": "verdict", "value": 1.0, "verdict": verdict})
+        return rows
 
     return make

@@ -1,270 +1,196 @@
-"""Every drawing from real rows of config/tiny.yaml: files, captions, byte stability, looks."""
+"""Every drawing on a sample of the stored reference results, and on runs of few mechanisms."""
 
-import itertools
-import warnings
+import functools
+import os
+import subprocess
+import sys
 from pathlib import Path
 
-import numpy as np
+import matplotlib.pyplot as plt
 import pandas as pd
-import pyarrow.compute as pc
 import pytest
 
-from experiments.contract.study import all_experiments
-from mechanisms import OutOfRangeWarning, Unsupported, all_mechanisms
-from mechanisms.profiles.gaussian_profile import mu_for
-from paper_figures.drawings import DrawingError, all_drawings, draw, drawings_for
-from paper_figures.style import _LOOKS, in_order, look
-from runs.cells import cells_of, data_source
+from mechanisms import AdditiveMechanism, all_mechanisms
+from paper_figures.drawings import (
+    DrawingError,
+    Drawn,
+    all_drawings,
+    draw,
+    draw_or_explain,
+    drawings_for,
+    latex_table,
+)
+from paper_figures.markdown import markdown_table
+from paper_figures.results import Results, read_results
+from paper_figures.selections import LEVELS
+from paper_figures.style import in_order
+from runs.cells import cells_of
 from runs.config import read_config
-from runs.rows import read_table, to_table, write_table
 
 ROOT = Path(__file__).resolve().parents[2]
-MECHANISMS = (
-    "non-private", "gaussian", "gaussian-analytic", "mvg", "mgm", "r1smg", "idn", "laplace",
-    "dawa", "matrix-mechanism-l1", "tldp-g", "imgm",
-)  # fmt: skip
+STORED = ROOT / "results" / "reference" / "experiments"
+OTHER = "somebody-elses"
+ADDITIVE = {key for key, cls in all_mechanisms().items() if issubclass(cls, AdditiveMechanism)}
 
 
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory):
-    """Tables of every experiment for a few mechanisms, measured in this process."""
-    config = read_config(ROOT / "config/tiny.yaml")
-    folder = tmp_path_factory.mktemp("stored")
-    tables = {name: ([], []) for name in config["experiments"]}
-    for cell in cells_of(config):
-        if cell.mechanism in MECHANISMS:
-            rows, timings = tables[cell.experiment]
-            for row, timing in _rows(cell, config):
-                (timings if timing else rows).append(row)
-    for name, (rows, timings) in tables.items():
-        write_table(to_table(rows), folder / f"{name}.parquet")
-        write_table(to_table(timings), folder / f"{name}.timings.parquet")
-    return folder
+# The rooms of the papers do not yet keep to all of this.
+AWAITED = pytest.mark.xfail(reason="the rooms of the papers are being restructured", strict=False)
+EVERY = [
+    name if drawing.paper == "suite" else pytest.param(name, marks=AWAITED)
+    for name, drawing in all_drawings().items()
+]
 
 
-def _rows(cell, config):
-    experiment = all_experiments()[cell.experiment]
-    names, variant = cell.names(config), cell.variant(config)
-    settings = config["experiments"][cell.experiment]
-    problem = experiment.load(settings, cell.dataset, Path("data"), names)
-    for point in cell.points(config):
-        fixed = {
-            "paper": experiment.PAPER,
-            "experiment": cell.experiment,
-            "dataset": cell.dataset,
-            "data_source": data_source(cell.experiment, cell.dataset),
-            "mechanism": cell.mechanism,
-            "calibration": cell.calibration,
-            "shape": point.shape_name,
-            "epsilon": point.epsilon,
-            "delta": point.delta,
-        }
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", OutOfRangeWarning)
-            try:
-                values = list(experiment.measure(problem, variant, cell.calibration, point, names))
-            except Unsupported as reason:
-                failed = {"metric": "", "value": None, "status": "unsupported"}
-                yield fixed | failed | {"message": str(reason)}, False
-                continue
-        for value in values:
-            measured = {
-                "metric": value.metric,
-                "value": float(value.value),
-                "trial": value.trial,
-                "element": value.element,
-                "seed": value.seed,
-                "status": "ok",
-                "message": "",
-            }
-            yield fixed | measured, value.timing
+@functools.cache
+def sample(name):
+    """The stored results that a drawing reads, with the first three trials."""
+    results = read_results([STORED / file for file in all_drawings()[name].files])
+    rows = results.rows[results.rows["trial"].isna() | (results.rows["trial"] < 3)]
+    return Results(rows, results.timings, results.maps)
 
 
-def _files(drawing, stored):
-    files = [stored / f"{name}.parquet" for name in drawing.experiments]
-    files += [stored / f"{name}.timings.parquet" for name in drawing.timings]
-    return [str(path) for path in files]
+def each(results, change):
+    """Results with `change` made to every table that has rows."""
+    tables = (results.rows, results.timings, results.maps)
+    return Results(*(table if table.empty else change(table) for table in tables))
 
 
-def of_tiny():
-    """The drawings for which config/tiny.yaml has the data."""
-    cells = cells_of(read_config(ROOT / "config/tiny.yaml"))
-    names = {c.experiment for c in cells} | {f"{c.experiment}/{c.dataset}" for c in cells}
-    return drawings_for(names)
+@pytest.fixture(scope="session")
+def drawn():
+    """The drawing of a name on the sample; every one is made once."""
+
+    @functools.cache
+    def make(name):
+        made = all_drawings()[name].function(sample(name))
+        plt.close("all")
+        return made
+
+    return make
 
 
-def test_all_but_cifar_10_are_drawn_here():
-    assert set(all_drawings()) - set(of_tiny()) == {"r1smg2024_fig8"}
+def drawn_or_explained(name, results):
+    """The drawing, or the DrawingError that it raises; any other exception is a defect."""
+    try:
+        return all_drawings()[name].function(results)
+    except DrawingError as error:
+        return error
+    finally:
+        plt.close("all")
 
 
-@pytest.mark.parametrize("name", of_tiny())
-def test_every_drawing_writes_its_files_and_twice_the_same_bytes(name, stored, tmp_path):
-    drawing = all_drawings()[name]
-    for folder in ("first", "second"):
-        draw(name, _files(drawing, stored), tmp_path / folder)
-    endings = {"figures": ("pdf", "png", "csv", "md"), "tables": ("csv", "md", "tex")}
-    for ending in endings[drawing.kind]:
-        first, second = (tmp_path / f / f"{name}.{ending}" for f in ("first", "second"))
-        assert first.stat().st_size > 100
-        assert first.read_bytes() == second.read_bytes(), ending
-    assert len(pd.read_csv(tmp_path / "first" / f"{name}.csv")) > 1
+def test_the_reference_run_has_the_data_for_every_drawing():
+    cells = cells_of(read_config(ROOT / "config" / "reference.yaml"))
+    available = {c.experiment for c in cells} | {f"{c.experiment}/{c.dataset}" for c in cells}
+    assert set(drawings_for(available)) == set(all_drawings())
 
 
-def test_powers_of_table_4(tmp_path):
-    """Rows that grow as m^4 n^3 ln^2(m+1) for MVG and as m^3 n^3 for IDN; not so where m > n."""
-
-    def loss(mechanism, m, n):
-        if m > n:
-            return 1.0
-        return m**4 * n**3 * np.log(m + 1) ** 2 if mechanism == "mvg-sqrt" else float(m * n) ** 3
-
-    fixed = {
-        "paper": "suite", "experiment": "noise_only", "dataset": "growing-sensitivity",
-        "data_source": "none", "calibration": "published", "epsilon": 1.0, "delta": 1e-5,
-        "metric": "expected_loss", "status": "ok", "message": "",
-    }  # fmt: skip
-    rows = [
-        fixed | {"mechanism": key, "shape": f"{m}x{n}", "value": loss(key, m, n)}
-        for key in ("mvg-sqrt", "idn")
-        for m, n in ((64, 64), (256, 1024), (512, 1024), (512, 2048), (2048, 512), (4096, 512))
-    ]
-    missing = {"trial": None, "element": None, "seed": None}
-    path = tmp_path / "noise_only.parquet"
-    write_table(to_table([row | missing for row in rows]), path)
-    draw("mgm2021_table4", [str(path)], tmp_path)
-    table = pd.read_csv(tmp_path / "mgm2021_table4.csv").set_index("mechanism")
-    assert np.allclose(table.loc["mvg-sqrt", ["power of m", "power of n"]].astype(float), [4, 3])
-    assert np.allclose(table.loc["idn", ["power of m", "power of n"]].astype(float), [3, 3])
-    assert table.loc["mvg-sqrt", "stated power of m"] == 4
+@pytest.mark.parametrize("name", EVERY)
+def test_every_drawing_has_numbers_and_a_short_caption(name, drawn):
+    made = drawn(name)
+    assert len(made.data) > 0
+    assert (made.figure is None) == (all_drawings()[name].kind == "tables")
+    assert len(made.caption.split()) <= 70
+    for text in (made.caption, made.note or "."):
+        assert text == text.strip()
+        assert text.endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("r1smg2024_fig4", ["simulated data", "rescaled until", "epsilon 0.5", "r1smg: 1e-05"]),
-        ("r1smg2024_fig5", ["simulated data", "8 trials", "replacing one pickup"]),
-        ("r1smg2024_fig9", ["closed form", "delta 1e-10", "l2 sensitivity 1"]),
-        ("mgm2021_table4", ["adjacency local", "epsilon 1"]),
-        ("suite_headline", ["exact profiles", "(1, 1e-05)"]),
-        (
-            "r1smg2024_fig7",
-            ["digits (data bundled", "200 training", "2 trials", "added or removed"],
-        ),
-        ("suite_canary", ["1x2410 parameters", "data bundled", "added or removed"]),
-        ("suite_linear", ["simulated data", "added or removed", "4 trials", "delta 1e-06"]),
-        ("suite_linear", ["claims pure epsilon-DP", "as published", "rescaled until"]),
-        ("suite_linear_table", ["simulated data", "added or removed", "4 trials", "standard"]),
-        (
-            "tldp2025_fig1",
-            [
-                "data bundled",
-                "300 training images",
-                "2 trials",
-                "Adjacency local",
-                "rescaled until",
-            ],
-        ),
-        ("tldp2025_table5", ["noise as published", "Delta = 1", "Adjacency local"]),
-        (
-            "tldp2025_fig2",
-            ["data bundled", "150 public records", "150 other records released as 32 features"],
-        ),
-        (
-            "tldp2025_fig3",
-            [
-                "236 records, a model of 2,410 parameters, 2 rounds",
-                "epsilon is that of one release",
-                "digits (epsilon 100) TLDP-G 4",
-                "Adjacency local",
-            ],
-        ),
-    ],
-)
-def test_captions_say_source_calibration_trials_and_adjacency(name, words, stored, tmp_path):
-    draw(name, _files(all_drawings()[name], stored), tmp_path)
-    caption = (tmp_path / f"{name}.md").read_text()
-    for word in words:
-        assert word in caption
+@pytest.mark.parametrize("name", EVERY)
+def test_a_run_of_one_mechanism_is_drawn_or_explained(name):
+    """Rows of one additive mechanism per study: the Gaussian, or else another one."""
+
+    def only_one(table):
+        kept = []
+        for _, own in table.groupby("experiment"):
+            present = [m for m in in_order(own["mechanism"]) if m in ADDITIVE - set(LEVELS)]
+            one = "gaussian" if "gaussian" in present else present[0]
+            kept.append(own[own["mechanism"] == one])
+        return pd.concat(kept)
+
+    made = drawn_or_explained(name, each(sample(name), only_one))
+    if isinstance(made, Drawn):
+        assert len(made.data) > 0
+    else:
+        assert len(str(made).split()) > 3
 
 
-def test_figure_8_is_figure_7_on_cifar_10(stored, tmp_path):
-    table = read_table(stored / "dpsgd.parquet")
-    column = table.schema.get_field_index("dataset")
-    renamed = table.set_column(column, "dataset", [["cifar10"] * len(table)])
-    write_table(renamed, tmp_path / "dpsgd.parquet")
-    draw("r1smg2024_fig8", [str(tmp_path / "dpsgd.parquet")], tmp_path)
-    assert "Figure 8 on cifar10" in (tmp_path / "r1smg2024_fig8.md").read_text()
-    with pytest.raises(DrawingError, match="Figure 7 needs dpsgd on mnist or digits"):
-        draw("r1smg2024_fig7", [str(tmp_path / "dpsgd.parquet")], tmp_path)
+@pytest.mark.parametrize("name", EVERY)
+def test_a_mechanism_that_the_suite_does_not_know_is_drawn_beside_the_others(name, drawn):
+    """Rows of every study's first additive mechanism once more, under another name."""
+
+    def with_other(table):
+        one = next(m for m in in_order(table["mechanism"]) if m in ADDITIVE - set(LEVELS))
+        return pd.concat([table, table[table["mechanism"] == one].assign(mechanism=OTHER)])
+
+    made = drawn_or_explained(name, each(sample(name), with_other))
+    assert isinstance(made, Drawn), made
+    assert len(made.data) >= len(drawn(name).data)
+    # suite_validity is about R1SMG alone.
+    if all_drawings()[name].paper == "suite" and name != "suite_validity":
+        assert OTHER in set(made.data["mechanism"])
 
 
-def test_what_could_not_be_measured_is_said(stored, tmp_path):
-    draw("r1smg2024_fig4", _files(all_drawings()["r1smg2024_fig4"], stored), tmp_path)
-    assert "idn (published): unsupported" in (tmp_path / "r1smg2024_fig4.md").read_text()
+@pytest.mark.parametrize("name", EVERY)
+def test_results_without_rows_are_explained(name):
+    nothing = each(sample(name), lambda table: table.iloc[:0])
+    with pytest.raises(DrawingError):
+        all_drawings()[name].function(nothing)
 
 
-def test_linear_queries_are_drawn_over_the_gaussian_s_error(stored, tmp_path):
-    draw("suite_linear", _files(all_drawings()["suite_linear"], stored), tmp_path)
-    drawn = pd.read_csv(tmp_path / "suite_linear.csv")
-    assert set(drawn["workload"]) == {"prefix", "all-range", "random"}
-    assert set(drawn[drawn["mechanism"] == "gaussian-analytic"]["ratio"]) == {1.0}
-    # Laplace noise's errors are in closed form: its variance over sigma^2 at (1, 1e-6).
-    sigma = 1 / mu_for(1, 1e-6)
-    laplace = drawn[drawn["mechanism"] == "laplace"]["ratio"]
-    assert laplace.to_numpy() == pytest.approx(np.full(6, 2 / sigma**2), rel=1e-9)
-    dawa = drawn[drawn["mechanism"] == "dawa"]
-    assert dawa["expected"].isna().all()
-    assert dawa["measured"].gt(0).all()
-    draw("suite_linear_table", _files(all_drawings()["suite_linear_table"], stored), tmp_path)
-    table = pd.read_csv(tmp_path / "suite_linear_table.csv")
-    claims = table.groupby("mechanism")["claims"].unique().explode()
-    assert claims["dawa"] == claims["laplace"] == claims["matrix-mechanism-l1"] == "pure"
-    assert claims["gaussian-analytic"] == claims["r1smg"] == "approximate"
+# A figure and a table.
+NAMES = ("suite_validity", "suite_summary")
+FILES = [
+    "suite_validity.pdf",
+    "suite_validity.png",
+    "suite_validity.csv",
+    "suite_validity.md",
+    "suite_summary.csv",
+    "suite_summary.md",
+    "suite_summary.tex",
+]
 
 
-def test_linear_queries_without_the_gaussian_are_not_drawn(stored, tmp_path):
-    table = read_table(stored / "linear_queries.parquet")
-    rest = table.filter(pc.not_equal(table["mechanism"], "gaussian-analytic"))
-    write_table(rest, tmp_path / "linear_queries.parquet")
-    with pytest.raises(DrawingError, match="add it to the config"):
-        draw("suite_linear", [str(tmp_path / "linear_queries.parquet")], tmp_path)
+def test_another_process_writes_the_same_bytes(tmp_path):
+    script = f"""
+from pathlib import Path
+from paper_figures.drawings import all_drawings, draw
+for name in {NAMES}:
+    files = [Path({str(STORED)!r}, file) for file in all_drawings()[name].files]
+    draw(name, files, Path({str(tmp_path / "other")!r}))
+"""
+    # Sets of strings have another order under another hash seed.
+    environment = os.environ | {"PYTHONHASHSEED": "7"}
+    other = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, env=environment)
+    for name in NAMES:
+        draw(name, [STORED / file for file in all_drawings()[name].files], tmp_path / "own")
+    assert other.wait() == 0
+    for folder in ("own", "other"):
+        assert sorted(path.name for path in (tmp_path / folder).iterdir()) == sorted(FILES)
+    for file in FILES:
+        own, other = (tmp_path / folder / file for folder in ("own", "other"))
+        assert own.read_bytes() == other.read_bytes(), file
 
 
-def test_table_1_finds_the_analytic_loss_below_its_stated_bound(stored, tmp_path):
-    draw("r1smg2024_table1", _files(all_drawings()["r1smg2024_table1"], stored), tmp_path)
-    table = pd.read_csv(tmp_path / "r1smg2024_table1.csv")
-    holds = table[table["calibration"] == "published"].groupby("mechanism")["bound holds"].unique()
-    assert set(holds["gaussian-analytic"]) == {"no"}
-    assert set(holds["gaussian"]) == {"yes"}
-    assert set(holds["r1smg"]) == {"yes"}
+@pytest.mark.parametrize("name", NAMES)
+def test_what_cannot_be_drawn_says_why_in_every_file(name, tmp_path):
+    kind = all_drawings()[name].kind
+    reason = draw_or_explain(name, [tmp_path / "guarantee.parquet"], tmp_path)
+    assert reason == "the run has no guarantee.parquet"
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written == {file for file in FILES if file.startswith(f"{name}.")}
+    assert reason in (tmp_path / f"{name}.md").read_text()
+    assert reason in (tmp_path / f"{name}.csv").read_text()
+    if kind == "tables":
+        assert reason in (tmp_path / f"{name}.tex").read_text()
 
 
-def test_stated_errors_beside_measured_ones(stored, tmp_path):
-    draw("tldp2025_table5", _files(all_drawings()["tldp2025_table5"], stored), tmp_path)
-    table = pd.read_csv(tmp_path / "tldp2025_table5.csv").set_index("mechanism")
-    # 64 pixels, epsilon 1: Laplace 64 sqrt(128), and 600 images measure it within 1%.
-    assert table.loc["laplace", "stated error"] == pytest.approx(64 * 128**0.5)
-    assert table.loc["laplace", "stated / measured"] == pytest.approx(1, rel=0.01)
-    # sigma^2 = 1 / (2 epsilon): sqrt(64 / 2), stated as 8 / 2.
-    assert table.loc["tldp-g", "stated error"] == pytest.approx(4, rel=1e-6)
-    assert table.loc["tldp-g", "closed form"] == pytest.approx(32**0.5, rel=1e-6)
-
-
-def test_results_without_the_experiment_are_told(tmp_path):
-    write_table(to_table([]), tmp_path / "count_query.parquet")
-    with pytest.raises(DrawingError, match="run it first"):
-        draw("r1smg2024_fig4", [str(tmp_path / "count_query.parquet")], tmp_path)
-
-
-def test_every_mechanism_has_a_look_of_its_own():
-    assert set(all_mechanisms()) <= set(_LOOKS)
-    looks = [(look(m).colour, look(m).marker) for m in all_mechanisms()]
-    assert len(set(looks)) == len(looks)
-    colours = [look(m).colour for m in all_mechanisms()]
-    assert len(set(colours)) == len(colours)
-
-
-def test_looks_of_others_depend_on_their_name_only():
-    assert look("somebody-elses") == look("somebody-elses")
-    for order in itertools.permutations(["zeta-noise", "mvg", "r1smg"]):
-        assert in_order(order) == ["r1smg", "mvg", "zeta-noise"]
+def test_special_characters_in_tables():
+    table = pd.DataFrame({"a_b": ["50% & more", "P(x|y)"], "c": ["{x}^2", "~"]})
+    lines = markdown_table(table).splitlines()
+    assert [cell.strip() for cell in lines[0].strip("|").split("|")] == ["a_b", "c"]
+    assert r"P(x\|y)" in lines[3]
+    text = latex_table(table, "100% of a_b")
+    assert r"\caption{100\% of a\_b}" in text
+    assert r"a\_b & c" in text
+    assert r"50\% \& more & \{x\}\textasciicircum 2" in text
+    assert r"\textasciitilde" in text

@@ -5,90 +5,15 @@ import re
 import numpy as np
 import pytest
 
-from paper_figures.imgm2022.guarantees import tight_guarantee
 from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
-from paper_figures.mgm2021.noise_only_claims import run_times
 from paper_figures.r1smg2024.count_query_claims import (
     accuracy_loss,
     count_order,
     largest_counts,
     loss_shape,
 )
-from paper_figures.suite.guarantee_claims import guarantee
-from papers.settings import PAPER_SETTINGS
 
 TRIALS = 30
-
-
-def setting(name):
-    return next(found for found in PAPER_SETTINGS if found.name == name)
-
-
-def guarantee_rows(mechanism, verdicts, **metrics):
-    """Rows of the guarantee study at the named settings, with these verdicts."""
-    rows = []
-    for name, verdict in verdicts.items():
-        query, budget = setting(name).query, setting(name).budget
-        cell = {
-            "experiment": "guarantee",
-            "dataset": "papers",
-            "data_source": "none",
-            "mechanism": mechanism,
-            "shape": "x".join(map(str, query.shape)),
-            "epsilon": budget.epsilon,
-            "delta": budget.delta,
-        }
-        values = {"true_delta": budget.delta, "claimed_delta": budget.delta}
-        values |= {"wasted_variance": 1.0, f"verdict_{verdict}": 1.0} | metrics
-        rows += [cell | {"metric": metric, "value": value} for metric, value in values.items()]
-    return rows
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "expected"),
-    [
-        (("holds", "loose"), REPRODUCED),
-        (("loose", "undecided"), NOT_REPRODUCED),
-        (("loose", "refuted"), CONTRADICTED),
-        (("undecided", "refuted"), CONTRADICTED),
-    ],
-)
-def test_guarantee_by_the_verdicts_of_the_settings(verdicts, expected, make_claim, make_results):
-    names = ("mgm2021-mnist", "mgm2021-adult")
-    rows = guarantee_rows("mgm", dict(zip(names, verdicts, strict=True)))
-    claim = make_claim(mechanism="mgm", shown="mgm2021-mnist")
-    assert guarantee(claim, make_results(rows)).verdict == expected
-
-
-def test_guarantee_looks_at_the_range_of_the_theorem_only(make_claim, make_results):
-    # R1SMG claims epsilon < 1/M: the first setting lies within, the second does not.
-    verdicts = {"r1smg2024-count-1e-05": "holds", "r1smg2024-count-0.5": "refuted"}
-    claim = make_claim(mechanism="r1smg", shown="r1smg2024-count-1e-05")
-    found = guarantee(claim, make_results(guarantee_rows("r1smg", verdicts)))
-    assert found.verdict == REPRODUCED
-    outside = guarantee_rows("r1smg", {"r1smg2024-count-0.5": "refuted"})
-    with pytest.raises(CannotJudge, match="within the range"):
-        guarantee(claim, make_results(outside))
-
-
-def test_guarantee_needs_the_setting_that_it_tells_of(make_claim, make_results):
-    rows = guarantee_rows("mgm", {"mgm2021-adult": "holds"})
-    with pytest.raises(CannotJudge, match="mgm2021-mnist"):
-        guarantee(make_claim(mechanism="mgm", shown="mgm2021-mnist"), make_results(rows))
-
-
-@pytest.mark.parametrize(
-    ("metrics", "verdict", "expected"),
-    [
-        ({}, "holds", REPRODUCED),
-        ({"wasted_variance": 1.001}, "holds", CONTRADICTED),
-        ({"true_delta": 0.0}, "loose", CONTRADICTED),
-    ],
-)
-def test_tight_guarantee(metrics, verdict, expected, make_claim, make_results):
-    rows = guarantee_rows("imgm", {"mgm2021-mnist": verdict}, **metrics)
-    claim = make_claim(1e-6, mechanism="imgm", draws=3)
-    assert tight_guarantee(claim, make_results(rows)).verdict == expected
 
 
 def count_rows(means, metric, *, source="official", calibration="published", spread=0.01):
@@ -240,41 +165,3 @@ def test_loss_shape(make_claim, make_results):
     assert verdict(rng.standard_normal(200), bell) == NOT_REPRODUCED
     # Less skewed than R1SMG, but not bell-shaped.
     assert verdict(rng.chisquare(1, 200) ** 3, skewed) == NOT_REPRODUCED
-
-
-def timing_rows(seconds, shape="120x400"):
-    return [
-        {
-            "experiment": "noise_only",
-            "dataset": "gradient-shapes",
-            "metric": "draw_seconds",
-            "shape": shape,
-            "mechanism": mechanism,
-            "trial": trial,
-            "value": value * factor,
-        }
-        for mechanism, value in seconds.items()
-        for trial, factor in enumerate((0.9, 1.0, 1.3))
-    ]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "expected"),
-    [
-        ({"gaussian": 2.0, "udn": 3.0, "mvg": 600.0}, REPRODUCED),
-        ({"gaussian": 2.0, "udn": 3.0, "mvg": 2.0}, NOT_REPRODUCED),
-        ({"gaussian": 2.0, "udn": 3.0}, NOT_RUN),
-        ({"gaussian": 2.0, "udn": 30.0}, NOT_REPRODUCED),
-    ],
-)
-def test_run_times(seconds, expected, make_claim, make_results):
-    claim = make_claim(1.0, shape="120x400", stated={"gaussian": 0.0016, "udn": 0.0025, "mvg": 0.5})
-    timings = timing_rows(seconds) + timing_rows(seconds, "105x12")
-    assert run_times(claim, make_results([{}], timings)).verdict == expected
-
-
-def test_run_times_need_the_shape_of_the_paper(make_claim, make_results):
-    claim = make_claim(1.0, shape="120x400", stated={"gaussian": 1.0, "udn": 1.5})
-    timings = timing_rows({"gaussian": 1.0, "udn": 1.5}, "10x12")
-    with pytest.raises(CannotJudge, match="120x400"):
-        run_times(claim, make_results([{}], timings))

@@ -6,12 +6,13 @@ rule data:
         expand(DATA / "{dataset}" / "fetched.json", dataset=OFFICIAL),
 
 
+# Without `retries`: the fetch itself tries a failing place again, and another attempt does not
+# repair a missing mirror or a wrong checksum.
 rule download_data:
     output:
         DATA / "{dataset}" / "fetched.json",
     log:
         RUN / "logs" / "download" / "{dataset}.log",
-    retries: 2
     conda:
         ENVIRONMENT
     threads: 1

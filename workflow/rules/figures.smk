@@ -21,6 +21,8 @@ rule draw_figure:
     conda:
         ENVIRONMENT
     threads: 1
+    params:
+        strict=CONFIG["strict"],
     script:
         "../scripts/draw.py"
 
@@ -35,6 +37,8 @@ rule draw_table:
     conda:
         ENVIRONMENT
     threads: 1
+    params:
+        strict=CONFIG["strict"],
     script:
         "../scripts/draw.py"
 

@@ -1,4 +1,4 @@
-"""Fetch one data set; the work is in datasets/fetching/fetch.py."""
+"""Fetch one data set, with `datasets.fetch`; the output lists its files with their sizes."""
 
 import json
 import sys
@@ -16,4 +16,4 @@ except DataError as error:
     sys.exit(f"error: {error}")
 files = sorted(path for path in folder.rglob("*") if path.is_file() and path != marker)
 marker.write_text(json.dumps({str(p.relative_to(folder)): p.stat().st_size for p in files}))
-Path(snakemake.log[0]).write_text(f"{folder}: {len(files)} files, complete and verified\n")
+Path(snakemake.log[0]).write_text(f"{folder}: {len(files)} files, all verified\n")

@@ -75,8 +75,8 @@ def test_places_are_inside_and_rounded(pickups):
         assert np.array_equal(values, np.round(values, 4))
 
 
-def test_nobody_is_picked_up_on_the_water():
-    many = city.load(seed=5, pickups=400_000)
+def test_no_pickup_is_on_the_water():
+    many = city.load(seed=5, pickups=150_000)
     assert not city.is_water(many.latitude, many.longitude).any()
     for cells in (10, 89, 200):
         assert counts(many, cells)[city.water_cells(*edges(cells))].sum() == 0

@@ -1,8 +1,5 @@
 """The loaders of what scikit-learn carries agree with scikit-learn's own."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from sklearn import datasets as oracle
@@ -42,7 +39,7 @@ def test_they_are_not_fetched(name, tmp_path):
         datasets.fetch(name, tmp_path)
 
 
-def test_a_missing_file_is_told():
+def test_a_missing_file_is_an_error():
     with pytest.raises(DataError, match=r"no_such\.csv"):
         bundled.bundled_table("no_such.csv")
 
@@ -53,8 +50,6 @@ def test_another_number_of_records_is_refused(monkeypatch):
         wine.load()
 
 
-def test_loading_does_not_import_scikit_learn():
-    program = "from experiments import datasets; import sys; datasets.load('wine'); "
-    program += "print('sklearn' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout == "False\n", done.stderr
+def test_loading_does_not_import_scikit_learn(run_python):
+    program = "import datasets, sys; datasets.load('wine'); print('sklearn' in sys.modules)"
+    assert run_python(program) == "False\n"

@@ -1,0 +1,104 @@
+"""What the suite knows of one data set before reading it: addresses, checksums, licence, size.
+
+Every loader in `datasets/loaders/` has one `ENTRY`. `Dataset.files` are the files that the loader
+reads. An entry may name two other forms of the same content, because publishers and mirrors pack
+it differently:
+
+- `archive`: a download that contains `files`. They are unpacked from it, and each is checked
+  against its own checksum (CIFAR-10 is published as one tar.gz of seven files).
+- `repack`: another packaging of the same content, which the loader reads as well and which only a
+  mirror serves (the labelled IMDB reviews in a new tar). It has its own checksum.
+
+Checksums are those of the content, after a mirror's `.xz` is decompressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from datasets.fetching.data_error import DataError
+
+Source = Literal["official", "bundled", "simulated"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoteFile:
+    """One file to download.
+
+    Attributes:
+        name: file name in the data set's folder and in a mirror (there also `<name>.xz`).
+        urls: official addresses in order of preference; empty if it has none.
+        bytes: size of the content, None if unknown.
+        sha256: hex digest of the content, or its first digits where no more is published; None
+            if no checksum is published.
+        md5: hex digest of the content, checked as well where the publisher states it.
+        check: reads the file at a path and raises DataError unless it is the right one. A file
+            without sha256 needs it: the fetch accepts the file and records its checksum only
+            after this check.
+    """
+
+    name: str
+    urls: tuple[str, ...] = ()
+    bytes: int | None = None
+    sha256: str | None = None
+    md5: str | None = None
+    check: Callable[[Path], object] | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """One data set.
+
+    Attributes:
+        name: the name of the loader's module, of its folder and in configs.
+        source: `official` (downloaded), `bundled` (part of scikit-learn) or `simulated`; every
+            row of results states it as `data_source`.
+        record: what one record is. Adjacent data sets differ in one of them.
+        rows: number of records of each part; the loader refuses any other number.
+        files: what the loader reads; empty unless `official`.
+        manual: what to do by hand where nothing can be downloaded directly.
+
+    Raises:
+        ValueError: a file has neither a checksum nor a check.
+    """
+
+    name: str
+    title: str
+    source: Source
+    licence: str
+    citation: str
+    record: str
+    rows: Mapping[str, int] = field(hash=False)
+    files: tuple[RemoteFile, ...] = ()
+    archive: RemoteFile | None = None
+    repack: RemoteFile | None = None
+    manual: str = ""
+
+    def __post_init__(self) -> None:
+        for file in self.files:
+            if file.sha256 is None and file.check is None:
+                raise ValueError(
+                    f"data set {self.name}: {file.name} has neither sha256 nor check; state its "
+                    f"sha256, or a check that reads the file and raises DataError if it is wrong"
+                )
+
+
+def require_rows(dataset: Dataset, **found: int) -> None:
+    """Compare the number of records of each part with `dataset.rows`.
+
+    Raises:
+        DataError: a part has another number of records.
+    """
+    wrong = [
+        f"{part}: found {count:,}, expected {dataset.rows[part]:,}"
+        for part, count in found.items()
+        if count != dataset.rows[part]
+    ]
+    if wrong:
+        raise DataError(
+            f"{dataset.name}: wrong number of records ({'; '.join(wrong)}); the file is not the "
+            f"official one, or its publisher changed it"
+        )

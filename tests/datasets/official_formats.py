@@ -1,0 +1,37 @@
+"""Writers of formats that several official data sets use."""
+
+import io
+import pickle
+import struct
+import tarfile
+
+
+def tar_of(path, members, mode="w:gz"):
+    with tarfile.open(path, mode) as tar:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+
+
+class _Python2Pickler(pickle._Pickler):
+    """Writes bytes as the plain strings of Python 2."""
+
+    dispatch = pickle._Pickler.dispatch.copy()
+
+    def save_bytes(self, value):
+        self.write(pickle.BINSTRING + struct.pack("<i", len(value)) + value)
+        self.memoize(value)
+
+    dispatch[bytes] = save_bytes
+
+
+def python2_pickle(value):
+    """As written by Python 2 with the numpy and scipy of 2015, as these files are."""
+    buffer = io.BytesIO()
+    _Python2Pickler(buffer, protocol=2).dump(value)
+    return (
+        buffer.getvalue()
+        .replace(b"cnumpy._core.multiarray\n", b"cnumpy.core.multiarray\n")
+        .replace(b"cscipy.sparse._csr\n", b"cscipy.sparse.csr\n")
+    )

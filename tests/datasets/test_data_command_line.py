@@ -1,0 +1,46 @@
+"""`python -m datasets`: the list, and fetching."""
+
+import re
+import subprocess
+import sys
+
+from loader_contract import declare
+
+from datasets import DATASETS
+from datasets.__main__ import main
+
+
+def test_list(tmp_path, capsys):
+    (tmp_path / "uber").mkdir()
+    (tmp_path / "uber" / "uber-raw-data-apr14.csv").write_text("")
+    assert main(["list", "--folder", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert all(re.search(rf"^{name} ", shown, re.MULTILINE) for name in DATASETS)
+    assert re.search(r"^uber +official +yes .*pickups 564,516$", shown, re.MULTILINE)
+    assert re.search(r"^mnist +official +no ", shown, re.MULTILINE)
+    assert re.search(r"^city +simulated +- .*pickups$", shown, re.MULTILINE)
+
+
+def test_list_into_a_pipe_that_is_closed():
+    command = f"{sys.executable} -m datasets list | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_fetch_that_fails_exits_with_1_and_goes_on(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("DATA_MIRROR", str(tmp_path))
+    assert main(["fetch", "city", "darknet2020", "--folder", str(tmp_path / "data")]) == 1
+    errors = capsys.readouterr().err
+    assert "error: city is simulated" in errors
+    assert f"{tmp_path}/darknet2020/Darknet.CSV: no such file" in errors
+    assert "https://www.unb.ca/cic/datasets/darknet2020.html" in errors
+    assert len(errors.splitlines()) <= 7
+
+
+def test_fetch_from_a_mirror(tmp_path, capsys, monkeypatch):
+    (tmp_path / "mirror" / "liver_disorders").mkdir(parents=True)
+    (tmp_path / "mirror" / "liver_disorders" / "bupa.data").write_text("85,92,45,27,31,0.0,1\n")
+    declare(monkeypatch, "liver_disorders", tmp_path / "mirror", {"records": 1})
+    folder, mirror = str(tmp_path / "data"), str(tmp_path / "mirror")
+    assert main(["fetch", "liver_disorders", "--folder", folder, "--mirror", mirror]) == 0
+    assert capsys.readouterr().out == f"liver_disorders: verified in {folder}/liver_disorders\n"

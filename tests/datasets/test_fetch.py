@@ -1,0 +1,308 @@
+"""Fetching: where files come from, and everything that can go wrong on the way."""
+
+import lzma
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pooch
+import pytest
+from toy_data_set import CONTENT, UNREACHABLE, dataset, left_in, put, remote, sha256
+
+from datasets import DataError, fetch
+
+DAMAGED = lzma.compress(CONTENT)[:-20]
+
+
+@pytest.fixture
+def data(tmp_path):
+    return tmp_path / "data"
+
+
+# Where files come from
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_mirror_folder(tmp_path, data, compressed):
+    name = "file.bin.xz" if compressed else "file.bin"
+    put(tmp_path / "mirror", name, lzma.compress(CONTENT) if compressed else CONTENT)
+    target = fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
+    assert target == data / "toy"
+    assert (target / "file.bin").read_bytes() == CONTENT
+    assert left_in(data) == ["file.bin"]
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_mirror_url(server, data, compressed):
+    name = "file.bin.xz" if compressed else "file.bin"
+    put(server.folder, name, lzma.compress(CONTENT) if compressed else CONTENT)
+    target = fetch(dataset(remote(urls=[UNREACHABLE])), data, mirror=f"{server.url}/")
+    assert (target / "file.bin").read_bytes() == CONTENT
+    assert all("matrix-noise-bench" in agent for agent in server.agents)
+    expected = ["/toy/file.bin", "/toy/file.bin.xz"] if compressed else ["/toy/file.bin"]
+    assert server.requests == expected
+
+
+def test_mirror_is_tried_before_the_official_address(server, tmp_path, data):
+    put(server.folder)
+    put(tmp_path / "mirror")
+    fetch(dataset(remote(urls=[f"{server.url}/toy/file.bin"])), data, mirror=tmp_path / "mirror")
+    assert server.requests == []
+
+
+def test_official_addresses_in_order(server, data):
+    put(server.folder)
+    urls = [f"{server.url}/gone.bin", f"{server.url}/toy/file.bin", f"{server.url}/never.bin"]
+    fetch(dataset(remote(urls=urls)), data)
+    assert server.requests == ["/gone.bin", "/toy/file.bin"]
+
+
+def test_a_corrupt_mirror_is_reported_and_passed_over(server, tmp_path, data, capsys):
+    put(server.folder)
+    put(tmp_path / "mirror", content=b"wrong")
+    toy = dataset(remote(urls=[f"{server.url}/toy/file.bin"]))
+    target = fetch(toy, data, mirror=tmp_path / "mirror")
+    assert (target / "file.bin").read_bytes() == CONTENT
+    warning = f"warning: {tmp_path}/mirror/toy/file.bin: wrong content, sha256 {sha256(b'wrong')}"
+    assert capsys.readouterr().err.startswith(warning)
+
+
+def test_a_checksum_may_be_its_first_digits(tmp_path, data):
+    toy = dataset(remote(sha256=sha256(CONTENT)[:8]))
+    put(tmp_path / "mirror")
+    fetch(toy, data, mirror=tmp_path / "mirror")
+    assert left_in(data) == ["file.bin"]
+    put(data, content=b"changed")
+    with pytest.raises(DataError, match=f"expected sha256 {sha256(CONTENT)[:8]}\n"):
+        fetch(toy, data)
+
+
+def test_verified_files_are_not_fetched_again(server, data):
+    put(server.folder)
+    toy = dataset(remote(urls=[f"{server.url}/toy/file.bin"]))
+    first = fetch(toy, data) / "file.bin"
+    stamp = first.stat().st_mtime_ns
+    fetch(toy, data)
+    assert len(server.requests) == 1
+    assert first.stat().st_mtime_ns == stamp
+
+
+def test_only_missing_files_are_fetched(server, data):
+    put(server.folder, "a")
+    put(server.folder, "b")
+    toy = dataset(*(remote(name, urls=[f"{server.url}/toy/{name}"]) for name in "ab"))
+    put(data, "a")
+    fetch(toy, data)
+    assert server.requests == ["/toy/b"]
+
+
+def test_a_failing_server_is_asked_again(server, data):
+    put(server.folder)
+    fetch(dataset(remote(urls=[f"{server.url}/flaky/toy/file.bin"])), data)
+    assert server.requests == ["/flaky/toy/file.bin"] * 3
+
+
+def test_a_downloaded_file_has_the_permissions_of_any_new_file(server, data):
+    put(server.folder)
+    path = fetch(dataset(remote(urls=[f"{server.url}/toy/file.bin"])), data) / "file.bin"
+    (data / "other").touch()
+    assert path.stat().st_mode == (data / "other").stat().st_mode
+
+
+# What is refused
+
+
+def test_wrong_checksum_names_both_hashes_and_leaves_nothing(tmp_path, data):
+    put(tmp_path / "mirror", content=b"wrong")
+    with pytest.raises(DataError) as caught:
+        fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
+    assert f"sha256 {sha256(b'wrong')}, expected sha256 {sha256(CONTENT)}" in str(caught.value)
+    assert left_in(data) == []
+
+
+def test_wrong_md5_is_refused(tmp_path, data):
+    put(tmp_path / "mirror")
+    with pytest.raises(DataError, match="expected md5 0123"):
+        fetch(dataset(remote(md5="0123")), data, mirror=tmp_path / "mirror")
+    assert left_in(data) == []
+
+
+def test_a_corrupted_local_file_is_reported_not_replaced(tmp_path, data):
+    put(tmp_path / "mirror")
+    path = put(data, content=b"changed")
+    with pytest.raises(DataError, match=r"has the wrong content(.|\n)*Delete it") as caught:
+        fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
+    assert sha256(CONTENT) in str(caught.value)
+    assert sha256(b"changed") in str(caught.value)
+    assert "DATA_MIRROR" in str(caught.value)
+    assert path.read_bytes() == b"changed"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(DAMAGED, "truncated xz file"), (b"not xz at all", "damaged xz file")],
+)
+def test_damaged_xz(tmp_path, data, content, message):
+    put(tmp_path / "mirror", "file.bin.xz", content)
+    with pytest.raises(DataError, match=message):
+        fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
+    assert left_in(data) == []
+
+
+@pytest.mark.parametrize("published", [None, sha256(CONTENT)])
+def test_a_download_cut_short_leaves_nothing(server, data, published):
+    file = remote(urls=[f"{server.url}/short/f"], sha256=published, check=print)
+    with pytest.raises(DataError, match=r"broke off \(IncompleteRead\(100 bytes read, 900 more"):
+        fetch(dataset(file), data)
+    assert server.requests == ["/short/f"] * 3
+    assert left_in(data) == []
+
+
+def test_ctrl_c_leaves_nothing(server, data, monkeypatch):
+    def interrupt(self, url, output_file, depot):
+        with open(output_file, "wb") as stream:
+            stream.write(CONTENT[:7])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pooch.HTTPDownloader, "__call__", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        fetch(dataset(remote(urls=[f"{server.url}/toy/file.bin"])), data)
+    assert list((data / "toy").iterdir()) == []
+
+
+def test_a_killed_fetch_leaves_nothing_that_looks_finished(tmp_path, data):
+    """A process downloads from a server that never ends its answer; SIGKILL meanwhile."""
+    program = f"""
+import http.server, threading, time
+from datasets import fetch
+from datasets.entry import Dataset, RemoteFile
+class Endless(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", str(1 << 40))
+        self.end_headers()
+        while True:
+            self.wfile.write(bytes(1 << 16))
+            time.sleep(0.001)
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+file = RemoteFile(name="file.bin", sha256="0",
+                  urls=(f"http://127.0.0.1:{{server.server_port}}/f",))
+fetch(Dataset(name="toy", title="", source="official", licence="", citation="", record="",
+              rows={{}}, files=(file,)), {str(data)!r})
+"""
+    environment = os.environ | {"no_proxy": "127.0.0.1"}
+    process = subprocess.Popen([sys.executable, "-c", program], env=environment)
+    try:
+        deadline = time.monotonic() + 30
+        while not any(path.is_file() and path.stat().st_size for path in data.rglob("*")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert not (data / "toy" / "file.bin").exists()
+    put(tmp_path / "mirror")
+    fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
+    assert (data / "toy" / "file.bin").read_bytes() == CONTENT
+
+
+def test_unreachable_host_says_what_to_do_in_six_lines(data, tmp_path, capsys):
+    with pytest.raises(DataError) as caught:
+        fetch(dataset(remote(urls=[UNREACHABLE])), data, mirror=tmp_path)
+    assert str(caught.value).splitlines() == [
+        "toy could not be fetched:",
+        f"  {UNREACHABLE}: no connection (Connection refused; 3 attempts)",
+        f"  {tmp_path}/toy/file.bin: no such file",
+        "Set DATA_MIRROR (or data.mirror in the config) to a folder or URL laid out as "
+        "<mirror>/toy/<file>[.xz],",
+        f"or download {UNREACHABLE} and save it as {data}/toy/file.bin (sha256 {sha256(CONTENT)}); "
+        f"then fetch toy again.",
+    ]
+    assert capsys.readouterr().err == ""
+    assert left_in(data) == []
+
+
+def test_many_failures_still_fit_in_six_lines(server, tmp_path, data):
+    put(tmp_path / "mirror", content=b"wrong")
+    put(server.folder, "other", b"other")
+    urls = [UNREACHABLE, f"{server.url}/toy/other", f"{server.url}/gone", f"{server.url}/short/f"]
+    with pytest.raises(DataError) as caught:
+        fetch(dataset(remote(urls=urls)), data, mirror=tmp_path / "mirror")
+    message = str(caught.value)
+    assert len(message.splitlines()) == 6
+    assert sha256(b"wrong") in message
+    assert "and 4 more failures" in message
+
+
+def test_several_missing_files_are_named_with_their_address(tmp_path, data):
+    toy = dataset(*(remote(name, urls=[f"http://127.0.0.1:9/toy/{name}"]) for name in "abc"))
+    put(data, "a")
+    with pytest.raises(DataError) as caught:
+        fetch(toy, data)
+    step = f"or download b, c from http://127.0.0.1:9/toy into {data}/toy; then fetch toy again."
+    assert str(caught.value).splitlines()[-1] == step
+
+
+def test_a_host_that_does_not_answer_is_not_asked_again(data, monkeypatch):
+    asked = []
+    transfer = pooch.HTTPDownloader.__call__
+    monkeypatch.setattr(
+        pooch.HTTPDownloader,
+        "__call__",
+        lambda self, url, *arguments: (asked.append(url), transfer(self, url, *arguments)),
+    )
+    again = "http://127.0.0.1:9/again.bin"
+    with pytest.raises(DataError, match=f"{UNREACHABLE}, {again}: no connection"):
+        fetch(dataset(remote(urls=[UNREACHABLE, again])), data)
+    assert asked == [UNREACHABLE] * 3
+
+
+def test_a_refusing_server_is_asked_once(server, data):
+    with pytest.raises(DataError, match="/denied/f: HTTP 403 Forbidden"):
+        fetch(dataset(remote(urls=[f"{server.url}/denied/f"])), data)
+    assert server.requests == ["/denied/f"]
+
+
+@pytest.mark.parametrize("mirror", ["missing", "file:///tmp/mirror", "ftp://host/mirror"])
+def test_a_mirror_that_cannot_be_read_is_an_error_of_one_line(server, data, mirror):
+    put(server.folder)
+    toy = dataset(remote(urls=[f"{server.url}/toy/file.bin"]))
+    with pytest.raises(DataError, match=f"mirror {mirror}.* set --mirror, DATA_MIRROR") as caught:
+        fetch(toy, data, mirror=mirror)
+    assert "\n" not in str(caught.value)
+    assert server.requests == []
+
+
+def test_a_file_in_place_of_the_data_folder(tmp_path):
+    (tmp_path / "data").write_text("not a folder")
+    with pytest.raises(DataError, match="choose another one with --folder"):
+        fetch(dataset(remote()), tmp_path / "data")
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, data, monkeypatch):
+    """As the superuser writes anywhere, the refusal of the system is simulated."""
+
+    def refuse(*arguments, **fields):
+        raise PermissionError(13, "Permission denied", str(data))
+
+    put(tmp_path / "mirror")
+    monkeypatch.setattr("datasets.fetching.download.os.replace", refuse)
+    with pytest.raises(DataError, match=r"Permission denied.*make the folder writable"):
+        fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
+    assert left_in(data) == []
+
+
+def test_simulated_data_are_not_fetched(data):
+    with pytest.raises(DataError, match="city is simulated: it needs no files"):
+        fetch("city", data)
+    assert not data.exists()
+
+
+def test_data_behind_a_form_state_the_manual_step(data, tmp_path):
+    step = r"form at https://www.unb.ca\S+, take the csv file and save it as \S+/Darknet\.CSV"
+    with pytest.raises(DataError, match=step):
+        fetch("darknet2020", data, mirror=tmp_path)

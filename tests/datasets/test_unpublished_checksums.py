@@ -1,0 +1,152 @@
+"""Files without a published checksum: inspected first, then recorded and held to the record."""
+
+import io
+import os
+import zipfile
+
+import pytest
+from toy_data_set import CONTENT, dataset, left_in, put, remote, sha256, tar_bytes
+
+import datasets
+from datasets import DataError, fetch
+from datasets.fetching.checksums import local_files
+
+PAGE = b"\n<!DOCTYPE html>\n<html><body>Please sign in</body></html>\n"
+
+
+def anything(path):
+    """The check of a data set that accepts every file."""
+
+
+def starts_right(path):
+    if not path.read_bytes().startswith(b"the right"):
+        raise DataError(f"{path}: it starts with other words")
+
+
+@pytest.fixture
+def data(tmp_path):
+    return tmp_path / "data"
+
+
+def unpublished(name="file.bin", check=anything, **fields):
+    return dataset(remote(name, sha256=None, bytes=None, check=check, **fields))
+
+
+def test_an_entry_needs_a_checksum_or_a_check():
+    with pytest.raises(ValueError, match=r"toy: file\.bin has neither sha256 nor check"):
+        unpublished(check=None)
+
+
+def test_the_checksum_is_printed_and_recorded(tmp_path, data, capsys):
+    put(tmp_path / "mirror")
+    toy = unpublished(check=starts_right)
+    target = fetch(toy, data, mirror=tmp_path / "mirror")
+    assert sha256(CONTENT) in capsys.readouterr().err
+    assert (target / "SHA256SUMS").read_text() == f"{sha256(CONTENT)}  file.bin\n"
+    fetch(toy, data)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "file.bin: the file is empty"),
+        (PAGE, r"file.bin: a web page \(HTML\) instead of file.bin"),
+        (b"\xef\xbb\xbf<html>", "a web page"),
+        (b"wrong", "file.bin: it starts with other words"),
+    ],
+)
+def test_a_wrong_file_is_neither_accepted_nor_recorded(server, data, content, message):
+    """The right file is accepted afterwards."""
+    toy = unpublished(check=starts_right)
+    put(server.folder, content=content)
+    with pytest.raises(DataError, match=message) as caught:
+        fetch(toy, data, mirror=server.url)
+    assert len(str(caught.value).splitlines()) <= 6
+    assert left_in(data) == []
+    put(server.folder)
+    fetch(toy, data, mirror=server.url)
+    assert left_in(data) == ["SHA256SUMS", "file.bin"]
+
+
+def test_a_wrong_file_put_by_hand_stays_and_is_not_recorded(data):
+    toy = unpublished(check=starts_right)
+    path = put(data, content=PAGE)
+    with pytest.raises(DataError, match=r"a web page(.|\n)*was not accepted\. Delete it"):
+        fetch(toy, data)
+    assert left_in(data) == ["file.bin"]
+    path.write_bytes(CONTENT)
+    fetch(toy, data)
+    assert local_files(toy, data) == {"file.bin": path}
+
+
+@pytest.mark.parametrize("content", [b"", PAGE, b"a,b\n1,2\n"])
+def test_darknet_put_by_hand_is_read_by_its_loader(data, content):
+    path = put(data, "Darknet.CSV", content, folder="darknet2020")
+    with pytest.raises(DataError, match=r"empty|a web page|2 columns, expected 85"):
+        fetch("darknet2020", data)
+    assert path.read_bytes() == content
+    assert left_in(data) == ["Darknet.CSV"]
+
+
+@pytest.mark.parametrize("name", ["swarm", "movement_aal"])
+def test_an_archive_without_the_expected_files_is_refused(tmp_path, data, name):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w"):
+        pass
+    (file,) = datasets.DATASETS[name].files
+    put(data, file.name, buffer.getvalue(), folder=name)
+    with pytest.raises(DataError, match=r"has no Flocking\.csv|wrong number of records"):
+        fetch(name, data)
+    assert left_in(data) == [file.name]
+
+
+@pytest.mark.parametrize("name", ["purchase100", "texas100", "location30"])
+def test_an_archive_of_other_files_is_refused(data, name):
+    (file,) = datasets.DATASETS[name].files
+    put(data, file.name, tar_bytes({"readme": b"text"}), folder=name)
+    with pytest.raises(DataError, match=r"is not the expected archive|wrong content"):
+        fetch(name, data)
+    assert left_in(data) == [file.name]
+
+
+def test_a_changed_file_is_found_by_its_record(tmp_path, data):
+    put(tmp_path / "mirror")
+    toy = unpublished()
+    path = fetch(toy, data, mirror=tmp_path / "mirror") / "file.bin"
+    path.write_bytes(b"changed")
+    for use in (fetch, local_files):
+        with pytest.raises(DataError, match=f"recorded sha256 {sha256(CONTENT)}"):
+            use(toy, data)
+
+
+def test_a_changed_publisher_is_found_by_the_record(tmp_path, data):
+    put(tmp_path / "mirror")
+    toy = unpublished()
+    (fetch(toy, data, mirror=tmp_path / "mirror") / "file.bin").unlink()
+    put(tmp_path / "mirror", content=b"changed")
+    message = f"sha256 {sha256(b'changed')}, recorded {sha256(CONTENT)} .*delete its line"
+    with pytest.raises(DataError, match=message):
+        fetch(toy, data, mirror=tmp_path / "mirror")
+    assert left_in(data) == ["SHA256SUMS"]
+
+
+def test_a_file_put_by_hand_is_recorded_before_it_is_loaded(data):
+    toy = unpublished()
+    path = put(data)
+    with pytest.raises(DataError, match=r"no recorded checksum; .*run: python -m"):
+        local_files(toy, data)
+    fetch(toy, data)
+    assert local_files(toy, data) == {"file.bin": path}
+
+
+def test_a_truncated_archive_is_refused(tmp_path, data):
+    noise = bytes(os.urandom(20_000))
+    archive = tar_bytes({"a": noise, "b": noise})
+    put(tmp_path / "mirror", "toy.tgz", archive[: len(archive) // 2])
+    with pytest.raises(DataError, match="truncated or damaged archive"):
+        fetch(unpublished("toy.tgz"), data, mirror=tmp_path / "mirror")
+    assert left_in(data) == []
+    put(tmp_path / "mirror", "toy.tgz", archive)
+    fetch(unpublished("toy.tgz"), data, mirror=tmp_path / "mirror")
+    assert left_in(data) == ["SHA256SUMS", "toy.tgz"]

@@ -1,0 +1,79 @@
+"""Looks and titles of mechanisms and data sets, those that the suite does not know included."""
+
+import itertools
+import sys
+
+import pytest
+
+from datasets import DATASETS
+from experiments.contract.study import all_experiments
+from mechanisms import all_mechanisms
+from paper_figures.style import dataset_title, in_order, look, mechanism_title
+
+OUTSIDE = '''
+from mechanisms import AdditiveMechanism
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+
+
+class Other(AdditiveMechanism):
+    """Noise from outside the suite."""
+
+    key, title, paper, theorem, guarantee = "other", "Other noise", "test", "none", "approximate"
+
+    @classmethod
+    def noise_for(cls, query, budget):
+        return IndependentGaussian(shape=query.shape, sigma=1.0)
+'''
+
+
+def test_no_two_mechanisms_share_a_colour():
+    colours = [look(mechanism).colour for mechanism in all_mechanisms()]
+    assert len(set(colours)) == len(colours)
+
+
+def test_legends_list_known_mechanisms_first_then_the_others_by_name():
+    for order in itertools.permutations(["zeta-noise", "mvg", "a-noise", "r1smg"]):
+        assert in_order(order) == ["r1smg", "mvg", "a-noise", "zeta-noise"]
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("mvg", "MVG"),
+        ("mvg-sqrt", "MVG (square root)"),
+        ("somebody-elses", "somebody-elses"),
+        ("no_such_module:Class", "no_such_module:Class"),
+    ],
+)
+def test_titles_of_mechanisms(name, title):
+    assert mechanism_title(name) == look(name).title == title
+
+
+def test_a_class_from_outside_has_its_own_title(tmp_path, monkeypatch):
+    (tmp_path / "outside_noise.py").write_text(OUTSIDE)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert mechanism_title("outside_noise:Other") == "Other noise"
+    sys.modules.pop("outside_noise")
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("cifar10", "CIFAR-10"),
+        ("mobilenet_v2", DATASETS["mobilenet_v2"].title),
+        ("my-data", "my-data"),
+    ],
+)
+def test_titles_of_data_sets(name, title):
+    assert dataset_title(name) == title
+
+
+def test_every_data_set_of_a_study_has_a_title():
+    named = {
+        name
+        for study in all_experiments().values()
+        for name, source in study.DATASETS.items()
+        # The other "data sets" are families of queries.
+        if source != "none"
+    }
+    assert {name for name in named if dataset_title(name) == name} == set()

@@ -1,0 +1,38 @@
+"""The data dictionary describes the tables that are stored, and its example runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from experiments.contract.study import all_experiments, maps_of
+from runs.data_dictionary import data_dictionary
+from runs.frames import read_frame
+from runs.rows import AFTER, BEFORE, METRICS_OF_EVERY_STUDY
+
+ROOT = Path(__file__).resolve().parents[2]
+STORED = ROOT / "results" / "reference" / "experiments"
+
+
+@pytest.mark.parametrize("study", all_experiments().values(), ids=lambda study: study.NAME)
+def test_stored_columns_and_metrics_are_described(study):
+    section = data_dictionary().split(f"## {study.NAME}\n")[1].split("\n## ")[0]
+    everywhere = {column.name for column in (*BEFORE, *AFTER)} | set(METRICS_OF_EVERY_STUDY)
+    files = [f"{study.NAME}.parquet", f"{study.NAME}.timings.parquet"]
+    files += [f"{study.NAME}.maps.parquet"] if maps_of(study) else []
+    for file in files:
+        frame = read_frame(STORED / file)
+        names = {*frame.columns, *frame.loc[frame["status"] == "ok", "metric"]} - everywhere
+        assert {name for name in names if f"| `{name}` |" not in section} == set(), file
+
+
+def test_the_example_runs(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    code = re.search(r"```python\n(.*?)```", data_dictionary(), re.DOTALL)[1]
+    *lines, last = code.strip().splitlines()
+    names = {}
+    exec("import pandas as pd\n" + "\n".join(lines), names)
+    means = eval(last, names)
+    assert means.index.names == ["mechanism", "calibration", "epsilon"]
+    assert means.notna().all()
+    assert len(means) > 3
