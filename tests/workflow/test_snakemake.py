@@ -129,10 +129,6 @@ def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_c
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (
-            "run: bad\nexperiments: {count_qery: {}}\n",
-            "unknown config key experiments.count_qery; did you mean 'count_query'?",
-        ),
         ("run: bad\n", "config key experiments is missing"),
         ("run: bad\nexperiments: {}\nrun: b\n", "line 3: the key 'run' is there twice"),
     ],
@@ -186,7 +182,7 @@ class Eats(Mine):
     def release(self, value, rng):
         eaten = []
         while True:
-            eaten.append(np.ones(1 << 22))
+            eaten.append(np.ones(1 << 24))
 '''
 
 
@@ -198,7 +194,7 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
     config |= {
         "run": "broken",
         "strict": False,
-        "limits": {"seconds": 8, "memory_gib": 0.7},
+        "limits": {"seconds": 12, "memory_gib": 0.7},
         "variants": {name.lower(): {"use": f"outside:{name}"} for name in names},
     }
     config.pop("sets")
@@ -222,7 +218,7 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
     }  # fmt: skip
     messages = {m: " ".join(rows["message"]) for m, rows in frame.groupby("mechanism")}
     assert "ZeroDivisionError: on purpose" in messages["raises"]
-    assert "limit of 8 s" in messages["hangs"]
+    assert "limit of 12 s" in messages["hangs"]
     assert "memory limit of 0.7 GiB" in messages["eats"]
     # Every grid point is there for every mechanism.
     points = frame.groupby("mechanism")["epsilon"].nunique()
