@@ -1,25 +1,26 @@
 """Private features, imgm2022 Section 5, type II (Figure 1).
 
-The body of a network turns every private training record into d features in (-1, 1), tanh being
-its last activation. They are released once, in matrices of `batch` records, each through the
-mechanism; the head of the network is trained on what was released and tested on clean features of
-the test records. The body comes from a public share of the training records
-(learning/training/extractor.py): the paper says nothing of its training. The head starts anew,
-so that all it knows of the task it has from the release; its inputs are scaled to root mean
+The body of a network maps every private training record to d features in (-1, 1), since tanh is its
+last activation. The features are released once, in matrices of `batch` records, each through the
+mechanism; the head of the network is trained on the released features and tested on clean features
+of the test records. The body is trained on a public share of the training records
+(learning/training/extractor.py); the paper says nothing about its training. The head starts from
+fresh weights, so that it knows the task from the release alone; its inputs are scaled to root mean
 square 1, which the noise dominates.
 
 Query: the identity on one batch, shape (batch, d) as in Table 1. Adjacency: one record is replaced
 by another, which changes one row by at most 2 per feature: l2 sensitivity 2 sqrt(d), l1 2 d. The
-paper does not give its own; mgm2021, by the same authors, takes 2 sqrt(batch d), as if a whole
-batch changed. A last batch that is not full is released as one that is, and cut. Labels are taken
-to be public, as in the paper, which releases nothing else: what is spent is spent on features.
+paper does not give its sensitivity; mgm2021, by the same authors, takes 2 sqrt(batch d), as if a
+whole batch changed. The last batch is padded to full size for its release, and cut again. Labels
+are taken to be public, as in the paper, which releases nothing else: the whole budget goes to the
+features.
 
-Published: the paper calls (epsilon / q, delta / q) the amplified budget of a batch, q = batch /
-records, for MVG, the analytic Gaussian and IMGM; here it goes to all mechanisms, as they could not
-be compared otherwise. `amplification: false` leaves it out. Yet every record is in one batch and
-all batches are released: no sample stays secret, and nothing is amplified. The whole release is
-what a mechanism's profile says of one batch, and this is what is measured as true and what the
-exact calibration rescales to (epsilon, delta).
+As published, the paper calls (epsilon / q, delta / q) the amplified budget of a batch, q = batch /
+records, for MVG, the analytic Gaussian and IMGM; here all mechanisms get it, so that they can be
+compared. `amplification: false` turns it off. Yet every record is in one batch and all batches are
+released: no sample stays secret, and nothing is amplified. The privacy of the whole release is that
+of one batch, so that the mechanism's profile is reported as true and is what the exact calibration
+rescales to (epsilon, delta).
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from experiments.contract.study import (
     trials_of,
 )
 from learning.networks.cut_network import CUTS
-from learning.records import labelled as data
+from learning.records import labelled
 from learning.training.classifiers import Training, in_units, network
 from learning.training.device import OnDevice
 from learning.training.extractor import Extracted, extract
@@ -63,7 +64,8 @@ from mechanisms import (
 NAME = "features"
 PAPER = "imgm2022"
 DATASETS = {
-    name: data.SOURCES[name] for name in ("digits", "reviews", "mnist", "cifar10", "svhn", "imdb")
+    name: labelled.SOURCES[name]
+    for name in ("digits", "reviews", "mnist", "cifar10", "svhn", "imdb")
 }
 COORDINATES = ()
 METRICS = {
@@ -109,7 +111,7 @@ class Settings(EpsilonGrid, OnDevice):
 
 
 @dataclass(frozen=True)
-class Problem:
+class FeaturesTask:
     """What all mechanisms share: clean features, and how a head is trained."""
 
     dataset: str
@@ -123,10 +125,10 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     return points_over([shape], settings, variant)
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
-    """Features of all private records, by a body trained on the public ones."""
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> FeaturesTask:
+    """Features of all private records, from a body trained on the public ones."""
     seed = names.shared_seed("records")
-    split = data.load(dataset, folder, settings["records"].get(dataset), seed)
+    split = labelled.load(dataset, folder, settings["records"].get(dataset), seed)
     extracted = extract(
         CUTS[settings["networks"][dataset]],
         split,
@@ -134,11 +136,11 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
         Training(epochs=settings["extractor_epochs"][dataset], device=settings["device"]),
         names.shared_seed("extractor"),
     )
-    return Problem(dataset, extracted, settings)
+    return FeaturesTask(dataset, extracted, settings)
 
 
-def query_for(shape: tuple[int, int]) -> Query:
-    """The features (records, d) of a batch, one record being replaced."""
+def batch_query(shape: tuple[int, int]) -> Query:
+    """The features (records, d) of a batch; one record is replaced."""
     size = shape[1]
     return Query(
         shape=shape,
@@ -151,10 +153,10 @@ def query_for(shape: tuple[int, int]) -> Query:
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: FeaturesTask, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, and the accuracy of a head on clean features."""
-    # The sampling budgets of learning bring accountants that take a second to load.
+    # Accounting is slow to load, and reading a config imports this module.
     from learning.training.step_noise import amplified
 
     settings, split = problem.settings, problem.extracted.split
@@ -164,7 +166,7 @@ def measure(
     published = calibration == "published" and settings["amplification"]
     batch_budget = amplified(total, rate) if published else total
     mechanism = variant.mechanism.calibrate(
-        query_for(point.shape), batch_budget, calibration, **variant.options
+        batch_query(point.shape), batch_budget, calibration, **variant.options
     )
     yield Value("records", float(records))
     yield Value("public_records", float(problem.extracted.public))
@@ -183,7 +185,7 @@ def measure(
     )
     for trial in trials_of(settings):
         seed = names.seed(point, trial)
-        released = protected(mechanism, split.train_inputs, np.random.default_rng(seed))
+        released = released_in_batches(mechanism, split.train_inputs, np.random.default_rng(seed))
         seen = in_units(replace(split, train_inputs=released))
         predicted = network(seen, cut.head, training, names.shared_seed("training", trial))
         right = float(np.mean(predicted == split.test_labels))
@@ -207,8 +209,10 @@ def _privacy(mechanism: Mechanism, total: Budget) -> Iterator[Value]:
         yield Value("true_epsilon_upper", epsilon)
 
 
-def protected(mechanism: Mechanism, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Rows (n, ...) of features, float32, released batch by batch."""
+def released_in_batches(
+    mechanism: Mechanism, rows: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Rows (n, ...) of features, float32, released batch by batch; same shape."""
     size, width = mechanism.query.shape
     flat = rows.reshape(len(rows), width)
     batches = np.zeros((-(-len(flat) // size), size, width), np.float32)

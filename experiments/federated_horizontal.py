@@ -1,27 +1,26 @@
 """Horizontal federated learning with noisy gradients, mgm2021 Section 8, Type I (Figure 2).
 
-Five participants have the records, split at random. In every round each downloads the model,
-trains for some epochs, clips its accumulated gradient to [-C, C] and uploads it through the
+Five participants share the records, split at random. In every round each participant downloads the
+model, trains for some epochs, clips its accumulated gradient to [-C, C] and uploads it through the
 mechanism, layer by layer; the server moves by the mean. The point's (epsilon, delta) is the claimed
-budget of one participant for the whole training, all rounds and layers. How a use's budget follows
-from it, and what is truly spent, is told in learning/federated/upload_budgets.py.
+budget of one participant for the whole training, all rounds and layers.
+learning/federated/upload_budgets.py derives the budget of one use from it, and what is truly spent.
 
 Adjacency: the paper says neighbouring data sets and gives 2 C sqrt(mn), the change of an upload
-between any two corners of the box. An upload is clipped as a whole, after local training on all
-of a participant's records, so that this holds however many of them change: what is protected
-is the whole data set of one participant, against a server that sees its uploads.
+between two opposite corners of the box. An upload is clipped as a whole, after local training on
+all of a participant's records, so that the bound holds however many of them change: what is
+protected is the whole data set of one participant, against a server that sees its uploads.
 
-What the paper leaves open: the learning rate; the network's details (see the networks); "sampling",
-the probability with which a record takes part in a round. Its local epochs go through all of a
-participant's records, so that nothing is sampled and Theorem 6 has nothing to amplify; with
-sampling below 1 it is used, and the claim and the truth are then about one record that is replaced.
-Training without privacy does not clip. Split, start and batches are shared by all mechanisms.
+The paper leaves open the learning rate; details of the networks (see the networks); and "sampling",
+the probability that a record takes part in a round. Its local epochs use all of a participant's
+records, so that nothing is sampled and Theorem 6 has nothing to amplify. With sampling below 1 the
+theorem applies, and the claim and the truth are then about the replacement of one record. Training
+without privacy does not clip. All mechanisms share the split, the start and the batches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import Field
@@ -41,17 +40,17 @@ from experiments.contract.study import (
     trials_of,
 )
 from learning.descent_metrics import FEDERATED_METRICS
-from learning.federated import federated_study as federation
+from learning.federated import both_studies
 from learning.federated import layerwise_release as layerwise
+from learning.federated.both_studies import FederatedRecords
 from learning.networks.lenet import LENET
 from learning.networks.lstm import IMDB_LSTM, REVIEWS_LSTM
-from learning.networks.network import Network
-from learning.networks.perceptrons import ADULT_MLP, BREAST_CANCER_MLP
+from learning.networks.multilayer_perceptron import ADULT_MLP, BREAST_CANCER_MLP
 from learning.networks.resnet import RESNET18
 from learning.networks.tutorial_networks import TUTORIALS
-from learning.records import labelled as data
+from learning.records import labelled
 from learning.training.trial import checkpoint_of, label_of, seeds_of
-from mechanisms import Budget
+from mechanisms import Budget, Mechanism
 
 NAME = "federated_horizontal"
 PAPER = "mgm2021"
@@ -64,13 +63,13 @@ NETWORKS = {
     "reviews": REVIEWS_LSTM,
     "breast_cancer": BREAST_CANCER_MLP,
 }
-DATASETS = {name: data.SOURCES[name] for name in NETWORKS}
+DATASETS = {name: labelled.SOURCES[name] for name in NETWORKS}
 COORDINATES = (ROUND,)
 METRICS = FEDERATED_METRICS
 SPLITS_TRIALS = True
 
 
-class Settings(federation.FederatedSettings):
+class Settings(both_studies.FederatedSettings):
     """Settings of this study."""
 
     local_epochs: ByDataset[Count] = Field(
@@ -83,63 +82,53 @@ class Settings(federation.FederatedSettings):
     )
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What all mechanisms share."""
-
-    dataset: str
-    split: data.Split
-    settings: dict
-
-    @property
-    def network(self) -> Network:
-        """The network of the data set."""
-        return NETWORKS[self.dataset]
-
-    def of(self, key: str):
-        """A setting of the data set."""
-        return self.settings[key][self.dataset]
-
-
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     """One point per total budget; the shape is that of the largest layer, as in Table 2."""
     shapes = [layerwise.matrix_shape(layer) for layer in NETWORKS[dataset].layers]
     largest = max(shapes, key=lambda shape: shape[0] * shape[1])
-    return federation.points_of(settings, variant, dataset, largest)
+    return both_studies.points_of(settings, variant, dataset, largest)
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> FederatedRecords:
     """The records of all participants and the test records."""
-    return Problem(dataset, federation.load_split(settings, dataset, folder, names), settings)
+    return both_studies.load_records(settings, dataset, folder, names)
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: FederatedRecords, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, and the test accuracy after every round (`round`)."""
-    # Accounting takes a while to load, and reading a config imports this module.
+    # Accounting is slow to load, and reading a config imports this module.
     from learning.federated.upload_budgets import Uploads
 
     uploads = Uploads(rounds=problem.of("rounds"), rate=problem.settings["sampling"])
-    queries = layerwise.layer_queries(problem.network, problem.of("clip"))
+    network = NETWORKS[problem.dataset]
+    queries = layerwise.layer_queries(network, problem.of("clip"))
     total = Budget(epsilon=point.epsilon, delta=point.delta)
-    mechanisms = uploads.calibrated(variant, queries, total, calibration)
+    mechanisms = uploads.calibrate_round(variant, queries, total, calibration)
     use = uploads.use_budget(total, len(queries))
     yield Value("records", float(len(problem.split.train_labels)))
-    yield Value("parameters", float(problem.network.size))
+    yield Value("parameters", float(network.size))
     yield Value("uses", float(uploads.rounds * len(queries)))
     yield Value("use_epsilon", use.epsilon)
     yield Value("use_delta", use.delta)
-    yield from federation.privacy_values(mechanisms, uploads, total)
+    yield from both_studies.privacy_values(mechanisms, uploads, total)
     for trial in trials_of(problem.settings):
         yield from _training(problem, mechanisms, point, names, trial)
 
 
-def _training(problem: Problem, mechanisms, point: Point, names: Names, trial: int):
-    from learning.federated.horizontal import Plan, train
+def _training(
+    problem: FederatedRecords,
+    mechanisms: Sequence[Mechanism],
+    point: Point,
+    names: Names,
+    trial: int,
+) -> Iterator[Value]:
+    from learning.federated.horizontal import HorizontalPlan, train
 
     settings, private = problem.settings, mechanisms[0].guarantee != "none"
-    plan = Plan(
+    network = NETWORKS[problem.dataset]
+    plan = HorizontalPlan(
         participants=settings["participants"],
         rounds=problem.of("rounds"),
         local_epochs=problem.of("local_epochs"),
@@ -151,12 +140,12 @@ def _training(problem: Problem, mechanisms, point: Point, names: Names, trial: i
     )
     seeds = seeds_of(point, names, trial)
     history = train(
-        problem.network,
+        network,
         problem.split,
         plan,
-        lambda upload, rng: layerwise.release(problem.network, mechanisms, upload, rng),
+        lambda upload, rng: layerwise.release(network, mechanisms, upload, rng),
         seeds,
         checkpoint=checkpoint_of(point, names, trial),
         label=label_of(mechanisms[0], point, names, trial),
     )
-    yield from federation.training_values(history, trial, seeds.noise)
+    yield from both_studies.training_values(history, trial, seeds.noise)

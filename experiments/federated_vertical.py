@@ -1,32 +1,31 @@
 """Vertical federated learning with noisy features, mgm2021 Section 8, Type II (Figure 3).
 
 Two participants have half of the attributes each. In every iteration both release the features
-that their local models make of one batch; the server trains its top model on them. The point's
-(epsilon, delta) is the budget. As published it is that of every single release, amplified by
-sampling: the paper speaks of composition in Type I only. With "composition: run" it is that of the
-whole training, both participants' releases in all iterations, as it always is at the exact calibration
-and in what is told to be spent. How a use's budget follows from it, and what is truly spent, is
-told in learning/federated/upload_budgets.py.
+that their local models compute for one batch, and the server trains its top model on them. As
+published, the point's (epsilon, delta) is the budget of every single release, amplified by
+sampling: the paper mentions composition in Type I only. With "composition: run" it is the budget of
+the whole training, both participants' releases in all iterations. At the exact calibration, and in
+the reported true budget, it is always that of the whole training.
+learning/federated/upload_budgets.py derives the budget of one use, and what is truly spent.
 
-The query is a batch's features, batch x features: so Table 3's feature shapes are read (100 x 64,
-100 x 128, 30 x 64; and 2 x 10 for Adult, by which a batch is two records). Adjacency: one record is
-replaced in both halves, and with a batch of m out of N records it is in the sample with probability
-q = m / N, which Theorem 6 amplifies by. In truth nothing is amplified: local models go on learning
-from the records themselves, without noise, so that after its first batch a record may change every
-feature of every later one. The paper's sensitivity 2 sqrt(mn), all features of a batch, covers
-that, and what is truly spent is bounded by the composition of all releases at this sensitivity,
-whatever the local models are. Only in its first batch does a record change one row alone, 2
-sqrt(n).
+The query is a batch's features, batch x features. That is how Table 3's feature shapes are read
+(100 x 64, 100 x 128, 30 x 64; and 2 x 10 for Adult, which makes a batch two records). Adjacency:
+one record is replaced in both halves. With a batch of m out of N records the record is in the
+sample with probability q = m / N, by which Theorem 6 amplifies. In truth nothing is amplified:
+local models keep learning from the records themselves, without noise, so that after its first batch
+a record may change every feature of every later batch. The paper's sensitivity 2 sqrt(mn), all
+features of a batch, covers that. What is truly spent is bounded by the composition of all releases
+at this sensitivity, whatever the local models are. Only in its first batch does a record change one
+row alone, by 2 sqrt(n).
 
-Test features carry no noise: the paper protects training features. Labels are the server's, and
-what it sends back is taken to reveal nothing. Split, start and batches are shared by all
-mechanisms.
+Test features carry no noise: the paper protects training features. The server owns the labels, and
+what it sends back is assumed to reveal nothing. All mechanisms share the split, the start and the
+batches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -45,23 +44,24 @@ from experiments.contract.study import (
     trials_of,
 )
 from learning.descent_metrics import FEDERATED_METRICS
-from learning.federated import federated_study as federation
+from learning.federated import both_studies
+from learning.federated.both_studies import FederatedRecords
 from learning.networks.split_network import SPLIT_NETWORKS
-from learning.records import labelled as data
+from learning.records import labelled
 from learning.training.trial import checkpoint_of, label_of, seeds_of
-from mechanisms import Budget
+from mechanisms import Budget, Mechanism
 from papers.box_query import box_query
 
 NAME = "federated_vertical"
 PAPER = "mgm2021"
-DATASETS = {name: data.SOURCES[name] for name in SPLIT_NETWORKS}
+DATASETS = {name: labelled.SOURCES[name] for name in SPLIT_NETWORKS}
 COORDINATES = (ROUND,)
 METRICS = FEDERATED_METRICS
 SPLITS_TRIALS = True
 PARTICIPANTS = 2
 
 
-class Settings(federation.FederatedSettings):
+class Settings(both_studies.FederatedSettings):
     """Settings of this study."""
 
     iterations: ByDataset[Count] = Field(description="batches of a round, each released")
@@ -71,32 +71,19 @@ class Settings(federation.FederatedSettings):
     )
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What all mechanisms share."""
-
-    dataset: str
-    split: data.Split
-    settings: dict
-
-    def of(self, key: str):
-        """A setting of the data set."""
-        return self.settings[key][self.dataset]
-
-
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     """One point per total budget; the shape is batch x features."""
     shape = settings["batch"][dataset], SPLIT_NETWORKS[dataset].features
-    return federation.points_of(settings, variant, dataset, shape)
+    return both_studies.points_of(settings, variant, dataset, shape)
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> FederatedRecords:
     """The training and the test records.
 
     Raises:
         ValueError: A batch is larger than the data set.
     """
-    problem = Problem(dataset, federation.load_split(settings, dataset, folder, names), settings)
+    problem = both_studies.load_records(settings, dataset, folder, names)
     if problem.of("batch") > len(problem.split.train_labels):
         raise ValueError(
             f"batch must be at most the {len(problem.split.train_labels)} training records of "
@@ -106,10 +93,10 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: FederatedRecords, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, and the test accuracy after every round (`round`)."""
-    # Accounting takes a while to load, and reading a config imports this module.
+    # Accounting is slow to load, and reading a config imports this module.
     from learning.federated.upload_budgets import Uploads
 
     records = len(problem.split.train_labels)
@@ -121,22 +108,24 @@ def measure(
     )
     queries = [box_query(point.shape, -1.0, 1.0, adjacency="replace")] * PARTICIPANTS
     total = Budget(epsilon=point.epsilon, delta=point.delta)
-    mechanisms = uploads.calibrated(variant, queries, total, calibration)
+    mechanisms = uploads.calibrate_round(variant, queries, total, calibration)
     use = uploads.use_budget(total, len(queries))
     yield Value("records", float(records))
     yield Value("sampling_rate", uploads.rate)
     yield Value("uses", float(uploads.rounds * len(queries)))
     yield Value("use_epsilon", use.epsilon)
     yield Value("use_delta", use.delta)
-    yield from federation.privacy_values(mechanisms, uploads, total)
+    yield from both_studies.privacy_values(mechanisms, uploads, total)
     for trial in trials_of(problem.settings):
         yield from _training(problem, mechanisms[0], point, names, trial)
 
 
-def _training(problem: Problem, mechanism, point: Point, names: Names, trial: int):
-    from learning.federated.vertical import Plan, train
+def _training(
+    problem: FederatedRecords, mechanism: Mechanism, point: Point, names: Names, trial: int
+) -> Iterator[Value]:
+    from learning.federated.vertical import VerticalPlan, train
 
-    plan = Plan(
+    plan = VerticalPlan(
         rounds=problem.of("rounds"),
         iterations=problem.of("iterations"),
         batch=problem.of("batch"),
@@ -153,4 +142,4 @@ def _training(problem: Problem, mechanism, point: Point, names: Names, trial: in
         checkpoint=checkpoint_of(point, names, trial),
         label=label_of(mechanism, point, names, trial),
     )
-    yield from federation.training_values(history, trial, seeds.noise)
+    yield from both_studies.training_values(history, trial, seeds.noise)

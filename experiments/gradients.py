@@ -1,26 +1,26 @@
 """Private gradients, imgm2022 Section 5, type I: announced there, without results.
 
 Every step draws each record with probability q = lot / records, clips the gradients of the
-cross-entropy to l2 norm C and releases their sum through the mechanism; the step moves by it over
-the expected lot. Adjacency: one record is added or removed, the sensitivity of the sum is C. The
-paper's query is the average over a lot, and it takes C for its sensitivity: read literally, noise
-for C on the average would be `lot` times that of here, on both calibrations. The sum over all layers is
-one row (1, M), since one bound C couples them (learning/training/clipping.py).
+cross-entropy to l2 norm C and releases their sum through the mechanism; the step moves by the
+released sum over the expected lot. Adjacency: one record is added or removed; the sensitivity of
+the sum is C. The paper's query is the average over a lot, and it takes C for its sensitivity: read
+literally, noise for C on the average is `lot` times the noise used here, at both calibrations. All
+layers together are one row (1, M), since one bound C couples them (learning/training/clipping.py).
 
-The point's (epsilon, delta) is that of the whole run. A step has its share by Theorem 3.4 of
-Kairouz, Oh and Viswanath, as the paper says, over q as it has sampling amplification in its type II
-study; whether it means this one for type I is not stated. The moments accountant sets its own
-noise from the total. What a run truly spends is measured beside the accuracy, and on the exact
-calibration is the budget (learning/training/step_noise.py).
+The point's (epsilon, delta) is the budget of the whole run. A step gets its share by Theorem 3.4 of
+Kairouz, Oh and Viswanath, as in the paper, over q, as for the sampling amplification of its type II
+study; the paper does not say whether it intends this for type I. The moments accountant sets its
+noise from the total. What a run truly spends is measured beside the accuracy; at the exact
+calibration it equals the budget (learning/training/step_noise.py).
 
 The matrix mechanism with the paper's W = (1/n)(1, ..., 1), one query that averages records, has
 the optimal strategy A = W up to a factor: it releases the average with the classic Gaussian's noise
 on each of the M coordinates. Here it answers the sum with the identity over coordinates, which is
-that. Binary allocation of MVG's precision to directions has no directions to choose from: the
-gradient is one row.
+the same release. MVG's binary allocation of precision to directions has no directions to choose
+from: the gradient is one row.
 
-Cora: a record is the label of a training node; see learning/records/citation_graph.py. The control
-without privacy does not clip. Start and samples are shared by all mechanisms.
+Cora: a record is the label of a training node; see learning/records/citation_graph.py. Training
+without privacy does not clip. All mechanisms share the start and the samples.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ from learning.descent_metrics import DESCENT_METRICS
 from learning.networks import graph_convolution as graph
 from learning.networks.alexnet import ALEXNET
 from learning.networks.lenet import LENET
+from learning.networks.multilayer_perceptron import ADULT_MLP, BREAST_CANCER_MLP
 from learning.networks.network import Network
-from learning.networks.perceptrons import ADULT_MLP, BREAST_CANCER_MLP
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.networks.vgg import VGG16
-from learning.records import labelled as data
+from learning.records import labelled
 from learning.records.citation_graph import mixed_words
 from learning.training.clipping import Clipping
 from learning.training.device import OnDevice
@@ -70,12 +70,12 @@ NETWORKS = {
     "svhn": ALEXNET,
     "cifar10": VGG16,
 }
-DATASETS = {name: data.SOURCES[name] for name in (*NETWORKS, "cora")}
+DATASETS = {name: labelled.SOURCES[name] for name in (*NETWORKS, "cora")}
 COORDINATES = (EPOCH,)
 METRICS = DESCENT_METRICS
 SPLITS_TRIALS = True
-# Examples whose gradients are in memory at once, but for networks of more than 2^21 parameters.
-# Few of Cora's nodes have many neighbours: in small parts most need little padding.
+# Examples whose gradients are in memory at once; fewer for networks of more than 2^21 parameters.
+# Few of Cora's nodes have many neighbours: small parts need little padding.
 _AT_ONCE = {"cora": 16}
 _LARGEST = 1 << 28
 
@@ -96,11 +96,11 @@ class Settings(EpsilonGrid, OnDevice):
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What all mechanisms share."""
+class GradientTask:
+    """What all mechanisms share on one data set: its records and its network."""
 
     dataset: str
-    split: data.Split
+    split: labelled.Split
     network: Network
     settings: dict
 
@@ -111,33 +111,33 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     return points_over([(1, sum(layer.size for layer in layers))], settings, variant)
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
-    """The records that are trained on, and the network."""
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> GradientTask:
+    """The training and test records, and the network."""
     seed = names.shared_seed("records")
-    split = data.load(dataset, folder, settings["records"].get(dataset), seed)
-    return Problem(dataset, split, _network(dataset, folder), settings)
+    split = labelled.load(dataset, folder, settings["records"].get(dataset), seed)
+    return GradientTask(dataset, split, _network(dataset, folder), settings)
 
 
 def _network(dataset: str, folder: Path) -> Network:
-    """That of the data set; a graph's network knows the public part of the graph."""
+    """The network of the data set; a graph's network holds the public part of the graph."""
     if dataset == "cora":
         return graph.gcn(mixed_words(folder))
     return NETWORKS[dataset]
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: GradientTask, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, and the accuracy after every epoch (`epoch`)."""
-    # Accounting and torch take seconds to load, and reading a config imports this module.
+    # Accounting and torch are slow to load, and reading a config imports this module.
     from learning.training.descent_study import accuracies, privacy
-    from learning.training.noisy_descent import Plan
-    from learning.training.step_noise import AmplifiedShares, calibrated
+    from learning.training.noisy_descent import DescentPlan
+    from learning.training.step_noise import AmplifiedShares, step_mechanism
 
     settings, records = problem.settings, len(problem.split.train_labels)
     clipping = Clipping(bound=settings["clipping_bound"])
     lot, epochs = (settings[key][problem.dataset] for key in ("lots", "epochs"))
-    plan = Plan(
+    plan = DescentPlan(
         batch=lot,
         epochs=epochs,
         learning_rate=settings["learning_rates"][problem.dataset],
@@ -148,7 +148,7 @@ def measure(
     schedule = AmplifiedShares(rate=lot / records, steps=plan.steps(records))
     total = Budget(epsilon=point.epsilon, delta=point.delta)
     query = clipping.query(problem.network.size, lot)
-    mechanism = calibrated(variant, query, total, schedule, calibration)
+    mechanism = step_mechanism(variant, query, total, schedule, calibration)
     yield Value("records", float(records))
     yield Value("sampling_rate", schedule.rate)
     yield Value("steps", float(schedule.steps))

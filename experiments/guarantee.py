@@ -10,6 +10,7 @@ grid
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
-from experiments.noise_only import query_for
+from experiments.noise_only import family_query
 from mechanisms import (
     AdditiveMechanism,
     Budget,
@@ -103,12 +104,17 @@ def setting_at(point: Point) -> PaperSetting:
     Raises:
         KeyError: No paper has a setting there.
     """
-    return {_point(setting): setting for setting in PAPER_SETTINGS}[point]
+    return _settings_by_point()[point]
+
+
+@functools.cache
+def _settings_by_point() -> dict[Point, PaperSetting]:
+    return {_point(setting): setting for setting in PAPER_SETTINGS}
 
 
 def grid_query(shape: tuple[int, ...]) -> Query:
     """The query of the data set "grid" at one shape."""
-    return query_for("fixed-sensitivity", shape)
+    return family_query("fixed-sensitivity", shape)
 
 
 def load(settings: dict, dataset: str, folder: Path, names: Names) -> tuple[str, dict]:

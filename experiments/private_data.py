@@ -1,21 +1,24 @@
 """Training on protected images: tldp2025, Section 5.2.1 (type I), Figure 1 and Table 5.
 
-Users release their training images, every one of them through the mechanism; the server trains a
-classifier on what it gets and is tested on clean images (the paper's three users change nothing
-here, as each image is protected on its own). Adjacency: local. Any image with pixels in [0, 1] may
-become any other: with I pixels l2 sensitivity sqrt(I), l1 sensitivity I, Frobenius bound sqrt(I).
-Channels are stacked as rows, so that every image is a matrix. Released pixels are not clipped.
-Labels are taken to be public, as the paper protects images only.
+Users release every training image through the mechanism; the server trains a classifier on the
+released images, which is tested on clean ones. The paper has three users; their number changes
+nothing, as each image is protected on its own. Adjacency: local. Any image with pixels in [0, 1]
+may become any other: an image of I pixels has l2 sensitivity sqrt(I) and l1 sensitivity I. Channels
+are stacked as rows, so that every image is a matrix. Released pixels are not clipped. Labels are
+public, as the paper protects images only.
 
-The paper writes Delta = 256 (its Table 2) and pixels in (-1, 1) (its eq. 17); the noise relative to
-the pixels' range is the same for any of them but for p, which is negligible at these sizes.
+The paper states Delta = 256 (Table 2) and pixels in (-1, 1) (eq. 17). The noise relative to the
+range of the pixels is the same for all three ranges; only p depends on the unit, and p is
+negligible at these sizes.
 
-Weights of TLDP-L-w and TLDP-G-w are higher where images are brighter, as in the paper; here the
-mean of the clean test images, which are public. Weights from the private images would tell of them.
+Public side information: the mean of the clean test images, which are public. TLDP-L-w and TLDP-G-w
+take it as their weights, which are higher where images are brighter, as in the paper. The mean of
+private images would reveal them. `public_records` counts the images behind the mean that a
+mechanism was given.
 
 The paper trains MobileNetV2, pre-trained on ImageNet: the classifier "mobilenet_v2", whose weights
-are downloaded. Logistic regression and a small CNN from scratch are there for smaller machines; the
-metrics' names say which it was.
+are downloaded. Logistic regression and a small CNN, trained from scratch, suit smaller machines.
+The column `classifier` says which one was trained.
 """
 
 from __future__ import annotations
@@ -37,31 +40,21 @@ from experiments.contract.settings import (
     ByDataset,
     Count,
 )
-from experiments.contract.study import (
-    Names,
-    Point,
-    Value,
-    Variant,
-    trials_of,
-)
+from experiments.contract.study import Names, Point, Value, Variant, trials_of
 from learning.networks.tutorial_networks import TUTORIALS
-from learning.records import labelled as data
+from learning.records import labelled
 from learning.releases.protected_records import protected, squared_error
-from learning.training.classifiers import (
-    Training,
-    in_units,
-    logistic,
-    network,
-    weighted_f1,
-)
+from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
 from learning.training.device import OnDevice
 from learning.training.finetuned import fine_tuned
-from mechanisms import AdditiveMechanism, Budget, Query
+from mechanisms import AdditiveMechanism, Budget
+from mechanisms.contract.public_information import MEAN_RECORD, public_options
 from papers.box_query import box_query
+from papers.tldp2025 import PIXELS
 
 NAME = "private_data"
 PAPER = "tldp2025"
-DATASETS = {name: data.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
+DATASETS = {name: labelled.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
 CLASSIFIER = Coordinate("classifier", str, "the classifier trained on the released images")
 COORDINATES = (CLASSIFIER,)
 METRICS = {
@@ -69,7 +62,8 @@ METRICS = {
     "accuracy": "accuracy on clean test images, in [0, 1]",
     "squared_error": "mean over images of ||released - image||^2",
     "expected_loss": "E||noise||^2 of one image in closed form",
-    "records": "training images",
+    "records": "training images, every one of them released",
+    "public_records": "public images whose mean the mechanism was given; absent where it uses none",
     "release_seconds": "wall-clock seconds to release all images",
     "training_seconds": "wall-clock seconds of one training",
 }
@@ -100,17 +94,27 @@ def also_reads(settings: dict, dataset: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What all mechanisms share: the clean images, and public weights of the pixels.
+class ClassificationOfImages:
+    """The clean images that all mechanisms release, and the classifier that is trained on releases.
 
-    network: The ImageNet weights, where the config asks for them.
+    Args:
+        dataset: Name of the data set.
+        split: Its images and labels.
+        mean_image: The mean of the test images, which are public, in the shape of the query.
+        network: The ImageNet weights where the config asks for them, else None.
+        settings: The settings of the study.
     """
 
     dataset: str
-    split: data.Split
-    weights: np.ndarray
+    split: labelled.Split
+    mean_image: np.ndarray
     network: dict | None
     settings: dict
+
+    @property
+    def classifier(self) -> str:
+        """One of CLASSIFIERS."""
+        return self.settings["classifiers"][self.dataset]
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
@@ -118,33 +122,36 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     return points_over([SHAPES[dataset]], settings, variant)
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
-    """The images, and the part of them that is trained on."""
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> ClassificationOfImages:
+    """The images of a data set, and the ImageNet weights where they are needed."""
     seed = names.shared_seed("records")
-    split = data.load(dataset, folder, settings["records"].get(dataset), seed)
-    weights = split.test_inputs.mean(axis=0, dtype=np.float64).reshape(SHAPES[dataset])
+    split = labelled.load(dataset, folder, settings["records"].get(dataset), seed)
+    mean_image = split.test_inputs.mean(axis=0, dtype=np.float64).reshape(SHAPES[dataset])
     read = {name: datasets.load(name, folder) for name in also_reads(settings, dataset)}
-    return Problem(dataset, split, weights, read.get(PRETRAINED), settings)
-
-
-def query_for(shape: tuple[int, int]) -> Query:
-    """One image, under local adjacency."""
-    return box_query(shape, 0.0, 1.0)
+    return ClassificationOfImages(dataset, split, mean_image, read.get(PRETRAINED), settings)
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: ClassificationOfImages,
+    variant: Variant,
+    calibration: str,
+    point: Point,
+    names: Names,
 ) -> Iterator[Value]:
     """Weighted F1 and accuracy on clean images, and the squared error of one released image."""
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    options = variant.options
-    if "weights" in variant.mechanism.options:
-        options = {"weights": problem.weights} | options
-    mechanism = variant.mechanism.calibrate(query_for(point.shape), budget, calibration, **options)
+    public = public_options(variant.mechanism, {MEAN_RECORD: lambda: problem.mean_image})
+    # An option that the config gives comes before what the study knows.
+    used = public.keys() - variant.options.keys()
+    options = public | variant.options
+    query = box_query(point.shape, *PIXELS)
+    mechanism = variant.mechanism.calibrate(query, budget, calibration, **options)
     if isinstance(mechanism, AdditiveMechanism):
         yield Value("expected_loss", mechanism.expected_loss())
     yield Value("records", float(len(problem.split.train_labels)))
-    classifier = problem.settings["classifiers"][problem.dataset]
+    if used:
+        yield Value("public_records", float(len(problem.split.test_labels)))
+    at = {"classifier": problem.classifier}
     for trial in trials_of(problem.settings):
         seed = names.seed(point, trial)
         clock = time.perf_counter()
@@ -157,15 +164,15 @@ def measure(
         yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
         labels = problem.split.test_labels
         f1, accuracy = weighted_f1(labels, predicted), float(np.mean(predicted == labels))
-        yield Value("f1", f1, trial, {"classifier": classifier}, seed)
-        yield Value("accuracy", accuracy, trial, {"classifier": classifier}, seed)
+        yield Value("f1", f1, trial, at, seed)
+        yield Value("accuracy", accuracy, trial, at, seed)
 
 
-def _predicted(problem: Problem, released: np.ndarray, seed: int) -> np.ndarray:
+def _predicted(problem: ClassificationOfImages, released: np.ndarray, seed: int) -> np.ndarray:
     """Labels of the clean test images by the classifier of the config."""
     seen = in_units(replace(problem.split, train_inputs=released))
     settings = problem.settings
-    if settings["classifiers"][problem.dataset] == "logistic":
+    if problem.classifier == "logistic":
         return logistic(seen)
     training = Training(epochs=settings["training_epochs"], device=settings["device"])
     if problem.network is None:

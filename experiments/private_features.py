@@ -1,21 +1,22 @@
 """Training on protected features: tldp2025, Section 5.2.2 (type II), Figure 2 and Table 3.
 
-Users turn each of their images into features with a network that was trained on public images,
-with tanh at its end, and release every feature vector through the mechanism; the server trains the
-last fully connected layer on what it gets and is tested on the features of clean images (the
-paper's three users change nothing here, as each vector is protected on its own). Adjacency: local.
-Any features in [-1, 1] may become any others: with I features l2 sensitivity 2 sqrt(I) (eq. 18),
-l1 sensitivity 2 I. A vector is one row (1, I). Released features are not clipped. Labels are taken
-to be public, as the paper protects features only.
+Users turn each image into features by a network that was trained on public images and ends in tanh,
+and release every feature vector through the mechanism. The server trains the last fully connected
+layer on the released features; it is tested on the features of clean images. The paper has three
+users; their number changes nothing, as each vector is protected on its own. Adjacency: local. Any
+features in [-1, 1] may become any others: I features have l2 sensitivity 2 sqrt(I) (eq. 18) and l1
+sensitivity 2 I. A vector is one row (1, I). Released features are not clipped. Labels are public,
+as the paper protects features only.
 
-The paper's Delta (its Table 3) is 256, the number of grey values of a pixel; features have the
-range 2, which is used: at 256 all noise would be 128 times as large.
+Noise is that for the range 2 of a feature. The Delta of the paper's Table 3 (papers/tldp2025.py) is
+the number of grey values of a pixel, at which all noise would be larger by Delta / 2.
 
 The paper's network is MobileNetV2 with ImageNet weights: the extractor "mobilenet_v2"
 (learning/training/pretrained.py), whose weights are downloaded and which has seen none of the
-records. Every other extractor is trained by the suite itself on a share of the training records
-that is declared public (learning/training/extractor.py); nobody releases those, and the rows say
-how many they are, none for MobileNetV2, and how well the extractor does with a head of its own.
+records. The suite trains every other extractor itself, on a share of the training records that is
+declared public (learning/training/extractor.py) and that nobody releases. The rows have the number
+of these public records, 0 for MobileNetV2, and the test accuracy of the extractor with its own last
+layer.
 """
 
 from __future__ import annotations
@@ -38,40 +39,30 @@ from experiments.contract.settings import (
     MissingEntry,
     Share,
 )
-from experiments.contract.study import (
-    Names,
-    Point,
-    Value,
-    Variant,
-    trials_of,
-)
-from learning.networks.cut_network import CUTS, perceptron
-from learning.records import labelled as data
+from experiments.contract.study import Names, Point, Value, Variant, trials_of
+from learning.networks.cut_network import CUTS, tanh_perceptron
+from learning.records import labelled
 from learning.releases.protected_records import protected, squared_error
 from learning.training import pretrained
-from learning.training.classifiers import (
-    Training,
-    in_units,
-    network,
-    weighted_f1,
-)
+from learning.training.classifiers import Training, in_units, network, weighted_f1
 from learning.training.device import OnDevice
 from learning.training.extractor import Extracted, extract
 from mechanisms import AdditiveMechanism, Budget
 from papers.box_query import box_query
+from papers.tldp2025 import FEATURES
 
 NAME = "private_features"
 PAPER = "tldp2025"
-DATASETS = {name: data.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
+DATASETS = {name: labelled.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
 COORDINATES = ()
 METRICS = {
     "f1": "weighted F1 score on clean test features, in [0, 1]",
     "accuracy": "accuracy on clean test features, in [0, 1]",
     "squared_error": "mean over records of ||released - feature vector||^2",
     "expected_loss": "E||noise||^2 of one feature vector in closed form",
-    "records": "private training records",
-    "public_records": "records the extractor was trained on",
-    "extractor_accuracy": "test accuracy of the extractor's own classifier",
+    "records": "private training records, every one of them released as features",
+    "public_records": "public records that the extractor was trained on; 0 for ImageNet weights",
+    "extractor_accuracy": "test accuracy of the extractor with its own last layer, in [0, 1]",
     "release_seconds": "wall-clock seconds to release all records",
     "training_seconds": "wall-clock seconds of one training",
 }
@@ -121,8 +112,8 @@ def _pretrained(settings: dict, dataset: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What all mechanisms share: the features of clean images."""
+class ClassificationOfFeatures:
+    """The features of clean images that all mechanisms release, and the settings of the study."""
 
     extracted: Extracted
     settings: dict
@@ -135,15 +126,15 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     return points_over([(1, size)], settings, variant)
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> ClassificationOfFeatures:
     """The features of all images that are not public."""
-    split = data.load(
+    split = labelled.load(
         dataset, folder, settings["records"].get(dataset), names.shared_seed("records")
     )
     device = settings["device"]
     if _pretrained(settings, dataset):
         weights = datasets.load(PRETRAINED, folder)
-        return Problem(pretrained.extract(weights, split, device), settings)
+        return ClassificationOfFeatures(pretrained.extract(weights, split, device), settings)
     training = Training(epochs=settings["extractor_epochs"][dataset], device=device)
     extracted = extract(
         CUTS[OWN[dataset]],
@@ -152,15 +143,19 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
         training,
         names.shared_seed("extractor"),
     )
-    return Problem(extracted, settings)
+    return ClassificationOfFeatures(extracted, settings)
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: ClassificationOfFeatures,
+    variant: Variant,
+    calibration: str,
+    point: Point,
+    names: Names,
 ) -> Iterator[Value]:
     """Weighted F1 and accuracy on clean features, and the squared error of one released vector."""
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    query = box_query(point.shape, -1.0, 1.0)
+    query = box_query(point.shape, *FEATURES)
     mechanism = variant.mechanism.calibrate(query, budget, calibration, **variant.options)
     split = problem.extracted.split
     if isinstance(mechanism, AdditiveMechanism):
@@ -169,7 +164,7 @@ def measure(
     yield Value("public_records", float(problem.extracted.public))
     if problem.extracted.test_accuracy is not None:
         yield Value("extractor_accuracy", problem.extracted.test_accuracy)
-    head = perceptron(query.size, CLASSES)
+    last_layer = tanh_perceptron(query.size, CLASSES)
     training = Training(epochs=problem.settings["training_epochs"])
     for trial in trials_of(problem.settings):
         seed = names.seed(point, trial)
@@ -180,8 +175,8 @@ def measure(
         yield Value("squared_error", error, trial, seed=seed)
         clock = time.perf_counter()
         seen = in_units(replace(split, train_inputs=released))
-        found = network(seen, head, training, names.shared_seed("training", trial))
+        predicted = network(seen, last_layer, training, names.shared_seed("training", trial))
         yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
         labels = split.test_labels
-        yield Value("f1", weighted_f1(labels, found), trial, seed=seed)
-        yield Value("accuracy", float(np.mean(found == labels)), trial, seed=seed)
+        yield Value("f1", weighted_f1(labels, predicted), trial, seed=seed)
+        yield Value("accuracy", float(np.mean(predicted == labels)), trial, seed=seed)

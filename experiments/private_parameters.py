@@ -1,25 +1,26 @@
 """Averaging protected parameters: tldp2025, Section 5.2.3 (type III), Figure 3, Table 4.
 
 Three users, each with a third of the training records, train a model for one epoch, clip its
-parameters to [-C, C] and send them through the mechanism; the server sends back the mean; a round
-per epoch of Section 5.1.1 (learning/federated/parameter_averaging.py). Adjacency: local; the parameters of
-one user may become any others.
+parameters to [-C, C] and send them through the mechanism; the server returns the mean. One such
+round is one epoch of Section 5.1.1 (learning/federated/parameter_averaging.py). Adjacency: local;
+the parameters of one user may become any others.
 
 The query is the identity on all parameters of the model as one row (1, M): the paper's tensor
-"represents the model parameters", and eq. (19) then holds for all that a user sends at once. Were
-every layer a query of its own, with epsilon for each, a message would cost as many epsilons as
-there are layers. The paper's Delta (its Table 4: 256, and 400001 for IMDB) is the number of grey
-values of a pixel and of words in a vocabulary, ranges of inputs and not of parameters, which lie
-in [-1, 1] by its own clipping: Delta = 2 C is used. At Delta = 256 all noise would be 128 times as
-large, at 400001 200,000 times.
+"represents the model parameters", and eq. (19) then holds for everything that a user sends at once.
+If every layer were a query with the whole epsilon, a message would cost as many epsilons as there
+are layers. The Delta of the paper's Table 4 (papers/tldp2025.py) is the number of grey values of a
+pixel or of words in a vocabulary: a range of inputs. Parameters lie in [-C, C] by the paper's own
+clipping, so that Delta = 2 C is used here; at the stated Delta all noise would be larger by
+Delta / (2 C).
 
-epsilon is that of one release, as in the paper. A user makes one in every round, and what all of
-them truly spend together is in the rows: true_delta_upper at epsilon, true_epsilon_upper at delta.
-At the exact calibration it is the budget.
+epsilon is that of one release, as in the paper. A user makes one release in every round; the rows
+have what all rounds truly spend together: true_delta_upper at epsilon, true_epsilon_upper at delta.
+At the exact calibration that total is the budget.
 
-LLAGP gets the sizes of the layers. DPHSGD gets thresholds from the curvature of the loss at the
-common start, on records that are declared public and that no user has; see
-learning/training/curvature.py. The control without privacy does not clip.
+Public side information: LLAGP takes the sizes of the layers. DPHSGD takes thresholds that follow
+from the curvature of the loss at the common start, on records that are declared public and that no
+user has (learning/training/curvature.py). `public_records` counts those records where a
+mechanism was given the thresholds. The control without privacy does not clip.
 """
 
 from __future__ import annotations
@@ -40,33 +41,28 @@ from experiments.contract.settings import (
     Disallowed,
     Positive,
 )
-from experiments.contract.study import (
-    Names,
-    Point,
-    Value,
-    Variant,
-    trials_of,
-)
+from experiments.contract.study import Names, Point, Value, Variant, trials_of
 from learning.federated import parameter_averaging as averaging
-from learning.networks.bilstm import bilstm
+from learning.networks.lstm import lstm
 from learning.networks.mobilenet import FULL, SMALL, mobilenet
-from learning.networks.multilayer import multilayer
+from learning.networks.multilayer_perceptron import DARKNET_MLP, multilayer_perceptron
 from learning.networks.network import Network
-from learning.networks.strided import strided_cnn
-from learning.records import labelled as data
+from learning.networks.strided_cnn import strided_cnn
+from learning.records import labelled
 from learning.records.texts import WORDS
 from learning.training.classifiers import Training, outputs, weighted_f1
 from learning.training.device import OnDevice
 from learning.training.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Budget, Mechanism
+from mechanisms.contract.public_information import CLIPPING_SHARES, LAYER_SIZES, public_options
 from papers.box_query import box_query
 
 NAME = "private_parameters"
 PAPER = "tldp2025"
 SIZES = ("tiny", "small", "paper")
-# tiny: without depthwise convolutions, which learn slowly and take long on one core.
+# "tiny" has no depthwise convolutions, which learn slowly and take long on one core.
 NETWORKS: dict[str, dict[str, Network]] = {
-    "digits": {"small": multilayer(64, 32, 10)},
+    "digits": {"small": multilayer_perceptron(64, 32, 10)},
     **{
         name: {
             "tiny": strided_cnn(channels, side),
@@ -75,25 +71,26 @@ NETWORKS: dict[str, dict[str, Network]] = {
         }
         for name, channels, side in (("mnist", 1, 28), ("cifar10", 3, 32), ("svhn", 3, 32))
     },
-    "reviews": {"small": bilstm(WORDS["reviews"] + 2, 8, 8, 1)},
+    "reviews": {"small": lstm(WORDS["reviews"] + 2, 8, 8, bidirectional=True)},
     "imdb": {
-        "small": bilstm(WORDS["imdb"] + 2, 4, 8, 1),
-        "paper": bilstm(WORDS["imdb"] + 2, 100, 256, 2),
+        "small": lstm(WORDS["imdb"] + 2, 4, 8, bidirectional=True),
+        "paper": lstm(WORDS["imdb"] + 2, 100, 256, depth=2, bidirectional=True),
     },
-    "breast_cancer": {"small": multilayer(30, 16, 2)},
-    "darknet2020": {"paper": multilayer(79, 256, 256, 256, 128, 4)},
+    "breast_cancer": {"small": multilayer_perceptron(30, 16, 2)},
+    "darknet2020": {"paper": DARKNET_MLP},
 }
-DATASETS = {name: data.SOURCES[name] for name in NETWORKS}
+DATASETS = {name: labelled.SOURCES[name] for name in NETWORKS}
 COORDINATES = ()
 METRICS = {
     "f1": "weighted F1 score on the test records, in [0, 1]",
     "accuracy": "accuracy on the test records, in [0, 1]",
     "records": "training records of all users",
+    "public_records": "public records behind a mechanism's thresholds; absent where it has none",
     "test_records": "test records",
-    "rounds": "rounds of averaging",
+    "rounds": "rounds of averaging, and so releases of every user",
     "noise_deviation": "root mean square of the noise on one parameter",
     "true_delta_lower": "lower bound on the true delta of all rounds at epsilon",
-    "true_delta_upper": "upper bound on it",
+    "true_delta_upper": "upper bound on the true delta of all rounds at epsilon",
     "true_epsilon_upper": "upper bound on the true epsilon of all rounds at delta",
 }
 SPLITS_TRIALS = True
@@ -133,11 +130,17 @@ class Settings(EpsilonGrid, OnDevice):
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What all mechanisms share.
+class AveragingTask:
+    """What all mechanisms share: the network, the users and their records.
 
-    users: inputs and labels of every user; public: those that are declared public; curvatures: of
-    the loss at every trial's start, (M,), as far as they were needed.
+    Args:
+        network: The model that is averaged, of M parameters.
+        users: Inputs and labels of every user.
+        public: Inputs and labels of the records that are declared public.
+        test: Inputs and labels of the test records.
+        rounds: Rounds of averaging.
+        settings: The settings of the study.
+        curvatures: The curvature of the loss at the start of each trial, (M,), once computed.
     """
 
     network: Network
@@ -165,9 +168,9 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     return points_over([(1, network.size)], settings, variant)
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
-    """The records of every user, those that are public, and those for the test."""
-    split = data.load(
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> AveragingTask:
+    """The records of every user, the public records and the test records."""
+    split = labelled.load(
         dataset, folder, settings["records"].get(dataset), names.shared_seed("records")
     )
     rng = np.random.default_rng(names.shared_seed("users"))
@@ -176,17 +179,17 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
     order, public = rng.permutation(len(split.train_labels)), settings["public_records"]
     if len(order) < public + USERS:
         raise ValueError(
-            f"{dataset} has {len(order)} training records, of which {public} are to be public: "
-            f"fewer than one is left for each of {USERS} users; lower public_records"
+            f"{dataset} has {len(order)} training records and public_records is {public}, which "
+            f"leaves fewer than one record for each of {USERS} users; lower public_records"
         )
     parts = [order[:public], *np.array_split(order[public:], USERS)]
     shown, *users = ((inputs[part], split.train_labels[part]) for part in parts)
     count = len(split.test_labels)
     asked = settings["test_records"].get(dataset, count)
     if asked > count:
-        raise ValueError(f"{dataset} has {count} test records, got {asked} as test_records")
+        raise ValueError(f"{dataset} has {count} test records, got test_records: {asked}")
     kept = rng.permutation(count)[:asked]
-    return Problem(
+    return AveragingTask(
         network=NETWORKS[dataset][settings["networks"][dataset]],
         users=users,
         public=shown,
@@ -197,45 +200,54 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: AveragingTask, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
-    """What is spent, and weighted F1 and accuracy of the last model on the test records."""
+    """What all rounds spend, and weighted F1 and accuracy of the last model on the test records."""
     # Reading a config imports this module, and torch takes seconds to load.
-    from learning.releases.repeated_releases import spending
+    from learning.releases.repeated_releases import spent_by_releases
 
     yield Value("records", float(sum(len(labels) for _, labels in problem.users)))
+    if CLIPPING_SHARES in variant.mechanism.public_information.values():
+        yield Value("public_records", float(len(problem.public[1])))
     yield Value("test_records", float(len(problem.test[1])))
     yield Value("rounds", float(problem.rounds))
     for trial in trials_of(problem.settings):
         mechanism = _mechanism(problem, variant, calibration, point, names, trial)
         if trial == 0:
-            yield from spending(mechanism, problem.rounds)
+            yield from spent_by_releases(mechanism, problem.rounds)
         yield from _training(problem, mechanism, point, names, trial)
 
 
 def _mechanism(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names, trial: int
+    problem: AveragingTask,
+    variant: Variant,
+    calibration: str,
+    point: Point,
+    names: Names,
+    trial: int,
 ) -> Mechanism:
-    """The mechanism of every release, with what it has to know of the network."""
-    from learning.releases.repeated_releases import calibrated
+    """The mechanism of every release, with the public side information that it declares."""
+    from learning.releases.repeated_releases import calibrate_each_release
     from learning.training.curvature import thresholds
 
-    options = {}
-    if "layers" in variant.mechanism.options:
-        options["layers"] = [layer.size for layer in problem.network.layers]
-    if "thresholds" in variant.mechanism.options:
-        options["thresholds"] = thresholds(problem.curvature(names, trial))
+    known = {
+        LAYER_SIZES: lambda: [layer.size for layer in problem.network.layers],
+        CLIPPING_SHARES: lambda: thresholds(problem.curvature(names, trial)),
+    }
+    public = public_options(variant.mechanism, known)
     bound = problem.settings["clipping_bound"]
     query = box_query((1, problem.network.size), -bound, bound)
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    return calibrated(variant, query, budget, problem.rounds, calibration, **options)
+    return calibrate_each_release(variant, query, budget, problem.rounds, calibration, **public)
 
 
 def _training(
-    problem: Problem, mechanism: Mechanism, point: Point, names: Names, trial: int
+    problem: AveragingTask, mechanism: Mechanism, point: Point, names: Names, trial: int
 ) -> Iterator[Value]:
+    import torch
+
     settings = problem.settings
-    plan = averaging.Plan(
+    plan = averaging.AveragingPlan(
         rounds=problem.rounds,
         local=Training(
             epochs=1,
@@ -246,8 +258,6 @@ def _training(
         bound=None if mechanism.guarantee == "none" else settings["clipping_bound"],
     )
     seeds = seeds_of(point, names, trial)
-    import torch
-
     parameters = averaging.averaged(
         problem.network,
         problem.users,
@@ -259,6 +269,6 @@ def _training(
     )
     inputs, labels = problem.test
     logits = outputs(problem.network, torch.from_numpy(parameters), inputs)
-    found = logits.argmax(axis=1)
-    yield Value("f1", weighted_f1(labels, found), trial, seed=seeds.noise)
-    yield Value("accuracy", float(np.mean(found == labels)), trial, seed=seeds.noise)
+    predicted = logits.argmax(axis=1)
+    yield Value("f1", weighted_f1(labels, predicted), trial, seed=seeds.noise)
+    yield Value("accuracy", float(np.mean(predicted == labels)), trial, seed=seeds.noise)

@@ -1,5 +1,6 @@
-"""Learning under noise: networks, private gradient descent, federated learning.
+"""Everything that trains: networks, records, training with noise, federated learning, releases.
 
-Apart from `gradients`, `loop`, `rounds`, `federated` and `vertical`, which import torch, and
-`noise` and `uploads`, which import accounting, everything here loads in no time.
+May be imported by experiments and everything above them. May import mechanisms, datasets, papers
+and experiments.contract. Torch, scikit-learn and accounting take seconds to load: a module that a
+study imports at its top imports them inside its functions.
 """

@@ -1,5 +1,8 @@
-"""Command line: ``python -m mechanisms list``, ``describe KEY``, ``calibrate KEY ...`` and
-``verify KEY ...``."""
+"""Noise for a query and a budget, and what a claim of privacy is worth.
+
+``python -m mechanisms list``, ``describe KEY``, ``calibrate KEY ...``, ``verify KEY ...`` and
+``audit MODULE:FUNCTION ...``.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import math
 import sys
 import warnings
 
+from mechanisms.audit.release_audit import PAIR_NAMES, audit_release, load_pair, load_release
 from mechanisms.audit.verification import Verification, explain, verify
 from mechanisms.contract.mechanism import CALIBRATIONS, AdditiveMechanism, Mechanism
 from mechanisms.contract.query import (
@@ -17,6 +21,7 @@ from mechanisms.contract.query import (
     Budget,
     Query,
     Unsupported,
+    checked_real,
 )
 from mechanisms.contract.registry import all_mechanisms, get_mechanism
 
@@ -51,8 +56,8 @@ def _describe(options) -> dict:
     return _metadata(cls) | {"about": cls.__doc__.strip(), "options": described}
 
 
-def calibrated(options) -> Mechanism:
-    """The mechanism that the command line describes; out-of-range use is told on stderr."""
+def mechanism_of(options) -> Mechanism:
+    """The mechanism that the command line describes; warnings go to stderr."""
     query = Query(
         shape=options.shape,
         l2_sensitivity=options.l2_sensitivity,
@@ -76,7 +81,7 @@ def calibrated(options) -> Mechanism:
 
 
 def _calibrate(options) -> dict:
-    mechanism = calibrated(options)
+    mechanism = mechanism_of(options)
     answer = {
         "mechanism": mechanism.key,
         "calibration": mechanism.calibration,
@@ -87,7 +92,7 @@ def _calibrate(options) -> dict:
     }
     if not isinstance(mechanism, AdditiveMechanism):
         noise = mechanism.parameters() or None
-        return answer | {"noise": noise, "reason": "not additive: it only releases answers"}
+        return answer | {"noise": noise, "note": "not additive: the error depends on the answer"}
     loss = mechanism.loss()
     return answer | {
         "noise": mechanism.parameters(),
@@ -101,12 +106,50 @@ def _calibrate(options) -> dict:
 
 def _verify(options) -> dict | Verification:
     result = verify(
-        calibrated(options),
+        mechanism_of(options),
         samples=options.samples,
         seed=options.seed,
         confidence=options.confidence,
     )
     return result.to_dict() if options.json else result
+
+
+def _audit(options) -> dict:
+    release = load_release(options.key)
+    first, second = load_pair(options.pair)
+    delta = checked_real("delta", options.delta, low=-1e-300, high=1.0, allowed="0 <= delta < 1")
+    result = audit_release(
+        release,
+        first,
+        second,
+        options.epsilon,
+        score=options.score,
+        samples=options.samples,
+        seed=options.seed,
+        confidence=options.confidence,
+    )
+    return {"release": options.key, **result.to_dict(delta)}
+
+
+def _show_audit(found: dict) -> str:
+    claim = f"({found['epsilon']:g}, {found['claimed_delta']:g})"
+    if found["refuted"]:
+        verdict = f"refuted: {claim}-differential privacy is false for this pair"
+    else:
+        verdict = (
+            f"not refuted: the samples agree with {claim}-differential privacy of this pair, but "
+            "do not prove it"
+        )
+    return "\n".join(
+        (
+            f"{found['release']}, {found['samples']:,} outputs for each value, "
+            f"{found['confidence']:.1%} confidence",
+            f"  true delta   at least {found['delta_lower']:.6g} at epsilon {found['epsilon']:g}",
+            f"  true epsilon at least {found['epsilon_lower']:.6g} at delta "
+            f"{found['claimed_delta']:g}",
+            f"  verdict      {verdict}",
+        )
+    )
 
 
 def _metadata(cls) -> dict:
@@ -155,20 +198,22 @@ def _shape(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(axis) for axis in text.lower().split("x"))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"expected axes as 89x89 or 1000, got {text!r}") from None
+        raise argparse.ArgumentTypeError(
+            f"must be axes such as 89x89 or 1000, got {text!r}"
+        ) from None
 
 
 def _range(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(end) for end in text.split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a,b as in 0,1, got {text!r}") from None
+        raise argparse.ArgumentTypeError(f"must be a,b such as 0,1, got {text!r}") from None
 
 
 def _option(text: str) -> tuple[str, object]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
     try:
         return name, json.loads(value)
     except json.JSONDecodeError:
@@ -176,21 +221,30 @@ def _option(text: str) -> tuple[str, object]:
 
 
 def add_query_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that every command about a calibrated mechanism shares."""
+    """Options of every command that calibrates a mechanism."""
     parser.add_argument("key", help="mechanism key, or module:Class")
-    parser.add_argument("--shape", type=_shape, required=True, help="axes, as 89x89")
-    parser.add_argument("--l2-sensitivity", type=float, required=True)
-    parser.add_argument("--l1-sensitivity", type=float)
+    parser.add_argument("--shape", type=_shape, required=True, help="axes, such as 89x89")
+    parser.add_argument(
+        "--l2-sensitivity", type=float, required=True, help="largest l2 change of the answer"
+    )
+    parser.add_argument("--l1-sensitivity", type=float, help="largest l1 change of the answer")
     parser.add_argument("--linf-sensitivity", type=float, help="largest change of one element")
-    parser.add_argument("--element-range", type=_range, help="a,b: every element lies in [a, b]")
-    parser.add_argument("--frobenius-bound", type=float, help="gamma = sup ||f(x)||_F")
+    parser.add_argument("--element-range", type=_range, help="a,b if every element lies in [a, b]")
+    parser.add_argument("--frobenius-bound", type=float, help="largest norm of the answer")
     parser.add_argument("--adjacency", choices=ADJACENCIES, default="add-remove")
-    parser.add_argument("--structure", choices=STRUCTURES, help="how records make up the matrix")
+    parser.add_argument("--structure", choices=STRUCTURES, help="how records form the matrix")
     parser.add_argument("--record-bound", type=float, help="largest l2 norm of a record")
     parser.add_argument("--epsilon", type=float, required=True)
     parser.add_argument("--delta", type=float, default=0.0)
     parser.add_argument("--calibration", choices=CALIBRATIONS, default="published")
     parser.add_argument("--option", type=_option, action="append", default=[], metavar="NAME=VALUE")
+
+
+def _add_audit_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, default=0, help="seed of the audit (default: 0)")
+    parser.add_argument(
+        "--confidence", type=float, default=0.999, help="of the bounds (default: 0.999)"
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -199,25 +253,63 @@ def _parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")
 
-    listing = commands.add_parser("list", parents=[common], help="every mechanism")
+    listing = commands.add_parser("list", parents=[common], help="all mechanisms")
     listing.set_defaults(run=_list, show=_show_list)
 
-    describe = commands.add_parser("describe", parents=[common], help="one mechanism")
+    describe = commands.add_parser(
+        "describe", parents=[common], help="one mechanism and its options"
+    )
     describe.add_argument("key", help="mechanism key, or module:Class")
     describe.set_defaults(run=_describe, show=_show)
 
-    calibrate = commands.add_parser("calibrate", parents=[common], help="noise for a budget")
+    calibrate = commands.add_parser(
+        "calibrate", parents=[common], help="the noise for a query and a budget"
+    )
     add_query_arguments(calibrate)
     calibrate.set_defaults(run=_calibrate, show=_show)
 
     verifying = commands.add_parser("verify", parents=[common], help="claimed and true privacy")
     add_query_arguments(verifying)
     verifying.add_argument(
-        "--samples", type=int, default=0, help="draws of a sampled audit (default: none)"
+        "--samples", type=int, default=0, help="draws of a sampled audit (default: no audit)"
     )
-    verifying.add_argument("--seed", type=int, default=0, help="seed of the audit")
-    verifying.add_argument("--confidence", type=float, default=0.999, help="of the audit")
+    _add_audit_arguments(verifying)
     verifying.set_defaults(run=_verify, show=explain)
+
+    auditing = commands.add_parser(
+        "audit",
+        parents=[common],
+        help="test a claim of privacy by sampling any release function",
+        description=(
+            "Samples a release function on two neighbouring values and certifies a lower bound of "
+            "its delta and epsilon. It can refute a claim; it cannot prove one."
+        ),
+    )
+    auditing.add_argument(
+        "key",
+        metavar="MODULE:FUNCTION",
+        help="a function (value, rng) that returns one output drawn with rng, "
+        "a numpy.random.Generator",
+    )
+    auditing.add_argument(
+        "--pair",
+        required=True,
+        metavar="FILE.npz",
+        help=f"the values, arrays {' and '.join(PAIR_NAMES)} of numpy.savez",
+    )
+    auditing.add_argument("--epsilon", type=float, required=True)
+    auditing.add_argument("--delta", type=float, default=0.0, help="claimed delta (default: 0)")
+    auditing.add_argument(
+        "--score",
+        choices=("logistic", "boosting"),
+        default="logistic",
+        help="classifier that tells the outputs apart (default: logistic, a linear one)",
+    )
+    auditing.add_argument(
+        "--samples", type=int, default=10_000, help="outputs for each value (default: 10000)"
+    )
+    _add_audit_arguments(auditing)
+    auditing.set_defaults(run=_audit, show=_show_audit)
     return parser
 
 

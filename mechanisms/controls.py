@@ -1,4 +1,4 @@
-"""Controls that every experiment runs: the value itself and an answer that ignores the data."""
+"""Controls for every experiment: the exact answer, and an answer that ignores the data."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class NonPrivate(AdditiveMechanism):
 
 
 class RandomAnswer(Mechanism):
-    """An answer drawn without looking at the data: (0, 0)-DP, and what utility that leaves.
+    """An answer drawn without looking at the data: (0, 0)-DP, the least utility of all.
 
-    Uniform on the query's element_range where there is one, otherwise N(0, s^2) per element.
+    Uniform on the query's element_range if it is stated, otherwise N(0, s^2) for each element.
     """
 
     key = "random-answer"
@@ -35,11 +35,11 @@ class RandomAnswer(Mechanism):
     guarantee = "pure"
 
     @classmethod
-    def _calibrated(cls, query, budget, calibration, settings):
+    def build(cls, query, budget, calibration, settings):
         return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 
     def profile(self):
-        """Two data sets give one distribution: delta is 0 at every epsilon."""
+        """Any two data sets give the same distribution: delta is 0 at every epsilon."""
         return GaussianProfile(mu=0.0)
 
     def release(self, value, rng):

@@ -1,8 +1,8 @@
 """DAWA: a private partition into similar cells, then a hierarchy over its buckets.
 
-Stage 1 spends epsilon_1 = ratio epsilon on the partition, stage 2 the rest on the buckets' totals,
-which are spread evenly over their cells. A matrix is read along a Hilbert curve through the
-smallest square of side 2^k that holds it; cells of the square outside the matrix are left out.
+Stage 1 spends epsilon_1 = ratio epsilon on the partition. Stage 2 spends the rest on the totals of
+the buckets, which are spread evenly over their cells. The cells of a matrix are taken in the order
+of a Hilbert curve through the smallest square of side 2^k that holds the matrix.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from mechanisms.contract.mechanism import Mechanism
 from mechanisms.contract.option import Option
 from mechanisms.contract.query import Unsupported
-from mechanisms.hb import check_histogram
+from mechanisms.contract.requirements import require_histogram
 from mechanisms.strategies.greedy_h import noisy_totals
 from mechanisms.strategies.partition import dyadic_partition, published_partition
 
@@ -25,7 +25,7 @@ def _is_share(value) -> bool:
 
 
 class TwoStage(Mechanism):
-    """Partition, then measure: what the variants of DAWA share."""
+    """The two stages that all variants of DAWA share: partition, then measure."""
 
     options = {
         "ratio": Option(
@@ -34,10 +34,10 @@ class TwoStage(Mechanism):
     }
 
     @classmethod
-    def _calibrated(cls, query, budget, calibration, settings):
-        check_histogram(query)
+    def build(cls, query, budget, calibration, settings):
+        require_histogram(query)
         if calibration == "exact":
-            raise Unsupported(f"{cls.key} has no exact profile, so no exact calibration")
+            raise Unsupported("has no exact profile, hence no exact calibration")
         return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 
     def release(self, value, rng):
@@ -70,15 +70,15 @@ class TwoStage(Mechanism):
     @staticmethod
     @abstractmethod
     def _partition(cells, l1_sensitivity, epsilon, charge, rng, trials) -> np.ndarray:
-        """Where buckets start, boolean (trials, n)."""
+        """True where a bucket starts, boolean (trials, n)."""
 
 
 class Dawa(TwoStage):
-    """DAWA with a partition that keeps its budget: aligned intervals, every cost with noise.
+    """DAWA with a private partition: aligned intervals, and noise on every cost.
 
     Pure epsilon-DP under the adjacency of the query's l1 sensitivity: `dyadic_partition` proves
-    stage 1, the Laplace mechanism stage 2, and the two compose. Biased by the spreading, and not
-    additive: what it adds depends on the data.
+    stage 1, the Laplace mechanism covers stage 2, and the two compose. Spreading the totals makes
+    the answer biased, and its error depends on the data: the mechanism is not additive.
     """
 
     key = "dawa"
@@ -91,10 +91,10 @@ class Dawa(TwoStage):
 
 
 class DawaPublished(TwoStage):
-    """DAWA with the partition as published, which leaves single cells without noise.
+    """DAWA with the published partition, which adds no noise to the cost of single cells.
 
-    Claims pure epsilon-DP and breaks it: at n = 4 and epsilon 1 for each stage, samples put the
-    true epsilon above 2.5 with 99.9% confidence. Differs from `dawa` in stage 1 alone.
+    It claims pure epsilon-DP, and the claim is false: at n = 4 and epsilon 1 for each stage,
+    samples put the true epsilon above 2.5 with 99.9% confidence. Only stage 1 differs from `dawa`.
     """
 
     key = "dawa-published"

@@ -28,7 +28,7 @@ class ClassicGaussian(AdditiveMechanism):
     @classmethod
     def limit(cls, query, budget):
         if budget.epsilon >= 1:
-            return f"the theorem is proved for epsilon < 1 only, used at {budget.epsilon:g}"
+            return f"the theorem is proved for epsilon < 1 only; epsilon is {budget.epsilon:g}"
         return None
 
     @classmethod
@@ -57,9 +57,9 @@ class AnalyticGaussian(AdditiveMechanism):
 class PerElementGaussian(AdditiveMechanism):
     """The classic Gaussian on each of the M elements with (epsilon / M, delta / M).
 
-    Basic composition over the elements, as mgm2021 applies it (Section 8.2). One element is
-    taken to change by at most linf_sensitivity where the query states it, otherwise by
-    l2_sensitivity. Expected loss M^3 linf^2 2 ln(1.25 M / delta) / epsilon^2.
+    Basic composition over the elements, as in mgm2021 (Section 8.2). One element changes by at
+    most linf_sensitivity if the query states it, otherwise by at most l2_sensitivity.
+    Expected loss M^3 linf^2 2 ln(1.25 M / delta) / epsilon^2.
     """
 
     key = "gaussian-per-element"
@@ -71,7 +71,7 @@ class PerElementGaussian(AdditiveMechanism):
     @classmethod
     def limit(cls, query, budget):
         if budget.epsilon / query.size >= 1:
-            return f"the theorem is proved for epsilon / M < 1 only, used at {budget.epsilon:g}"
+            return f"the theorem is proved for epsilon / M < 1 only; epsilon is {budget.epsilon:g}"
         return None
 
     @classmethod

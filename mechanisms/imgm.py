@@ -15,8 +15,8 @@ from mechanisms.profiles.gaussian_profile import mu_for
 class IMGM(AdditiveMechanism):
     """(s sqrt(T) / B) N with B the root of g(B) = delta (imgm2022 Theorems 2 to 4, Algorithm 1).
 
-    B is the mu of the analytic Gaussian mechanism, so at T = 1 both draw from one distribution.
-    The claim covers T releases together.
+    B is the mu of the analytic Gaussian mechanism: at T = 1 the two mechanisms are the same. The
+    claim covers T releases together.
     """
 
     key = "imgm"

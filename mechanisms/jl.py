@@ -1,4 +1,4 @@
-"""The Johnson-Lindenstrauss transform: random combinations of the records, released as they are."""
+"""The Johnson-Lindenstrauss transform: releases random combinations of the records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mechanisms.profiles.chi_square_profile import RaisedVarianceProfile, Swappe
 from mechanisms.profiles.profile import PrivacyProfile
 
 GRAM_ROWS = 100
-# A relative excess that is more than rounding, of an eigenvalue below 0 or of a record's norm.
+# Relative size of rounding errors, in eigenvalues below 0 and in norms of records.
 _ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
 
 
@@ -30,30 +30,30 @@ def _is_count_or_none(value) -> bool:
 class JohnsonLindenstrauss(Mechanism):
     """r independent draws of N(0, A + w^2 I), where A = sum x x^T over the records x, ||x|| <= B.
 
-    That is what r Gaussian combinations of the records look like once the singular values s of the
-    data matrix are lifted to sqrt(s^2 + w^2). What is released depends on the query's structure:
+    These are r Gaussian combinations of the records after lifting the singular values s of the data
+    matrix to sqrt(s^2 + w^2). The release depends on the query's structure:
 
     - "gram", the value is A (d, d): (1/r) Y^T Y - w^2 I with the draws as the rows of Y (r, d). It
-      is unbiased, its error in direction e is (e^T A e + w^2) sqrt(2 / r), and where r >= d it is
-      drawn as a Wishart matrix (Bartlett 1933), in O(d^3) whatever r is.
+      is unbiased, and its standard error in direction e is (e^T A e + w^2) sqrt(2 / r). For r >= d
+      it is drawn as a Wishart matrix (Bartlett 1933), in O(d^3) whatever r is.
     - "records", the value is X (m, n) with one record per column: Y (m, n), whose columns are the
-      draws over sqrt(r), with r = n, so that the answer has the query's shape. It estimates no
-      record: E Y = 0 and E Y Y^T = X X^T + w^2 I, of which a user subtracts w^2 I.
+      draws over sqrt(r), with r = n, so that the answer has the query's shape. It does not estimate
+      single records: E Y = 0 and E Y Y^T = X X^T + w^2 I, from which a user subtracts w^2 I.
 
     Calibration: Algorithm 3 of Blocki, Blum, Datta and Sheffet (FOCS 2012) for a covariance,
-    w = 16 B' sqrt(r ln(2 / delta)) / epsilon ln(16 r / delta), quoted from memory: the profile does
-    not rest on it. Our readings: a row changes there by a vector of norm at most 1, so B' = B for
-    adjacency "add-remove" (an absent record is a zero column) and B' = 2 B for "replace"; the
-    subtraction of the mean is left out; and the transform of a general matrix (Upadhyay 2014,
-    Circulant matrices and differential privacy, with which mvg2018 compares) is calibrated in the
-    same way.
+    w = 16 B' sqrt(r ln(2 / delta)) / epsilon ln(16 r / delta). The formula was not checked against
+    the paper; the profile does not depend on it. Choices made here: a row changes there by a vector
+    of norm at most 1, so B' = B for adjacency "add-remove" (an absent record is a zero column) and
+    B' = 2 B for "replace"; the mean is not subtracted; and the transform of a general matrix
+    (Upadhyay 2014, Circulant matrices and differential privacy, a baseline of mvg2018) has the same
+    calibration.
 
-    The profile is exact (mechanisms/profiles/chi_square_profile.py); at the exact calibration w is the least
-    that meets the budget. The variance that `verify` finds wasted is w^2, that of the noise w z
-    which lifting adds to every Gaussian combination.
+    The profile is exact (mechanisms/profiles/chi_square_profile.py); the exact calibration has the
+    least w that meets the budget. The wasted variance in `verify` is that of w^2, the variance of
+    the noise w z that lifting adds to every Gaussian combination.
 
     Args:
-        w: Standard deviation that is added to the records' combinations in every direction, > 0.
+        w: Standard deviation added to the combinations of the records in every direction, > 0.
         rows: r.
     """
 
@@ -67,7 +67,7 @@ class JohnsonLindenstrauss(Mechanism):
             None,
             f"an integer >= 1, or null: {GRAM_ROWS} for a gram matrix, n for n records",
             _is_count_or_none,
-            "r, the number of Gaussian combinations; n records take no other number than n",
+            "r, the number of Gaussian combinations; for n records it must be n",
         )
     }
 
@@ -75,12 +75,16 @@ class JohnsonLindenstrauss(Mechanism):
     rows: int
 
     @classmethod
-    def _calibrated(cls, query, budget, calibration, settings):
+    def build(cls, query, budget, calibration, settings):
         require_delta(budget)
         if query.structure is None:
-            raise Unsupported("needs structure and record_bound: how records make up the answer")
+            raise Unsupported(
+                "needs structure and record_bound, which say how records make up the answer"
+            )
         if query.adjacency == "local":
-            raise Unsupported("protects one record among others, adjacency add-remove or replace")
+            raise Unsupported(
+                "needs adjacency add-remove or replace: it protects one record among others"
+            )
         rows = settings["rows"]
         if query.structure == "records":
             columns = query.shape[1]
@@ -107,7 +111,7 @@ class JohnsonLindenstrauss(Mechanism):
         return {"w": self.w, "rows": self.rows}
 
     def profile(self) -> PrivacyProfile:
-        """Exact for add-remove, and for replace: see mechanisms/profiles/chi_square_profile.py."""
+        """Exact under both adjacencies, see `mechanisms.profiles.chi_square_profile`."""
         replaced = self.query.adjacency == "replace" and self.query.shape[0] > 1
         family = SwappedVariancesProfile if replaced else RaisedVarianceProfile
         return family(rows=self.rows, ratio=self.query.record_bound / self.w)
@@ -125,7 +129,10 @@ class JohnsonLindenstrauss(Mechanism):
     def _combinations(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         bound, largest = self.query.record_bound, float(np.linalg.norm(records, axis=0).max())
         if largest > bound * (1 + _ROUNDING[records.dtype]):
-            raise ValueError(f"a record has norm {largest:g}, record_bound is {bound:g}: clip it")
+            raise ValueError(
+                f"every record must have norm at most record_bound = {bound:g}, got {largest:g}; "
+                "clip the records"
+            )
         # (X X^T + w^2 I)^(1/2) = w I + U (sqrt(s^2 + w^2) - w) U^T for X = U s V^T.
         directions, singular, _ = np.linalg.svd(records.astype(float), full_matrices=False)
         lift = singular**2 / (np.hypot(singular, self.w) + self.w)
@@ -153,10 +160,10 @@ def _spectrum(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     gap = np.abs(gram - gram.T).max()
     tolerance = _ROUNDING[gram.dtype]
     if gap > tolerance * np.abs(gram).max():
-        raise ValueError(f"a gram matrix must be symmetric, but two entries differ by {gap:g}")
+        raise ValueError(f"a gram matrix must be symmetric, got two entries that differ by {gap:g}")
     values, vectors = np.linalg.eigh(gram.astype(float))
     if values[0] < -tolerance * np.abs(values).max():
         raise ValueError(
-            f"a gram matrix must be positive semi-definite, but has the eigenvalue {values[0]:g}"
+            f"a gram matrix must be positive semi-definite, got the eigenvalue {values[0]:g}"
         )
     return np.maximum(values, 0.0), vectors

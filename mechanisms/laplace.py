@@ -8,7 +8,7 @@ from mechanisms.noise.laplace_noise import IndependentLaplace
 
 
 class Laplace(AdditiveMechanism):
-    """b = l1_sensitivity / epsilon: pure epsilon-DP, whatever delta is allowed."""
+    """b = l1_sensitivity / epsilon: pure epsilon-DP, whatever delta the budget has."""
 
     key = "laplace"
     title = "Laplace"
@@ -21,7 +21,6 @@ class Laplace(AdditiveMechanism):
         if query.l1_sensitivity is None:
             bound = query.size**0.5 * query.l2_sensitivity
             raise Unsupported(
-                "needs l1_sensitivity; sqrt(M) l2_sensitivity is always a valid one, here "
-                f"{bound:g}"
+                f"needs l1_sensitivity; sqrt(M) l2_sensitivity = {bound:g} is always valid"
             )
         return IndependentLaplace(shape=query.shape, scale=query.l1_sensitivity / budget.epsilon)

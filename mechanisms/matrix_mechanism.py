@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
-
-import numpy as np
+from functools import lru_cache
 
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.query import Budget, Query
 from mechanisms.contract.requirements import require_delta
 from mechanisms.gaussian import ClassicGaussian, classic_multiplier
-from mechanisms.noise.distribution import Noise
 from mechanisms.noise.gaussian_noise import IndependentGaussian
-from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.noise.strategy_gaussian import StrategyGaussian, strategy_sensitivity
 from mechanisms.strategies.optimal_strategy import (
     Strategy,
     optimal_strategy,
@@ -26,138 +21,6 @@ from mechanisms.strategies.optimal_strategy import (
 from mechanisms.strategies.workload import Identity, Workload
 from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, workload_factors
 
-# sqrt(2) l2 and l1 that are computed apart differ by rounding.
-_SLACK = 1 + 1e-12
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StrategyNoise(Noise):
-    """A^+ b with b i.i.d. N(0, sigma^2): covariance sigma^2 X^-1, X the product of the grams.
-
-    Args:
-        shape: Axes of the answer; its cells are flattened in C order.
-        sigma: Standard deviation of each measurement's noise.
-        strategies: Factors of the Kronecker product A = A_1 x ... x A_d, whose sizes multiply to
-            the number of cells. Nothing larger than one factor is formed.
-    """
-
-    shape: tuple[int, ...]
-    sigma: float
-    strategies: tuple[Strategy, ...]
-
-    def sample(self, rng, trials, dtype=np.float64):
-        # standard_normal refuses every dtype but these two, with an error of its own.
-        if np.dtype(dtype) not in (np.float32, np.float64):
-            raise TypeError(f"noise is drawn as float32 or float64, got dtype {np.dtype(dtype)}")
-        sizes = [len(strategy.gram) for strategy in self.strategies]
-        draws = rng.standard_normal((trials, *sizes), dtype)
-        for strategy in self.strategies:
-            values, vectors = strategy.spectrum
-            root = (vectors / np.sqrt(values)).astype(dtype)
-            # The first axis of cells is consumed and comes back last: d turns restore the order.
-            draws = np.tensordot(draws, root, axes=(1, 1))
-        draws *= draws.dtype.type(self.sigma)
-        return draws.reshape(trials, *self.shape)
-
-    def loss(self):
-        # L is a sum of sigma^2 / lambda times independent chi-squared variables.
-        powers = ((k, self._product(lambda x, k=k: np.sum(x**-k))) for k in (1.0, 2.0, 3.0, 4.0))
-        return LossMoments(
-            tuple(2 ** (k - 1) * math.gamma(k) * self.sigma ** (2 * k) * s for k, s in powers)
-        )
-
-    def scaled(self, factor):
-        return replace(self, sigma=self.sigma * factor)
-
-    def parameters(self):
-        """sigma, and the least and largest standard deviation along any direction of x."""
-        return {
-            "sigma": self.sigma,
-            "sigma_min": self.sigma / math.sqrt(self._product(np.max)),
-            "sigma_max": self.sigma / math.sqrt(self._product(np.min)),
-        }
-
-    def profile(self, query):
-        return GaussianProfile(mu=strategy_sensitivity(query, self.strategies) / self.sigma)
-
-    def slack(self, query):
-        return strategy_slack(query)
-
-    def workload_variance(self, factors):
-        """sigma^2 tr(V X^-1), where there is one factor of V for each of X."""
-        sizes = [len(strategy.gram) for strategy in self.strategies]
-        if [factor.cells for factor in factors] != sizes:
-            return None
-        traces = []
-        for factor, strategy in zip(factors, self.strategies, strict=True):
-            values, vectors = strategy.spectrum
-            traces.append(np.sum(np.vecdot(vectors, factor.gram() @ vectors, axis=0) / values))
-        return self.sigma**2 * float(np.prod(traces))
-
-    def _product(self, of) -> float:
-        return math.prod(float(of(strategy.spectrum[0])) for strategy in self.strategies)
-
-
-def strategy_sensitivity(query: Query, strategies: tuple[Strategy, ...]) -> float:
-    """sup ||A D||_2 over the neighbours of a histogram, for A with unit columns, X = A^T A.
-
-    What the query states decides which D are meant:
-
-    - l1_sensitivity <= l2_sensitivity: all that one person adds or removes may fall in one cell,
-      ||D||_1 <= l1. The supremum is l1 times the largest column norm, l1.
-    - adjacency "replace" and l1_sensitivity = sqrt(2) l2_sensitivity: a record moves from cell j
-      to cell i, D = (l1 / 2) (e_i - e_j), or several do with l1 / 2 in all. The supremum is
-      (l1 / 2) max sqrt(X_ii + X_jj - 2 X_ij) = (l1 / 2) sqrt(2 - 2 min X_ij).
-    - Otherwise the whole ball ||D||_2 <= `Query.reach`, times the root of the largest eigenvalue of
-      X. What cuts the ball is not used, so that this may be more than is needed: `strategy_slack`.
-    """
-    if _one_cell(query):
-        return query.l1_sensitivity
-    if _one_move(query):
-        return query.l1_sensitivity / 2 * math.sqrt(2 - 2 * _least_entry(strategies))
-    return query.reach * math.sqrt(math.prod(float(s.spectrum[0][-1]) for s in strategies))
-
-
-def strategy_slack(query: Query) -> str | None:
-    """Why `strategy_sensitivity` may be more than neighbours need, or None where it is not."""
-    l1, l2, linf = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
-    if _one_cell(query):
-        cut = linf is not None and linf * _SLACK < l1
-    elif _one_move(query):
-        cut = False
-    else:
-        box = linf is not None and linf * _SLACK < l2
-        diamond = l1 is not None and l1 * _SLACK < l2 * math.sqrt(query.size)
-        cut = box or diamond or query.structure is not None
-    if cut:
-        return "what cuts the l2 ball is not used for the measurements of a strategy"
-    return None
-
-
-def _one_cell(query: Query) -> bool:
-    return query.l1_sensitivity is not None and (
-        query.l1_sensitivity <= query.l2_sensitivity * _SLACK
-    )
-
-
-def _one_move(query: Query) -> bool:
-    l1, l2, linf = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
-    if l1 is None or query.adjacency != "replace" or query.size == 1:
-        return False
-    # Digits that somebody typed are meant.
-    moves = math.isclose(l1, math.sqrt(2) * l2, rel_tol=1e-4)
-    return moves and (linf is None or linf * _SLACK >= l1 / 2)
-
-
-def _least_entry(strategies: tuple[Strategy, ...]) -> float:
-    """The least entry of a Kronecker product, from the extreme entries of its factors."""
-
-    def combined(low_high, strategy):
-        products = np.outer(low_high, (strategy.gram.min(), strategy.gram.max()))
-        return float(products.min()), float(products.max())
-
-    return reduce(combined, strategies, (1.0, 1.0))[0]
-
 
 class MatrixMechanism(AdditiveMechanism):
     """An estimate of a histogram x whose answers to a workload W have the least total variance.
@@ -165,16 +28,17 @@ class MatrixMechanism(AdditiveMechanism):
     The strategy A minimises tr(W^T W (A^T A)^-1) among those with unit columns; A x + b is
     measured with i.i.d. Gaussian b of sigma = ||A||_sensitivity sqrt(2 ln(1.25 / delta)) / epsilon
     and x + A^+ b is released: W times it is unbiased with the least total variance of any
-    such mechanism. Which neighbours the sensitivity covers: see `strategy_sensitivity`.
+    such mechanism. `strategy_sensitivity` says which neighbours the sensitivity covers.
 
-    The constant 1.25 is the classic Gaussian's (Dwork and Roth 2014). ln(2 / delta) is in use for
-    the matrix mechanism as well, and which of the two Li et al. 2015 state could not be confirmed;
-    a 2 would make sigma larger by 1.7% at delta = 1e-6. The exact calibration depends on neither.
+    The constant 1.25 is the classic Gaussian's (Dwork and Roth 2014). The literature also uses
+    ln(2 / delta) for the matrix mechanism, and which of the two Li et al. 2015 state was not
+    checked; a 2 would increase sigma by 1.7% at delta = 1e-6. The exact calibration depends on
+    neither.
 
-    A named workload stands for itself along every axis of the histogram: "prefix" on a matrix
-    asks for all rectangles from the corner. The default is the identity, for which A = I and the
-    noise is i.i.d.: what every other mechanism's expected loss is measured in. Any other workload
-    trades a larger E||n||^2 for a smaller error of W x; compare `expected_workload_error` there.
+    A named workload applies along every axis of the histogram: "prefix" on a matrix asks for all
+    rectangles from the corner. The default is the identity, for which A = I and the noise is
+    i.i.d., so that its expected loss compares with that of every other mechanism. Any other
+    workload has a larger E||n||^2 and a smaller error of W x: compare `expected_workload_error`.
     """
 
     key = "matrix-mechanism"
@@ -199,7 +63,7 @@ class MatrixMechanism(AdditiveMechanism):
             return IndependentGaussian(shape=query.shape, sigma=sigma)
         strategies = tuple(cls.strategy(factor) for factor in factors)
         sigma = strategy_sensitivity(query, strategies) * multiplier
-        return StrategyNoise(shape=query.shape, sigma=sigma, strategies=strategies)
+        return StrategyGaussian(shape=query.shape, sigma=sigma, strategies=strategies)
 
     @staticmethod
     def strategy(workload: Workload) -> Strategy:
@@ -218,7 +82,7 @@ class MatrixMechanism(AdditiveMechanism):
 
 
 class MatrixMechanismCVXPY(MatrixMechanism):
-    """The matrix mechanism with its strategy found by a general convex solver: an oracle."""
+    """The matrix mechanism with a general convex solver: an oracle for `matrix-mechanism`."""
 
     key = "matrix-mechanism-cvxpy"
     title = "Matrix mechanism (CVXPY)"
@@ -230,7 +94,7 @@ class MatrixMechanismCVXPY(MatrixMechanism):
         return _sdp_strategy(workload)
 
 
-# One calibration per epsilon, delta and calibration shares one optimisation.
+# All budgets and both calibrations of one workload share one optimisation.
 @lru_cache(maxsize=8)
 def _optimal_strategy(workload: Workload) -> Strategy:
     return optimal_strategy(workload.gram())

@@ -34,8 +34,8 @@ def direction_weights(name: str, workload, directions, size: int) -> np.ndarray:
     """P_i = sum_j (W W_U)_{ji}^2 (mgm2021, before eq. 23), ones where there is no workload.
 
     Raises:
-        ValueError: The workload has not `size` columns, or does not see some direction at all
-            (P_i = 0, so that the optimal noise along it is infinite).
+        ValueError: The workload does not have `size` columns, or it ignores a direction (P_i = 0,
+            so that the optimal noise along it is infinite).
     """
     if workload is None:
         return np.ones(size)
@@ -46,7 +46,9 @@ def direction_weights(name: str, workload, directions, size: int) -> np.ndarray:
     squares = np.sum(seen**2, axis=0)
     if not squares.all():
         blind = int(np.flatnonzero(squares == 0)[0])
-        raise ValueError(f"option {name} ignores direction {blind}: its optimal noise is infinite")
+        raise ValueError(
+            f"option {name} must not ignore direction {blind}, whose optimal noise is infinite"
+        )
     return squares
 
 
@@ -92,7 +94,7 @@ class MGM(AdditiveMechanism):
         columns = orthonormal("column_directions", column_directions, n)
         row_squares = direction_weights("workload", workload, rows, m)
         column_squares = direction_weights("column_workload", column_workload, columns, n)
-        # Only the product of the two bounds matters: it is B.
+        # Only the product of the two bounds matters; it must be B.
         bound = frobenius_bound(query, budget)
         return MatrixGaussian(
             row_std=np.sqrt(optimal_variances(row_squares, bound)),

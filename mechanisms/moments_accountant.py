@@ -1,4 +1,4 @@
-"""Gaussian noise by the accountant of DP-SGD."""
+"""Gaussian noise calibrated by the accountant of DP-SGD."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from mechanisms.noise.gaussian_noise import IndependentGaussian
 
 
 class MomentsAccountant(AdditiveMechanism):
-    """The least sigma for which Renyi DP gives `steps` releases on Poisson samples the budget.
+    """The least sigma at which Renyi DP proves the budget for `steps` releases on Poisson samples.
 
     The moments accountant of Abadi et al. 2016 in its later form, the Renyi accountant of
-    dp_accounting with its orders. The claim covers all releases together; adjacency of samples is
-    that of one record added or removed. By default there is one release on all records.
+    dp_accounting with its default orders. The claim covers all releases together, under addition or
+    removal of one record. The default is one release on all records.
     """
 
     key = "moments-accountant"
@@ -36,11 +36,11 @@ class MomentsAccountant(AdditiveMechanism):
         try:
             multiplier = noise_multiplier(budget.epsilon, budget.delta, rate, steps)
         except ValueError as reason:
-            raise Unsupported(f"needs another budget: {reason}") from None
+            raise Unsupported(f"cannot meet this budget: {reason}") from None
         return IndependentGaussian(shape=query.shape, sigma=multiplier * query.l2_sensitivity)
 
     def profile(self):
-        """That of all releases, without sampling; what sampling gives is bounded by SampledRun."""
+        """The profile of all releases if every one uses all records, else None: see SampledRun."""
         if self.settings["rate"] < 1:
             return None
         return self.noise.profile(self.query).compose(self.settings["steps"])

@@ -57,7 +57,7 @@ class MVG(AdditiveMechanism):
         "zeta": choice(
             "published",
             "sqrt",
-            description="zeta(delta) as mvg2018 prints it, or its square root as mgm2021 has it",
+            description="zeta(delta) as printed in mvg2018, or its square root as in mgm2021",
         ),
         "mode": choice(
             "unimodal", "equimodal", description="Algorithm 1 (Psi = I) or 2 (Sigma = Psi)"
@@ -73,7 +73,7 @@ class MVG(AdditiveMechanism):
         if query.frobenius_bound is None:
             raise Unsupported("needs frobenius_bound = sup ||f(x)||_F (gamma in Theorem 3)")
         if mode == "equimodal" and m != n:
-            raise Unsupported(f"equi-modal noise needs a square query, got {query.shape}")
+            raise Unsupported(f"needs a square query for equi-modal noise, got shape {query.shape}")
         theta = np.full(m, 1 / m) if precision is None else np.asarray(precision, dtype=float)
         if theta.shape != (m,):
             raise ValueError(f"option precision must have {m} weights, got {theta.shape}")

@@ -15,23 +15,23 @@ from mechanisms.profiles.pure_profile import PureProfile
 
 
 class NotConverged(UserWarning):
-    """The chains of a sampler still differ where it stopped: its draw is not of the exact law."""
+    """The chains of a sampler still differ at its limit: the draw does not follow the exact law."""
 
 
 class Ppca(Mechanism):
     """k orthonormal components V of density ~ exp(eps tr(V^T A V) / (2 B^2)), released as V V^T.
 
     The paper's exp(n eps tr(V^T A V) / 2) for A = (1/n) sum x x^T of n records in the unit ball.
-    The release has the query's shape (d, d): the projector on the k components, which are its
-    eigenvectors of eigenvalue 1 (as a space; the density does not order them).
+    The release has the query's shape (d, d): the projector onto the space of the k components, its
+    eigenvectors of eigenvalue 1 (the density does not order them).
 
-    tr(V^T A V) changes by |V^T x|^2 in [0, B^2] where x is added and by |V^T x|^2 - |V^T y|^2 in
-    [-B^2, B^2] where x replaces y, so that the exponential mechanism is epsilon-DP. With the
+    tr(V^T A V) changes by |V^T x|^2 in [0, B^2] if x is added and by |V^T x|^2 - |V^T y|^2 in
+    [-B^2, B^2] if x replaces y, so that the exponential mechanism is epsilon-DP. With the
     normalising constant, an average of the same ratio, the loss is at most epsilon under replace,
     and at most epsilon / 2 under add-remove, where the change has one sign.
 
-    The guarantee is that of the exact density. Draws are the last states of Markov chains, see
-    `sample_bingham`; `release_with_diagnostics` tells how far they have converged.
+    The guarantee holds for the exact density. Draws are the last states of Markov chains, see
+    `sample_bingham`; `release_with_diagnostics` returns their convergence.
     """
 
     key = "ppca"
@@ -39,10 +39,12 @@ class Ppca(Mechanism):
     paper = "Chaudhuri et al. 2013"
     theorem = "Algorithm PPCA (exponential mechanism)"
     guarantee = "pure"
-    options = {"components": positive_integer(1, "components k <= d that are released together")}
+    options = {
+        "components": positive_integer(1, "k <= d, the components that are released together")
+    }
 
     @classmethod
-    def _calibrated(cls, query, budget, calibration, settings):
+    def build(cls, query, budget, calibration, settings):
         require_gram(query)
         if settings["components"] > query.shape[0]:
             raise ValueError(
@@ -50,22 +52,22 @@ class Ppca(Mechanism):
                 f"{settings['components']}"
             )
         if calibration == "exact":
-            raise Unsupported("has no exact profile, so no exact calibration")
+            raise Unsupported("has no exact profile, hence no exact calibration")
         return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 
     def profile(self):
-        """All that a pure guarantee says, at the largest loss under the query's adjacency."""
+        """The bound of a pure guarantee, at the largest loss under the query's adjacency."""
         share = 1.0 if self.query.adjacency == "replace" else 0.5
         return PureProfile(largest=share * self.budget.epsilon)
 
     def slack(self):
-        return "only its largest loss is bounded: the density's constant depends on the data"
+        return "its normaliser depends on the data, so that only the largest privacy loss is known"
 
     def release(self, value, rng):
         return self.releases(value, rng, 1)[0]
 
     def releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """Independent answers to one value, (trials, d, d), for one eigendecomposition.
+        """Independent answers to one value, (trials, d, d), from one eigendecomposition.
 
         Warns:
             NotConverged: The chains had not converged.
@@ -73,14 +75,15 @@ class Ppca(Mechanism):
         released, diagnostics = self._drawn(value, rng, trials)
         if diagnostics["r_hat"] >= CONVERGED:
             warnings.warn(
-                f"ppca: R-hat {diagnostics['r_hat']:.3g} after {diagnostics['sweeps']:.0f} sweeps",
+                f"ppca: the chains have not converged, R-hat {diagnostics['r_hat']:.3g} after "
+                f"{diagnostics['sweeps']:.0f} sweeps",
                 NotConverged,
                 stacklevel=2,
             )
         return released
 
     def release_with_diagnostics(self, value, rng):
-        """A release and its split R-hat (converged: below 1.01) and number of sweeps."""
+        """A release, its split R-hat (below 1.01: converged) and its number of sweeps."""
         released, diagnostics = self._drawn(value, rng, 1)
         return released[0], diagnostics
 

@@ -21,7 +21,7 @@ def log_psi(size: int, delta: float) -> float:
 class R1SMG(AdditiveMechanism):
     """n = v sqrt(sigma_*) z, v uniform on the sphere, z ~ N(0, 1), sigma_* = 2 s^2 / (eps psi).
 
-    A spherical noise whose radius is half-normal whatever M is.
+    Spherical noise whose radius is half-normal, whatever M is.
     """
 
     key = "r1smg"
@@ -34,7 +34,7 @@ class R1SMG(AdditiveMechanism):
     def limit(cls, query, budget):
         if budget.epsilon * query.size >= 1:
             return (
-                f"the theorem is claimed for epsilon < 1/M = {1 / query.size:.3g} only, used at "
+                f"the theorem is claimed for epsilon < 1/M = {1 / query.size:.3g} only; epsilon is "
                 f"{budget.epsilon:g}"
             )
         return None
@@ -43,7 +43,7 @@ class R1SMG(AdditiveMechanism):
     def noise_for(cls, query: Query, budget: Budget):
         require_delta(budget)
         if query.size <= 2:
-            raise Unsupported(f"needs M > 2 elements (Theorem 5), got M = {query.size}")
+            raise Unsupported(f"needs at least 3 elements (Theorem 5), got {query.size}")
         log_sigma_star = math.log(2 * query.l2_sensitivity**2 / budget.epsilon) - log_psi(
             query.size, budget.delta
         )

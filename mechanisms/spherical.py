@@ -1,4 +1,4 @@
-"""Spherical noise of the current literature: the l2 mechanism and the generalised gamma family."""
+"""Spherical noise: the l2 mechanism and the generalised gamma family."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class L2Mechanism(AdditiveMechanism):
 class SphericalGamma(AdditiveMechanism):
     """Density proportional to ||x||^(a - M) exp(-(||x|| / b)^p), exactly calibrated.
 
-    (a, p) minimise the expected loss at the budget, so the noise is never larger than that of
-    the l2 mechanism and of the Gaussian, two members of the family, both exactly calibrated.
+    (a, p) minimise the expected loss at the budget. The l2 mechanism and the Gaussian, exactly
+    calibrated, are members of the family, so that the noise is never larger than either's.
     """
 
     key = "spherical-gamma"

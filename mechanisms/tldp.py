@@ -1,92 +1,32 @@
 """TLDP (tldp2025): every component keeps its value with a small probability, else gets noise.
 
-Delta is the range of one component's values (Section 3.1): the query's linf_sensitivity, which is
-the width of its element_range. I is the number of components. p depends on the unit of the values,
-as the paper has it: the density of the noise at 0, which p is to make up for, has one.
+Delta is the range of one component (Section 3.1): the query's linf_sensitivity, which is the width
+of its element_range. I is the number of components. As in the paper, p depends on the unit of the
+values: p compensates for the density of the noise at 0, which has a unit.
 
-The noise of a component is that of a budget of epsilon for it alone, so that I components reveal I
-times as much; and a value that is kept is one that no other tensor gives. Kept values are rare: of
-784 with a range of 1, 0.18 (Laplace) and 6.8 (Gaussian) are expected at the epsilon at which they
-are most frequent, about 1/784 and half of that, and e^-777 at epsilon 1, where the weights, which
+The noise of each component spends the whole epsilon, so that I components reveal I times as much;
+and a kept value reveals itself, since no other tensor gives it. Kept values are rare. Of 784 with a
+range of 1, 0.18 (Laplace) and 6.8 (Gaussian) are expected at the epsilon at which they are most
+frequent, about 1/784 and half of that; at epsilon 1 e^-777 are expected, and the weights, which
 change p alone, change nothing that a run could show.
 
-At the exact calibration the noise is rescaled and p stays: possible where the budget's delta exceeds
-the probability that any value is kept, unsupported elsewhere.
+The exact calibration rescales the noise and leaves p as it is. It exists if the budget's delta
+exceeds the probability that any value is kept.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import reduce
 
 import numpy as np
 
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.option import shares
+from mechanisms.contract.public_information import MEAN_RECORD
 from mechanisms.contract.query import Budget, Query, Unsupported
-from mechanisms.noise.distribution import Noise
 from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.keep_or_noise import KeepOrNoise
 from mechanisms.noise.laplace_noise import IndependentLaplace
-from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.product_profiles import KeepOrNoiseProfile
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class KeepOrNoise(Noise):
-    """Zero with probability p_i on component i, else independent scalar noise.
-
-    Args:
-        noise: That of the components that are not kept, on the whole answer.
-        log_keep: log p_i, an array that broadcasts to the shape; in [-inf, 0].
-    """
-
-    noise: IndependentLaplace | IndependentGaussian
-    log_keep: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.noise.shape
-
-    def sample(self, rng, trials, dtype=np.float64):
-        draws = self.noise.sample(rng, trials, dtype)
-        # A standard exponential exceeds -log p with probability p, whether or not p underflows.
-        draws[rng.standard_exponential(draws.shape) > -self.log_keep] = 0
-        return draws
-
-    def loss(self):
-        squares = replace(self.noise, shape=(1,)).loss().raw()
-        noisy = np.broadcast_to(-np.expm1(self.log_keep), self.shape)
-        return LossMoments.of_sum(tuple(noisy * moment for moment in squares))
-
-    def workload_variance(self, factors):
-        variances = np.broadcast_to(-np.expm1(self.log_keep), self.shape)
-        variances = variances * replace(self.noise, shape=(1,)).loss().mean
-        # The noise of two components is independent: only the diagonal of W^T W counts.
-        asked = reduce(np.kron, (factor.gram().diagonal() for factor in factors))
-        return float(variances.ravel() @ asked)
-
-    def scaled(self, factor):
-        return replace(self, noise=self.noise.scaled(factor))
-
-    def parameters(self):
-        """The scale of the noise, and the log of the largest p_i."""
-        return self.noise.parameters() | {"log_p": float(self.log_keep.max())}
-
-    def profile(self, query):
-        noise = self.noise.profile(query)
-        if noise is None:
-            return None
-        log_keep = np.broadcast_to(self.log_keep, self.shape)
-        if not query.one_column:
-            return KeepOrNoiseProfile.of(noise=noise, log_keep=log_keep)
-        # The noise is the same on all columns: the worst is the one that is kept most often.
-        columns = np.unique(log_keep, axis=1).T
-        profiles = (KeepOrNoiseProfile.of(noise=noise, log_keep=column) for column in columns)
-        return max(profiles, key=lambda profile: profile.log_exposure)
-
-    def slack(self, query):
-        return self.noise.slack(query)
 
 
 def laplace_variant(query: Query, budget: Budget) -> tuple[IndependentLaplace, float]:
@@ -109,7 +49,7 @@ def gaussian_variant(query: Query, budget: Budget) -> tuple[IndependentGaussian,
 
 
 def component_range(query: Query) -> float:
-    """Delta; raises Unsupported where no component has a stated range."""
+    """Delta; raises Unsupported if the query states no range of a component."""
     if query.linf_sensitivity is None:
         raise Unsupported(
             "needs element_range or linf_sensitivity: Delta is the range of one component"
@@ -126,8 +66,8 @@ def weighted(query: Query, log_p: float, weights) -> np.ndarray:
     """log of (1 - w) p, to broadcast against the tensor; one weight for each of its leading axes.
 
     Raises:
-        ValueError: The weights have not the shape of the first two axes (of the one axis of a
-            vector).
+        ValueError: The weights do not have the shape of the first two axes (of a vector: of its
+            one axis).
     """
     axes = query.shape[:2]
     weights = np.full(axes, 0.5) if weights is None else np.asarray(weights, dtype=float)
@@ -147,7 +87,7 @@ WEIGHTS = {
 
 
 class TLDPLaplace(AdditiveMechanism):
-    """TLDP-L: Lap(0, Delta / epsilon) on the components that are not kept. Claims pure epsilon."""
+    """TLDP-L: Lap(0, Delta / epsilon) on the components that are not kept. Claims pure DP."""
 
     key = "tldp-l"
     title = "TLDP-L"
@@ -164,7 +104,7 @@ class TLDPLaplace(AdditiveMechanism):
 class TLDPGaussian(AdditiveMechanism):
     """TLDP-G: N(0, Delta^2 / (2 epsilon)) on the components that are not kept.
 
-    Claims pure epsilon, which no Gaussian noise gives.
+    Claims pure epsilon-DP, which no Gaussian noise provides.
     """
 
     key = "tldp-g"
@@ -188,6 +128,7 @@ class WeightedTLDPLaplace(AdditiveMechanism):
     theorem = "Theorem 3"
     guarantee = "local"
     options = WEIGHTS
+    public_information = {"weights": MEAN_RECORD}
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, weights):
@@ -204,6 +145,7 @@ class WeightedTLDPGaussian(AdditiveMechanism):
     theorem = "Theorem 3"
     guarantee = "local"
     options = WEIGHTS
+    public_information = {"weights": MEAN_RECORD}
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, weights):

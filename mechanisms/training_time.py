@@ -1,10 +1,11 @@
 """Two baselines of tldp2025 for model parameters, LLAGP and DPHSGD, as that paper describes them.
 
-It describes them in a few sentences (Sections 5.1.2 and 5.3) and gives no formula but an error in
-its Table 5; its references [27] and [28] are not used here. What it leaves open is decided below
-and said so: nothing here is a statement about the methods of those references. Both are Gaussian
-noise on the whole answer, by the analytic calibration, which holds at every epsilon: type III is
-run at delta = 1e-5 and at epsilons in the hundreds, where the classic one is not proved.
+The paper describes them in a few sentences (Sections 5.1.2 and 5.3); its only formula is an error
+in Table 5. Its references [27] and [28] are not used here, and nothing here is a statement about
+their methods: the docstrings say what was decided where the paper is silent. Both mechanisms add
+Gaussian noise to the whole answer, by the analytic calibration, which holds at every epsilon: the
+experiments of type III have delta = 1e-5 and epsilons in the hundreds, for which the classic
+calibration is not proved.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.option import Option, shares
+from mechanisms.contract.public_information import CLIPPING_SHARES, LAYER_SIZES
 from mechanisms.contract.query import Budget, Query, Unsupported
 from mechanisms.contract.requirements import require_delta
 from mechanisms.noise.gaussian_noise import IndependentGaussian
@@ -26,7 +28,7 @@ def layer_budgets(count: int, budget: Budget) -> list[Budget]:
     """Budgets of `count` layers from the input on; epsilons and deltas add up to the whole.
 
     epsilon_l is proportional to count - l, l = 0, 1, ...: the paper says "more privacy budget" near
-    the input and "less" near the output, and no numbers; every layer has the same share of delta.
+    the input and "less" near the output, without numbers. All layers have the same share of delta.
     """
     falling = np.arange(count, 0, -1, dtype=float)
     return [
@@ -44,7 +46,7 @@ def _are_sizes(value) -> bool:
 
 
 class LLAGP(AdditiveMechanism):
-    """Layer by layer Gaussian noise, each layer with a part of the budget that falls with depth.
+    """Gaussian noise layer by layer; the share of the budget of a layer falls with its depth.
 
     sigma_l = s_l / mu(epsilon_l, delta_l), s_l = min(s, w sqrt(I_l)) for a layer of I_l elements
     that move by at most w each. (epsilon, delta) follows by basic composition over the layers.
@@ -60,10 +62,11 @@ class LLAGP(AdditiveMechanism):
             None,
             "a list of integers >= 1, or null",
             _are_sizes,
-            "elements of every layer from the input on, of an answer of shape (1, M); null: the "
-            "answer is one layer",
+            "number of elements of every layer, from the input on, of an answer of shape (1, M); "
+            "null: the answer is one layer",
         ),
     }
+    public_information = {"layers": LAYER_SIZES}
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, layers):
@@ -92,9 +95,9 @@ class DPHSGD(AdditiveMechanism):
     Element i of an answer with elements in [a, b] is clipped to the middle (a + b) / 2 -+ t_i
     (b - a) / 2 and changes by at most t_i (b - a). sigma = s / mu(epsilon, delta), s the smaller of
     the query's l2 sensitivity and (b - a) ||t||_2. The paper: "compared with the Gaussian
-    mechanism, DPHSGD just adjusts the clipping threshold". It does not say how, but for the title
-    of its reference, which has a Hessian matrix in it. The guarantee covers thresholds that are
-    fixed without the private data; where they are computed from them it covers nothing.
+    mechanism, DPHSGD just adjusts the clipping threshold". It does not say how; only the title of
+    its reference mentions a Hessian matrix. The guarantee holds for thresholds that do not depend
+    on the private data, and for no others.
     """
 
     key = "dphsgd"
@@ -104,10 +107,11 @@ class DPHSGD(AdditiveMechanism):
     guarantee = "approximate"
     options = {
         "thresholds": shares(
-            "t, the part of its range that every element is clipped to, of the answer's shape; "
-            "null: all of it; must not depend on the private data"
+            "t, the share of its range that every element is clipped to, of the answer's shape; "
+            "null is 1 everywhere; must not depend on the private data"
         )
     }
+    public_information = {"thresholds": CLIPPING_SHARES}
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, thresholds):
@@ -118,7 +122,7 @@ class DPHSGD(AdditiveMechanism):
 
     @property
     def clipped_query(self) -> Query:
-        """The query behind the clipping, which the noise protects."""
+        """The query after clipping, which the noise protects."""
         return _clipped(self.query, self.settings["thresholds"])
 
     def release(self, value, rng):
@@ -139,7 +143,7 @@ class DPHSGD(AdditiveMechanism):
 def _clipped(query: Query, thresholds) -> Query:
     """The query after clipping; raises Unsupported without a range, ValueError for bad shapes."""
     if query.element_range is None:
-        raise Unsupported("needs element_range (a, b): elements are clipped to a part of it")
+        raise Unsupported("needs element_range (a, b): it clips elements to a part of it")
     if thresholds is None:
         return query
     parts = np.asarray(thresholds, dtype=float)

@@ -8,7 +8,14 @@ import pandas as pd
 
 from paper_figures.drawings import DrawingError
 from paper_figures.selections import LEVELS, ok_rows
-from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, in_order, look
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    dataset_title,
+    in_order,
+    look,
+)
 
 
 def spread_over_trials(rows: pd.DataFrame, experiment: str, metric: str) -> pd.DataFrame:
@@ -27,15 +34,15 @@ def spread_over_trials(rows: pd.DataFrame, experiment: str, metric: str) -> pd.D
 
 
 def draw_spread(spread: pd.DataFrame, score: str) -> plt.Figure:
-    """The panels; levels have no calibration of their own and are drawn on every one.
+    """One panel per data set and calibration; controls are lines across every panel.
 
     Args:
-        spread: Columns dataset, calibration, mechanism, epsilon; mean, in [0, 1], and its bar from min
-            to max.
+        spread: Columns dataset, calibration, mechanism, epsilon, mean in [0, 1], and the ends min
+            and max of its error bar, which is drawn within [0, 1].
         score: What the means are of; the data set's name follows.
     """
     datasets = sorted(spread["dataset"].unique())
-    calibrations = [f for f in CALIBRATION_LINES if f in set(spread["calibration"])]
+    calibrations = [c for c in CALIBRATION_LINES if c in set(spread["calibration"])]
     figure, axes = plt.subplots(
         len(datasets),
         len(calibrations),
@@ -48,7 +55,7 @@ def draw_spread(spread: pd.DataFrame, score: str) -> plt.Figure:
         _panel(axis, spread[spread["dataset"] == datasets[i]], calibrations[j])
         axis.set(ylim=(0, 1))
         if j == 0:
-            axis.set_ylabel(f"{score} {datasets[i]}")
+            axis.set_ylabel(f"{score} {dataset_title(datasets[i])}")
         if i == 0:
             axis.set_title(CALIBRATION_TITLES[calibrations[j]])
         if i == len(datasets) - 1:
@@ -79,7 +86,10 @@ def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
             line["epsilon"],
             line["mean"],
             # The mean of equal numbers may differ from them by rounding.
-            yerr=[(line["mean"] - line["min"]).clip(0), (line["max"] - line["mean"]).clip(0)],
+            yerr=[
+                (line["mean"] - line["min"].clip(lower=0)).clip(lower=0),
+                (line["max"].clip(upper=1) - line["mean"]).clip(lower=0),
+            ],
             color=style.colour,
             marker=style.marker,
             linewidth=1,
@@ -89,11 +99,14 @@ def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
 
 
 def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
-    """What a mechanism's claims as published amount to, one data set after the other, or ""."""
+    """The true epsilon of a mechanism's claims as published, by data set; "" where unknown."""
     own = spread[(spread["mechanism"] == mechanism) & (spread["calibration"] == "published")]
     own = own.dropna(subset="true_epsilon_upper")
     return "; ".join(
-        f"{dataset}: "
-        + ", ".join(f"{e:g} is {t:.3g}" for e, t in zip(g["epsilon"], g.iloc[:, -1], strict=True))
-        for dataset, g in own.groupby("dataset")
+        f"{dataset_title(dataset)}: "
+        + ", ".join(
+            f"{true:.3g} for {claimed:g}"
+            for claimed, true in zip(part["epsilon"], part["true_epsilon_upper"], strict=True)
+        )
+        for dataset, part in own.groupby("dataset")
     )

@@ -1,4 +1,4 @@
-"""The query that four papers share: a tensor with elements in a range, which may become any other."""
+"""The query that four papers share: a tensor with elements in a range that may become any other."""
 
 from __future__ import annotations
 

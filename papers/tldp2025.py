@@ -1,4 +1,4 @@
-"""tldp2025: its query, its budget and the expected errors that it states (Table 5)."""
+"""tldp2025 (Yuan et al., arXiv:2502.18227): its query, its budget and its stated numbers."""
 
 from __future__ import annotations
 
@@ -8,22 +8,50 @@ from mechanisms import Budget, get_mechanism
 from papers.box_query import box_query
 from papers.paper_setting import PaperSetting
 
+# Ranges of one element. Pixels are scaled to [0, 1] here, to (-1, 1) in eq. (17): the noise
+# relative to the range is the same for both. Features end in tanh (eq. 18).
+PIXELS = (0.0, 1.0)
+FEATURES = (-1.0, 1.0)
+# Delta, the range of one element, as Tables 2 to 4 state it: the number of grey values of a pixel,
+# for features and parameters too. Table 4 has another one for IMDB.
+STATED_DELTA = 256
+STATED_DELTA_IMDB = 400_001
+# C, the clip value of Table 4: parameters lie in [-C, C].
+CLIP = 1.0
+# Training and test records of DarkNet in Table 4; the published file has 141,530 flows.
+DARKNET_RECORDS = (113_184, 28_297)
+
 SETTINGS = (
     PaperSetting(
         name="tldp2025-mnist",
         where="Section 6, type I, MNIST",
-        query=box_query((28, 28), 0.0, 1.0),
+        query=box_query((28, 28), *PIXELS),
         budget=Budget(epsilon=1.0),
         choice="one value of epsilon out of the figure's grid",
     ),
 )
 
 
-def stated_errors(shape: tuple[int, int], epsilon: float, width: float) -> dict[str, float]:
-    """E||Z||_2 of the noise on one I_1 x I_2 tensor as Table 5 has it, by mechanism.
+def gaussian_variance(count: int, epsilon: float, width: float) -> float:
+    """sigma_1^2 = I Delta^2 / (2 epsilon) of the paper's Gaussian mechanism (eq. 7), without delta.
 
-    width: Delta. p is that of TLDP's own calibration. The paper drops delta from the entries of
-    MVG and IDN.
+    Args:
+        count: I, the number of elements.
+        epsilon: Of the whole tensor.
+        width: Delta, the range of one element.
+    """
+    return count * width**2 / (2 * epsilon)
+
+
+def stated_errors(shape: tuple[int, int], epsilon: float, width: float) -> dict[str, float]:
+    """E||Z||_2 of the noise on one I_1 x I_2 tensor as Table 5 states it, by mechanism.
+
+    The entries of MVG and IDN have no delta: the paper drops it.
+
+    Args:
+        shape: (I_1, I_2).
+        epsilon: Of the whole tensor.
+        width: Delta. p is that of TLDP's published calibration.
     """
     count = math.prod(shape)
     root = math.sqrt(count)

@@ -1,0 +1,5 @@
+"""Federated training with released uploads: horizontal, vertical, and averaging of parameters.
+
+The studies of federated learning in experiments import it. It imports learning's networks, records,
+training and releases, papers, mechanisms, and the contract of studies (experiments.contract).
+"""

@@ -19,16 +19,17 @@ from learning.training.trial import Seeds
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How to train.
+class HorizontalPlan:
+    """How participants train and upload.
 
     Args:
-        participants: Each has as many records as the others; fewer than that many are left over.
+        participants: They share the records equally; the remainder, fewer than their number, is not
+            used.
         rounds: Uploads of every participant.
         local_epochs: Passes over a participant's sample between two uploads.
         batch: Records per local step; the last step of a pass may have fewer.
-        learning_rate: Of plain gradient descent, local and on the server.
-        clip: C, the largest element of an upload; None for uploads as they are.
+        learning_rate: Of plain gradient descent, by the participants and by the server.
+        clip: C > 0, the largest element of an upload; None: uploads are not clipped.
         rate: Probability in (0, 1] with which a record takes part in a round.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
@@ -50,7 +51,7 @@ class Plan:
 def train(
     network: Network,
     data: Split,
-    plan: Plan,
+    plan: HorizontalPlan,
     release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
     seeds: Seeds,
     *,
@@ -59,22 +60,22 @@ def train(
 ) -> list[Round]:
     """Train in rounds, and test after each.
 
-    A participant goes from the server's parameters through its local epochs by gradient descent.
-    Its upload is the sum over local epochs of the epoch's gradient, f(X) = sum_i g_i(X) (eq. 29);
-    g_i is taken to be the mean of the gradients that epoch's steps used, so that the upload is the
-    change of the parameters over -(learning_rate S), S the steps of an epoch. Every element is
-    clipped to [-C, C], and the release is what the server sees; it moves by -(learning_rate S)
-    times the mean of the releases. Without clipping and noise that is federated averaging.
+    A participant starts from the server's parameters and runs its local epochs of gradient descent.
+    Its upload is the sum over local epochs of the epoch's gradient, f(X) = sum_i g_i(X) (eq. 29).
+    g_i is read as the mean of the gradients in that epoch's steps, so that the upload is the change
+    of the parameters over -(learning_rate S), S the steps of an epoch. Every element is clipped to
+    [-C, C], and the server sees the release only; it moves by -(learning_rate S) times the mean of
+    the releases. Without clipping and noise, this is federated averaging.
 
-    What is not a number after local training that overflowed is uploaded as zero: this is part of
-    the clipping, a function of one participant's data alone.
+    Where local training overflows, clipping replaces NaN by zero and infinities by C or -C: a
+    function of one participant's data alone.
 
     Args:
-        release: From a clipped upload (M,), float32, and a generator to what the server sees.
+        release: Maps a clipped upload (M,), float32, and a generator to what the server sees.
         checkpoint, label: As in `in_rounds`.
 
     Raises:
-        Diverged: The server's parameters are not finite any more.
+        Diverged: The server's parameters, or unclipped uploads, are no longer finite.
     """
     device = prepared(plan.device)
     inputs, labels, test_inputs, test_labels = (
@@ -82,7 +83,7 @@ def train(
         for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
     )
     count = len(labels) // plan.participants
-    # Who has which records is a matter of the run, drawn apart from any round, [batches, round].
+    # The records are dealt once per run; rounds draw from [batches, round].
     order = np.random.default_rng([seeds.batches, 0, 1]).permutation(len(labels))
     owned = order[: plan.participants * count].reshape(plan.participants, count)
     unit = plan.learning_rate * plan.steps(len(labels))
@@ -119,7 +120,7 @@ def train(
     )
 
 
-def _stepped(network: Network, parameters, inputs, labels, plan: Plan):
+def _stepped(network: Network, parameters, inputs, labels, plan: HorizontalPlan):
     """Parameters after one step on the mean loss of a batch."""
     if len(labels) == 0:
         return parameters

@@ -1,9 +1,9 @@
-"""An upload of a whole network, released layer by layer through one mechanism each.
+"""An upload of a whole network, released layer by layer, each through its own mechanism.
 
-A layer's weight and bias are one matrix, the bias as one more input: one release per layer instead
-of two. It stands taller than wide, as three of mgm2021's four gradient shapes do (105 x 12,
-4608 x 512, 20,002 x 128; LeNet's 120 x 400 is the exception): only UDN and MGM see a difference,
-and at square roots. With a bias the taller axis is that of the inputs, 106 x 12 for Adult.
+A layer's weight and bias form one matrix, the bias as one more input: one release per layer instead
+of two. The matrix is taller than wide, like three of mgm2021's four gradient shapes (105 x 12,
+4608 x 512, 20,002 x 128; LeNet's 120 x 400 is the exception). Only UDN and MGM depend on the
+orientation, through square roots. The bias lengthens the axis of the inputs: 106 x 12 for Adult.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def matrix_shape(layer: Layer) -> tuple[int, int]:
 
 
 def layer_queries(network: Network, bound: float) -> list[Query]:
-    """One query for every layer of an upload that was clipped to [-bound, bound]."""
+    """One query per layer of an upload that is clipped to [-bound, bound], bound > 0."""
     return [
         box_query(matrix_shape(layer), -bound, bound, adjacency="replace")
         for layer in network.layers
@@ -34,7 +34,7 @@ def layer_queries(network: Network, bound: float) -> list[Query]:
 
 
 def matrices(network: Network, vector: np.ndarray) -> list[np.ndarray]:
-    """The layers' matrices of a vector (M,)."""
+    """The matrices of the layers, from a vector (M,)."""
     ends = np.cumsum([layer.size for layer in network.layers])
     found = []
     for layer, part in zip(network.layers, np.split(vector, ends[:-1]), strict=True):
@@ -43,11 +43,11 @@ def matrices(network: Network, vector: np.ndarray) -> list[np.ndarray]:
         if layer.bias:
             rows.append(part[count:, None])
         matrix = np.concatenate(rows, axis=1)
-        found.append(matrix if _stands(layer) else matrix.T)
+        found.append(matrix if _outputs_are_rows(layer) else matrix.T)
     return found
 
 
-def _stands(layer: Layer) -> bool:
+def _outputs_are_rows(layer: Layer) -> bool:
     """Whether outputs are the rows of the layer's matrix."""
     return matrix_shape(layer)[0] == layer.weight[0]
 
@@ -57,7 +57,7 @@ def vector(network: Network, found: Sequence[np.ndarray]) -> np.ndarray:
     parts = []
     for layer, matrix in zip(network.layers, found, strict=True):
         outputs = layer.weight[0]
-        rows = matrix if _stands(layer) else matrix.T
+        rows = matrix if _outputs_are_rows(layer) else matrix.T
         inputs = math.prod(layer.weight) // outputs
         parts.append(rows[:, :inputs].ravel())
         if layer.bias:
@@ -71,6 +71,6 @@ def release(
     upload: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """An upload (M,) with every layer released through its mechanism."""
+    """An upload (M,) with every layer released through its mechanism, one per layer."""
     pairs = zip(mechanisms, matrices(network, upload), strict=True)
     return vector(network, [mechanism.release(matrix, rng) for mechanism, matrix in pairs])

@@ -1,9 +1,9 @@
 """Federated averaging in which every user sends parameters through a mechanism (tldp2025, 5.2.3).
 
-In every round each user trains the parameters that the server sent on records of their own, clips
-them element by element to [-C, C], perturbs them and sends them; the server sends back the mean.
-The paper's list has the noise added to the mean, its Section 5.1.3 has every user perturb before
-anything is transmitted: the latter is local privacy, and is what is done here.
+In every round each user trains the server's parameters on the user's own records, clips them
+element by element to [-C, C], perturbs them and sends them; the server returns the mean. The
+paper's list of steps adds the noise to the mean, while its Section 5.1.3 lets every user perturb
+before anything is transmitted. The latter is local privacy, and is what this module does.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from learning.training.trial import Seeds
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How to train.
+class AveragingPlan:
+    """How users train and what they send.
 
     Args:
-        rounds: Times that every user sends parameters; at least 1.
-        local: Training of a user in one round. Adam starts anew in every round: whether its
-            averages outlive a round is not stated.
-        bound: C, positive; None: parameters are not clipped.
+        rounds: Number of times that every user sends parameters; at least 1.
+        local: Training of a user in one round. Adam restarts in every round: the paper does not say
+            whether its averages outlive a round.
+        bound: C > 0; None: parameters are not clipped.
     """
 
     rounds: int
@@ -38,14 +38,14 @@ class Plan:
 
 
 def clipped(parameters: np.ndarray, bound: float) -> np.ndarray:
-    """Every element cut to [-bound, bound]; what is no number any more counts as zero."""
+    """Every element clipped to [-bound, bound]; NaN becomes zero."""
     return np.clip(np.nan_to_num(parameters, posinf=bound, neginf=-bound), -bound, bound)
 
 
 def averaged(
     network: Network,
     users: list[tuple[np.ndarray, np.ndarray]],
-    plan: Plan,
+    plan: AveragingPlan,
     release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
     seeds: Seeds,
     *,
@@ -54,14 +54,14 @@ def averaged(
 ) -> np.ndarray:
     """The server's parameters (M,) float32 after the last round.
 
-    The draws of a round come from seeds of their own: a run that goes on from a checkpoint, written
+    Every round draws from its own seeds, so that a run resumed from a checkpoint, which is written
     after every round, ends with the same bytes.
 
     Args:
-        users: Inputs and labels of every user.
-        release: From parameters (1, M) float32 and a generator to what is sent.
-        checkpoint: A file; removed by nobody but its owner. None: start anew, keep nothing.
-        label: What the progress line on stderr begins with.
+        users: Inputs and labels, one pair per user.
+        release: Maps parameters (1, M) float32 and a generator to what is sent.
+        checkpoint: A file, which the caller removes. None: start anew and keep nothing.
+        label: The beginning of the progress line on stderr.
     """
     done, parameters = _begin(network, seeds.start, checkpoint)
     for turn in range(done, plan.rounds):

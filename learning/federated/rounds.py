@@ -1,4 +1,4 @@
-"""Training in rounds: what is kept, told and checked after each."""
+"""Training in rounds: the checkpoint, progress line and check after each round."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from learning.training.trial import Seeds
 
 
 class Round(NamedTuple):
-    """What a round ended with: the share of right answers in [0, 1], wall-clock seconds."""
+    """The end of a round: test accuracy in [0, 1] and wall-clock seconds."""
 
     test_accuracy: float
     seconds: float
@@ -46,19 +46,19 @@ def in_rounds(
     checkpoint: Path | None = None,
     label: str = "",
 ) -> list[Round]:
-    """Parameters (M,) through `advance`, round by round.
+    """Apply `advance` to the parameters (M,) round by round; one entry per round.
 
-    The draws of a round, of batches and of noise, come from generators of their own: a run that
-    goes on from a checkpoint, written after every round, ends with the same bytes.
+    Every round has its own generators for batches and for noise, so that a run resumed from a
+    checkpoint, which is written after every round, ends with the same bytes.
 
     Args:
-        advance: From parameters and the round's generators (batches, noise) to new parameters.
+        advance: Maps parameters and the round's generators (batches, noise) to new parameters.
         evaluate: The test accuracy at parameters.
-        checkpoint: A file; removed by nobody but its owner. None: start anew, keep nothing.
-        label: What the progress line on stderr begins with.
+        checkpoint: A file, which the caller removes. None: start anew and keep nothing.
+        label: The beginning of the progress line on stderr.
 
     Raises:
-        Diverged: Parameters are not finite any more.
+        Diverged: Parameters are no longer finite.
     """
     parameters, history = begin(network, seeds.start, checkpoint, Round)
     parameters = parameters.to(device)

@@ -1,19 +1,19 @@
-"""Budgets of uploads that are repeated round after round, as mgm2021 Section 8.2 has them.
+"""Budgets of uploads that repeat round after round, as in mgm2021 Section 8.2.
 
-The total (epsilon, delta) of a run is shared among all its uses (uploaded matrices, over all
-rounds) by the composition theorem of Kairouz, Oh and Viswanath. Where a round sees a random sample
-of the records, each use's epsilon is the one before sampling by the paper's Theorem 6, which is
-stated for pure DP; delta is left as it is, which is on the safe side. The paper applies the
-composition theorem to MVG, MGM and the matrix mechanism; here all mechanisms get the same share,
-also the paper's Gaussian, which splits it once more over the elements (gaussian-per-element), as
-its Table 4 does. Read literally, Section 8.2 gives every element the epsilon of the figure, mn
-times as much in all: that Gaussian's noise would be mn times smaller, far below IDN's.
+Claimed. The total (epsilon, delta) of a run is shared among all its uses (uploaded matrices, over
+all rounds) by the composition theorem of Kairouz, Oh and Viswanath. Where a round sees a random
+sample of the records, each use's epsilon is the one before sampling by the paper's Theorem 6, which
+is stated for pure DP; delta stays unchanged, which is conservative. The paper applies the
+composition theorem to MVG, MGM and the matrix mechanism. Here all mechanisms get the same share,
+including the paper's Gaussian, which splits it once more over the elements (gaussian-per-element),
+as its Table 4 does. Read literally, Section 8.2 gives every element the epsilon of the figure, mn
+times as much in total: that Gaussian's noise would be mn times smaller, far below IDN's.
 
-That claim is far from what is spent. Beside it stands the truth: all uploads of a round move to
-opposite corners of their boxes together, so that Gaussian noise composes over layers and rounds by
-mu^2 = sum mu_i^2, exactly; what a sample of the records gains is told in `Spent`. It gains nothing
-where an upload depends on more than its own sample.
-At the exact calibration one factor rescales all noise until the true total is the budget's.
+True. All uploads of a round move to opposite corners of their boxes together, so that Gaussian
+noise composes over layers and rounds exactly, by mu^2 = sum mu_i^2. `Spent` says how much sampling
+the records amplifies; it amplifies nothing where an upload depends on more than its own sample. The
+claim is far from this truth. At the exact calibration one factor rescales all noise until the true
+total equals the budget.
 """
 
 from __future__ import annotations
@@ -31,20 +31,22 @@ from mechanisms.accounting.poisson_sampling import SampledRun
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 from mechanisms.profiles.profile import PrivacyProfile
 
-# Above this epsilon, where secrecy gains little, the composition of large losses is spared.
+# Secret samples gain little above this epsilon; composing large losses is skipped there.
 _LARGEST_SECRET = 300.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Uploads:
-    """`rounds` times the same uploads, each round on a sample of the records.
+    """The same uploads in each of `rounds` rounds, each round on a sample of the records.
 
-    rate: The probability in (0, 1] with which a record is in the sample of a round.
-    fresh: Whether an upload depends on the records of its own sample alone, and on earlier uploads.
-        Local models that go on learning from the records themselves carry those of earlier samples
-        into every later upload: then no true budget is amplified by sampling.
-    composed: Whether the claimed budget is that of the run, shared by composition, or that of every
-        single use.
+    Args:
+        rounds: Number of rounds, at least 1.
+        rate: The probability in (0, 1] that a record is in the sample of a round.
+        fresh: Whether an upload depends only on the records of its own sample and on earlier
+            uploads. Local models that keep learning from the records themselves carry earlier
+            samples into every later upload: then sampling amplifies no true budget.
+        composed: Whether the claimed budget is that of the run, shared by composition, or that of
+            every single use.
     """
 
     rounds: int
@@ -58,20 +60,20 @@ class Uploads:
         return self.rate if self.fresh else 1.0
 
     def use_budget(self, total: Budget, per_round: int) -> Budget:
-        """What one of `per_round` uploads in a round may spend, before sampling."""
+        """The budget of one of the `per_round` uploads of a round, before sampling."""
         use = kairouz.share(total, self.rounds * per_round) if self.composed else total
         if self.rate == 1:
             return use
         return replace(use, epsilon=kairouz.before_sampling(use.epsilon, self.rate))
 
-    def calibrated(
+    def calibrate_round(
         self, variant: Variant, queries: Sequence[Query], total: Budget, calibration: str
     ) -> tuple[Mechanism, ...]:
         """One mechanism per upload of a round, in the order of `queries`.
 
         Raises:
-            Unsupported: As `Mechanism.calibrate` does; or no exact calibration: what is spent is not
-                exactly known, or no scale reaches the budget.
+            Unsupported: As `Mechanism.calibrate` does; or there is no exact calibration, because
+                what is spent is not exactly known or no scale reaches the budget.
         """
         use = self.use_budget(total, len(queries))
         made = {
@@ -84,20 +86,20 @@ class Uploads:
         return rescaled(published, self.spent(published), total)
 
     def worst_delta(self, profile: PrivacyProfile, epsilon: float) -> float:
-        """delta of one fresh upload at epsilon, which the run cannot spend less than."""
+        """delta of one fresh upload at epsilon, a lower bound on that of the run."""
         run = SampledRun(step=profile, rate=self.rate, steps=1, adjacency="replace")
         return float(run.step_delta(epsilon).lower)
 
     def spent(self, mechanisms: Sequence[Mechanism]) -> Spent | None:
-        """What the run truly spends, or None where a round's profile is not known."""
+        """What the run truly spends, or None where the profile of a round is unknown."""
         joint = joint_profile([mechanism.profile() for mechanism in mechanisms])
         return None if joint is None else Spent(round=joint, uploads=self)
 
 
 def joint_profile(profiles: Sequence[PrivacyProfile | None]) -> PrivacyProfile | None:
-    """The profile of independent releases whose worst pairs are attained together.
+    """The profile of independent releases whose worst pairs occur together.
 
-    Known for Gaussian noise and for releases that are all alike.
+    Known for Gaussian noise and for releases with equal profiles; None otherwise.
     """
     if any(profile is None for profile in profiles):
         return None
@@ -111,10 +113,10 @@ def joint_profile(profiles: Sequence[PrivacyProfile | None]) -> PrivacyProfile |
 
 @dataclass(frozen=True)
 class Spent:
-    """Upper bounds on what a run spends, exact where Gaussian noise sees all records.
+    """Upper bounds on what a run spends, exact for Gaussian noise that sees all records.
 
-    The least of those that apply: Gaussian noise whose samples are known; and, for any noise,
-    secret samples (`SampledRun`, which counts large losses as infinite: it is asked below them).
+    The least of the bounds that apply: Gaussian noise with known samples; and, for any noise,
+    secret samples (`SampledRun`, which counts large losses as infinite and is used below them).
     """
 
     round: PrivacyProfile
@@ -126,17 +128,17 @@ class Spent:
         return min(found + [run.delta(epsilon) for run in self._secret(epsilon)])
 
     def epsilon(self, delta: float) -> float:
-        """epsilon of the run at delta; inf where no bound falls to it."""
+        """epsilon of the run at delta; inf where no bound reaches delta."""
         known = min(
             [float(profile.epsilon(delta).upper) for profile in self._known()] or [math.inf]
         )
         return min([known] + [run.epsilon(delta) for run in self._secret(known)])
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """By which all noise has to be multiplied for the run to have delta at epsilon.
+        """The factor on all noise that gives the run delta at epsilon.
 
         Raises:
-            ValueError: No factor does it.
+            ValueError: No factor reaches it.
         """
         runs = [*self._known(), *self._secret(epsilon)]
         factors, reasons = [], []
@@ -158,7 +160,7 @@ class Spent:
         return [KnownSamplesProfile(mu=self.round.mu, rate=rate, steps=steps)]
 
     def _secret(self, epsilon: float) -> list[SampledRun]:
-        """Where samples are secret, and epsilon is one at which that may be the better bound."""
+        """The bound by secret samples, where it may be the better one at epsilon."""
         rate, steps = self.uploads.true_rate, self.uploads.rounds
         gaussian = isinstance(self.round, GaussianProfile)
         if gaussian and (rate == 1 or self.round.mu == 0 or epsilon > _LARGEST_SECRET):

@@ -19,14 +19,14 @@ from learning.training.trial import Seeds
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How to train.
+class VerticalPlan:
+    """How participants release features and the server trains.
 
     Args:
-        rounds: Tests, each after `iterations` iterations.
+        rounds: Number of tests; a round is `iterations` iterations and a test.
         iterations: Batches of a round.
         batch: m, records of a batch, drawn anew without replacement for every iteration.
-        learning_rate: Of plain gradient descent, local and on the server.
+        learning_rate: Of plain gradient descent, by the participants and by the server.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
 
@@ -40,7 +40,7 @@ class Plan:
 def train(
     split: SplitNetwork,
     data: Split,
-    plan: Plan,
+    plan: VerticalPlan,
     release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
     seeds: Seeds,
     *,
@@ -50,17 +50,18 @@ def train(
     """Train in rounds, and test after each on features without noise.
 
     In every iteration both participants compute the features of the same batch, (m, n) each, and
-    release them. The server cuts what it gets to [-1, 1], where features lie by their range: that
-    is post-processing, and without it training overflows at all but enormous budgets. It steps on
-    the cross-entropy of its top model there, and sends back the gradient by the features, which
-    the participants carry on through their local models as if neither noise nor cut had been.
+    release them. The server clips what it receives to [-1, 1], the range of features: this is
+    post-processing, and without it training overflows at all but enormous budgets. The server
+    steps on the cross-entropy of its top model there and returns the gradient with respect to the
+    features, which the participants propagate through their local models as if there were neither
+    noise nor clipping.
 
     Args:
-        release: From features (m, n), float32, and a generator to what the server gets.
+        release: Maps features (m, n), float32, and a generator to what the server receives.
         checkpoint, label: As in `in_rounds`.
 
     Raises:
-        Diverged: Parameters are not finite any more.
+        Diverged: Parameters or features are no longer finite.
     """
     device = prepared(plan.device)
     inputs, labels, test_inputs, test_labels = (
@@ -70,11 +71,11 @@ def train(
     network = split.network
 
     def received(features, noise):
-        """Released features with the gradient of those before."""
+        """Released features, clipped, with the gradient of the features before the release."""
         require_finite(features, "a participant's features")
         released = torch.from_numpy(release(features.detach().cpu().numpy(), noise))
-        cut = released.to(device, features.dtype).clamp(-1, 1)
-        return features + (cut - features).detach()
+        clipped = released.to(device, features.dtype).clamp(-1, 1)
+        return features + (clipped - features).detach()
 
     def advance(parameters, batches, noise):
         for _ in range(plan.iterations):

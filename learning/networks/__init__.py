@@ -1,4 +1,5 @@
-"""The papers' networks, one family per file, as pure functions of one flat vector of parameters.
+"""The networks, one family a file, each a pure function of one flat vector of parameters.
 
-Importing these modules does not import torch, so that sizes are known without it.
+May be imported by learning, experiments and everything above them. May import learning.records;
+torch is imported on use, so that the size of a network is known without it.
 """

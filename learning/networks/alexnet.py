@@ -1,7 +1,7 @@
-"""AlexNet for 3 x 32 x 32 images: its five convolutions with kernels of three.
+"""AlexNet for 3 x 32 x 32 images: its five convolutions, all with 3 x 3 kernels.
 
-imgm2022 gives one gradient shape, 4,096 x 512: here the first fully connected layer, from the
-4,096 = 256 x 4 x 4 outputs of the convolutions.
+imgm2022 gives one gradient shape, 4,096 x 512. It is taken as the first fully connected layer, from
+the 4,096 = 256 x 4 x 4 outputs of the convolutions.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from learning.networks.network import Network, layers
 CONVOLUTIONS = layers(
     (64, 3, 3, 3), (192, 64, 3, 3), (384, 192, 3, 3), (256, 384, 3, 3), (256, 256, 3, 3)
 )
-# After which convolutions a maximum over 2 x 2 is taken.
+# Convolutions that are followed by 2 x 2 maximum pooling.
 _POOLED = (0, 1, 4)
 
 
 def features(parameters, images, activation):
-    """(n, 256, 4, 4)."""
+    """Outputs (n, 256, 4, 4) of the convolutions on images (n, 3, 32, 32)."""
     from torch.nn.functional import conv2d, max_pool2d
 
     x = images

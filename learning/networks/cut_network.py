@@ -1,7 +1,7 @@
 """Networks cut at the layer whose output is released, with tanh there (imgm2022 and tldp2025).
 
-A body turns an input into features in (-1, 1), a head features into logits. As imgm2022 has it all
-activations are tanh.
+The body turns an input into features in (-1, 1), the head turns features into logits. All
+activations are tanh, as in imgm2022.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from learning.records.texts import WORDS
 
 @dataclass(frozen=True, kw_only=True)
 class Cut:
-    """Two networks, the second of which takes what the first one gives.
+    """Two networks, of which the second takes the outputs of the first.
 
     Args:
         body: From inputs (n, ...) to features (n, *shape), all in (-1, 1).
         head: From features to logits (n, classes).
-        shape: Axes of the features of one example.
+        shape: Shape of the features of one example.
     """
 
     body: Network
@@ -36,7 +36,7 @@ class Cut:
 
     @property
     def whole(self) -> Network:
-        """Both as one network; the body's parameters stand first."""
+        """Both as one network, the body's parameters first."""
         count = len(self.body.layers)
 
         def apply(parameters, inputs):
@@ -45,8 +45,8 @@ class Cut:
         return Network(layers=self.body.layers + self.head.layers, apply=apply)
 
 
-def perceptron(*widths: int) -> Network:
-    """Affine maps between these widths with tanh in between; inputs are flattened."""
+def tanh_perceptron(*widths: int) -> Network:
+    """Affine maps between these widths with tanh between them; inputs (n, ...) are flattened."""
     return Network(layers=layers(*zip(widths[1:], widths[:-1], strict=True)), apply=_perceptron)
 
 
@@ -93,16 +93,16 @@ def _alexnet_body(parameters, images):
     return max_pool2d(alexnet.features(parameters, images, torch.tanh), 2).flatten(1)
 
 
-def bilstm(words: int, dimensions: int, hidden: int, classes: int) -> Cut:
-    """An embedding and one LSTM per direction; their states' means over the text are the features.
+def cut_bilstm(words: int, dimensions: int, hidden: int, classes: int) -> Cut:
+    """An embedding and an LSTM in each direction; their mean states over the text are the features.
 
-    A mean of states, and an embedding that starts at about the size one, learn within few epochs.
+    The mean state, and an embedding of about unit size at the start, learn within few epochs.
     """
     gates = (Layer(weight=(4 * hidden, dimensions)), Layer(weight=(4 * hidden, hidden)))
     body = Network(
         layers=(Layer(weight=(words, dimensions), bias=False), *gates, *gates), apply=_bilstm_body
     )
-    return Cut(body=body, head=perceptron(2 * hidden, classes), shape=(2 * hidden,))
+    return Cut(body=body, head=tanh_perceptron(2 * hidden, classes), shape=(2 * hidden,))
 
 
 def _bilstm_body(parameters, texts):
@@ -117,7 +117,7 @@ def _bilstm_body(parameters, texts):
 
 
 def _paired(gates):
-    """Of each direction, what torch.lstm asks for: both weights, then both biases."""
+    """For each direction the arguments of torch.lstm: both weights, then both biases."""
     for (inward, bias), (inner, other) in zip(gates[::2], gates[1::2], strict=True):
         yield inward, inner, bias, other
 
@@ -127,35 +127,35 @@ CUTS = {
     # 8 x 8 digits: one hidden layer.
     "perceptron": Cut(
         body=Network(layers=layers((32, 64)), apply=_hidden),
-        head=perceptron(32, 10),
+        head=tanh_perceptron(32, 10),
         shape=(32,),
     ),
     # LeNet-5, its 16 x 5 x 5 = 400 features of imgm2022 Table 1.
     "lenet": Cut(
         body=Network(layers=layers((6, 1, 5, 5), (16, 6, 5, 5)), apply=_lenet_body),
-        head=perceptron(400, 120, 84, 10),
+        head=tanh_perceptron(400, 120, 84, 10),
         shape=(400,),
     ),
     # A small CNN for 3 x 32 x 32 images: 64 x 2 x 2 features.
     "cnn": Cut(
         body=Network(layers=layers((32, 3, 3, 3), (64, 32, 3, 3), (64, 64, 3, 3)), apply=_cnn_body),
-        head=perceptron(256, 64, 10),
+        head=tanh_perceptron(256, 64, 10),
         shape=(256,),
     ),
     # The 512 features of imgm2022 Table 1 for CIFAR-10.
     "vgg16": Cut(
         body=Network(layers=vgg.convolutions(), apply=_vgg_body),
-        head=perceptron(512, 1024, 512, 10),
+        head=tanh_perceptron(512, 1024, 512, 10),
         shape=(512,),
     ),
     # 1,024 = 256 x 2 x 2 features of imgm2022 Table 1 for SVHN.
     "alexnet": Cut(
         body=Network(layers=alexnet.CONVOLUTIONS, apply=_alexnet_body),
-        head=perceptron(1024, 512, 10),
+        head=tanh_perceptron(1024, 512, 10),
         shape=(1024,),
     ),
     # 150 = 2 x 75 features of imgm2022 Table 1; the embedding of mgm2021, 20,002 x 128.
-    "bilstm": bilstm(WORDS["imdb"] + 2, 128, 75, 2),
+    "bilstm": cut_bilstm(WORDS["imdb"] + 2, 128, 75, 2),
     # For the simulated reviews.
-    "small-bilstm": bilstm(WORDS["reviews"] + 2, 8, 8, 2),
+    "small-bilstm": cut_bilstm(WORDS["reviews"] + 2, 8, 8, 2),
 }

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from learning.networks.network import Network, layers
 
-# 1,433 words, 16 hidden units, 7 classes; the table's 1,436 x 16 is this weight, misprinted.
+# 1,433 words, 16 hidden units, 7 classes. The table misprints the first weight as 1,436 x 16.
 LAYERS = layers((16, 1433), (7, 16))
 
 
 def gcn(mixed) -> Network:
-    """Two convolutions, relu between them, no dropout.
+    """Two convolutions with a rectifier between them, without dropout.
+
+    An input is a node's neighbourhood (k, 2) from learning/records/citation_graph.py: numbers j and
+    weights a_j. Its logits are sum_j a_j W2 relu(W1 x_j + b1) + b2 with x_j row j of `mixed`.
 
     Args:
-        mixed: float32 (nodes, 1433), the first convolution's average of the words; public.
-
-    An input is a node's neighbourhood (k, 2) as `graphs.load` gives it, numbers j and weights a_j:
-    its logits are sum_j a_j W2 relu(W1 x_j + b1) + b2 with x_j row j of `mixed`.
+        mixed: float32 (nodes, 1433), the words of every node averaged over its neighbourhood, as
+            the first convolution does; public.
     """
     import torch
     from torch.nn.functional import linear, relu
@@ -25,7 +26,7 @@ def gcn(mixed) -> Network:
     def apply(parameters, nodes):
         numbers, weights, table = nodes[..., 0].long(), nodes[..., 1:], known.to(nodes.device)
         if torch.is_grad_enabled():
-            # Every example has rows of its own, so that gradients come apart by examples.
+            # Rows are copied for every example, so that each has a gradient of its own.
             hidden = linear(table[numbers], *parameters[0])
         else:
             hidden = linear(table, *parameters[0])[numbers]
@@ -35,5 +36,5 @@ def gcn(mixed) -> Network:
 
 
 def _shortened(nodes):
-    """Neighbourhoods up to the last place that any of them uses."""
+    """Neighbourhoods cut after the last place that any of them uses."""
     return nodes[:, : max(1, int((nodes[..., 1] > 0).sum(dim=1).max()))]

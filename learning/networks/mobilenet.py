@@ -1,13 +1,14 @@
-"""MobileNetV2 (Sandler et al. 2018), tldp2025's network for images, in its own and a small size.
+"""MobileNetV2 (Sandler et al. 2018), tldp2025's network for images, in full and in a small size.
 
-Inverted residual blocks: a 1 x 1 convolution that widens, one of 3 x 3 per channel, and a 1 x 1
-that narrows, with a shortcut where nothing changes its shape. Batch normalisation keeps averages of
-the training images beside the parameters; group normalisation has the same parameters and keeps
-nothing, so that the parameters are the whole model. Its scales are 1 + weight, with weights that
-start at zero: parameters that are clipped to [-1, 1] leave them room on either side.
+An inverted residual block has a 1 x 1 convolution that widens, a 3 x 3 convolution of each channel,
+and a 1 x 1 convolution that narrows, with a shortcut where the shape stays the same. Batch
+normalisation keeps averages of the training images beside the parameters. Group normalisation, used
+here, has the same parameters and keeps nothing: the parameters are the whole model. Its scales are
+1 + weight, and the weights start at zero, so that clipping parameters to [-1, 1] leaves a scale
+room on either side of 1.
 
-The paper starts from ImageNet weights, which are those of a network with batch normalisation: here
-from scratch.
+The paper starts from ImageNet weights. Those belong to a network with batch normalisation; here
+training starts from scratch.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Sizes:
         stem: Channels of the first convolution, 3 x 3.
         stride: Of the first convolution.
         stages: (expansion, channels, blocks, stride of the first block) of every stage.
-        last: Channels before the average over the image.
+        last: Channels that are averaged over the image.
     """
 
     stem: int
@@ -81,7 +82,7 @@ class _Block:
 
 
 def mobilenet(channels: int, classes: int, sizes: Sizes) -> Network:
-    """A classifier of images with this many channels, of any size."""
+    """A classifier of images (n, channels, height, width) of any height and width."""
     blocks, width = [], sizes.stem
     for expansion, narrowed, count, stride in sizes.stages:
         for index in range(count):

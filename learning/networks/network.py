@@ -1,4 +1,4 @@
-"""What a network is: shapes of its layers, and a function of their parameters and inputs."""
+"""The contract of a network: the shapes of its layers, and a function from these to logits."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Layer:
     """A weight and, unless `bias` is False, a bias with an entry per row of the weight.
 
     Args:
-        weight: Its shape, outputs first: (out, in), (out, in, k, k); an embedding is
-            (words, dimensions); the scales of a normalisation are (channels, 1).
-        bias: Whether there is one.
-        start: "glorot", the weight uniform by Glorot and Bengio 2010, Keras' default, which the
-            papers' tutorials use; or "zeros". Biases start at zero.
+        weight: Its shape, outputs first: (out, in) or (out, in, k, k); an embedding is
+            (words, dimensions), the scales of a normalisation are (channels, 1).
+        bias: Whether the layer has one.
+        start: How the weight starts: "glorot", uniform by Glorot and Bengio 2010, the default of
+            Keras and of the tutorials that the papers use; or "zeros". Biases start at zero.
     """
 
     weight: tuple[int, ...]
@@ -31,7 +31,7 @@ class Layer:
         return math.prod(self.weight) + self.bias * self.weight[0]
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """Parameters (size,): the weight, row by row, and then the bias."""
+        """Random initial parameters (size,): the weight, row by row, and then the bias."""
         count, taps = math.prod(self.weight), math.prod(self.weight[2:])
         bias = np.zeros(self.bias * self.weight[0])
         if self.start == "zeros":
@@ -45,10 +45,10 @@ class Network:
     """A classifier.
 
     Args:
-        layers: In the order of the flat vector of parameters.
+        layers: The layers in the order of the flat vector of parameters.
         apply: From a list of (weight, bias) and inputs (n, ...), as torch tensors, to logits
             (n, classes). The bias of a layer without one is None.
-        shortened: From a batch of inputs to the same without padding that none of them needs.
+        shortened: From a batch of inputs to the same batch without padding that no input needs.
     """
 
     layers: tuple[Layer, ...]
@@ -61,7 +61,7 @@ class Network:
         return sum(layer.size for layer in self.layers)
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """Parameters (M,) float32."""
+        """Random initial parameters (M,) float32."""
         return np.concatenate([layer.initial(rng) for layer in self.layers]).astype(np.float32)
 
     def logits(self, parameters, inputs):
@@ -79,5 +79,5 @@ class Network:
 
 
 def layers(*weights: tuple[int, ...]) -> tuple[Layer, ...]:
-    """Affine maps and convolutions with biases."""
+    """Layers with biases and weights of these shapes."""
     return tuple(Layer(weight=weight) for weight in weights)

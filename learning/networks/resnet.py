@@ -1,9 +1,9 @@
 """ResNet-18 (He et al. 2016) for 32 x 32 images, with the 512 x 4608 layer of mgm2021 Table 2.
 
-The first convolution is 3 x 3 at stride 1 without pooling, as usual at this size of image. Groups
-of channels are normalised (Wu and He 2018) and not batches: statistics of a batch would make one
-record's gradient depend on others, and running ones are a state that no mechanism protects. The
-scale of a normalisation is 1 + w.
+The first convolution is 3 x 3 at stride 1 without pooling, as usual for images of this size. Group
+normalisation (Wu and He 2018) replaces batch normalisation: with the statistics of a batch one
+record's gradient would depend on other records, and running averages are a state that no mechanism
+protects. The scale of a normalisation is 1 + w.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Networks split between two participants and a server, of mgm2021 Table 3.
+"""The networks of mgm2021 Table 3, split between two participants and a server.
 
-The paper names them (MLP, FCN, NN) and gives the size of the features. Everything else is our
-choice: a local model is one affine map with tanh, as the paper asks of its last activation; the
-server's top model has one hidden layer of rectifiers, as wide as one participant's features.
+The paper names them (MLP, FCN, NN) and gives the number of features. Everything else is our choice:
+a local model is one affine map with tanh, the last activation that the paper asks for; the server's
+top model has one hidden layer of rectifiers, as wide as the features of one participant.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from learning.networks.network import Network, layers
 
 @dataclass(frozen=True, kw_only=True)
 class SplitNetwork:
-    """Two local models and the top one, with the parameters of all in one flat vector.
+    """Two local models and a top model, with all parameters in one flat vector.
 
     Args:
-        columns: Which inputs each of the two participants has.
-        features: n, how many features each releases.
-        classes: Of the labels.
+        columns: The input columns of each of the two participants.
+        features: n, the number of features that each participant releases.
+        classes: Number of classes.
     """
 
     columns: tuple[tuple[int, ...], tuple[int, ...]]
@@ -28,7 +28,7 @@ class SplitNetwork:
 
     @property
     def network(self) -> Network:
-        """The joint network: layers of both local models, and then of the top one."""
+        """The joint network: the layers of both local models, then those of the top model."""
         first, second = (len(columns) for columns in self.columns)
         n = self.features
         return Network(
@@ -36,7 +36,7 @@ class SplitNetwork:
         )
 
     def local(self, tensors, inputs):
-        """What the participants compute of inputs (m, d): two tensors (m, n) in (-1, 1)."""
+        """The participants' features of inputs (m, d): two tensors (m, n) in (-1, 1)."""
         from torch import tanh
         from torch.nn.functional import linear
 
@@ -58,12 +58,12 @@ class SplitNetwork:
 
 
 def halves(inputs: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The first half of the attributes, and the rest."""
+    """The columns of the first half of the attributes, and of the rest."""
     return tuple(range(inputs // 2)), tuple(range(inputs // 2, inputs))
 
 
-# The first seven of Adult's fourteen attributes, age to occupation, and the rest: where the inputs
-# that stand for them are (numbers first, then the categories in the file's order).
+# Input columns of the first seven of Adult's fourteen attributes, age to occupation, and of the
+# rest. Numeric attributes stand first, then the categories in the order of the file.
 _ADULT = (0, 1, 2, *range(6, 51)), (3, 4, 5, *range(51, 105))
 
 SPLIT_NETWORKS = {

@@ -1,21 +1,15 @@
-"""The networks of r1smg2024, Section 7.3, which are those of two tutorials; and one for digits."""
+"""The networks of two tutorials that r1smg2024 uses (Section 7.3), and one for digits."""
 
 from __future__ import annotations
 
+from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.networks.network import Network, layers
-
-
-def _multilayer_perceptron(parameters, images):
-    from torch.nn.functional import linear, relu
-
-    hidden = relu(linear(images.flatten(1), *parameters[0]))
-    return linear(hidden, *parameters[1])
 
 
 def _mnist_cnn(parameters, images):
     from torch.nn.functional import conv2d, linear, max_pool2d, relu
 
-    # "Same" padding at stride 2: 14 outputs per axis, three zeros on either side.
+    # "Same" padding at stride 2 gives 14 outputs per axis: three zeros on either side.
     x = max_pool2d(relu(conv2d(images, *parameters[0], stride=2, padding=3)), 2, stride=1)
     x = max_pool2d(relu(conv2d(x, *parameters[1], stride=2)), 2, stride=1)
     return linear(relu(linear(x.flatten(1), *parameters[2])), *parameters[3])
@@ -33,7 +27,7 @@ def _cifar10_cnn(parameters, images):
 # By data set.
 TUTORIALS = {
     # 8 x 8 digits: one hidden layer of 32.
-    "digits": Network(layers=layers((32, 64), (10, 32)), apply=_multilayer_perceptron),
+    "digits": multilayer_perceptron(64, 32, 10),
     # 28 x 28: the tutorial of TensorFlow Privacy that r1smg2024 cites as [36].
     "mnist": Network(
         layers=layers((16, 1, 8, 8), (32, 16, 4, 4), (32, 512), (10, 32)), apply=_mnist_cnn

@@ -1,33 +1,33 @@
 """VGG-16 for 3 x 32 x 32 images (Simonyan and Zisserman 2015, configuration D).
 
-Without batch normalisation, which mixes the records of a batch, so that no gradient of a single
-record would exist; group normalisation (Wu and He 2018), which looks at one image alone, takes its
-place, as 13 convolutions without any hardly train. Of the fully connected layers imgm2022 gives
-one shape, 1,024 x 512: here 512 to 1,024 to 512 to 10.
+Group normalisation (Wu and He 2018) replaces batch normalisation, which mixes the records of a
+batch and leaves no gradient of a single record. Without any normalisation 13 convolutions hardly
+train. imgm2022 gives one shape of the fully connected layers, 1,024 x 512; here they go from 512 to
+1,024 to 512 to 10.
 """
 
 from __future__ import annotations
 
 from learning.networks.network import Layer, Network, layers
 
-# Channels of the convolutions; a number of them, then a maximum over 2 x 2.
+# Channels of the convolutions; 2 x 2 maximum pooling follows each block.
 BLOCKS = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
 GROUPS = 32
 
 
 def convolutions() -> tuple[Layer, ...]:
-    """Each convolution, without the bias that the normalisation would undo, and its scale."""
+    """Each convolution and its normalisation, which would undo a bias of the convolution."""
     found, width = [], 3
     for channels in (channels for block in BLOCKS for channels in block):
         found.append(Layer(weight=(channels, width, 3, 3), bias=False))
-        # What is added to a scale of 1, and the shift.
+        # The scale less 1, and the shift.
         found.append(Layer(weight=(channels, 1), start="zeros"))
         width = channels
     return tuple(found)
 
 
 def features(parameters, images, activation):
-    """512 features of every image, (n, 512)."""
+    """Features (n, 512) of images (n, 3, 32, 32)."""
     from torch.nn.functional import conv2d, group_norm, max_pool2d
 
     remaining, x = iter(parameters), images

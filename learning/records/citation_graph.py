@@ -1,8 +1,8 @@
-"""Nodes of Cora's citation graph: what a graph convolution sees of each, and their labels.
+"""Nodes of Cora's citation graph: the input of a graph convolution at each, and their labels.
 
-The graph and the words of all nodes are public. A record is a training node's label: adding or
-removing it leaves every other node's input as it was, so that gradients of single examples are
-what they are for any other data.
+The graph and the words of all nodes are public. A record is the label of a training node: adding or
+removing it changes no other node's input, so that every example has a gradient of its own, as on
+any other data.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _FURTHER = 1_000
 
 
 def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """float32 neighbourhoods (n, k, 2) and labels, training before test.
+    """float32 neighbourhoods (n, k, 2) and labels (n,), training before test.
 
-    Of every node the numbers of its neighbours and of itself, and their weights in
-    D^-1/2 (A + I) D^-1/2 (Kipf and Welling 2017); places without a neighbour have weight 0 and
-    stand last. "cora-planetoid" has the 140 training nodes of the official split. "cora" has 1,000
-    more, drawn from those that are not for testing: which ones imgm2022 means is not stated. The
-    1,000 test nodes are the official ones of either.
+    A neighbourhood lists the node's neighbours and itself: their numbers, and their weights in
+    D^-1/2 (A + I) D^-1/2 (Kipf and Welling 2017). Unused places stand last and have weight 0.
+    "cora-planetoid" has the 140 training nodes of the official split. "cora" adds 1,000, drawn from
+    the nodes outside the test set, as imgm2022 does not say which ones it uses. Both have the 1,000
+    official test nodes.
     """
     cora = load_dataset("cora", folder)
     train = cora.train
@@ -37,7 +37,7 @@ def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def neighbourhoods(edges: np.ndarray, nodes: int) -> np.ndarray:
-    """(nodes, k, 2) of edges (e, 2), each once, k the largest degree plus one; see `load`."""
+    """(nodes, k, 2), k the largest degree plus one, from distinct edges (e, 2); see `load`."""
     loops = np.repeat(np.arange(nodes)[:, None], 2, axis=1)
     pairs = np.concatenate([edges, edges[:, ::-1], loops])
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
@@ -50,9 +50,9 @@ def neighbourhoods(edges: np.ndarray, nodes: int) -> np.ndarray:
 
 
 def mixed_words(folder: Path) -> np.ndarray:
-    """float32 (nodes, 1433): words of every node, 0 or 1, averaged by the weights.
+    """float32 (nodes, 1433): 0 or 1 for each word of a node, averaged over its neighbourhood.
 
-    Kipf and Welling 2017 scale them to sum 1, at which plain gradient descent is slow.
+    Kipf and Welling 2017 scale a node's words to sum 1; plain gradient descent is then slow.
     """
     cora = load_dataset("cora", folder)
     words = cora.features

@@ -1,4 +1,4 @@
-"""Labelled records as arrays for training and testing."""
+"""Labelled records of every data set as arrays for training and testing."""
 
 from __future__ import annotations
 
@@ -7,25 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
-from learning.records import (
-    citation_graph as graphs,
-)
-from learning.records import (
-    pictures,
-    tables,
-    texts,
-)
+from learning.records import citation_graph, images, tabular, texts
 
-SOURCES = pictures.SOURCES | tables.SOURCES | texts.SOURCES | graphs.SOURCES
+_KINDS = (citation_graph, images, tabular, texts)
+# Where each data set comes from: official, bundled or simulated.
+SOURCES = {name: source for kind in _KINDS for name, source in kind.SOURCES.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """Inputs (n, ...), float32 or, for texts, int64; and int64 labels (n,), 0..classes-1.
+    """Training and test records: inputs (n, ...) and int64 labels (n,), 0..classes-1.
 
-    Images are (channels, height, width) in [0, 1], records (features,) in [-1, 1], texts (words,)
-    numbers of words, where 0 stands before the first one; nodes of a graph are (neighbours, 2), see
-    `graphs.load`.
+    The inputs of one record, float32 but for texts, are
+    - of an image (channels, height, width) in [0, 1];
+    - of a table (features,) in [-1, 1];
+    - of a text (words,) int64 word numbers, with 0 in the empty places before the first word;
+    - of a graph's node (neighbours, 2), see `citation_graph.load`.
     """
 
     train_inputs: np.ndarray
@@ -35,19 +32,21 @@ class Split:
 
 
 def load(dataset: str, folder: Path, records: int | None, seed: int) -> Split:
-    """A data set with its official split, or the split that its module documents.
+    """A data set with its official split, or with the split that its module documents.
 
     Args:
+        dataset: A key of SOURCES.
+        folder: Where the files of the data set lie.
         records: Training records to keep, drawn at random without replacement; None: all.
         seed: Seed of these draws, and of the split where there is no official one.
 
     Raises:
-        ValueError: `records` is more than there are.
+        ValueError: The data set has fewer than `records` training records.
         DataError: The files are missing.
     """
     rng = np.random.default_rng(seed)
-    module = next(m for m in (graphs, pictures, tables, texts) if dataset in m.SOURCES)
-    inputs, labels, test_inputs, test_labels = module.load(dataset, folder, rng)
+    kind = next(kind for kind in _KINDS if dataset in kind.SOURCES)
+    inputs, labels, test_inputs, test_labels = kind.load(dataset, folder, rng)
     split = Split(
         train_inputs=inputs,
         train_labels=labels.astype(np.int64),

@@ -1,4 +1,4 @@
-"""Labelled reviews as numbers of their words."""
+"""Labelled reviews as sequences of word numbers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from datasets import load as load_dataset
-from learning.records.held_out import held_out
+from learning.records.random_split import random_split
 
 SOURCES = {"imdb": "official", "reviews": "simulated"}
 
-# Of mgm2021's gradient shape 20,002 x 128: the most frequent words, one number for all others, and
-# one for the empty places before a short review. tldp2025 cuts reviews at 500 words, mgm2021 and
-# imgm2022 do not say where.
+# mgm2021's gradient shape 20,002 x 128 leaves 20,000 words, one number for all others, and one for
+# the empty places before a short review. tldp2025 cuts reviews at 500 words; mgm2021 and imgm2022
+# state no length.
 WORDS = {"imdb": 20_000, "reviews": 191}
 LENGTH = {"imdb": 200, "reviews": 40}
 EMPTY, OTHER = 0, 1
@@ -28,9 +28,9 @@ _MARKUP = re.compile(r"<[^>]*>")
 def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """int64 word numbers (n, LENGTH), 0..WORDS + 1, and labels, training before test.
 
-    Words are numbered by their frequency in the training texts, which is taken to be public: no
-    mechanism protects it. The last words of a long text are kept. The split is the official one;
-    for simulated reviews a random fifth is the test set.
+    Words are numbered by their frequency in the training texts. Frequencies count as public: no
+    mechanism protects them. A long text keeps its last words. The split is the official one;
+    simulated reviews have none: a random fifth is the test set.
     """
     found = load_dataset(dataset, folder)
     if dataset == "imdb":
@@ -38,7 +38,9 @@ def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarr
         labels, test_labels = found.train.labels, found.test.labels
     else:
         order = np.arange(len(found.labels))
-        chosen, labels, others, test_labels = held_out(order, found.labels, len(order) // 5, rng)
+        chosen, labels, others, test_labels = random_split(
+            order, found.labels, len(order) // 5, rng
+        )
         train, test = ([tokens(found.texts[i]) for i in part] for part in (chosen, others))
     numbers = vocabulary(train, WORDS[dataset])
     length = LENGTH[dataset]
@@ -46,12 +48,12 @@ def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def tokens(text: str) -> list[str]:
-    """Words in lower case, without markup and punctuation."""
+    """The words of a text in lower case, without markup and punctuation."""
     return _WORD.findall(_MARKUP.sub(" ", text).lower())
 
 
 def vocabulary(texts: Iterable[list[str]], words: int) -> dict[str, int]:
-    """Numbers from 2 of the most frequent words; the first in the alphabet among equals."""
+    """Numbers from 2 for the most frequent words; ties go to the first in the alphabet."""
     counts = Counter(word for text in texts for word in text)
     ordered = sorted(counts, key=lambda word: (-counts[word], word))
     return {word: number for number, word in enumerate(ordered[:words], start=2)}

@@ -1,4 +1,4 @@
-"""The exact calibration of noise that is used many times: one factor for all of it."""
+"""The exact calibration of noise that is used many times: one factor for all uses."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from mechanisms import (
 
 
 class Spending(Protocol):
-    """What all uses of some noise spend together: a profile, a sampled run."""
+    """What all uses of some noise spend together, such as a profile or a sampled run."""
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """By which the noise has to be multiplied for delta(epsilon) to be delta; or ValueError."""
+        """The factor on the noise that makes delta(epsilon) delta; ValueError if there is none."""
 
 
 def rescaled(
     published: Sequence[Mechanism], spending: Spending | None, total: Budget
 ) -> tuple[Mechanism, ...]:
-    """Mechanisms whose noise is multiplied by one factor, so that together they spend `total`.
+    """The mechanisms with their noise multiplied by one factor, so that all uses spend `total`.
 
     Args:
-        published: As published, each used any number of times.
+        published: Mechanisms at the published calibration, each used any number of times.
         spending: What all those uses spend; None where it is not exactly known.
 
     Raises:

@@ -1,23 +1,25 @@
-"""Records of bounded numbers that are released one by one (tldp2025, types I to III)."""
+"""Records of bounded numbers, released one by one (tldp2025, types I to III)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from mechanisms import AdditiveMechanism, Mechanism
+from mechanisms import Mechanism
 
-# Records that are protected at once: memory stays far below that of the data.
+# Records released at once; the noise then takes far less memory than the data.
 _AT_ONCE = 1024
 
 
 def protected(mechanism: Mechanism, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Every record (n, ...), float32, released on its own, in the shape that it had."""
+    """Records (n, ...), float32, each released on its own; same shape.
+
+    A mechanism that only adds noise draws the noise of many records at once.
+    """
     tensors = records.reshape(len(records), *mechanism.query.shape)
     released = np.empty_like(tensors)
     for start in range(0, len(tensors), _AT_ONCE):
         part = tensors[start : start + _AT_ONCE]
-        # One with a release of its own does more than add what it samples.
-        if type(mechanism).release is AdditiveMechanism.release:
+        if mechanism.only_adds_noise():
             answers = part + mechanism.sample(rng, len(part), np.float32)
         else:
             answers = [mechanism.release(record, rng) for record in part]

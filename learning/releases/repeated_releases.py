@@ -1,4 +1,4 @@
-"""A mechanism that is used several times on one person's data, and what all uses spend together."""
+"""A mechanism used several times on one person's data, and what all uses spend together."""
 
 from __future__ import annotations
 
@@ -15,18 +15,23 @@ from mechanisms import (
 )
 
 
-def calibrated(
+def calibrate_each_release(
     variant: Variant, query: Query, budget: Budget, releases: int, calibration: str, **options
 ) -> Mechanism:
     """The mechanism of every release.
 
-    As published, each release has the whole budget, as tldp2025 has it. At the exact calibration the
+    As published, each release gets the whole budget, as in tldp2025. At the exact calibration the
     noise is rescaled until the true delta of all releases together, at the budget's epsilon, is the
     budget's.
 
+    Args:
+        releases: Number of releases of one person's data, at least 1.
+        **options: Options of the mechanism; those of the variant take precedence.
+
     Raises:
-        Unsupported: As `Mechanism.calibrate` does; or no exact calibration: the mechanism adds no
-            noise, its profile is not exactly known, or no scale reaches the budget.
+        Unsupported: As `Mechanism.calibrate` does; or there is no exact calibration, because the
+            mechanism adds no noise, its profile is not exactly known, or no scale reaches the
+            budget.
     """
     published = variant.mechanism.calibrate(
         query, budget, "published", **(options | variant.options)
@@ -38,7 +43,7 @@ def calibrated(
     return rescaled([published], together, budget)[0]
 
 
-def spending(mechanism: Mechanism, releases: int) -> Iterator[Value]:
+def spent_by_releases(mechanism: Mechanism, releases: int) -> Iterator[Value]:
     """The size of one release's noise, and the true delta and epsilon of all releases together."""
     if isinstance(mechanism, AdditiveMechanism):
         size = mechanism.query.size

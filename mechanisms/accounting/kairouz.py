@@ -1,15 +1,14 @@
 """Composition by a formula (Kairouz, Oh and Viswanath 2015) and the sampling lemma of mgm2021.
 
-Both are what papers calibrate by: bounds that see nothing of a mechanism but its (epsilon, delta).
-What a composition truly spends is a matter of `composition` and `sampling`.
-Composition is for any adjacency, one and the same for every use.
+Papers calibrate by these bounds, which depend on the (epsilon, delta) of a mechanism alone. What a
+composition really spends is computed in `mechanisms.profiles.composition` and
+`mechanisms.accounting.poisson_sampling`. The formula holds for any adjacency that all uses share.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 from scipy import optimize
 
 from mechanisms.contract.query import Budget, checked_real
@@ -17,7 +16,7 @@ from mechanisms.profiles.profile import check_count
 
 
 def composed(step: Budget, times: int, slack: float) -> Budget:
-    """What `times` adaptive uses of (epsilon, delta) give together: Theorem 3.4.
+    """The (epsilon, delta) of `times` adaptive uses of one (epsilon, delta): Theorem 3.4.
 
     Args:
         step: (epsilon, delta) of one use.
@@ -34,12 +33,11 @@ def composed(step: Budget, times: int, slack: float) -> Budget:
 
 
 def share(total: Budget, times: int) -> Budget:
-    """The largest (epsilon, delta) that each of `times` uses may spend for Theorem 3.4 to give
-    `total`.
+    """The largest (epsilon, delta) of each of `times` uses with which Theorem 3.4 gives `total`.
 
-    Half of delta goes to delta~ and the other half, as far as (1 - delta~) leaves it, to the uses:
-    our choice, as the theorem leaves it open. One use has the whole budget. With delta = 0 basic
-    composition is left: epsilon / k.
+    The theorem leaves the split of delta open. Here half of it is delta~, and the uses share what
+    (1 - delta~) leaves of the other half. A single use has the whole budget. With delta = 0 only
+    basic composition remains: epsilon / k.
     """
     if check_count("times", times) == 1:
         return total
@@ -72,37 +70,21 @@ def before_sampling(epsilon: float, rate: float) -> float:
     f(epsilon, epsilon*) = rate, solved for x = e^epsilon*: x^2 - b x - e^epsilon = 0 with
     b = (e^epsilon - 1) (1 - rate) / rate.
 
-    Adjacency: the lemma holds where epsilon* is for a record against its absence (the paper's
-    bottom), and then gives exactly epsilon for one record that changes its value: at rate 1,
-    epsilon* is epsilon / 2. Where epsilon* is for a change of value already, absence included, the
-    usual ln(1 + (e^epsilon - 1) / rate) holds, which is up to twice as large (at small epsilon) and
-    no more than ln(1 / (1 - rate)) larger (at large epsilon).
+    Adjacency: the lemma holds if epsilon* compares a record with its absence (the paper's bottom),
+    and then gives exactly epsilon for one record that changes its value: at rate 1, epsilon* is
+    epsilon / 2. If epsilon* already covers a change of value, absence included, the usual
+    ln(1 + (e^epsilon - 1) / rate) holds, which is up to twice as large (at small epsilon) and at
+    most ln(1 / (1 - rate)) larger (at large epsilon).
 
     Args:
         epsilon: After sampling, > 0.
         rate: Sampling probability in (0, 1].
     """
-    _check_sampling(epsilon, rate)
+    checked_real("epsilon", epsilon, low=0.0, high=math.inf, allowed="0 < epsilon < infinity")
+    checked_real("rate", rate, low=0.0, high=math.nextafter(1.0, 2.0), allowed="0 < rate <= 1")
     # In units of e^(epsilon / 2): y^2 - 2 c y - 1 = 0.
     if epsilon < 600:
         return epsilon / 2 + math.asinh(math.sinh(epsilon / 2) * (1 - rate) / rate)
     if rate == 1:
         return epsilon / 2
     return epsilon + math.log((1 - rate) / rate)
-
-
-def after_sampling(epsilon: float, rate: float) -> float:
-    """epsilon of mgm2021 Theorem 6 from epsilon*, the inverse of `before_sampling`.
-
-    e^epsilon = (1 + rate (e^epsilon* - 1)) / (1 - rate (1 - e^-epsilon*)).
-    """
-    _check_sampling(epsilon, rate)
-    absent = math.log1p(-rate) if rate < 1 else -math.inf
-    present = np.array([math.log(rate) + epsilon, math.log(rate) - epsilon])
-    best, worst = np.logaddexp(absent, present)
-    return float(best - worst)
-
-
-def _check_sampling(epsilon: float, rate: float) -> None:
-    checked_real("epsilon", epsilon, low=0.0, high=math.inf, allowed="0 < epsilon < infinity")
-    checked_real("rate", rate, low=0.0, high=math.nextafter(1.0, 2.0), allowed="0 < rate <= 1")

@@ -1,4 +1,4 @@
-"""Gaussian releases on random samples whose members are made known."""
+"""Gaussian releases on random samples whose membership is public."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from mechanisms.profiles.profile import (
     check_positive,
 )
 
-# Numbers of samples less likely than e^-this are left out; delta below it is not resolved.
+# Counts less likely than e^-700 are left out: smaller deltas are not resolved.
 _UNLIKELY = 700.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownSamplesProfile(PrivacyProfile):
-    """`steps` Gaussian releases, each of which sees the record with probability `rate`, openly.
+    """`steps` Gaussian releases, each of which publicly includes the record or not.
 
-    Who is told which samples a record is in sees K releases of its, K binomial, and
+    An observer who knows the samples sees K releases on the record, K binomial, hence
 
         delta(epsilon) = sum_k P(K = k) delta_{mu sqrt(k)}(epsilon).
 
-    Samples that are kept secret reveal no more (post-processing): this bounds `SampledRun` from
-    above, tightly where a sampled record is found out anyway. For a fixed adjacency under which one
-    release on a sample with the record has mu; where the record is not in a sample, neighbouring
-    data sets must give the same answer.
+    Secret samples reveal no more (post-processing), so that this bounds `SampledRun` from above,
+    tightly if an observer recognises a sampled record anyway. It holds for any fixed
+    adjacency under which one release on a sample with the record has mu, and under which
+    neighbouring data sets give the same answer on a sample without it.
 
     Args:
-        mu: Of one release, > 0.
-        rate: In (0, 1].
+        mu: Mahalanobis distance of one release on a sample with the record, > 0.
+        rate: Sampling probability, in (0, 1].
         steps: At least 1.
     """
 
@@ -48,7 +48,7 @@ class KnownSamplesProfile(PrivacyProfile):
         check_positive("mu", self.mu)
         check_positive("rate", self.rate)
         if self.rate > 1:
-            raise ValueError(f"rate is a probability and must lie in (0, 1], got {self.rate}")
+            raise ValueError(f"rate must be a probability in (0, 1], got {self.rate}")
         check_count("steps", self.steps)
 
     def compose(self, times: int) -> KnownSamplesProfile:

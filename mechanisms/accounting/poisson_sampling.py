@@ -1,7 +1,7 @@
-"""Privacy of many steps on Poisson samples: DP-SGD's budgets, and the truth for any noise.
+"""Privacy of many steps on Poisson samples: the budgets of DP-SGD, and bounds for any noise.
 
-Adjacency: one record is added or removed, unless it is said to be replaced. A step sees each record
-with probability q (the rate), independently. Gaussian noise is accounted for by dp_accounting;
+One record is added or removed, unless a function says that it is replaced. A step includes each
+record with probability q (the rate), independently. dp_accounting accounts for Gaussian noise;
 `SampledRun` bounds the privacy of any noise with a profile. Losses are natural logarithms.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import optimize
 
-from mechanisms.accounting.composition import (
+from mechanisms.profiles.composition import (
     FFT_ERROR,
     LossDistribution,
     at_negative,
@@ -31,7 +31,7 @@ from mechanisms.profiles.profile import (
 
 # Losses of one step beyond this count as infinite.
 _LARGEST_LOSS = 60.0
-# So does what is left of delta over the whole run where it is below this.
+# So does the rest of delta over the whole run once it is below this.
 _NEGLIGIBLE = 1e-15
 _NODES_PER_SIDE = 128
 # A grid for replaced records has about so many points on either side.
@@ -42,11 +42,12 @@ _PROBES = np.geomspace(1e-4, _LARGEST_LOSS, 60)
 def gaussian_epsilon(
     multiplier: float, rate: float, steps: int, delta: float, *, accountant=None
 ) -> float:
-    """Total epsilon of Poisson-sampled Gaussian noise, by Renyi DP unless told otherwise.
+    """Total epsilon of Gaussian noise on Poisson samples, by Renyi DP or a given accountant.
 
     Args:
         multiplier: Standard deviation of the noise over the l2 sensitivity.
-        accountant: A fresh accountant of dp_accounting; None: RdpAccountant with its own orders.
+        accountant: A fresh accountant of dp_accounting, or None for RdpAccountant with its default
+            orders.
     """
     from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
     from dp_accounting.rdp import RdpAccountant
@@ -55,8 +56,8 @@ def gaussian_epsilon(
     event = PoissonSampledDpEvent(rate, GaussianDpEvent(multiplier))
     log = logging.getLogger("absl")
     level = log.level
-    # It warns of orders whose series does not converge, and does without them: epsilon is a bound
-    # at any set of orders.
+    # It warns of orders whose series does not converge and skips them: epsilon is a bound for any
+    # set of orders.
     log.setLevel(logging.ERROR)
     try:
         return float(accountant.compose(event, steps).get_epsilon(delta))
@@ -66,7 +67,7 @@ def gaussian_epsilon(
 
 @functools.cache
 def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
-    """The multiplier at which `gaussian_epsilon` by Renyi DP is `epsilon`, to 1e-9.
+    """The multiplier at which `gaussian_epsilon` by Renyi DP equals `epsilon`, to 1e-9.
 
     Raises:
         ValueError: It is not between 0.05 and 1e6.
@@ -94,8 +95,8 @@ def step_budget(
     """(epsilon_0, delta_0) of r1smg2024 eq. (16), with T = epochs / rate steps.
 
     epsilon = sqrt(2 T ln(1/slack)) x + T x (e^x - 1) with x = rate epsilon_0, and
-    delta = T rate delta_0 + slack. The amplification is first-order: q epsilon_0 stands for
-    ln(1 + q (e^epsilon_0 - 1)), which is larger.
+    delta = T rate delta_0 + slack. The amplification is a first-order approximation: q epsilon_0
+    replaces ln(1 + q (e^epsilon_0 - 1)), which is larger.
     """
     steps = epochs / rate
 
@@ -127,7 +128,7 @@ class SampledRun:
     orders are alike: below zero the curve follows by symmetry. One bound holds for all R.
 
     Args:
-        step: Profile of one release on all records that were sampled.
+        step: Profile of one release on the sampled records.
         rate: q in (0, 1].
         steps: At least 1.
         adjacency: "add-remove" or "replace".
@@ -143,11 +144,11 @@ class SampledRun:
             raise ValueError(f"adjacency must be add-remove or replace, got {self.adjacency!r}")
         check_positive("rate", self.rate)
         if self.rate > 1:
-            raise ValueError(f"rate is a probability and must lie in (0, 1], got {self.rate}")
+            raise ValueError(f"rate must be a probability in (0, 1], got {self.rate}")
         check_count("steps", self.steps)
 
     def step_delta(self, epsilon: float) -> Bounds:
-        """delta of one step at epsilon > 0; its lower bound is one for the whole run too.
+        """delta of one step at epsilon > 0; its lower bound also holds for the whole run.
 
         Removing decides: its weight is no smaller and its argument no larger than for adding, as
         (1 - q) (e^epsilon - 1)^2 >= 0.
@@ -170,7 +171,7 @@ class SampledRun:
         return float(optimize.brentq(lambda e: self.delta(e) - delta, 0.0, top, xtol=1e-9))
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """By which the noise has to be multiplied for the bound on the run to be (epsilon, delta).
+        """The factor of the noise at which the bound on the run is (epsilon, delta).
 
         Within 1e-3, on the private side. Raises ValueError where no factor is found.
         """

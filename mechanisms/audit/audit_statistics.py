@@ -1,7 +1,7 @@
-"""From tallies of samples to confidence bounds on delta and epsilon, and to a verdict.
+"""Confidence bounds on delta and epsilon from counts of samples.
 
-Every bound here is one-sided, holds for every sample size, and errs with probability at most
-`tail`; an interval of two of them therefore holds with probability at least 1 - 2 tail.
+Every bound is one-sided, holds for every sample size, and fails with probability at most `tail`; an
+interval of two bounds therefore holds with probability at least 1 - 2 tail.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Interval:
 class DirectedAudit:
     """Bounds on delta(epsilon) = sup_E A(E) - e^epsilon B(E) for one ordered pair (A, B).
 
-    event: the event E, fixed before the counted samples were looked at.
+    event: the event E, fixed before the counted samples are drawn.
     trials: samples counted of each distribution; hits_a, hits_b: how many of them fell in E.
     probability_a, probability_b: Clopper-Pearson intervals of A(E) and B(E).
     two_sample: bounds on delta from these two intervals; the upper one is 1 unless E is known to
@@ -114,10 +114,10 @@ class DirectedAudit:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
-    """What an audit at `epsilon` found.
+    """The result of an audit at `epsilon`.
 
-    The bounds of delta and what they refute hold at once with `confidence`; the intervals of single
-    probabilities each, on the sides that these bounds use.
+    With probability `confidence` all bounds of delta hold at once. The interval of a single
+    probability holds on the side that these bounds use.
 
     method: `losses` (exact log-likelihood ratios) or `outputs` (a score of the outputs).
     samples: draws of each distribution, training included.
@@ -140,7 +140,7 @@ class AuditResult:
 
     @property
     def delta_upper(self) -> float:
-        """Upper bound of the pair's delta at epsilon, in (0, 1]; 1 where nothing is known."""
+        """Upper bound of the pair's delta at epsilon, in (0, 1]; 1 if nothing is known."""
         return max(self.forward.delta.upper, self.reverse.delta.upper)
 
     @property

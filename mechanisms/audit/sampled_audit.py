@@ -1,12 +1,12 @@
 """Audits a claimed (epsilon, delta) by sampling: confidence bounds on the true delta of a pair.
 
 P and Q are the output distributions for two neighbouring inputs. A lower bound above the claimed
-delta refutes the claim for the mechanism. An upper bound speaks of this pair alone: it supports
-the claim only if the pair is the worst one, and only an exact profile certifies.
+delta refutes the claim for the mechanism. An upper bound holds for this pair alone: it supports the
+claim only if the pair is the worst one, and only an exact profile proves that.
 
-Samples are drawn in blocks of fixed size, each from its own seed, and only tallies are kept: memory
-does not grow with the number of samples, and a block's draws depend on the seed, the distribution
-and the block's number alone, so blocks may be drawn anywhere in any order.
+Samples are drawn in blocks of fixed size, each with its own seed, and only counts are kept: memory
+does not grow with the number of samples, and the draws of a block depend on the seed, the
+distribution and the number of the block alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ __all__ = [
     "AuditResult",
     "audit_losses",
     "audit_outputs",
-    "compare_shortcut",
     "familywise_confidence",
 ]
 
@@ -64,20 +63,20 @@ def audit_losses(
       lower bound needs no trust in the losses: it holds for any event.
     - one sample: the mean of (1 - e^(epsilon - L))_+ under P, which is delta(epsilon) (Balle,
       Barthe and Gaboardi 2018, Theorem 5), by betting. Far tighter for small delta or large
-      epsilon; it takes the losses at their word.
+      epsilon, but only as good as the losses.
     Each of the 12 one-sided bounds (four probabilities and two means, from both sides) gets a
     twelfth of the error probability 1 - confidence.
 
     A loss of exactly epsilon is not in the event, and rounding must not put it there (at the
     epsilon of Laplace noise half of all losses are such ties): the event and the mean are taken
     at epsilon + LOSS_ROUNDING, which can only lower the lower bounds, and twice that is added to
-    the upper bounds, which makes up for it.
+    the upper bounds, which compensates for it.
 
     Args:
         draw_losses: called as draw_losses(rng, n, reverse=False) for n losses log p(x)/q(x) with
             x ~ P, and with reverse=True for the same losses with x ~ Q. Shape (n,); +-inf where
-            only one of the two can produce x. n is at most `LOSS_BLOCK`; where one draw takes
-            much memory, the function slices n itself.
+            only one of the two can produce x. n is at most `LOSS_BLOCK`; if one draw takes much
+            memory, the function must slice n itself.
         epsilon: finite, >= 0.
         samples: draws of P, and as many of Q.
         seed: >= 0; the result depends on it and on `samples`, nothing else.
@@ -132,14 +131,14 @@ def audit_outputs(
     seed: int,
     confidence: float = 0.999,
 ) -> AuditResult:
-    """Audit a mechanism without a density, through a score of its outputs: lower bounds only.
+    """Audit a mechanism without a known density by a score of its outputs: lower bounds only.
 
     The first half of the samples trains: it chooses, for each direction of the pair, the event
     {score > t} or {score < t} with the largest lower bound. A learned score is fitted on one half
-    of that half, and the event chosen on the other. The second half of the samples is drawn after
-    the events are fixed and gives the Clopper-Pearson bounds. Nothing certifies from above, as the
-    density is unknown: every upper bound is 1. Each of the four one-sided bounds gets a quarter of
-    the error probability 1 - confidence.
+    of that half, and the event is chosen on the other. The second half of the samples is drawn
+    after the events are fixed and gives the Clopper-Pearson bounds. As the density is unknown,
+    nothing bounds delta from above: every upper bound is 1. Each of the four one-sided bounds gets
+    a quarter of the error probability 1 - confidence.
 
     Args:
         draw_outputs_p, draw_outputs_q: called as draw(rng, n) for n outputs, shape (n, *shape);
@@ -189,30 +188,6 @@ def audit_outputs(
         for (a, b), (sign, t), counts in zip(directions, events, hits, strict=True)
     )
     return AuditResult(**settings, method="outputs", forward=forward, reverse=reverse)
-
-
-def compare_shortcut(
-    draw_full: DrawLosses, draw_sufficient: DrawLosses, *, samples: int, seed: int
-) -> float:
-    """p-value of the hypothesis that two ways to draw losses have the same distribution.
-
-    For example losses of real M-dimensional outputs against losses of sufficient statistics. Both
-    are called like `draw_losses` of `audit_losses`, once per direction, `samples` draws each; the
-    two Kolmogorov-Smirnov tests are joined by Bonferroni. Atoms make the test conservative.
-    """
-    # Imported here: it doubles the time to load this module, and no audit needs it.
-    from scipy import stats
-
-    p_values = []
-    for side in (0, 1):
-        full, sufficient = (
-            _checked(
-                draw(_generator(seed, stream, 0), samples, reverse=bool(side)), samples, "the draw"
-            )
-            for stream, draw in ((side, draw_full), (2 + side, draw_sufficient))
-        )
-        p_values.append(stats.ks_2samp(full, sufficient).pvalue)
-    return float(min(1.0, 2 * min(p_values)))
 
 
 def _learned_score(
@@ -280,8 +255,8 @@ def _checked(values: np.ndarray, n: int, source: str) -> np.ndarray:
     missing = np.count_nonzero(np.isnan(values))
     if missing:
         raise ValueError(
-            f"{source} returned {missing} NaN among {n} values; return +-inf where a density is "
-            "zero, and check for inf - inf"
+            f"{source} must not return NaN, got {missing} among {n} values; return +-inf where a "
+            "density is zero, and check for inf - inf"
         )
     return values
 

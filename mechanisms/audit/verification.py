@@ -1,4 +1,4 @@
-"""Is the claim true? Claimed and true privacy of a calibrated mechanism, and a verdict."""
+"""Compares the claimed and the true privacy of a calibrated mechanism and gives a verdict."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ VARIANCE_TOLERANCE = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """What is claimed, what is true, and how that is known.
+    """The claim of a calibrated mechanism, its true privacy, and a verdict.
 
     Args:
-        mechanism, calibration: Which noise.
-        claimed_epsilon, claimed_delta: The claim; delta is 0 where purity is claimed.
+        mechanism, calibration: Key of the mechanism, and its calibration.
+        claimed_epsilon, claimed_delta: The claim; delta is 0 if pure privacy is claimed.
         true_delta: delta(claimed_epsilon) with bounds, None without an exact profile.
-        true_epsilon: epsilon(claimed_delta) with bounds (infinite where there is none), or None.
-        noise_scale: The family's own scale parameter, or None where it has none.
+        true_epsilon: epsilon(claimed_delta) with bounds (infinite if there is none), or None.
+        noise_scale: The scale parameter of the noise, or None if it has none.
         expected_loss: E||noise||^2; None for mechanisms that are not additive.
         wasted_variance: Variance of the noise over that of the same noise rescaled until the true
-            delta is the claimed one (below 1: too little noise), or None where it is not known.
+            delta is the claimed one (below 1: too little noise), or None if unknown.
         verdict: "holds" and "loose" (both exact; loose wastes more than 1% of variance),
             "refuted" (exact, or sampled with the audit's confidence), "undecided".
-        audit: The sampled audit, or None where none was asked for.
+        audit: The sampled audit, or None without samples.
     """
 
     mechanism: str
@@ -47,7 +47,7 @@ class Verification:
     audit: AuditResult | None
 
     def to_dict(self) -> dict:
-        """As JSON data."""
+        """The verification as a dictionary of plain values, for JSON."""
         bounds = {
             name: {"lower": bound.lower, "upper": bound.upper}
             for name, bound in (
@@ -74,16 +74,16 @@ class Verification:
 def verify(
     mechanism: Mechanism, *, samples: int = 0, seed: int = 0, confidence: float = 0.999
 ) -> Verification:
-    """Compare a mechanism's claim with its exact profile and, if asked, with samples.
+    """Compare a mechanism's claim with its exact profile and, optionally, with samples.
 
     Args:
         mechanism: Calibrated at either calibration.
-        samples: Draws of the sampled audit of the worst pair, from each of its two sides; 0 for
-            none. Losses are drawn through sufficient statistics, never in M dimensions.
-        seed, confidence: Of the audit.
+        samples: Draws of the sampled audit from each side of the worst pair; 0 for no audit. The
+            audit draws privacy losses by sufficient statistics, never in M dimensions.
+        seed, confidence: Seed and confidence of the audit.
 
     Raises:
-        Unsupported: The mechanism claims no privacy, or has neither a profile nor an audit.
+        Unsupported: The mechanism claims no privacy, or its profile is unknown.
     """
     if mechanism.guarantee == "none":
         raise Unsupported("claims no privacy, so there is nothing to verify")
@@ -91,7 +91,10 @@ def verify(
     delta = claimed_delta(mechanism)
     profile = mechanism.profile()
     if profile is None:
-        raise Unsupported("has no exact profile and no density to audit")
+        raise Unsupported(
+            "has no exact profile to compare with its claim; sample its releases on a pair of "
+            "inputs instead, see python -m mechanisms audit --help"
+        )
     true_delta, true_epsilon = profile.delta(epsilon), profile.epsilon(delta)
     audit = None
     if samples:
@@ -125,7 +128,7 @@ def verify(
 def claimed_delta(mechanism: Mechanism) -> float:
     """The delta of the claim.
 
-    As published, pure and local guarantees claim 0, whatever the budget allows; on the exact
+    As published, pure and local guarantees claim 0, whatever the delta of the budget; at the exact
     calibration the claim is the budget.
     """
     if mechanism.calibration == "exact" or mechanism.guarantee == "approximate":
@@ -158,11 +161,11 @@ def _verdict(
     *,
     exact: bool,
 ) -> str:
-    """The claim counts as true when it is within rounding of the truth in delta or in epsilon.
+    """The claim counts as true if it is within rounding of the truth in delta or in epsilon.
 
-    At a claimed delta of 0 no relative accuracy in delta exists, but there is one in epsilon.
-    A profile that is not exact is an upper bound: it proves claims and refutes none, and no more
-    does an audit of its pair, which no two data sets need to have.
+    At a claimed delta of 0 relative accuracy exists in epsilon only. A profile that is not exact is
+    an upper bound: it can prove a claim but not refute one. The same holds for an audit of its
+    pair, which may belong to no two data sets.
     """
     delta, epsilon = delta * (1 + TOLERANCE), epsilon * (1 + TOLERANCE)
     if true_delta.upper <= delta or true_epsilon.upper <= epsilon:
@@ -174,13 +177,13 @@ def _verdict(
 
 
 def explain(result: Verification) -> str:
-    """The verification in words for a reader who is new to differential privacy."""
+    """The verification as text, for a reader who is new to differential privacy."""
     claimed = f"({result.claimed_epsilon:g}, {result.claimed_delta:g})"
     lines = [
         f"{result.mechanism}, {result.calibration} calibration",
-        f"  claims       {claimed}-differential privacy: for neighbouring data sets no event may",
-        f"               be more than e^{result.claimed_epsilon:g} times as likely, except with "
-        f"probability {result.claimed_delta:g}",
+        f"  claim        {claimed}-differential privacy: between neighbouring data sets no event",
+        f"               becomes more than e^{result.claimed_epsilon:g} times as likely, up to a "
+        f"probability of {result.claimed_delta:g}",
         f"  true delta   {result.true_delta.value:.6g} at that epsilon "
         f"[{result.true_delta.lower:.6g}, {result.true_delta.upper:.6g}]",
         f"  true epsilon {result.true_epsilon.value:.6g} at that delta",
@@ -205,10 +208,8 @@ def _reason(result: Verification) -> str:
         tight = "" if wasted is None else ", and the noise is as small as the claim allows"
         return f"the claim is true{tight}"
     if result.verdict == LOOSE:
-        return f"the claim is true, but {wasted:.4g} times less variance would do"
+        return f"the claim is true, but noise with {wasted:.4g} times less variance would be enough"
     if result.verdict == REFUTED:
-        needed = (
-            f"; the same claim would need {1 / wasted:.4g} times the variance" if wasted else ""
-        )
+        needed = f"; it needs {1 / wasted:.4g} times the variance of this noise" if wasted else ""
         return f"the claim is false{needed}"
-    return "neither the exact bounds nor the samples decide"
+    return "neither the profile nor the samples decide whether the claim is true"

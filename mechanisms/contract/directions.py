@@ -1,4 +1,4 @@
-"""Directions of matrix noise: checks that the mechanisms with directional noise share."""
+"""Checks the directions of directional matrix noise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 def orthonormal(name: str, directions, size: int) -> np.ndarray | None:
     """An orthogonal (size, size) array with one direction per column; None for the identity.
 
-    The identity itself is returned as None, so that it costs no matrix product.
+    None stands for the identity, which then costs no matrix product.
 
     Raises:
         ValueError: Not (size, size), or its columns are not orthonormal to 1e-8.

@@ -29,15 +29,18 @@ GUARANTEES = ("pure", "approximate", "local", "none")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mechanism(ABC):
-    """A mechanism calibrated to one query and one budget; made by `calibrate`, then immutable.
+    """A mechanism calibrated to one query and one budget. Create it with `calibrate`; immutable.
 
-    Class attributes that a subclass gives:
+    Class attributes that a subclass sets:
         key: Name in configs, tables and figures.
-        title: Name for people.
+        title: Name in text.
         paper: Key of the paper, or a reference.
         theorem: The statement that claims the guarantee.
-        guarantee: What is claimed: "pure", "approximate", "local" or "none".
+        guarantee: The claim: "pure", "approximate", "local" or "none".
         options: Its options by name.
+        public_information: Which options take public side information: name -> kind, see
+            mechanisms/contract/public_information.py. Such options must not depend on private
+            records.
     """
 
     query: Query
@@ -51,6 +54,7 @@ class Mechanism(ABC):
     theorem: ClassVar[str]
     guarantee: ClassVar[str]
     options: ClassVar[dict[str, Option]] = {}
+    public_information: ClassVar[dict[str, str]] = {}
 
     @classmethod
     def calibrate(
@@ -60,9 +64,9 @@ class Mechanism(ABC):
 
         Args:
             query: Shape and sensitivities.
-            budget: The (epsilon, delta) asked for.
-            calibration: "published" follows the paper's own calibration; "exact" rescales that
-                noise until the true delta at epsilon is the budget's.
+            budget: The (epsilon, delta) to reach.
+            calibration: "published" follows the paper; "exact" rescales that noise until the true
+                delta at epsilon is the budget's.
             **options: See `cls.options`.
 
         Raises:
@@ -74,7 +78,8 @@ class Mechanism(ABC):
         """
         if not isinstance(query, Query) or not isinstance(budget, Budget):
             raise TypeError(
-                "calibrate takes a Query and a Budget, see mechanisms/contract/query.py"
+                f"calibrate takes a Query and a Budget, got {type(query).__name__} and "
+                f"{type(budget).__name__}"
             )
         if calibration not in CALIBRATIONS:
             raise ValueError(f"calibration must be one of {CALIBRATIONS}, got {calibration!r}")
@@ -86,24 +91,24 @@ class Mechanism(ABC):
         notice = cls.limit(query, budget)
         if notice and calibration == "published":
             warnings.warn(f"{cls.key}: {notice}", OutOfRangeWarning, stacklevel=2)
-        return cls._calibrated(query, budget, calibration, types.MappingProxyType(settings))
+        return cls.build(query, budget, calibration, types.MappingProxyType(settings))
 
     @classmethod
     @abstractmethod
-    def _calibrated(cls, query, budget, calibration, settings) -> Self:
+    def build(cls, query, budget, calibration, settings) -> Self:
         """Build the instance from checked arguments."""
 
     @classmethod
     def limit(cls, query: Query, budget: Budget) -> str | None:
-        """Why the budget is outside the theorem's range, or None inside it."""
+        """Why the budget lies outside the range of the theorem, or None."""
         return None
 
     @abstractmethod
     def release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One private answer, of the query's shape.
 
-        `value` is a float32 or float64 array (answered in its own precision) or an array of
-        integers (answered in float64).
+        `value` is a float32 or float64 array, whose precision the answer keeps, or an array of
+        integers, whose answer is float64.
 
         Raises:
             TypeError: `value` is not an array of real numbers.
@@ -113,22 +118,30 @@ class Mechanism(ABC):
     def release_with_diagnostics(
         self, value: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, dict[str, float]]:
-        """A release, and what its sampler knows about itself (its convergence, say).
+        """A release and diagnostics of its sampler, such as its convergence.
 
-        The numbers are for the experimenter alone: they are not covered by the guarantee.
+        The guarantee does not cover the diagnostics: do not publish them.
         """
         return self.release(value, rng), {}
 
+    @classmethod
+    def only_adds_noise(cls) -> bool:
+        """Whether `release` is the value plus one draw of `sample` and nothing else.
+
+        Then the noise of many values may be drawn in one call of `sample`.
+        """
+        return False
+
     def profile(self) -> PrivacyProfile | None:
-        """The true privacy profile of everything the claim covers, or None where unknown."""
+        """The true privacy profile of everything that the claim covers, or None if unknown."""
         return None
 
     def slack(self) -> str | None:
-        """Why `profile` may be worse than the truth, or None where it is exact."""
+        """Why `profile` is only an upper bound of the true profile, or None if it is exact."""
         return None
 
     def parameters(self) -> dict[str, float]:
-        """Named scale parameters, first the one that the exact calibration rescales; may be empty."""
+        """Scale parameters by name, maybe none; the exact calibration rescales the first."""
         return {}
 
     def checked_value(self, value: np.ndarray) -> np.ndarray:
@@ -139,18 +152,20 @@ class Mechanism(ABC):
         if value.dtype.kind == "f" and value.dtype not in (np.float32, np.float64):
             raise TypeError(f"the value must be float32 or float64, got {value.dtype}")
         if value.shape != self.query.shape:
-            raise ValueError(f"the value has shape {value.shape}, the query {self.query.shape}")
+            raise ValueError(
+                f"the value must have the query's shape {self.query.shape}, got {value.shape}"
+            )
         if value.dtype.kind != "f":
             return value.astype(np.float64)
         if not np.isfinite(value).all():
             bad = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
-            raise ValueError(f"the value holds {value[bad]} at index {bad}; it must be finite")
+            raise ValueError(f"the value must be finite, got {value[bad]} at index {bad}")
         return value
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AdditiveMechanism(Mechanism):
-    """value + noise. A subclass only says, in `noise_for`, which noise."""
+    """value + noise. A subclass defines the noise in `noise_for`."""
 
     noise: Noise
 
@@ -160,7 +175,7 @@ class AdditiveMechanism(Mechanism):
         """The noise of the published calibration; raises Unsupported with the reason."""
 
     @classmethod
-    def _calibrated(cls, query, budget, calibration, settings):
+    def build(cls, query, budget, calibration, settings):
         noise = cls.noise_for(query, budget, **settings)
         published = cls(
             query=query, budget=budget, calibration="published", settings=settings, noise=noise
@@ -183,6 +198,11 @@ class AdditiveMechanism(Mechanism):
         value = self.checked_value(value)
         return value + self.noise.sample(rng, 1, value.dtype)[0]
 
+    @classmethod
+    def only_adds_noise(cls):
+        # A subclass with a release of its own, which may clip first, does more.
+        return cls.release is AdditiveMechanism.release
+
     def loss(self) -> LossMoments:
         """The exact moments of the accuracy loss L = ||n||^2."""
         return self.noise.loss()
@@ -202,20 +222,20 @@ class AdditiveMechanism(Mechanism):
 
 
 def exact_factor(published: Mechanism) -> float:
-    """By which a published noise must be multiplied for its true delta to be the budget's.
+    """The factor that brings the true delta of a published noise to the budget's.
 
     Raises:
-        Unsupported: No profile, or one with slack: the truth is not known. Or no factor does it.
+        Unsupported: There is no profile, the profile is only an upper bound, or no factor exists.
     """
     profile = published.profile()
     if profile is None:
-        raise Unsupported("has no exact profile, so no exact calibration")
+        raise Unsupported("has no exact profile, hence no exact calibration")
     if slack := published.slack():
-        raise Unsupported(f"has no exact calibration here: {slack}")
+        raise Unsupported(f"has no exact calibration: {slack}")
     try:
         return profile.scale_factor(published.budget.epsilon, published.budget.delta)
     except ValueError as reason:
-        raise Unsupported(f"has no exact calibration here: {reason}") from reason
+        raise Unsupported(f"has no exact calibration: {reason}") from reason
 
 
 def _unknown_option(cls: type[Mechanism], name: str) -> str:
@@ -223,4 +243,4 @@ def _unknown_option(cls: type[Mechanism], name: str) -> str:
         return f"{cls.key} has no options, got {name!r}"
     near = difflib.get_close_matches(name, cls.options, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{cls.key} has no option {name!r}, only {sorted(cls.options)}{hint}"
+    return f"{cls.key} has no option {name!r}, allowed are {sorted(cls.options)}{hint}"

@@ -1,4 +1,4 @@
-"""The options of a mechanism: a default, what is allowed, and a check that names a bad value.
+"""Options of mechanisms: a default, the allowed values, and a check whose error names both.
 
 Mechanisms are importable with numpy, scipy and mpmath alone, hence no pydantic here.
 """
@@ -17,7 +17,7 @@ class Option:
     """One option of a mechanism.
 
     Args:
-        default: The value where none is given.
+        default: The value if none is given.
         allowed: The allowed values in words, shown by ``describe`` and in errors.
         accepts: Whether a value is allowed.
         description: One line.
@@ -70,7 +70,7 @@ def weights(description: str) -> Option:
 
 
 def shares(description: str) -> Option:
-    """A vector or matrix of numbers in [0, 1], or None for what the description says."""
+    """A vector or matrix of numbers in [0, 1], or None, which the description explains."""
     return Option(
         None, "a vector or matrix of numbers in [0, 1], or null", _are_shares, description
     )

@@ -1,4 +1,4 @@
-"""What every mechanism is given (a query and a budget) and the words it uses to refuse."""
+"""The query and the budget that a mechanism is given, and the exception it refuses them with."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ STRUCTURES = ("records", "gram")
 
 
 class Unsupported(Exception):
-    """A mechanism cannot serve this query or budget; the message is the reason.
+    """A mechanism cannot serve this query or budget.
 
-    Not a fault of the caller: experiments record it as a row with status ``unsupported``.
+    The message is the reason as a predicate of the mechanism: "needs delta > 0, ...", "has no exact
+    calibration: ...". The command line prints "KEY is unsupported here: it REASON"; studies store
+    the reason as the message of a row with status ``unsupported``.
     """
 
 
@@ -43,23 +45,23 @@ def _checked_positive(name: str, value: object) -> float:
 class Query:
     """A numeric query as a mechanism sees it: a shape and how far one person can move it.
 
-    Two neighbouring data sets change the answer by some D with ||D||_2 <= l2_sensitivity and,
+    The answers for two neighbouring data sets differ by some D with ||D||_2 <= l2_sensitivity and,
     where stated, ||D||_1 <= l1_sensitivity and |D_i| <= linf_sensitivity. All sensitivities
-    hold for the one `adjacency` given here.
+    refer to the `adjacency` given here.
 
     Args:
         shape: Axes of the answer, each at least 1; M is their product.
         l2_sensitivity: sup ||f(x) - f(x')||_2 (Frobenius for matrices), positive.
         l1_sensitivity: sup ||f(x) - f(x')||_1, positive, or None where unknown.
-        linf_sensitivity: Largest change of one element, positive. Where it is not given but
-            `element_range` is, it is the width b - a of that range.
-        element_range: (a, b) with a < b when every element of the answer lies in [a, b].
+        linf_sensitivity: Largest change of one element, positive. Defaults to the width b - a of
+            `element_range` where that is given.
+        element_range: (a, b), a < b, if every element of the answer lies in [a, b].
         frobenius_bound: gamma = sup ||f(x)||_F over all data sets, positive (MVG needs it).
         adjacency: "add-remove", "replace" (one record changes its value) or "local".
         structure: How an (m, n) answer is made of records, for mechanisms that use it:
             "records", each column is one record x_j of R^m, so that D (unless local) is zero
-            outside of one column; "gram", the (m, m) answer is sum_j x_j x_j^T over the records;
-            None where it is neither or not known.
+            outside one column; "gram", the (m, m) answer is sum_j x_j x_j^T over the records;
+            None, neither or unknown.
         record_bound: B = sup ||x_j||_2 of those records, positive; required with `structure`. A
             covariance (1/N) sum x x^T of records with norm at most R has B = R / sqrt(N).
 
@@ -101,7 +103,7 @@ class Query:
             return
         if self.structure not in STRUCTURES:
             raise ValueError(
-                f"structure must be one of {STRUCTURES} where record_bound is given, got "
+                f"structure must be one of {STRUCTURES} if record_bound is given, got "
                 f"{self.structure!r}"
             )
         if self.record_bound is None:
@@ -129,7 +131,7 @@ class Query:
 
     @property
     def changed(self) -> int:
-        """Number of elements in which neighbouring answers may differ."""
+        """The number of elements in which neighbouring answers may differ."""
         return self.shape[0] if self.one_column else self.size
 
     @property
@@ -137,7 +139,7 @@ class Query:
         """sup ||D||_F by record_bound for a Gram matrix that one record changes, else None.
 
         Add-remove: D = +-x x^T, so B^2. Replace: D = x x^T - y y^T with ||D||_F^2 = |x|^4 + |y|^4 -
-        2 (x.y)^2, so sqrt(2) B^2, by orthogonal x and y; in one dimension there are none: B^2.
+        2 (x.y)^2, so sqrt(2) B^2 at orthogonal x and y. In one dimension none are orthogonal: B^2.
         """
         if self.structure != "gram" or self.adjacency == "local":
             return None
@@ -146,8 +148,11 @@ class Query:
 
     @property
     def reach(self) -> float:
-        """Largest ||D||_2 over the l2 ball, the element box, one column and the records of a Gram
-        matrix, where stated; more than that where the box cuts off the latter's largest change.
+        """Upper bound of ||D||_2 from the l2 ball, the element box, the one column that changes and
+        the records of a Gram matrix, where stated.
+
+        Some change attains it, except for a Gram matrix whose largest change leaves the element
+        box.
         """
         bounds = [self.l2_sensitivity]
         if self.linf_sensitivity is not None:
@@ -164,7 +169,7 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """The privacy that is asked for: (epsilon, delta) with epsilon > 0 and 0 <= delta < 1."""
+    """The privacy to reach: (epsilon, delta) with epsilon > 0 and 0 <= delta < 1."""
 
     epsilon: float
     delta: float = 0.0

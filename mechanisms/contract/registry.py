@@ -1,7 +1,6 @@
-"""Which mechanisms there are: the classes with a key in the files of this folder.
+"""Finds mechanisms: every class with a key in a file of ``mechanisms/``, or ``module:Class``.
 
-A new file in ``mechanisms/`` is found without being listed anywhere; a class elsewhere is named
-as ``module:Class``.
+A new file in ``mechanisms/`` needs no entry in any list.
 """
 
 from __future__ import annotations
@@ -11,9 +10,12 @@ import functools
 import importlib
 import inspect
 import pkgutil
+from pathlib import Path
 
-import mechanisms
 from mechanisms.contract.mechanism import GUARANTEES, Mechanism
+
+# The folder of the package `mechanisms`, which this room does not import: it stands below it.
+FOLDER = Path(__file__).resolve().parents[1]
 
 
 class UnknownMechanism(ValueError):
@@ -22,9 +24,9 @@ class UnknownMechanism(ValueError):
 
 @functools.cache
 def all_mechanisms() -> dict[str, type[Mechanism]]:
-    """Every mechanism of this folder by key, in alphabetical order of the keys."""
+    """Every mechanism of the package by key, in alphabetical order of the keys."""
     found: dict[str, type[Mechanism]] = {}
-    for info in pkgutil.iter_modules(mechanisms.__path__, "mechanisms."):
+    for info in pkgutil.iter_modules([str(FOLDER)], "mechanisms."):
         if info.ispkg or info.name == "mechanisms.__main__":
             continue
         module = importlib.import_module(info.name)
@@ -61,8 +63,8 @@ def _outside_mechanism(name: str) -> type[Mechanism]:
         found = getattr(importlib.import_module(module_name), class_name)
     except (ImportError, AttributeError) as error:
         raise UnknownMechanism(
-            f"cannot load mechanism {name!r}: {error}; module:Class must be importable from the "
-            "project's root (set PYTHONPATH for code elsewhere)"
+            f"cannot load mechanism {name!r}: {error}; the module must be importable from the "
+            "project's root, or its folder must be in PYTHONPATH"
         ) from error
     if not _is_mechanism(found) or found.guarantee not in GUARANTEES:
         raise TypeError(f"{name} must be a Mechanism with a key and a guarantee in {GUARANTEES}")

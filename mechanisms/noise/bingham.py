@@ -1,6 +1,6 @@
 """Draws of the matrix Bingham distribution: V (d, k) orthonormal, density ~ exp(tr(V^T M V)).
 
-M is diagonal here: in another basis it is diagonalised, and V is turned back.
+M is diagonal here; the caller diagonalises M and rotates V back.
 
 Gibbs sampling by rotations. Turning rows i and j of V by an angle t keeps V orthonormal and the
 uniform measure invariant, and with P = |r_i|^2, Q = |r_j|^2 and D = r_i . r_j
@@ -28,20 +28,20 @@ MOST_SWEEPS = 1 << 15
 def sample_bingham(
     exponents: np.ndarray, components: int, rng: np.random.Generator, draws: int
 ) -> tuple[np.ndarray, dict[str, float]]:
-    """Independent V of density ~ exp(tr(V^T diag(exponents) V)), and how the chains did.
+    """Independent V of density ~ exp(tr(V^T diag(exponents) V)), and diagnostics of the chains.
 
     One chain per draw, at least four; every other one starts at the mode, the rest uniformly. The
     number of sweeps is doubled until the split R-hat of tr(V^T M V) over the second half of all
     chains is below 1.01, or 32,768 are done. A draw is the last state of a chain chosen at random.
 
     Args:
-        exponents: (d,) diagonal of M, falling.
+        exponents: (d,) diagonal of M, in decreasing order.
         components: k <= d.
         draws: At least 1.
 
     Returns:
-        (draws, d, k), and {"r_hat", "sweeps"}: an r_hat of 1.01 or more says that the limit was
-        reached without convergence.
+        (draws, d, k), and {"r_hat", "sweeps"}: an r_hat of 1.01 or more says that the chains had
+        not converged at the limit.
     """
     size = len(exponents)
     if components == size:

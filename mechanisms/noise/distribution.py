@@ -1,6 +1,6 @@
-"""What a noise distribution offers: draws, exact moments of its squared norm, scaling, a profile.
+"""The interface of noise distributions: draws, exact moments, scaling, a privacy profile.
 
-A mechanism decides how large the noise has to be; everything else follows from the distribution.
+A mechanism decides the scale of the noise; everything else follows from the distribution.
 """
 
 from __future__ import annotations
@@ -45,22 +45,23 @@ class Noise(ABC):
         """Named scale parameters, the family's own scale first."""
 
     def profile(self, query: Query) -> PrivacyProfile | None:
-        """The worst pair over the query's sensitivity set, or None where it is not known."""
+        """The profile of the worst pair over the query's sensitivity set, or None if unknown."""
         return None
 
     def slack(self, query: Query) -> str | None:
-        """Why `profile` may be worse than the worst pair, or None where it is exactly that.
+        """Why `profile` is only an upper bound for the worst pair, or None if it is exact.
 
-        A profile with slack proves a claim but cannot refute one, and has no exact calibration.
+        An upper bound can prove a claim, but cannot refute one and has no exact calibration. The
+        reason completes "has no exact calibration: ...".
         """
         return None
 
     def loss_survival(self, threshold: np.ndarray) -> np.ndarray | None:
-        """P(L > threshold) elementwise, or None where there is no closed form."""
+        """P(L > threshold) elementwise, or None without a closed form."""
         return None
 
     def workload_variance(self, factors: tuple[Workload, ...]) -> float | None:
-        """E||W n||^2, the total variance of linear queries; None where it is not computed.
+        """E||W n||^2, the total variance of linear queries, or None if it is not computed.
 
         W is the Kronecker product of `factors`, over as many cells in all as the noise has
         elements (flattened in C order).
@@ -68,7 +69,7 @@ class Noise(ABC):
         return None
 
     def loss_samples(self, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """`trials` draws of L, in chunks so that memory does not grow with the trials."""
+        """`trials` draws of L, in chunks: memory does not grow with the number of trials."""
         size = math.prod(self.shape)
         at_once = max(1, CHUNK // size)
         losses = np.empty(trials)
@@ -100,12 +101,12 @@ def uncorrelated_variance(noise: Noise, factors: tuple[Workload, ...]) -> float:
 
 
 def box_binds(query: Query, change: float) -> bool:
-    """Whether no single element may move by as much as `change`."""
+    """Whether the element box keeps every single element from changing by `change`."""
     return query.linf_sensitivity is not None and query.linf_sensitivity < change
 
 
 def gram_slack(query: Query) -> str | None:
-    """Why no change of a Gram matrix may be as large as `Query.reach`, if so."""
+    """Why no change of a Gram matrix attains `Query.reach`, or None if one does."""
     if query.gram_change is None or not box_binds(query, query.record_bound**2 * (1 - 1e-12)):
         return None
-    return "no element can move by record_bound^2, as the worst pair of the ball of records does"
+    return "the element box excludes the worst pair, as no element can change by record_bound^2"

@@ -19,11 +19,12 @@ from mechanisms.profiles.product_profiles import LaplaceProfile
 
 
 def _largest_l1_change(query: Query) -> tuple[int, float] | None:
-    """(k, w): Laplace noise is least private where k elements move by w each.
+    """(k, w): the worst pair of Laplace noise changes k elements by w each.
 
-    Shift belongs on as few elements as possible (see LaplaceProfile): as many as the l1 ball
-    allows move by all of linf_sensitivity. Where that number is no whole one, (1, l1_sensitivity),
-    which is worse than any change of the query. None without either sensitivity.
+    The worst change is concentrated on as few elements as possible (see LaplaceProfile): each moves
+    by linf_sensitivity, and as many as the l1 ball allows. If that number is not an integer, the
+    result is (1, l1_sensitivity), which is worse than any change of the query. None if neither
+    sensitivity is stated.
     """
     linf = math.inf if query.linf_sensitivity is None else query.linf_sensitivity
     l1 = math.inf if query.l1_sensitivity is None else query.l1_sensitivity
@@ -73,15 +74,19 @@ class IndependentLaplace(Noise):
         if change is None:
             return None
         if query.gram_change is not None:
-            return "the changes that a record makes to a Gram matrix are not used for Laplace noise"
+            return (
+                "the profile of Laplace noise ignores that the answer is a Gram matrix of records"
+            )
         count, width = change
         if box_binds(query, width):
             return (
-                "no single element can move by l1_sensitivity, and the element box is used only "
-                "where l1_sensitivity is a whole multiple of linf_sensitivity"
+                "the element box excludes a change of one element by l1_sensitivity, and the "
+                "profile uses the box only if l1_sensitivity is a multiple of linf_sensitivity"
             )
         if width * math.sqrt(count) > query.l2_sensitivity * (1 + 1e-9):
-            return "the l2 ball is not used for Laplace noise, and it cuts off the worst pair"
+            return (
+                "the profile of Laplace noise ignores l2_sensitivity, which excludes its worst pair"
+            )
         return None
 
     def workload_variance(self, factors):

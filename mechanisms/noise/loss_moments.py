@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LossMoments:
-    """L through its first four cumulants, from which every moment follows without cancellation.
+    """L by its first four cumulants, from which every moment follows without cancellation.
 
     The moments about zero of a non-negative sum of independent terms are sums of non-negative
     products of cumulants; the reverse direction loses M^3 in relative accuracy.
@@ -58,24 +58,24 @@ class LossMoments:
 
     @property
     def raw_kurtosis(self) -> float:
-        """E[L^4] / E[L^2]^2: what r1smg2024 (Section 6) calls kurtosis. NaN where L = 0."""
+        """E[L^4] / E[L^2]^2: the kurtosis of r1smg2024 (Section 6). NaN if L = 0."""
         _, second, _, fourth = self._relative_raw()
         return fourth / second**2
 
     @property
     def raw_skewness(self) -> float:
-        """E[L^3] / E[L^2]^{3/2}: what r1smg2024 (Section 6) calls skewness. NaN where L = 0."""
+        """E[L^3] / E[L^2]^{3/2}: the skewness of r1smg2024 (Section 6). NaN if L = 0."""
         _, second, third, _ = self._relative_raw()
         return third / second**1.5
 
     @property
     def central_kurtosis(self) -> float:
-        """E[(L - E L)^4] / Var(L)^2, the usual kurtosis (3 for a normal). NaN where L = 0."""
+        """E[(L - E L)^4] / Var(L)^2, the usual kurtosis (3 for a normal). NaN if L = 0."""
         return 3 + self.cumulants[3] / self.variance**2 if self.variance else math.nan
 
     @property
     def central_skewness(self) -> float:
-        """E[(L - E L)^3] / Var(L)^{3/2}, the usual skewness. NaN where L = 0."""
+        """E[(L - E L)^3] / Var(L)^{3/2}, the usual skewness. NaN if L = 0."""
         return self.cumulants[2] / self.variance**1.5 if self.variance else math.nan
 
     def _relative_raw(self) -> tuple[float, float, float, float]:

@@ -82,7 +82,7 @@ class MatrixGaussian(Noise):
         return {"sigma_min": float(products), "sigma_max": float(largest)}
 
     def profile(self, query):
-        """mu over the l2 ball, and over its cut with the element box where `slack` is None."""
+        """The largest mu over the l2 ball, cut with the element box where `slack` is None."""
         if query.one_column:
             return GaussianProfile(mu=self._column_weight() * self._one_column_mu(query))
         if query.gram_change is not None:
@@ -106,7 +106,7 @@ class MatrixGaussian(Noise):
             return None
         if query.one_column and (self.row_directions is None or self._box_in_ball(query)):
             return None
-        return "the element box is not used for noise along other directions than the axes"
+        return "the profile uses the element box only for noise along the coordinate axes"
 
     def _gram_mu(self, query: Query) -> float:
         """B^2 sqrt(sum_k 1 / (r_k c_k)^2), r and c the ascending row and column deviations.
@@ -121,11 +121,11 @@ class MatrixGaussian(Noise):
         return query.record_bound**2 * float(np.linalg.norm(1 / least))
 
     def _gram_directions_slack(self, query: Query) -> str | None:
-        """Why `_gram_mu` or the l2 ball is not attained by records, if so."""
+        """Why no records attain `_gram_mu` or the l2 ball, or None if some do."""
         if self._uniform():
             return None
         if query.l2_sensitivity < query.gram_change * (1 - 1e-12):
-            return "l2_sensitivity cuts off changes of records, which is not used for this noise"
+            return "the profile ignores that l2_sensitivity excludes some changes of records"
         if np.ptp(self.row_std) and np.ptp(self.column_std):
             rows, columns = (
                 np.eye(len(std))[:, order] if directions is None else directions[:, order]
@@ -136,7 +136,7 @@ class MatrixGaussian(Noise):
                 for order in [np.argsort(std, kind="stable")[: _gram_rank(query)]]
             )
             if not np.allclose(np.abs(np.vecdot(rows, columns, axis=0)), 1, rtol=0, atol=1e-12):
-                return "rows and columns have the least noise in different directions"
+                return "the least noise of rows and of columns lies in different directions"
         return None
 
     def _column_weight(self) -> float:
@@ -174,7 +174,7 @@ class MatrixGaussian(Noise):
         return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / sigma**2)
 
     def workload_variance(self, factors):
-        """The product of tr(V_k U_k U_k^T) over both axes, where there is one factor for each."""
+        """The product of tr(V_k U_k U_k^T) over both axes, if there is one factor for each."""
         if self._uniform():
             return uncorrelated_variance(self, factors)
         if tuple(factor.cells for factor in factors) != self.shape:

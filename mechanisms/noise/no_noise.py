@@ -1,4 +1,4 @@
-"""The distribution of the non-private control: no noise at all."""
+"""No noise at all: the distribution of the non-private control."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mechanisms.noise.loss_moments import LossMoments
 
 @dataclass(frozen=True, kw_only=True)
 class NoNoise(Noise):
-    """The value itself: the non-private control."""
+    """Zero with certainty."""
 
     shape: tuple[int, ...]
 

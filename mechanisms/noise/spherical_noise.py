@@ -77,5 +77,5 @@ class Spherical(Noise):
         return special.gammaincc(self.radial_shape / self.power, radius**self.power)
 
     def workload_variance(self, factors):
-        # A direction without preference: the covariance is E R^2 / M times the identity.
+        # All directions are alike: the covariance is E R^2 / M times the identity.
         return uncorrelated_variance(self, factors)

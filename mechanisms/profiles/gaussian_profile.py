@@ -108,8 +108,8 @@ def mu_for(epsilon: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
     if ((delta <= 0) | (delta >= 1)).any():
         bad = delta[(delta <= 0) | (delta >= 1)].flat[0]
         raise ValueError(
-            f"delta must lie strictly between 0 and 1, got {bad}: Gaussian noise has no pure "
-            "guarantee, and delta = 1 needs no noise"
+            f"delta must satisfy 0 < delta < 1, got {bad}: Gaussian noise has no pure guarantee, "
+            "and delta = 1 needs no noise"
         )
     shape = epsilon.shape
     epsilon, delta = epsilon.ravel(), delta.ravel()

@@ -1,4 +1,4 @@
-"""Noise whose outputs lie in a set that moves with the data: a mass that gives them away."""
+"""Noise whose support moves with the data: some outputs reveal the data with certainty."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class WishartProfile(PrivacyProfile):
 
     @property
     def exposed_mass(self) -> float:
-        """1 - e^-kappa: the probability that an output shows that the record is not there."""
+        """1 - e^-kappa: the probability of an output that proves the record absent."""
         return float(-np.expm1(-self.kappa))
 
     def compose(self, times: int) -> WishartProfile:
@@ -65,8 +65,7 @@ class WishartProfile(PrivacyProfile):
         check_target(epsilon, delta)
         if delta == 0:
             raise ValueError(
-                "delta = 0: at any scale the support of this noise moves with the data, ask for "
-                "delta > 0"
+                "the support of this noise moves with the data at any scale; choose delta > 0"
             )
         return float(self.kappa / -np.log1p(-delta))
 

@@ -11,7 +11,7 @@ from scipy.optimize import elementwise
 
 ULP = float(np.finfo(float).eps)
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
-# Of the trapezoidal rule; even, so that every second node makes a rule of its own.
+# Of the trapezoidal rule; even, so that every second node is a rule too.
 _INTEGRAL_STEPS = 1024
 
 

@@ -1,4 +1,4 @@
-"""The profile of a release that is computed from measurements whose own profile is known."""
+"""The profile of a release that is computed from measurements with a known profile."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from mechanisms.profiles.profile import Bounds, PrivacyProfile
 class PostProcessedProfile(PrivacyProfile):
     """An upper bound: the release is a function of measurements whose profile is known.
 
-    By post-processing its own delta is nowhere above that of `measured`, which is reported as the
-    value; the lower bound is 0. Sampled losses are those of the measurements.
+    By post-processing its delta is at most that of `measured` at every epsilon, which is reported
+    as the value; the lower bound is 0. Sampled losses are those of the measurements.
     """
 
     measured: PrivacyProfile

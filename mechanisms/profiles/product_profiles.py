@@ -1,4 +1,4 @@
-"""Products of scalar noises: Laplace on an l1 ball or on every component, and kept components."""
+"""Profiles of independent scalar noise: Laplace noise, and noise that spares some components."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class IndependentLaplaceProfile(PrivacyProfile):
 
 @dataclass(frozen=True, kw_only=True)
 class KeepOrNoiseProfile(PrivacyProfile):
-    """Each component keeps its value with a probability of its own and else has noise added (TLDP).
+    """Each component keeps its value with its own probability, else noise is added (TLDP).
 
     noise: profile of the noise alone on the whole answer, for its largest change.
     log_exposure: log of lambda = -sum_i log(1 - p_i), where p_i is the probability that
@@ -203,7 +203,7 @@ class KeepOrNoiseProfile(PrivacyProfile):
         log_keep = np.asarray(log_keep, dtype=float)
         if not (log_keep <= 0).all():
             bad = log_keep[~(log_keep <= 0)].flat[0]
-            raise ValueError(f"log_keep is the log of probabilities and must be <= 0, got {bad}")
+            raise ValueError(f"log_keep must hold logarithms of probabilities, <= 0, got {bad}")
         with np.errstate(divide="ignore"):
             # Below e^-37 -log(1 - p) is p to the last digit.
             each = np.where(log_keep < -37, log_keep, np.log(-log1mexp(log_keep)))
@@ -211,7 +211,7 @@ class KeepOrNoiseProfile(PrivacyProfile):
 
     @property
     def log_atom_mass(self) -> float:
-        """log m: the probability that the output gives the input away."""
+        """log m, where m is the probability that the output gives the input away."""
         if self.log_exposure < -37:
             return self.log_exposure
         return float(log1mexp(self._log_all_noisy))
@@ -247,8 +247,8 @@ class KeepOrNoiseProfile(PrivacyProfile):
         check_target(epsilon, delta)
         if self._keeps and (delta == 0 or np.log(delta) <= self.log_atom_mass):
             raise ValueError(
-                f"delta = {delta:g} is out of reach of any scale of the noise: a kept value gives "
-                f"the input away, and one is kept with probability e^{self.log_atom_mass:.6g}"
+                f"no scale of the noise reaches delta = {delta:g}: a kept value gives the input "
+                f"away, and a value is kept with probability e^{self.log_atom_mass:.6g}"
             )
         return self.noise.scale_factor(epsilon, float(self._noise_delta(np.float64(delta))))
 

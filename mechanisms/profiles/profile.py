@@ -1,4 +1,4 @@
-"""What a privacy profile offers: delta(epsilon) and back, with bounds, and samples of the loss."""
+"""The interface of privacy profiles: delta(epsilon), its inverse, and samples of the loss."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mechanisms.profiles.numerics import ULP, falling_root
 
 # Where the search for epsilon gives up and says inf.
 _LARGEST_EPSILON = 1e15
-# The search for a scale stays within e^(+-this) of the present one.
+# The search for a scale stays within e^(+-_LARGEST_LOG_FACTOR) of the present one.
 _LARGEST_LOG_FACTOR = 300.0
 # Stands for log 0: a root finder interpolates between finite values.
 _LOG_NOTHING = -1e4
@@ -22,8 +22,8 @@ _LOG_NOTHING = -1e4
 class Bounds(NamedTuple):
     """A number with a lower and an upper bound; floats, or arrays of one shape.
 
-    Always lower <= value <= upper. How much the bounds promise (proved, or an estimate of the
-    numerical error) is said by the profile that returns them.
+    Always lower <= value <= upper. The profile that returns them says whether the bounds are proven
+    or estimates of the numerical error.
     """
 
     lower: float | np.ndarray
@@ -35,15 +35,14 @@ class PrivacyProfile(ABC):
     """The privacy profile of one pair of output distributions (P, Q), usually the worst pair.
 
     delta(epsilon) = sup_S P(S) - e^epsilon Q(S) = E_P[(1 - e^(epsilon - L))_+], where
-    L = log dP/dQ is the privacy loss (Balle, Barthe and Gaboardi 2018, Theorem 5). A profile is
-    adjacency-free: it knows a pair of distributions, and whoever builds it answers for the pair
-    being the worst one for the sensitivity and the adjacency at hand. A guarantee covers (P, Q) and
-    (Q, P). One direction is enough: every pair in this package is symmetric, or its profile says
-    otherwise and (P, Q) has the larger delta at every epsilon >= 0. Only ComposedProfile needs the
-    symmetry.
+    L = log dP/dQ is the privacy loss (Balle, Barthe and Gaboardi 2018, Theorem 5). A profile knows
+    nothing of adjacency: whoever builds it must choose the worst pair for the sensitivity and the
+    adjacency at hand. A guarantee covers (P, Q) and (Q, P). One direction is enough, because every
+    pair in this package is symmetric, or its profile says that it is not and (P, Q) has the larger
+    delta at every epsilon >= 0. Only ComposedProfile needs the symmetry.
 
-    Subclasses are frozen dataclasses. They define `_log_delta` and, where something better than
-    the search below exists, `_epsilon`; both get a float array of validated numbers.
+    Subclasses are frozen dataclasses. They define `_log_delta` and, if there is a better way than
+    the search below, `_epsilon`; both receive a float array of validated numbers.
     """
 
     # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are wider
@@ -89,17 +88,17 @@ class PrivacyProfile(ABC):
         """Profile of the same release with its noise multiplied by factor > 0."""
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """By which the noise must be multiplied for delta(epsilon) to become exactly `delta`.
+        """The factor of the noise at which delta(epsilon) is exactly `delta`.
 
-        epsilon: finite, > 0; delta: in (0, 1), or 0 where the noise can be purely private. The
-        delta that is reached is within 1e-10, relatively, of the one asked for; less only if the
-        profile is so steep that neighbouring floating-point scales differ by more. Where the
-        bounds of delta are wider than rounding it is their upper end that is reached. Raises
-        ValueError where no finite factor does it.
+        epsilon: finite, > 0; delta: in (0, 1), or 0 if the noise can be purely private. The delta
+        that is reached is within a relative 1e-10 of the target, unless the profile is so steep
+        that neighbouring floating-point scales differ by more. If the bounds of delta are wider
+        than rounding, their upper end meets the target. Raises ValueError if no finite factor
+        exists.
         """
         check_target(epsilon, delta)
         if delta == 0:
-            raise ValueError("delta = 0: this noise has no pure guarantee, ask for delta > 0")
+            raise ValueError("this noise has no pure guarantee; choose delta > 0")
 
         def excess(log_factor: np.ndarray) -> np.ndarray:
             profiles = [self.scaled(float(np.exp(each))) for each in log_factor]
@@ -118,7 +117,7 @@ class PrivacyProfile(ABC):
         if excess(around)[0] > 0 >= excess(around)[1]:
             return float(np.exp(around[1]))
         raise ValueError(
-            f"no multiple of this noise has delta({epsilon:g}) = {delta:g}; the search ended at "
+            f"no multiple of this noise has delta({epsilon:g}) = {delta:g}: the search ended at "
             f"the multiple {np.exp(root):g}"
         )
 

@@ -1,4 +1,4 @@
-"""What a pure guarantee alone says about a profile: no worse than randomised response."""
+"""The profile that a pure guarantee alone implies: that of randomised response."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from mechanisms.profiles.profile import (
 
 @dataclass(frozen=True, kw_only=True)
 class PureProfile(PrivacyProfile):
-    """An upper bound: every epsilon-DP release, epsilon = `largest`, and nothing else known of it.
+    """An upper bound for any epsilon-DP release, epsilon = `largest`.
 
-    Both outputs of an epsilon-DP pair are one post-processing of the two answers of randomised
-    response, which are told apart by a loss of +epsilon with probability p = 1 / (1 + e^-epsilon)
-    and of -epsilon otherwise (Kairouz, Oh and Viswanath 2015, Theorem 2.5). Hence
+    Any epsilon-DP pair is one post-processing of the two output distributions of randomised
+    response, whose loss is +epsilon with probability p = 1 / (1 + e^-epsilon) and -epsilon
+    otherwise (Kairouz, Oh and Viswanath 2015, Theorem 2.5). Hence
 
         delta(e) <= (e^epsilon - e^e) / (e^epsilon + 1)   for e < epsilon, and 0 from there on,
 

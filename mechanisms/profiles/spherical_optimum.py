@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy import optimize
 
@@ -16,6 +18,8 @@ TOLERANCE = 1e-4
 _SECANT_STEPS = 12
 
 
+# A study asks for one budget again and again: each search takes a second.
+@lru_cache(maxsize=64)
 def optimal_shape(
     epsilon: float, delta: float, *, dimension: int, sensitivity: float
 ) -> SphericalProfile:
@@ -34,11 +38,10 @@ def optimal_shape(
     if delta == 0:
         raise ValueError("delta must be > 0: pure privacy allows a = M and p <= 1 only")
 
-    # The search follows a path of nearby shapes: each scale starts from that of the one before,
-    # moved so that the expected loss stays.
+    # The search follows a path of nearby shapes: each scale starts at the previous expected loss.
     last_log_loss = [2 * np.log(sensitivity)]
 
-    def calibrated(point: np.ndarray) -> SphericalProfile:
+    def profile_at(point: np.ndarray) -> SphericalProfile:
         kind = {"shape": float(dimension * point[0]), "power": float(point[1])}
         moment = radius_moment(2, scale=1.0, **kind)
         guess = float(np.exp(0.5 * (last_log_loss[0] - np.log(moment))))
@@ -52,7 +55,7 @@ def optimal_shape(
         return float(np.log(radius_moment(2, **kind)))
 
     found = optimize.minimize(
-        lambda point: log_loss_of(calibrated(point)),
+        lambda point: log_loss_of(profile_at(point)),
         _START[0],
         method="Nelder-Mead",
         bounds=_BOX,
@@ -60,7 +63,7 @@ def optimal_shape(
     )
     if not found.success:
         raise ArithmeticError(f"no optimal shape for epsilon {epsilon}, delta {delta}: {found}")
-    best = calibrated(found.x)
+    best = profile_at(found.x)
     return best.scaled(best.scale_factor(epsilon, delta))
 
 

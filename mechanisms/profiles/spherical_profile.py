@@ -22,6 +22,7 @@ distance s dominates, and so do its compositions (Zhu, Dong and Wang 2022, Theor
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -80,7 +81,7 @@ class SphericalProfile(PrivacyProfile):
         if check_count("times", times) == 1:
             return self
         # dp_accounting takes half a second to load, and few ever compose.
-        from mechanisms.accounting.composition import ComposedProfile
+        from mechanisms.profiles.composition import ComposedProfile
 
         return ComposedProfile(base=self, times=times)
 
@@ -117,13 +118,15 @@ class SphericalProfile(PrivacyProfile):
         )
 
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
-        estimate = spherical_integral.log_delta(self._noise, epsilon.ravel())
+        estimate = _estimate(self._noise, epsilon.tobytes())
         survival = np.exp(np.minimum(estimate.log_survival, 0.0))
         return np.where(epsilon < self.largest_loss, survival.reshape(epsilon.shape), 0.0)
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         flat = epsilon.ravel()
-        value, error, log_survival = spherical_integral.log_delta(self._noise, flat)
+        estimate = _estimate(self._noise, flat.tobytes())
+        value, error = estimate.log_delta.copy(), estimate.relative_error.copy()
+        log_survival = estimate.log_survival
         value[flat >= self.largest_loss] = -np.inf
         error[~np.isfinite(value)] = 0.0
         # -d log delta / d epsilon = P(L > epsilon) / delta - 1: how much one ulp in epsilon moves.
@@ -138,24 +141,10 @@ class SphericalProfile(PrivacyProfile):
         return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
 
 
-def solve_scale(
-    epsilon: float,
-    delta: float,
-    *,
-    dimension: int,
-    shape: float,
-    power: float,
-    sensitivity: float,
-) -> float:
-    """The scale b at which spherical noise has exactly delta(epsilon) = delta, to 1e-10 relative.
-
-    Arguments as for SphericalProfile; epsilon > 0; delta in (0, 1), or 0 where a = M and p <= 1.
-    delta rises with s / b (see the head of this module), from 0 to 1, so there is exactly one.
-    """
-    unit = SphericalProfile(
-        dimension=dimension, shape=shape, power=power, scale=sensitivity, sensitivity=sensitivity
-    )
-    return sensitivity * unit.scale_factor(epsilon, delta)
+# A composition asks for delta and for P(L > epsilon) at the same points: seconds of quadrature.
+@lru_cache(maxsize=4)
+def _estimate(noise: spherical_angle.Spherical, epsilon: bytes) -> spherical_integral.Estimate:
+    return spherical_integral.log_delta(noise, np.frombuffer(epsilon))
 
 
 def radius_moment(order: float, *, shape: float, power: float, scale: float) -> float:

@@ -41,7 +41,7 @@ _LEAST_SHARE = 1e-11
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Strategy:
-    """What is measured, and how far from the best it can be at most.
+    """What is measured, and a bound of its distance from the optimum.
 
     Args:
         gram: X = A^T A, (n, n), positive definite with unit diagonal.
@@ -83,8 +83,8 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
         is singular as well, and X is mixed with 1e-6 of the identity.
 
     Raises:
-        ValueError: `gram` is no such matrix.
-        Unsupported: n is too large, or the gap is not reached in 300 iterations.
+        ValueError: `gram` is not such a matrix.
+        Unsupported: n is too large, or 300 iterations do not reach the gap.
     """
     gram = _checked(gram)
     require_size(len(gram))
@@ -119,14 +119,14 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
         log_v = np.maximum(log_v - log_v.max(), np.log(_LEAST_SHARE))
     raise Unsupported(
         f"found no optimal strategy for {len(gram)} cells in {_ITERATIONS} iterations: the gap "
-        f"reached is {error / bound - 1:.3g}; state a workload with fewer or more similar cells"
+        f"reached is {error / bound - 1:.3g}; choose a workload with fewer or more similar cells"
     )
 
 
 def sdp_strategy(gram: np.ndarray) -> Strategy:
-    """The same program handed to CVXPY as it stands (matrix_frac, solved by Clarabel).
+    """The same program written in CVXPY (matrix_frac, solved by Clarabel).
 
-    An oracle for `optimal_strategy`: it shares only the certificate with it.
+    An oracle for `optimal_strategy`, with which it shares only the certificate.
 
     Args, raises: As `optimal_strategy`, with n <= 64.
 

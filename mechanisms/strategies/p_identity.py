@@ -26,9 +26,9 @@ LARGEST_SIZE = 1024
 # cost twice the time; they gained 4% for all ranges over 64 cells, and nothing over 256.
 CELLS_PER_ROW, RESTARTS = 16, 4
 _ITERATIONS, _PROGRESS = 1000, 1e-6
-# Where few sums tell all that a workload asks for, single cells are worthless and Theta grows
-# without end, until the error, which loses digits by Theta's square, has none left. Mixed with a
-# thousandth of the identity any strategy keeps this bound, which costs 0.2% of its error at most.
+# Where a few sums determine the answers to a workload, single cells are worthless and Theta grows
+# without bound, until the error, which loses digits by the square of Theta, has none left. Mixed
+# with a thousandth of the identity any strategy keeps this bound, at a cost of at most 0.2%.
 _LARGEST_WEIGHT = 1e3
 
 

@@ -32,13 +32,13 @@ def dyadic_partition(
     Laplace noise of scale D S / epsilon: publishing all costs would be epsilon-DP (Dwork et al.
     2006), and clamping them and finding the cheapest partition is post-processing.
 
-    (Intervals at every offset would put a cell into 2^k intervals of length 2^k. Single cells
-    have no deviation, and the proof would let them go without noise; then they would be the
-    only buckets that noise never makes dearer, and empty regions would fall apart.)
+    (Intervals at every offset would put a cell into 2^k intervals of length 2^k. Single cells have
+    no deviation, and the proof does not need noise on their costs; without it they would be the
+    only buckets whose cost noise never raises, and empty regions would be split into cells.)
 
     Args:
         values: (n,); where n is no power of two, the last interval of a length is what is left.
-        charge: Cost of a bucket beside its deviation, and the least that noise leaves of it.
+        charge: Cost of a bucket in addition to its deviation, and the least total cost.
 
     Returns:
         Where buckets start, boolean (trials, n).
@@ -82,9 +82,9 @@ def published_partition(
     """The cheapest partition into intervals of 2^k cells at any offset, as the authors publish it.
 
     Noise of scale (2 - 1/l - 1/n) l1_sensitivity / epsilon on intervals of l > 1 cells and none on
-    single cells (Li et al. 2014, Section 3, and the code published with it). Not epsilon-DP: cells
-    stay single where every longer interval around them comes out dear, and as no noise of their
-    own is at stake, what one record does to all those intervals adds up.
+    single cells (Li et al. 2014, Section 3, and the code published with it). Not epsilon-DP: a
+    cell stays single if all longer intervals around it are expensive; as its own cost has no
+    noise, the effects of one record on all those intervals add up.
 
     Arguments and result as in `dyadic_partition`.
     """

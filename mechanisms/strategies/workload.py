@@ -1,4 +1,4 @@
-"""Workloads: the linear queries W x that a histogram x is asked, through their Gram matrix.
+"""Workloads: linear queries W x on a histogram x, represented by their Gram matrix.
 
 The matrix mechanism sees a workload W (q x n) only through V = W^T W (n x n): the total squared
 error of unbiased answers with noise of covariance C on x is tr(W C W^T) = tr(V C). So every
@@ -43,7 +43,7 @@ class Workload(ABC):
 
 @dataclass(frozen=True)
 class _Named(Workload):
-    """A workload that its number of cells describes."""
+    """A workload that is determined by its number of cells and a few parameters."""
 
     cells: int
 
@@ -59,7 +59,7 @@ class Identity(_Named):
         return self.cells
 
     def trace(self):
-        # Without the matrix: the number of cells has no limit here.
+        # Without the matrix, for any number of cells.
         return float(self.cells)
 
     def gram(self):
@@ -189,7 +189,7 @@ class RandomRanges(_Named):
 
 
 class Explicit(Workload):
-    """A matrix (q, n) that is given.
+    """A workload that is given as a matrix (q, n).
 
     Raises:
         TypeError: Not an array of real numbers.
@@ -212,7 +212,7 @@ class Explicit(Workload):
             bad = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
             raise ValueError(f"a workload matrix must be finite, got {array[bad]} at index {bad}")
         if not array.any():
-            raise ValueError("a workload matrix must not be zero: it asks for nothing")
+            raise ValueError("a workload matrix must have a nonzero element")
         self._matrix = array.astype(float)
         self.queries, self.cells = array.shape
 

@@ -1,4 +1,4 @@
-"""The options by which a mechanism is told the workload that it shall serve."""
+"""The options that describe the workload of a mechanism for linear queries."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def workload_factors(query: Query, *, workload, **parameters) -> tuple[Workload,
 
     Raises:
         ValueError: A matrix that is empty, not finite or not over the query's cells; a name that
-            does not fit (a width above an axis, not one name per axis); a parameter that is given
-            but belongs to none of the workloads.
+            does not fit (a width above an axis, not one name per axis); a parameter that none of
+            the workloads has.
     """
     given = {name: value for name, value in parameters.items() if value is not None}
     names = [workload] * len(query.shape) if isinstance(workload, str) else workload
@@ -34,7 +34,7 @@ def workload_factors(query: Query, *, workload, **parameters) -> tuple[Workload,
     for name in given:
         if not any(name in PARAMETERS.get(each, {}) for each in names):
             owner = next(each for each in PARAMETERS if name in PARAMETERS[each])
-            raise ValueError(f"option {name} is for the workload {owner} only; leave it out")
+            raise ValueError(f"option {name} applies to the workload {owner} only; leave it out")
     if names:
         if len(names) != len(query.shape):
             raise ValueError(
@@ -51,7 +51,7 @@ def workload_factors(query: Query, *, workload, **parameters) -> tuple[Workload,
     cells = math.prod(factor.cells for factor in factors)
     if cells != query.size:
         raise ValueError(
-            f"option workload must be over the query's {query.size} cells (one column each), got "
+            f"option workload must have one column for each of the query's {query.size} cells, got "
             f"{cells}"
         )
     return factors
@@ -76,7 +76,7 @@ def _is_workload(value) -> bool:
         return value in NAMED
     if isinstance(value, (Workload, np.ndarray)) or _are_names(value):
         return True
-    # What is wrong with the numbers of a matrix is told by Explicit.
+    # Explicit checks the numbers of a matrix.
     return isinstance(value, Sequence) and not any(isinstance(row, str) for row in value)
 
 
@@ -90,7 +90,7 @@ def _whole(low: int, description: str) -> Option:
     return Option(None, f"null or an integer >= {low}", accepts, description)
 
 
-# What a mechanism that serves a workload asks of its user.
+# The options of every mechanism that optimises for a workload.
 WORKLOAD_OPTIONS = {
     "workload": Option(
         "identity",

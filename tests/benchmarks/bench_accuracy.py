@@ -8,7 +8,7 @@ import pytest
 import datasets
 from learning.networks.lenet import LENET
 from learning.networks.lstm import IMDB_LSTM
-from learning.networks.perceptrons import ADULT_MLP
+from learning.networks.multilayer_perceptron import ADULT_MLP
 from learning.records import labelled as data
 from learning.training.classifiers import Training, network
 

@@ -72,7 +72,7 @@ def test_every_data_set_needs_its_settings(key):
 
 
 def test_sensitivities_are_attained_by_one_record():
-    query = features.query_for((5, 9))
+    query = features.batch_query((5, 9))
     change = np.zeros((5, 9))
     change[2] = 2.0
     assert np.linalg.norm(change) == pytest.approx(query.l2_sensitivity)
@@ -125,7 +125,7 @@ def test_rows_of_a_point():
 
 @pytest.mark.parametrize("key", ["imgm", "random-answer"])
 def test_batches_are_released_apart_and_the_last_one_is_cut(key):
-    query = features.query_for((4, 3))
+    query = features.batch_query((4, 3))
     mechanism = get_mechanism(key).calibrate(query, Budget(epsilon=1.0, delta=1e-5))
     rows = np.random.default_rng(0).uniform(-1, 1, (10, 3)).astype(np.float32)
     seen = []
@@ -138,7 +138,7 @@ def test_batches_are_released_apart_and_the_last_one_is_cut(key):
             seen.append(value.copy())
             return mechanism.release(value, rng)
 
-    released = features.protected(Watched(), rows, np.random.default_rng(1))
+    released = features.released_in_batches(Watched(), rows, np.random.default_rng(1))
     assert released.shape == (10, 3) and released.dtype == np.float32
     assert [batch.shape for batch in seen] == [(4, 3)] * 3
     assert np.array_equal(np.concatenate(seen)[:10], rows)
@@ -147,7 +147,9 @@ def test_batches_are_released_apart_and_the_last_one_is_cut(key):
 
 
 def test_without_noise_nothing_changes():
-    query = features.query_for((4, 3))
+    query = features.batch_query((4, 3))
     mechanism = get_mechanism("non-private").calibrate(query, Budget(epsilon=1.0))
     rows = np.random.default_rng(0).uniform(-1, 1, (10, 1, 3)).astype(np.float32)
-    assert np.array_equal(features.protected(mechanism, rows, np.random.default_rng(1)), rows)
+    assert np.array_equal(
+        features.released_in_batches(mechanism, rows, np.random.default_rng(1)), rows
+    )

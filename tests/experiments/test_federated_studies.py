@@ -1,6 +1,5 @@
-"""The two studies of federated learning: budgets, calibrations, truth, rows and checkpoints."""
+"""The two studies of federated learning: points, settings, rows and checkpoints."""
 
-import math
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -11,20 +10,14 @@ import pytest
 from experiments import federated_horizontal, federated_vertical
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import Names, Point, Variant
-from learning.federated.upload_budgets import Spent, Uploads, joint_profile
 from learning.records.labelled import Split
 from learning.training.trial import Seeds
 from mechanisms import (
     Budget,
     OutOfRangeWarning,
-    Unsupported,
     get_mechanism,
 )
 from mechanisms.accounting import kairouz
-from mechanisms.accounting.composition import ComposedProfile
-from mechanisms.profiles.gaussian_profile import GaussianProfile
-from mechanisms.profiles.product_profiles import LaplaceProfile
-from papers.box_query import box_query
 from runs.config import check_config, read_config
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +39,6 @@ OWN = {
 }
 STUDIES = (federated_horizontal, federated_vertical)
 TOTAL = Budget(epsilon=300.0, delta=1e-5)
-QUERIES = [box_query(shape, -0.1, 0.1, adjacency="replace") for shape in ((5, 4), (3, 2))]
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +117,7 @@ def test_points_and_bad_settings(study):
         with pytest.raises(ConfigError, match=f"{key} has no entry for breast_cancer"):
             settings_of(study, **{key: {}})
     names = Names(base_seed=1, experiment="x", dataset="breast_cancer", mechanism="idn")
-    with pytest.raises(ValueError, match="has 113 test records, got 114"):
+    with pytest.raises(ValueError, match="has 113 test records, got tests: 114"):
         study.load(
             settings_of(study, tests={"breast_cancer": 114}), "breast_cancer", Path("x"), names
         )
@@ -138,67 +130,6 @@ def test_a_batch_is_no_larger_than_the_data():
         federated_vertical.load(settings, "breast_cancer", Path("x"), names)
 
 
-def test_uses_share_the_total_by_composition_and_sampling():
-    use = Uploads(rounds=10).use_budget(TOTAL, 2)
-    assert use == kairouz.share(TOTAL, 20)
-    sampled = Uploads(rounds=10, rate=0.2).use_budget(TOTAL, 2)
-    assert sampled.epsilon == kairouz.before_sampling(use.epsilon, 0.2)
-    assert sampled.delta == use.delta
-    assert Uploads(rounds=10, composed=False).use_budget(TOTAL, 2) == TOTAL
-
-
-def test_gaussian_noise_composes_over_layers_and_rounds_by_its_squares():
-    uploads = Uploads(rounds=7)
-    made = uploads.calibrated(variant("idn"), QUERIES, TOTAL, "published")
-    # Opposite corners of both boxes: the change over the noise, element by element.
-    squares = sum(
-        np.sum((0.2 / m.parameters()["sigma_min"]) ** 2 * np.ones(q.shape))
-        for m, q in zip(made, QUERIES, strict=True)
-    )
-    expected = GaussianProfile(mu=math.sqrt(7 * squares))
-    spent = uploads.spent(made)
-    assert spent.delta(20.0) == pytest.approx(expected.delta(20.0).value, rel=1e-9)
-    assert spent.epsilon(1e-5) == pytest.approx(expected.epsilon(1e-5).value, rel=1e-9)
-
-
-def test_other_noise_composes_where_all_releases_are_alike():
-    laplace = LaplaceProfile(l1_sensitivity=1.0, scale=2.0)
-    assert joint_profile([laplace, laplace]) == laplace.compose(2)
-    assert joint_profile([laplace, GaussianProfile(mu=1.0)]) is None
-    assert joint_profile([laplace, None]) is None
-    spent = Spent(round=laplace, uploads=Uploads(rounds=3))
-    exact = ComposedProfile(base=laplace, times=3).delta(1.0).value
-    assert exact <= spent.delta(1.0) <= exact * 1.02
-
-
-@pytest.mark.parametrize("key", ["idn", "gaussian-per-element", "gaussian-analytic", "udn"])
-@pytest.mark.parametrize("rate", [1.0, 0.1])
-@pytest.mark.parametrize("epsilon", [2.0, 100.0])
-def test_on_the_exact_calibration_the_run_spends_its_budget(key, rate, epsilon):
-    uploads, total = Uploads(rounds=10, rate=rate), Budget(epsilon=epsilon, delta=1e-5)
-    made = uploads.calibrated(variant(key), QUERIES, total, "exact")
-    published = uploads.calibrated(variant(key), QUERIES, total, "published")
-    # Where samples are secret the factor is within 1e-3, on the private side.
-    assert 0.97e-5 <= uploads.spent(made).delta(epsilon) <= 1e-5 * (1 + 1e-9)
-    factors = [
-        math.sqrt(m.expected_loss() / p.expected_loss())
-        for m, p in zip(made, published, strict=True)
-    ]
-    assert factors[0] == pytest.approx(factors[1])
-    assert all(m.calibration == "exact" for m in made)
-
-
-def test_nothing_is_amplified_where_uploads_remember_earlier_samples():
-    sampled, whole = Uploads(rounds=10, rate=0.1, fresh=False), Uploads(rounds=10)
-    for profile in (GaussianProfile(mu=0.5), LaplaceProfile(l1_sensitivity=1.0, scale=2.0)):
-        found, expected = (Spent(round=profile, uploads=u) for u in (sampled, whole))
-        assert found.delta(1.0) == expected.delta(1.0)
-        assert found.epsilon(1e-5) == expected.epsilon(1e-5)
-        assert found.scale_factor(1.0, 1e-5) == expected.scale_factor(1.0, 1e-5)
-    # What is claimed stays amplified.
-    assert sampled.use_budget(TOTAL, 2) == Uploads(rounds=10, rate=0.1).use_budget(TOTAL, 2)
-
-
 def test_local_models_carry_a_record_into_later_batches():
     """Why no sampling amplifies in vertical learning: all rows of later releases change."""
     from learning.federated import vertical
@@ -206,7 +137,7 @@ def test_local_models_carry_a_record_into_later_batches():
 
     rng = np.random.default_rng(0)
     inputs, labels = rng.uniform(-1, 1, (60, 30)).astype(np.float32), np.arange(60) % 2
-    plan = vertical.Plan(rounds=1, iterations=8, batch=4, learning_rate=0.5)
+    plan = vertical.VerticalPlan(rounds=1, iterations=8, batch=4, learning_rate=0.5)
     seeds = Seeds(start=1, batches=2, noise=3)
 
     def released(inputs):
@@ -229,28 +160,6 @@ def test_local_models_carry_a_record_into_later_batches():
     assert changed[1:].all()
 
 
-def test_the_published_claim_holds_for_matrix_gaussian_noise():
-    """Composition and Theorem 6 are bounds: the truth stays within the total."""
-    for rate in (1.0, 0.3):
-        uploads = Uploads(rounds=10, rate=rate)
-        made = uploads.calibrated(variant("idn"), QUERIES, TOTAL, "published")
-        assert uploads.spent(made).epsilon(1e-5) < TOTAL.epsilon
-
-
-@pytest.mark.parametrize(
-    ("key", "words"),
-    [
-        ("random-answer", "adds no noise"),
-        ("non-private", "not exactly known"),
-        ("r1smg", "not exactly known"),
-        ("laplace", "not exactly known|has no exact calibration"),
-    ],
-)
-def test_no_exact_calibration(key, words):
-    with pytest.raises(Unsupported, match=words):
-        Uploads(rounds=3).calibrated(variant(key), QUERIES, TOTAL, "exact")
-
-
 @pytest.mark.parametrize("study", STUDIES)
 def test_rows_of_a_point(study, tmp_path):
     values = measure(study, "idn", folder=tmp_path)
@@ -263,9 +172,9 @@ def test_rows_of_a_point(study, tmp_path):
     assert len(lower) == (study is federated_horizontal)
     assert all(value <= number(values, "true_delta_upper") <= 1 for value in lower)
     rows = [v for v in values if v.metric == "test_accuracy"]
-    assert [(v.trial, v.element) for v in rows] == [(t, r) for t in (0, 1) for r in (1, 2, 3)]
+    assert [(v.trial, v.at["round"]) for v in rows] == [(t, r) for t in (0, 1) for r in (1, 2, 3)]
     finals = [v.value for v in values if v.metric == "final_test_accuracy"]
-    assert finals == [v.value for v in rows if v.element == 3]
+    assert finals == [v.value for v in rows if v.at["round"] == 3]
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "epsilon-300-0.checkpoint",
         "epsilon-300-1.checkpoint",
@@ -313,11 +222,3 @@ def test_training_without_privacy_does_not_clip(monkeypatch):
     measure(federated_horizontal, "idn")
     assert [plan.clip for plan in plans] == [None, None, 0.1, 0.1]
     assert plans[2] == replace(plans[0], clip=0.1)
-
-
-def test_secret_samples_are_asked_for_where_known_ones_spend_much_more():
-    """A run whose scale the secret bound decided is told to spend its budget."""
-    uploads, total = Uploads(rounds=300, rate=0.0625), Budget(epsilon=10.0, delta=1e-5)
-    query = [box_query((4, 4), -1.0, 1.0, adjacency="replace")]
-    made = uploads.calibrated(variant("idn"), query, total, "exact")
-    assert uploads.spent(made).epsilon(1e-5) == pytest.approx(10.0, rel=0.01)

@@ -6,26 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.metrics import f1_score
 
 from experiments import private_data
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import Names, Point, Variant
-from experiments.private_data import (
-    SHAPES,
-    protected,
-    query_for,
-    squared_error,
-)
+from experiments.private_data import SHAPES
 from learning.networks.tutorial_networks import TUTORIALS
-from learning.training.classifiers import (
-    Training,
-    in_units,
-    logistic,
-    network,
-    weighted_f1,
-)
+from learning.releases.protected_records import protected, squared_error
+from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
 from mechanisms import Budget, get_mechanism
+from papers.box_query import box_query
+from papers.tldp2025 import PIXELS
 from runs.cells import cells_of
 from runs.config import check_config
 
@@ -51,10 +42,18 @@ def problem():
     return private_data.load(SETTINGS, "digits", Path("data"), names())
 
 
+def image_query(shape):
+    return box_query(shape, *PIXELS)
+
+
 def measured(problem, key, epsilon=1.0, calibration="published", **options):
     variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
     point = Point(shape=SHAPES["digits"], epsilon=epsilon, delta=1e-5)
     return list(private_data.measure(problem, variant, calibration, point, names(key)))
+
+
+def numbers(values, metric):
+    return [value.value for value in values if value.metric == metric]
 
 
 def series(values, metric):
@@ -65,7 +64,7 @@ def series(values, metric):
 
 def test_any_two_images_are_neighbours_within_the_sensitivities():
     for shape in SHAPES.values():
-        query = query_for(shape)
+        query = image_query(shape)
         change = np.ones(shape) - np.zeros(shape)
         assert query.l2_sensitivity == np.linalg.norm(change) == query.frobenius_bound
         assert query.l1_sensitivity == np.abs(change).sum()
@@ -80,7 +79,7 @@ def test_mechanisms_share_the_images_and_no_others_are_kept(problem):
 
 
 def test_every_image_has_noise_of_its_own(problem):
-    mechanism = get_mechanism("tldp-g").calibrate(query_for((8, 8)), Budget(epsilon=1.0))
+    mechanism = get_mechanism("tldp-g").calibrate(image_query((8, 8)), Budget(epsilon=1.0))
     images = np.repeat(problem.split.train_inputs[:1], 3000, axis=0)
     released = protected(mechanism, images, np.random.default_rng(2))
     noise = released - images
@@ -94,7 +93,7 @@ def test_every_image_has_noise_of_its_own(problem):
 
 def test_mechanisms_that_add_nothing_release_image_by_image(problem):
     images = problem.split.train_inputs[:5]
-    mechanism = get_mechanism("random-answer").calibrate(query_for((8, 8)), Budget(epsilon=1.0))
+    mechanism = get_mechanism("random-answer").calibrate(image_query((8, 8)), Budget(epsilon=1.0))
     released = protected(mechanism, images, np.random.default_rng(3))
     rng = np.random.default_rng(3)
     expected = [mechanism.release(image[0], rng) for image in images]
@@ -103,25 +102,25 @@ def test_mechanisms_that_add_nothing_release_image_by_image(problem):
 
 def test_channels_are_rows():
     images = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
-    mechanism = get_mechanism("non-private").calibrate(query_for((12, 5)), Budget(epsilon=1.0))
+    mechanism = get_mechanism("non-private").calibrate(image_query((12, 5)), Budget(epsilon=1.0))
     assert np.array_equal(protected(mechanism, images, np.random.default_rng(0)), images)
 
 
 def test_without_noise_the_digits_are_learned_and_random_images_teach_nothing(problem):
-    clean = series(measured(problem, "non-private"), "f1_logistic")
+    clean = series(measured(problem, "non-private"), "f1")
     assert (clean > 0.9).all() and clean[0] == clean[1]
-    assert series(measured(problem, "random-answer"), "f1_logistic").max() < 0.3
+    assert series(measured(problem, "random-answer"), "f1").max() < 0.3
 
 
 def test_published_noise_learns_and_noise_of_the_same_true_privacy_does_not(problem):
-    assert series(measured(problem, "tldp-g", epsilon=5.0), "f1_logistic").min() > 0.8
-    assert series(measured(problem, "tldp-g", 5.0, "exact"), "f1_logistic").max() < 0.5
+    assert series(measured(problem, "tldp-g", epsilon=5.0), "f1").min() > 0.8
+    assert series(measured(problem, "tldp-g", 5.0, "exact"), "f1").max() < 0.5
 
 
 def test_the_same_seeds_give_the_same_numbers(problem):
     first, second = (measured(problem, "tldp-l") for _ in range(2))
-    told = [[(v.metric, v.value, v.seed) for v in run if not v.timing] for run in (first, second)]
-    assert told[0] == told[1]
+    runs = [[(v.metric, v.value, v.seed) for v in run if not v.timing] for run in (first, second)]
+    assert runs[0] == runs[1]
     scores = series(first, "squared_error")
     assert scores[0] != scores[1]
 
@@ -129,7 +128,7 @@ def test_the_same_seeds_give_the_same_numbers(problem):
 def test_weights_are_those_of_the_public_test_inputs(problem):
     """They reach the mechanism: with all weights one nothing is kept, else zeros are."""
     expected = problem.split.test_inputs.mean(axis=(0, 1))
-    assert problem.weights == pytest.approx(expected, abs=1e-6)
+    assert problem.mean_image == pytest.approx(expected, abs=1e-6)
     loss = {
         name: next(v.value for v in values if v.metric == "expected_loss")
         for name, values in {
@@ -137,21 +136,27 @@ def test_weights_are_those_of_the_public_test_inputs(problem):
             "ones": measured(problem, "tldp-g-w", epsilon=0.01, weights=np.ones((8, 8)).tolist()),
         }.items()
     }
-    plain = get_mechanism("tldp-g").calibrate(query_for((8, 8)), Budget(epsilon=0.01))
+    plain = get_mechanism("tldp-g").calibrate(image_query((8, 8)), Budget(epsilon=0.01))
     p = math.exp(plain.parameters()["log_p"])
     assert loss["ones"] == pytest.approx(64 * 50.0)
     assert loss["public"] == pytest.approx(50.0 * np.sum(1 - p * (1 - expected)), rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_weighted_f1_is_that_of_scikit_learn(seed):
-    rng = np.random.default_rng(seed)
-    labels = rng.integers(0, 6, 200)
-    predicted = np.where(rng.random(200) < 0.5, labels, rng.integers(0, 4, 200))
-    expected = f1_score(labels, predicted, average="weighted", zero_division=0)
-    assert weighted_f1(labels, predicted) == pytest.approx(expected, rel=1e-12)
+def test_public_information_is_declared_and_recorded(problem):
+    """No option is recognised by its name: without the declaration `weights` keeps its default."""
+    public = numbers(measured(problem, "tldp-g-w"), "public_records")
+    assert public == [len(problem.split.test_labels)]
+    assert numbers(measured(problem, "tldp-g"), "public_records") == []
+    given = measured(problem, "tldp-g-w", weights=np.ones((8, 8)).tolist())
+    assert numbers(given, "public_records") == []
+
+
+def test_weighted_f1_is_one_for_the_labels_and_zero_for_a_class_that_is_none_of_them():
+    labels = np.arange(12) % 6
     assert weighted_f1(labels, labels) == 1.0
-    assert weighted_f1(labels, np.full(200, 9)) == 0.0
+    assert weighted_f1(labels, np.full(12, 9)) == 0.0
+    # One class for all, a sixth of the labels: precision 1/6 and recall 1 give F1 = 2/7.
+    assert weighted_f1(labels, np.zeros(12, int)) == pytest.approx(2 / 7 / 6, rel=1e-12)
 
 
 def test_a_network_learns_the_digits_and_repeats_itself(problem):
@@ -173,12 +178,11 @@ def test_the_unit_of_the_pixels_does_not_matter(problem):
     assert np.array_equal(logistic(data), logistic(in_units(bytes_)))
 
 
-def test_the_classifier_of_the_config_is_named_by_its_metrics(problem):
+def test_rows_say_which_classifier_was_trained(problem):
     settings = SETTINGS | {"classifiers": {"digits": "network"}, "training_epochs": 1}
-    other = private_data.Problem("digits", problem.split, problem.weights, None, settings)
-    metrics = {value.metric for value in measured(other, "tldp-g")}
-    assert {"f1_network", "accuracy_network"} <= metrics
-    assert "f1_logistic" not in metrics
+    other = dataclasses.replace(problem, settings=settings)
+    scores = [value for value in measured(other, "tldp-g") if value.metric in ("f1", "accuracy")]
+    assert [dict(value.at) for value in scores] == [{"classifier": "network"}] * 4
 
 
 def test_every_data_set_needs_a_classifier():
@@ -192,7 +196,7 @@ def test_every_data_set_needs_a_classifier():
 
 
 def test_a_classifier_with_imagenet_weights(problem, monkeypatch):
-    """It is fetched before the cell, told apart by its metric and given what was released."""
+    """Its weights are fetched before the cell; it is trained on what was released."""
     own = SETTINGS | {"mechanisms": ["laplace"], "training_epochs": 1}
     own["classifiers"] = {"digits": "mobilenet_v2"}
     config = check_config({"run": "test", "experiments": {"private_data": own}})
@@ -210,7 +214,9 @@ def test_a_classifier_with_imagenet_weights(problem, monkeypatch):
     variant = Variant(name="laplace", mechanism=get_mechanism("laplace"))
     point = private_data.points(settings, "laplace", "digits")[0]
     values = list(private_data.measure(loaded, variant, "published", point, names("laplace")))
-    assert [v.value for v in values if v.metric == "f1_mobilenet_v2"] == [1.0, 1.0]
+    scores = [v for v in values if v.metric == "f1"]
+    assert [v.value for v in scores] == [1.0, 1.0]
+    assert all(v.at["classifier"] == "mobilenet_v2" for v in scores)
     weights, images, classes, epochs = seen[0]
     assert (weights, classes, epochs) == ({"read": "mobilenet_v2"}, 10, 1)
     # Noise of scale 64 / epsilon; released images are seen in units of their root mean square.

@@ -9,7 +9,7 @@ import pytest
 from experiments import private_parameters
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import Names, Variant
-from learning.releases.repeated_releases import calibrated, spending
+from learning.releases.repeated_releases import calibrate_each_release, spent_by_releases
 from mechanisms import (
     Budget,
     OutOfRangeWarning,
@@ -80,7 +80,7 @@ def calibrate(key, releases, calibration="published", size=50, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         query = box_query((1, size), -1.0, 1.0)
-        return calibrated(variant(key), query, BUDGET, releases, calibration, **options)
+        return calibrate_each_release(variant(key), query, BUDGET, releases, calibration, **options)
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-0.3, 0.3), (0.0, 1.0)])
@@ -118,7 +118,7 @@ def test_all_releases_of_gaussian_noise_are_composed_by_hand(releases):
     mechanism = calibrate("llagp", releases, layers=[30, 20])
     mus = [mu_for(share * 20.0, 1e-5 / 2) for share in (2 / 3, 1 / 3)]
     total = GaussianProfile(mu=math.sqrt(releases * np.sum(np.square(mus))))
-    found = {value.metric: value.value for value in spending(mechanism, releases)}
+    found = {value.metric: value.value for value in spent_by_releases(mechanism, releases)}
     assert found["true_delta_upper"] == pytest.approx(total.delta(20.0).value, rel=1e-6)
     assert found["true_epsilon_upper"] == pytest.approx(total.epsilon(1e-5).value, rel=1e-6)
 
@@ -171,7 +171,7 @@ def test_rows_of_a_point(settings):
         own = [v for v in values if v.metric == metric]
         assert [v.trial for v in own] == [0, 1]
         assert own[0].value != own[1].value
-    assert len({(v.metric, v.trial, v.element) for v in values}) == len(values)
+    assert len({(v.metric, v.trial) for v in values}) == len(values)
 
 
 def test_a_point_measured_twice_is_the_same_and_goes_on_from_a_checkpoint(settings, tmp_path):
@@ -181,7 +181,7 @@ def test_a_point_measured_twice_is_the_same_and_goes_on_from_a_checkpoint(settin
 
 
 def test_small_noise_learns_and_noise_of_the_same_true_privacy_does_not(settings):
-    longer = settings | {"rounds": {"digits": 5}, "records": {}}
+    longer = settings | {"rounds": {"digits": 5}, "records": {}, "trials": 1}
     clean, published, exact = (
         np.mean(numbers(measured(longer, key, calibration), "f1"))
         for key, calibration in (
@@ -196,7 +196,7 @@ def test_small_noise_learns_and_noise_of_the_same_true_privacy_does_not(settings
 
 
 @pytest.mark.parametrize("key", ["llagp", "dphsgd"])
-def test_baselines_are_told_of_the_network(settings, key):
+def test_baselines_get_the_public_information_that_they_declare(settings, key):
     problem = private_parameters.load(settings, "digits", None, names(key))
     (point,) = private_parameters.points(settings, key, "digits")
     args = (problem, variant(key), "published", point, names(key))
@@ -225,12 +225,12 @@ def test_bad_settings_are_named(changed, words):
         checked(SETTINGS | changed)
 
 
-def test_too_few_records_are_told(settings):
-    with pytest.raises(ValueError, match="of which 64 are to be public"):
+def test_too_few_records_are_an_error(settings):
+    with pytest.raises(ValueError, match="has 66 training records and public_records is 64"):
         private_parameters.load(settings | {"records": {"digits": 66}}, "digits", None, names("x"))
 
 
-def test_too_few_test_records_are_told(settings):
+def test_too_few_test_records_are_an_error(settings):
     asked = settings | {"test_records": {"digits": 360}}
-    with pytest.raises(ValueError, match="digits has 359 test records, got 360 as test_records"):
+    with pytest.raises(ValueError, match="digits has 359 test records, got test_records: 360"):
         private_parameters.load(asked, "digits", None, names("x"))

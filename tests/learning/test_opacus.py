@@ -7,8 +7,8 @@ from opacus.grad_sample import GradSampleModule
 from torch import nn
 
 from learning.networks.lenet import LENET
+from learning.networks.multilayer_perceptron import ADULT_MLP
 from learning.networks.network import Network
-from learning.networks.perceptrons import ADULT_MLP
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.networks.vgg import VGG16
 from learning.training.clipping import Clipping

@@ -208,7 +208,7 @@ def both_sides(draw, pair):
 def audited(key, pair):
     mechanism = calibrated(key, 4, epsilon=2.0, ratio=0.5)
     draws = both_sides(mechanism.releases, pair)
-    return audit_outputs(*draws, 2.0, score=all_single, samples=400_000, seed=1)
+    return audit_outputs(*draws, 2.0, score=all_single, samples=200_000, seed=1)
 
 
 @pytest.mark.parametrize("pair", PAIRS)

@@ -15,7 +15,7 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.audit.verification import HOLDS, verify
-from mechanisms.exponential import _Mixture
+from mechanisms.noise.boxed_exponential import BoxedExponential
 from mechanisms.profiles.pure_profile import PureProfile
 
 KS_LEVEL = 1e-4  # about four standard errors
@@ -30,7 +30,7 @@ def calibrated(shape, rate, element_range=(0.0, 1.0), **query):
 def mixture(value, rate):
     """On the unit box around `value`."""
     value = np.asarray(value, dtype=float)
-    return _Mixture(value, 1 - value, rate)
+    return BoxedExponential(value, 1 - value, rate)
 
 
 def laplace_cdf(y, centre, rate):

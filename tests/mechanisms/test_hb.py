@@ -13,8 +13,9 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.audit.verification import HOLDS, verify
-from mechanisms.hb import TreeLaplace, best_branching, tree_height
+from mechanisms.hb import best_branching, tree_height
 from mechanisms.noise.loss_moments import quadratic_form_cumulants
+from mechanisms.noise.tree_laplace import TreeLaplace
 from mechanisms.strategies.tree import BlockTree, TreeLeastSquares
 from mechanisms.strategies.workload import (
     AllRange,

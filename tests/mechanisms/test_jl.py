@@ -266,7 +266,11 @@ def test_records_allow_no_other_number_of_rows():
     [
         (gram_query(2), np.array([[1.0, 2.0], [2.0, 1.0]]), "eigenvalue -1"),
         (gram_query(2), np.array([[1.0, 0.5], [0.0, 1.0]]), "differ by 0.5"),
-        (records_query(2, 2), np.array([[1.0, 3.0], [0.0, 4.0]]), "norm 5, record_bound is 1"),
+        (
+            records_query(2, 2),
+            np.array([[1.0, 3.0], [0.0, 4.0]]),
+            "at most record_bound = 1, got 5",
+        ),
         (records_query(2, 2), np.ones((3, 2)), "shape"),
     ],
 )

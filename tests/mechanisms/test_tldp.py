@@ -15,8 +15,8 @@ from mechanisms import (
 )
 from mechanisms.audit.verification import HOLDS, REFUTED, verify
 from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.keep_or_noise import KeepOrNoise
 from mechanisms.noise.laplace_noise import IndependentLaplace
-from mechanisms.tldp import KeepOrNoise
 from papers.settings import PAPER_SETTINGS
 
 KEYS = ("tldp-l", "tldp-g", "tldp-l-w", "tldp-g-w")

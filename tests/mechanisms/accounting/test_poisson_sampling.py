@@ -162,7 +162,7 @@ def test_limits():
     ("changed", "error", "words"),
     [
         ({"rate": 0.0}, ValueError, "rate must be finite and > 0"),
-        ({"rate": 1.5}, ValueError, "rate is a probability"),
+        ({"rate": 1.5}, ValueError, "rate must be a probability"),
         ({"steps": 0}, ValueError, "steps must be at least 1"),
         ({"steps": 1.5}, TypeError, "steps must be an integer"),
     ],

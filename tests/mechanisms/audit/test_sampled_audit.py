@@ -1,6 +1,6 @@
 """The sampled auditor against pairs whose delta is known in closed form.
 
-Coverage is tested exactly where outcomes can be enumerated, else over at least 1,000 seeded runs.
+Coverage is tested exactly where outcomes can be enumerated, else over hundreds of seeded runs.
 """
 
 import itertools
@@ -26,7 +26,6 @@ from mechanisms.audit.audit_statistics import (
 from mechanisms.audit.sampled_audit import (
     audit_losses,
     audit_outputs,
-    compare_shortcut,
     familywise_confidence,
 )
 
@@ -119,8 +118,8 @@ def test_clopper_pearson_of_no_hit_and_of_only_hits():
 @pytest.mark.parametrize("tail", [0.5, 0.01])
 @pytest.mark.parametrize("values", [(0.0, 0.05, 1.0), (0.0, 1.0, 1.0), (0.0, 0.4, 0.6)])
 def test_betting_interval_covers_exactly(values, tail):
-    """Every outcome of 24 samples of a three-valued variable, weighed by its probability."""
-    trials = 24
+    """Every outcome of 18 samples of a three-valued variable, weighed by its probability."""
+    trials = 18
     counts = np.array(
         [(i, j, trials - i - j) for i, j in itertools.product(range(trials + 1), repeat=2)
          if i + j <= trials]
@@ -128,7 +127,7 @@ def test_betting_interval_covers_exactly(values, tail):
     bounds = [betting_interval(np.array(values), c.astype(float), tail) for c in counts]
     lower, upper = np.array([(b.lower, b.upper) for b in bounds]).T
     worst = 0.0
-    for a, b in itertools.product(np.linspace(0, 1, 41), repeat=2):
+    for a, b in itertools.product(np.linspace(0, 1, 21), repeat=2):
         if a + b > 1 + 1e-9:
             continue
         p = np.array([a, b, max(0.0, 1 - a - b)])
@@ -189,24 +188,24 @@ def test_hockey_stick():
 
 @pytest.mark.parametrize(("mu", "epsilon", "samples"), [(1.0, 0.5, 300), (0.8, 2.0, 1000)])
 def test_null_is_covered(mu, epsilon, samples):
-    """1,000 audits at 95%: no kind of bound errs in more than 5% of the runs."""
+    """250 audits at 95%: no kind of bound errs in more than 5% of the runs."""
     delta = gaussian_delta(mu, epsilon)
     # Test the epsilon bounds at a delta below and one above the pair's own.
     small, large = gaussian_delta(mu, epsilon + 0.3), gaussian_delta(mu, epsilon - 0.3)
     runs = [
         audit_losses(gaussian_losses(mu), epsilon, samples=samples, seed=seed, confidence=0.95)
-        for seed in range(1000)
+        for seed in range(250)
     ]
     directions = [d for run in runs for d in (run.forward, run.reverse)]
     for interval in ([d.two_sample for d in directions], [d.one_sample for d in directions]):
         lower, upper = np.array([(i.lower, i.upper) for i in interval]).T
         assert np.mean(lower > delta) <= 0.05 and np.mean(upper < delta) <= 0.05
         assert upper.min() < 1 and upper.mean() < 0.8
-    assert sum(run.refutes(delta) for run in runs if run.consistent) <= 50
-    assert sum(not run.delta_lower <= delta <= run.delta_upper for run in runs) <= 50
-    assert sum(run.epsilon_lower_bound(delta) > epsilon for run in runs) <= 50
-    assert sum(run.epsilon_lower_bound(small) > epsilon + 0.3 for run in runs) <= 50
-    assert sum(run.epsilon_lower_bound(large) > epsilon - 0.3 for run in runs) <= 50
+    assert sum(run.refutes(delta) for run in runs if run.consistent) <= 12
+    assert sum(not run.delta_lower <= delta <= run.delta_upper for run in runs) <= 12
+    assert sum(run.epsilon_lower_bound(delta) > epsilon for run in runs) <= 12
+    assert sum(run.epsilon_lower_bound(small) > epsilon + 0.3 for run in runs) <= 12
+    assert sum(run.epsilon_lower_bound(large) > epsilon - 0.3 for run in runs) <= 12
 
 
 def test_calibrated_gaussian_is_not_refuted_and_bounded_from_both_sides():
@@ -438,18 +437,6 @@ def test_memory_does_not_grow_with_samples():
     assert peaks[1] < 8_000_000  # a million float64
 
 
-def test_shortcut_check():
-    full, short = (spherical_losses(16, 12.95, 1.0, full=f) for f in (True, False))
-    assert compare_shortcut(full, short, samples=5000, seed=1) > 0.01
-    wrong = spherical_losses(20, 12.95, 1.0)
-    assert compare_shortcut(full, wrong, samples=5000, seed=1) < 1e-6
-
-    def wrong_in_reverse(rng, n, reverse):
-        return short(rng, n, reverse=False)
-
-    assert compare_shortcut(full, wrong_in_reverse, samples=5000, seed=1) < 1e-6
-
-
 # --- audits by outputs ---------------------------------------------------------------------------
 
 
@@ -487,7 +474,7 @@ def test_boosting_sees_what_is_not_linear():
 
 @pytest.mark.parametrize(
     ("score", "shift", "runs"),
-    [(total, 0.5, 1000), (total, 0.0, 200), ("logistic", 0.5, 200), ("boosting", 0.5, 12)],
+    [(total, 0.5, 250), (total, 0.0, 100), ("logistic", 0.5, 100), ("boosting", 0.5, 12)],
 )
 def test_outputs_do_not_alarm_under_the_null(score, shift, runs):
     """At 95%, with small samples, so that an event chosen on the counted half would alarm."""
@@ -577,7 +564,7 @@ def test_nan_and_shapes_are_errors():
     def one_nan(rng, n, reverse):
         return np.where(np.arange(n) == 5, np.nan, 0.0)
 
-    with pytest.raises(ValueError, match="1 NaN"):
+    with pytest.raises(ValueError, match="NaN, got 1 among 100"):
         audit_losses(one_nan, 1.0, samples=100, seed=1)
     with pytest.raises(ValueError, match="shape"):
         audit_losses(lambda rng, n, reverse: np.zeros((n, 1)), 1.0, samples=100, seed=1)

@@ -146,9 +146,9 @@ def test_the_worst_pair_of_laplace_noise(l1, l2, linf, worst):
 @pytest.mark.parametrize(
     ("l1", "l2", "linf", "words"),
     [
-        (2.5, 3.0, 1.0, "whole multiple"),
-        (2.0, 1.0, None, "l2 ball is not used"),
-        (9.0, 2.0, 1.0, "l2 ball is not used"),
+        (2.5, 3.0, 1.0, "is a multiple of linf_sensitivity"),
+        (2.0, 1.0, None, "ignores l2_sensitivity"),
+        (9.0, 2.0, 1.0, "ignores l2_sensitivity"),
     ],
 )
 def test_laplace_has_no_exact_calibration_where_its_worst_pair_is_not_known(l1, l2, linf, words):

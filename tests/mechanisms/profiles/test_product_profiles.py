@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from mechanisms.accounting.composition import ComposedProfile
+from mechanisms.profiles.composition import ComposedProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 from mechanisms.profiles.numerics import unit_gauss_legendre
 from mechanisms.profiles.product_profiles import (
@@ -331,7 +331,7 @@ def test_sampled_losses_reproduce_delta(profile):
         (
             lambda: keep_or_noise(GaussianProfile(mu=1.0), 1.1, 1),
             ValueError,
-            "log of probabilities and must be <= 0, got 0.0953",
+            "logarithms of probabilities, <= 0, got 0.0953",
         ),
         (
             lambda: keep_or_noise(GaussianProfile(mu=1.0), 0.5, 1).scale_factor(0.0, 0.6),

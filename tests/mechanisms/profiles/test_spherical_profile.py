@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import spherical_reference
 
-from mechanisms.accounting.composition import ComposedProfile
+from mechanisms.profiles.composition import ComposedProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.profiles.spherical_optimum import optimal_shape
-from mechanisms.profiles.spherical_profile import SphericalProfile, radius_moment, solve_scale
+from mechanisms.profiles.spherical_profile import SphericalProfile, radius_moment
 
 with spherical_reference.TABLE.open() as file:
     TABLE = [
@@ -171,6 +171,12 @@ def test_epsilon_inverts_delta(dimension):
     assert (profile.delta(bounds.upper).value <= deltas).all()
     assert (profile.delta(bounds.lower).value >= deltas).all()
     assert profile.epsilon(1.0).value == 0.0
+
+
+def solve_scale(epsilon, delta, *, sensitivity, **kind):
+    """The scale at which spherical noise has exactly delta(epsilon) = delta."""
+    unit = SphericalProfile(scale=sensitivity, sensitivity=sensitivity, **kind)
+    return sensitivity * unit.scale_factor(epsilon, delta)
 
 
 def test_solve_scale_of_r1smg_anchor():

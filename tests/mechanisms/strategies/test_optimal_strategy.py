@@ -114,7 +114,7 @@ def test_cells_that_nobody_asks_for_cost_nothing():
     assert strategy.error == alone.error
 
 
-@pytest.mark.parametrize("size", [8, 16, 32])
+@pytest.mark.parametrize("size", [8, 24])
 @pytest.mark.parametrize("kind", [Prefix, AllRange])
 def test_a_convex_solver_agrees(kind, size):
     gram = kind(size).gram()

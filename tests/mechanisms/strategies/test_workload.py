@@ -75,7 +75,7 @@ def test_every_name_has_its_own_workload():
         (lambda: Explicit([[1, 2], [3]]), ValueError, "equal lengths"),
         (lambda: Explicit([[1, np.nan]]), ValueError, r"nan at index \(0, 1\)"),
         (lambda: Explicit([[1, np.inf]]), ValueError, "inf"),
-        (lambda: Explicit([[0, 0]]), ValueError, "asks for nothing"),
+        (lambda: Explicit([[0, 0]]), ValueError, "nonzero element"),
         (lambda: Explicit([["a", "b"]]), TypeError, "real numbers"),
         (lambda: Kronecker(()), TypeError, "one Workload per axis"),
         (lambda: Kronecker((Prefix(2), 3)), TypeError, "one Workload per axis"),

@@ -1,0 +1,26 @@
+"""A small convolutional network with large strides and no normalisation: it learns in few steps."""
+
+from __future__ import annotations
+
+from learning.networks.network import Network, layers
+
+
+def strided_cnn(channels: int, side: int) -> Network:
+    """A classifier of images (n, channels, side, side) into ten classes.
+
+    It has two convolutions and a hidden layer of 32.
+    """
+    once = (side - 2) // 2 + 1
+    pixels = ((once // 2 - 3) // 2 + 1) ** 2
+    return Network(
+        layers=layers((8, channels, 6, 6), (16, 8, 3, 3), (32, 16 * pixels), (10, 32)),
+        apply=_apply,
+    )
+
+
+def _apply(parameters, images):
+    from torch.nn.functional import conv2d, linear, max_pool2d, relu
+
+    x = max_pool2d(relu(conv2d(images, *parameters[0], stride=2, padding=2)), 2)
+    x = relu(conv2d(x, *parameters[1], stride=2))
+    return linear(relu(linear(x.flatten(1), *parameters[2])), *parameters[3])

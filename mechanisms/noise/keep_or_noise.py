@@ -1,0 +1,71 @@
+"""Noise that spares every component with a small probability (TLDP)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from mechanisms.noise.distribution import Noise
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.laplace_noise import IndependentLaplace
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.product_profiles import KeepOrNoiseProfile
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KeepOrNoise(Noise):
+    """Zero with probability p_i on component i, else independent scalar noise.
+
+    Args:
+        noise: The noise of the components that are not kept, on the whole answer.
+        log_keep: log p_i, an array that broadcasts to the shape; in [-inf, 0].
+    """
+
+    noise: IndependentLaplace | IndependentGaussian
+    log_keep: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.noise.shape
+
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = self.noise.sample(rng, trials, dtype)
+        # A standard exponential exceeds -log p with probability p, whether or not p underflows.
+        draws[rng.standard_exponential(draws.shape) > -self.log_keep] = 0
+        return draws
+
+    def loss(self):
+        squares = replace(self.noise, shape=(1,)).loss().raw()
+        noisy = np.broadcast_to(-np.expm1(self.log_keep), self.shape)
+        return LossMoments.of_sum(tuple(noisy * moment for moment in squares))
+
+    def workload_variance(self, factors):
+        variances = np.broadcast_to(-np.expm1(self.log_keep), self.shape)
+        variances = variances * replace(self.noise, shape=(1,)).loss().mean
+        # The noise of two components is independent: only the diagonal of W^T W counts.
+        asked = reduce(np.kron, (factor.gram().diagonal() for factor in factors))
+        return float(variances.ravel() @ asked)
+
+    def scaled(self, factor):
+        return replace(self, noise=self.noise.scaled(factor))
+
+    def parameters(self):
+        """The scale of the noise, and the log of the largest p_i."""
+        return self.noise.parameters() | {"log_p": float(self.log_keep.max())}
+
+    def profile(self, query):
+        noise = self.noise.profile(query)
+        if noise is None:
+            return None
+        log_keep = np.broadcast_to(self.log_keep, self.shape)
+        if not query.one_column:
+            return KeepOrNoiseProfile.of(noise=noise, log_keep=log_keep)
+        # The noise is the same on all columns: the worst is the one that is kept most often.
+        columns = np.unique(log_keep, axis=1).T
+        profiles = (KeepOrNoiseProfile.of(noise=noise, log_keep=column) for column in columns)
+        return max(profiles, key=lambda profile: profile.log_exposure)
+
+    def slack(self, query):
+        return self.noise.slack(query)

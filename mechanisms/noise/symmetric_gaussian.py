@@ -1,0 +1,63 @@
+"""Symmetric Gaussian noise on a Gram matrix, independent on and above the diagonal."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mechanisms.noise.distribution import Noise, checked_dtype, gram_slack
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.gaussian_profile import GaussianProfile
+
+
+@dataclass(frozen=True, kw_only=True)
+class SymmetricGaussian(Noise):
+    """A symmetric (d, d) matrix with independent N(0, sigma^2) on and above its diagonal."""
+
+    shape: tuple[int, int]
+    sigma: float
+
+    def sample(self, rng, trials, dtype=np.float64):
+        dtype = checked_dtype(dtype)
+        size = self.shape[0]
+        lower = np.tri(size, dtype=bool)
+        draws = np.empty((trials, size, size), dtype)
+        drawn = rng.standard_normal((trials, size * (size + 1) // 2), dtype)
+        drawn *= dtype.type(self.sigma)
+        draws[:, lower] = drawn
+        draws.swapaxes(1, 2)[:, lower] = drawn
+        return draws
+
+    def loss(self):
+        # L = sum_i n_ii^2 + 2 sum_{i<j} n_ij^2; the k-th cumulant of a z^2 is 2^(k-1) (k-1)! a^k.
+        diagonal, above = self.shape[0], self.shape[0] * (self.shape[0] - 1) // 2
+        return LossMoments(
+            tuple(
+                2 ** (k - 1)
+                * math.factorial(k - 1)
+                * (diagonal + 2**k * above)
+                * self.sigma ** (2 * k)
+                for k in (1, 2, 3, 4)
+            )
+        )
+
+    def scaled(self, factor):
+        return replace(self, sigma=self.sigma * factor)
+
+    def parameters(self):
+        return {"sigma": self.sigma}
+
+    def profile(self, query):
+        """mu = sup ||D||_F / sigma.
+
+        The answer is its upper triangle, on which the noise is i.i.d.: mu sigma is the supremum of
+        ||upper(D)||_2. It is at most ||D||_F, which counts what is off the diagonal twice, and
+        equal to it for diagonal D. Such a D attains sup ||D||_F: x = B e_1 added or removed, or
+        replaced by y = B e_2.
+        """
+        return GaussianProfile(mu=query.gram_change / self.sigma)
+
+    def slack(self, query):
+        return gram_slack(query)

@@ -1,0 +1,73 @@
+"""Positive semidefinite noise on a Gram matrix: a scaled Wishart matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from mechanisms.noise.distribution import Noise, checked_dtype
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.moving_support import WishartProfile
+
+
+@cache
+def trace_moment(powers: tuple[int, ...], size: int, freedom: int) -> int:
+    """E prod_p tr(W^p) over `powers`, W = G G^T with G standard normal (size, freedom); exact.
+
+    Integration by parts on one factor G of the first trace: with p the first power, q the others,
+    E[tr W^p F] = (k + p - 1) E[tr W^(p-1) F] + sum_{j=1}^{p-1} E[tr W^(j-1) tr W^(p-j) F]
+                  + sum_q 2 q E[tr W^(p+q-1) F / tr W^q],   F = prod_q tr W^q, tr W^0 = d.
+    """
+    if not powers:
+        return 1
+    first, rest = powers[0], powers[1:]
+    if first == 0:
+        return size * trace_moment(rest, size, freedom)
+
+    def moment(*changed: int) -> int:
+        return trace_moment(tuple(sorted(changed)), size, freedom)
+
+    total = (freedom + first - 1) * moment(first - 1, *rest)
+    total += sum(moment(j - 1, first - j, *rest) for j in range(1, first))
+    for index, other in enumerate(rest):
+        kept = rest[:index] + rest[index + 1 :]
+        total += 2 * other * moment(first + other - 1, *kept)
+    return total
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishart(Noise):
+    """W ~ Wishart_d(d + 1, c I): c G G^T with G standard normal (d, d + 1). E W = (d + 1) c I.
+
+    Not zero-mean: an answer is biased by E W, which moves eigenvalues but no eigenvector.
+    """
+
+    shape: tuple[int, int]
+    scale: float
+
+    def sample(self, rng, trials, dtype=np.float64):
+        dtype = checked_dtype(dtype)
+        size = self.shape[0]
+        factors = rng.standard_normal((trials, size, size + 1), dtype)
+        draws = factors @ factors.swapaxes(1, 2)
+        draws *= dtype.type(self.scale)
+        return draws
+
+    def loss(self):
+        size = self.shape[0]
+        raw = tuple(trace_moment((2,) * k, size, size + 1) for k in (1, 2, 3, 4))
+        units = LossMoments.of_independent(raw, 1).cumulants
+        return LossMoments(
+            tuple(float(unit) * self.scale ** (2 * k) for k, unit in enumerate(units, 1))
+        )
+
+    def scaled(self, factor):
+        return replace(self, scale=self.scale * factor)
+
+    def parameters(self):
+        return {"c": self.scale}
+
+    def profile(self, query):
+        return WishartProfile(kappa=query.record_bound**2 / (2 * self.scale))

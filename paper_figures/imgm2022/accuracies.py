@@ -1,0 +1,61 @@
+"""Accuracies of imgm2022's two studies: what their figures and their verdicts both read."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from paper_figures.selections import SOURCE_WORDS, ok_rows
+from paper_figures.style import dataset_title
+from paper_figures.verdict_rules import pick
+
+# The metric of either study at the end of a trial.
+ACCURACY = {"features": "test_accuracy", "gradients": "final_test_accuracy"}
+
+
+def official_accuracies(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
+    """Accuracies at the end of a study's trials, on official data.
+
+    Raises:
+        CannotJudge: The run has none.
+    """
+    wanted = {"experiment": experiment, "metric": ACCURACY[experiment]}
+    return pick(rows, data_source="official", **wanted)
+
+
+def mean_over_epsilons(
+    rows: pd.DataFrame, mechanism: str, calibration: str, epsilons: list[float]
+) -> pd.DataFrame:
+    """One row per trial: a mechanism's mean accuracy over some epsilons."""
+    own = pick(rows, mechanism=mechanism, calibration=calibration)
+    return own[own["epsilon"].isin(epsilons)].groupby("trial")["value"].mean().reset_index()
+
+
+def common_epsilons(*frames: pd.DataFrame) -> list[float]:
+    """Those that every frame has, in order."""
+    return sorted(set.intersection(*(set(frame["epsilon"]) for frame in frames)))
+
+
+def data_and_sources(rows: pd.DataFrame, experiment: str) -> str:
+    """Every data set of a study with its source, in words."""
+    pairs = rows[rows["experiment"] == experiment][["dataset", "data_source"]].drop_duplicates()
+    return ", ".join(
+        f"{dataset_title(dataset)} ({SOURCE_WORDS[source]})"
+        for dataset, source in sorted(pairs.itertuples(index=False))
+    )
+
+
+def study_numbers(rows: pd.DataFrame, experiment: str, facts: dict[str, str]) -> str:
+    """Some metrics of a study on every data set, in words.
+
+    Args:
+        facts: The words for a metric, by its name.
+    """
+    sentences = []
+    for dataset, part in rows[rows["experiment"] == experiment].groupby("dataset"):
+        values = {m: ok_rows(part, experiment, m)["value"].iloc[0] for m in facts}
+        numbers = ", ".join(
+            f"{words} {values[m]:{'.4f' if values[m] < 1 else ',.0f'}}"
+            for m, words in facts.items()
+        )
+        sentences.append(f"{dataset_title(dataset)}: {numbers}")
+    return "; ".join(sentences)

@@ -1,0 +1,114 @@
+"""Private gradients of imgm2022 (type I), announced there without results: figure and verdict."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from paper_figures.drawings import Drawn, drawing
+from paper_figures.imgm2022.accuracies import (
+    ACCURACY,
+    common_epsilons,
+    data_and_sources,
+    mean_over_epsilons,
+    official_accuracies,
+    study_numbers,
+)
+from paper_figures.ledger import CannotJudge, Claim, Finding, judge
+from paper_figures.over_epsilon import draw_spread, spread_over_trials, true_epsilons
+from paper_figures.results import Results
+from paper_figures.selections import LEVELS, failed_mechanisms
+from paper_figures.verdict_rules import listed, paired_difference, pick, verdict_on_order
+
+STUDY = "gradients"
+
+
+@drawing("imgm2022_gradients", kind="figures", needs=[STUDY])
+def accuracy_with_private_gradients(results: Results) -> Drawn:
+    """Accuracy after training with noisy gradients, over epsilon."""
+    spread = spread_over_trials(results.rows, STUDY, ACCURACY[STUDY])
+    facts = {"records": "training records", "sampling_rate": "q", "steps": "steps"}
+    caption = (
+        "imgm2022 type I, private gradients, announced there without results: test accuracy after "
+        f"training, mean and range over {int(spread['count'].max())} trials, delta "
+        f"{spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. At equal "
+        "true privacy all i.i.d. Gaussian noise is the same. Dotted: without privacy, and answers "
+        "that ignore the data."
+    )
+    worth = true_epsilons(spread, "imgm")
+    note = (
+        f"{study_numbers(results.rows, STUDY, facts)}. Gradient descent on Poisson samples: a step "
+        "clips every gradient to an l2 norm, which is the sensitivity, and releases their sum as "
+        "one vector. On one vector the matrix mechanism is the classic Gaussian and IMGM the "
+        "analytic one. Adjacency: one record is added or removed. As published, a step has its "
+        "share of the budget by Theorem 3.4 of Kairouz, Oh and Viswanath, over q; the moments "
+        "accountant sets its noise from the total. At equal true privacy the noise is rescaled "
+        "until the bound on the run's true delta at epsilon is delta. Training without privacy "
+        "does not clip."
+        + (f" True epsilon of IMGM's claims as published, at most: {worth}." if worth else "")
+        + failed_mechanisms(results.rows, STUDY, *sorted(set(spread["dataset"])))
+    )
+    return Drawn(caption, spread, draw_spread(spread, "test accuracy,"), note)
+
+
+@judge(experiments=("gradients", "features"))
+def gradients_beside_features(claim: Claim, results: Results) -> Finding:
+    """Accuracies with private gradients, and whether they exceed those with private features.
+
+    Arguments: datasets, those of either study; mechanism.
+    """
+    a = claim.arguments
+    frames = {name: official_accuracies(results.rows, name) for name in ("features", "gradients")}
+    found = {"published": [], "exact": []}
+    words = []
+    for dataset in a["datasets"]:
+        both = [frame[frame["dataset"] == dataset] for frame in frames.values()]
+        if any(frame.empty for frame in both):
+            continue
+        for calibration, gaps in found.items():
+            own = [
+                f[(f["mechanism"] == a["mechanism"]) & (f["calibration"] == calibration)]
+                for f in both
+            ]
+            epsilons = common_epsilons(*own)
+            if not epsilons:
+                continue
+            features, gradients = (
+                mean_over_epsilons(f, a["mechanism"], calibration, epsilons) for f in own
+            )
+            gaps.append(paired_difference(gradients, features))
+            if calibration == "published":
+                at = listed(f"{epsilon:g}" for epsilon in epsilons)
+                words.append(f"{dataset}, epsilon {at}: {gaps[-1]}")
+    if not found["published"]:
+        raise CannotJudge("No official data set has both studies at a common epsilon")
+    return Finding(
+        ours=f"gradients - features {'; '.join(words)}",
+        verdict=verdict_on_order(*found["published"]),
+        detail=(
+            f"Differences of test accuracies with {a['mechanism']}, averaged over the epsilons, "
+            f"with 95% intervals over trials. {_levels(frames['gradients'], a['mechanism'])} The "
+            "features' noise is that of (epsilon / q, delta / q), though every record is released. "
+            "With both rescaled until their true delta is the claimed one the differences are "
+            f"{listed(map(str, found['exact'])) if found['exact'] else 'not known'}. The two "
+            f"studies differ in networks, steps and records. {_extent(frames['gradients'])}"
+        ),
+        calibration="both",
+        trials=found["published"][0].trials,
+    )
+
+
+def _levels(rows: pd.DataFrame, mechanism: str) -> str:
+    """Accuracies of one mechanism with private gradients at the largest epsilon."""
+    own = pick(rows, mechanism=mechanism)
+    words = []
+    for (dataset, calibration), part in own.groupby(["dataset", "calibration"]):
+        top = part["epsilon"].max()
+        level = part[part["epsilon"] == top]["value"].mean()
+        words.append(f"{dataset} {level:.3g} ({calibration}, epsilon {top:g})")
+    return f"With private gradients it reaches {listed(words)}."
+
+
+def _extent(rows: pd.DataFrame) -> str:
+    """Which mechanisms and data sets the study of gradients has."""
+    mechanisms = [m for m in rows["mechanism"].unique() if m not in LEVELS]
+    return f"Gradients were run for {listed(mechanisms)} on {listed(rows['dataset'].unique())}."

@@ -1,0 +1,151 @@
+"""The F1 scores of tldp2025's three studies: one selection for their figures and their judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from paper_figures.drawings import DrawingError
+from paper_figures.ledger import CannotJudge
+from paper_figures.over_epsilon import draw_spread
+from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
+from paper_figures.style import dataset_title
+from paper_figures.verdict_rules import listed, pick
+
+TLDP = ("tldp-l", "tldp-g")
+# The mechanisms of the paper's figures. The CSV files beside the figures have all mechanisms.
+DRAWN = (
+    *LEVELS,
+    *("laplace", "gaussian", "mvg", "mvg-sqrt", "idn"),
+    *(*TLDP, "tldp-l-w", "tldp-g-w", "llagp", "dphsgd"),
+)
+
+
+def f1_scores(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
+    """The F1 scores of a study, a row per trial; empty where there are none."""
+    return ok_rows(rows, experiment, "f1")
+
+
+def over_trials(scores: pd.DataFrame, *keys: str) -> pd.DataFrame:
+    """Mean, min, max and count of the scores over the trials at every budget.
+
+    Args:
+        scores: Rows of `f1_scores`.
+        *keys: Further columns to keep, which are constant over the trials.
+    """
+    by = ["dataset", "calibration", "mechanism", "epsilon", "delta", *keys]
+    return scores.groupby(by)["value"].agg(["mean", "min", "max", "count"]).reset_index()
+
+
+def drawn_scores(rows: pd.DataFrame, experiment: str, *keys: str) -> pd.DataFrame:
+    """`over_trials` of all scores of a study.
+
+    Raises:
+        DrawingError: There are none.
+    """
+    scores = f1_scores(rows, experiment)
+    if scores.empty:
+        raise DrawingError(f"the results hold no F1 scores of {experiment}; run it first")
+    return over_trials(scores, *keys)
+
+
+def score_figure(spread: pd.DataFrame, label: str) -> plt.Figure:
+    """F1 over epsilon: a row of panels for each data set, a column for each calibration.
+
+    Args:
+        spread: As `drawn_scores` returns it.
+        label: What the scores are of; the name of the data set follows.
+    """
+    shown = spread[spread["mechanism"].isin(DRAWN)]
+    return draw_spread(shown.assign(dataset=shown["dataset"].map(dataset_title)), label)
+
+
+def trials_and_delta(spread: pd.DataFrame) -> str:
+    """How many trials stand behind the means and ranges, at which delta."""
+    return (
+        f"mean and range over {int(spread['count'].max())} trials, delta "
+        f"{spread['delta'].iloc[0]:g}"
+    )
+
+
+def sources(rows: pd.DataFrame, experiment: str) -> str:
+    """The data sets of a study by where they come from: "IMDB and MNIST (official data)"."""
+    own = rows[rows["experiment"] == experiment].drop_duplicates("dataset")
+    return ", ".join(
+        f"{listed(sorted(map(dataset_title, found['dataset'])))} ({SOURCE_WORDS[source]})"
+        for source, found in own.groupby("data_source")
+    )
+
+
+def shared_number(rows: pd.DataFrame, experiment: str, dataset: str, metric: str) -> float:
+    """A number that all cells of a data set have in common.
+
+    Raises:
+        CannotJudge: The results do not have it.
+    """
+    own = pick(rows, experiment=experiment, dataset=dataset, metric=metric)
+    return float(own["value"].iloc[0])
+
+
+@dataclass(frozen=True)
+class OfficialScores:
+    """The F1 scores on one official data set at one calibration, a row per trial."""
+
+    rows: pd.DataFrame
+
+    @property
+    def means(self) -> pd.Series:
+        """Mean over the trials by (mechanism, epsilon): the lines of the figure."""
+        return over_trials(self.rows).set_index(["mechanism", "epsilon"])["mean"]
+
+    @property
+    def trials(self) -> int:
+        """Number of trials."""
+        return int(self.rows["trial"].nunique())
+
+    def of(self, mechanism: str, epsilon: float) -> pd.DataFrame:
+        """The trials of one mechanism at one epsilon; CannotJudge where there are none."""
+        return pick(self.rows, mechanism=mechanism, epsilon=epsilon)
+
+    def best(self, mechanisms: Iterable[str]) -> float:
+        """The highest mean of these mechanisms; CannotJudge where there is none."""
+        mechanisms, means = list(mechanisms), self.means
+        own = means[means.index.get_level_values("mechanism").isin(mechanisms)]
+        if own.empty:
+            raise CannotJudge(f"The results have no F1 of {listed(mechanisms)}")
+        return float(own.max())
+
+    def level(self, control: str) -> float:
+        """Mean over all trials of a control, which ignores epsilon."""
+        return float(pick(self.rows, mechanism=control)["value"].mean())
+
+    def within(self, *, below: float) -> OfficialScores:
+        """The scores at epsilons below a bound."""
+        return OfficialScores(self.rows[self.rows["epsilon"] < below])
+
+    def at(self, epsilon: float) -> OfficialScores:
+        """The scores at one epsilon."""
+        return OfficialScores(pick(self.rows, epsilon=epsilon))
+
+
+def official_scores(
+    rows: pd.DataFrame, experiment: str, dataset: str, calibration: str = "published"
+) -> OfficialScores:
+    """The F1 scores on an official data set; CannotJudge where the run has none."""
+    scores = f1_scores(rows, experiment)
+    chosen = {"dataset": dataset, "data_source": "official", "calibration": calibration}
+    if scores.empty:
+        raise CannotJudge(f"The results have no F1 scores of {experiment}")
+    return OfficialScores(pick(scores, **chosen))
+
+
+def official_datasets(rows: pd.DataFrame, experiment: str) -> list[str]:
+    """The official data sets of a study in a run; CannotJudge where there is none."""
+    found = pick(rows, experiment=experiment)
+    found = found[found["data_source"] == "official"]
+    if found.empty:
+        raise CannotJudge(f"The run has no official data for {experiment}")
+    return sorted(found["dataset"].unique())

@@ -1,0 +1,272 @@
+"""Federated training against training without participants; release by layer; resumed runs."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from learning.federated import horizontal as federated
+from learning.federated import layerwise_release as layerwise
+from learning.federated import vertical
+from learning.networks.lenet import LENET
+from learning.networks.lstm import IMDB_LSTM, REVIEWS_LSTM
+from learning.networks.multilayer_perceptron import ADULT_MLP, multilayer_perceptron
+from learning.networks.network import Layer, Network
+from learning.networks.resnet import RESNET18
+from learning.networks.split_network import SPLIT_NETWORKS, SplitNetwork, halves
+from learning.records.labelled import Split
+from learning.training.noisy_descent import Diverged
+from learning.training.trial import Seeds
+from mechanisms import get_mechanism
+
+SEEDS = Seeds(start=1, batches=2, noise=3)
+NETWORK = multilayer_perceptron(6, 5, 3)
+PLAN = federated.HorizontalPlan(
+    participants=5, rounds=3, local_epochs=1, batch=8, learning_rate=0.3, clip=None
+)
+SPLIT = SplitNetwork(columns=halves(6), features=4, classes=3)
+VERTICAL = vertical.VerticalPlan(rounds=3, iterations=4, batch=7, learning_rate=0.3)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    inputs = rng.uniform(-1, 1, (80, 6)).astype(np.float32)
+    labels = (inputs @ rng.standard_normal((6, 3))).argmax(axis=1)
+    return Split(
+        train_inputs=inputs[:41],
+        train_labels=labels[:41],
+        test_inputs=inputs[41:],
+        test_labels=labels[41:],
+    )
+
+
+def exact(upload, rng):
+    return upload
+
+
+def noisy(upload, rng):
+    return upload + rng.standard_normal(upload.shape, np.float32)
+
+
+def after(train, *args, path, **kwargs):
+    """History and final parameters."""
+    history = train(*args, SEEDS, checkpoint=path / "x", **kwargs)
+    return history, torch.load(path / "x")["parameters"].numpy()
+
+
+def gradient(network, parameters, inputs, labels):
+    at = torch.from_numpy(parameters).requires_grad_()
+    loss = cross_entropy(network.logits(at, torch.from_numpy(inputs)), torch.from_numpy(labels))
+    return torch.autograd.grad(loss, at)[0].numpy()
+
+
+def test_one_local_step_is_central_gradient_descent(data, tmp_path):
+    """Eight records each, one left over: the mean of five gradients is that of their union."""
+    _, found = after(federated.train, NETWORK, data, PLAN, exact, path=tmp_path)
+    used = np.random.default_rng([SEEDS.batches, 0, 1]).permutation(41)[:40]
+    inputs, labels = data.train_inputs[used], data.train_labels[used]
+    expected = NETWORK.initial(np.random.default_rng(SEEDS.start))
+    for _ in range(PLAN.rounds):
+        expected = expected - np.float32(0.3) * gradient(NETWORK, expected, inputs, labels)
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_one_participant_s_local_steps_are_its_own_training(data, tmp_path):
+    """Four epochs of two steps in one round, against the same batches by hand."""
+    plan = replace(PLAN, participants=1, rounds=1, local_epochs=4, batch=21)
+    _, found = after(federated.train, NETWORK, data, plan, exact, path=tmp_path)
+    owned = np.random.default_rng([SEEDS.batches, 0, 1]).permutation(41)
+    batches = np.random.default_rng([SEEDS.batches, 0])
+    sample = owned[batches.random(41) < 1]
+    expected = NETWORK.initial(np.random.default_rng(SEEDS.start))
+    for _ in range(4):
+        order = batches.permutation(sample)
+        for chosen in (order[:21], order[21:]):
+            step = gradient(NETWORK, expected, data.train_inputs[chosen], data.train_labels[chosen])
+            expected = expected - np.float32(0.3) * step
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_uploads_are_clipped_sums_of_the_epochs_gradients(data):
+    uploads = []
+
+    def keep(upload, rng):
+        uploads.append(upload)
+        return upload
+
+    federated.train(NETWORK, data, replace(PLAN, rounds=1), keep, SEEDS)
+    start = NETWORK.initial(np.random.default_rng(SEEDS.start))
+    owned = np.random.default_rng([SEEDS.batches, 0, 1]).permutation(41)[:8]
+    own = gradient(NETWORK, start, data.train_inputs[owned], data.train_labels[owned])
+    assert len(uploads) == 5
+    assert uploads[0] == pytest.approx(own, abs=1e-6)
+    whole = uploads.copy()
+    uploads.clear()
+    federated.train(NETWORK, data, replace(PLAN, rounds=1, clip=0.01), keep, SEEDS)
+    assert uploads[0] == pytest.approx(np.clip(whole[0], -0.01, 0.01), abs=1e-7)
+    assert np.abs(uploads[0]).max() == np.float32(0.01)
+
+
+def test_samples_of_the_records(data):
+    """At rate 0.3 an epoch of 40 participants' records has 0.3 of them; steps are as expected."""
+    plan = replace(PLAN, participants=1, rate=0.3, batch=41, rounds=200)
+    sizes = []
+    original = federated.cross_entropy
+
+    def count(logits, labels):
+        sizes.append(len(labels))
+        return original(logits, labels)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(federated, "cross_entropy", count)
+        federated.train(NETWORK, data, plan, exact, SEEDS)
+    # Binomial(41, 0.3): mean 12.3, variance 8.61; four standard errors of 200 draws.
+    assert np.mean(sizes) == pytest.approx(12.3, abs=4 * (8.61 / 200) ** 0.5)
+
+
+def test_overflow_is_clipped_and_divergence_reported(data, tmp_path):
+    # Steps from such parameters are huge or no numbers: the uploads stay in their box.
+    seen = []
+
+    def keep(upload, rng):
+        seen.append(upload)
+        return 1e18 * rng.standard_normal(upload.shape)
+
+    federated.train(NETWORK, data, replace(PLAN, clip=0.1), keep, SEEDS)
+    assert len(seen) == 15 and np.isfinite(seen).all()
+    assert np.abs(seen).max() <= np.float32(0.1)
+    with pytest.raises(Diverged, match="the network's logits are not finite"):
+        federated.train(NETWORK, data, PLAN, lambda u, rng: np.full_like(u, 1e25), SEEDS)
+    with pytest.raises(Diverged, match="the parameters after round 1 of 3 are not finite"):
+        federated.train(NETWORK, data, PLAN, lambda u, rng: np.full_like(u, 1e39, float), SEEDS)
+
+
+def test_joint_training_is_what_vertical_training_without_noise_does(data, tmp_path):
+    _, found = after(vertical.train, SPLIT, data, VERTICAL, exact, path=tmp_path)
+    network = SPLIT.network
+    expected = network.initial(np.random.default_rng(SEEDS.start))
+    for number in range(VERTICAL.rounds):
+        batches = np.random.default_rng([SEEDS.batches, number])
+        for _ in range(VERTICAL.iterations):
+            chosen = batches.choice(41, 7, replace=False, shuffle=False)
+            step = gradient(network, expected, data.train_inputs[chosen], data.train_labels[chosen])
+            expected = expected - np.float32(0.3) * step
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_released_features_are_in_range_and_cut_after_the_noise(data):
+    """The server's gradient is that of cut features; the participants' passes through both."""
+    seen = []
+
+    def far(features, rng):
+        seen.append(features)
+        return np.full_like(features, 1e6)
+
+    vertical.train(SPLIT, data, replace(VERTICAL, rounds=1, iterations=1), far, SEEDS)
+    assert len(seen) == 2
+    assert all(f.shape == (7, 4) and np.abs(f).max() < 1 for f in seen)
+
+
+@pytest.mark.parametrize(
+    ("train", "network", "plan"),
+    [(federated.train, NETWORK, replace(PLAN, clip=0.1)), (vertical.train, SPLIT, VERTICAL)],
+)
+def test_a_resumed_run_ends_with_the_same_bytes(train, network, plan, data, tmp_path):
+    for folder in ("whole", "parts"):
+        (tmp_path / folder).mkdir()
+    history, whole = after(train, network, data, plan, noisy, path=tmp_path / "whole")
+    after(train, network, data, replace(plan, rounds=1), noisy, path=tmp_path / "parts")
+    again, resumed = after(train, network, data, plan, noisy, path=tmp_path / "parts")
+    assert whole.tobytes() == resumed.tobytes()
+    assert [r.test_accuracy for r in again] == [r.test_accuracy for r in history]
+
+
+NETWORKS = (LENET, RESNET18, IMDB_LSTM, ADULT_MLP)
+
+
+def test_shapes_of_table_2():
+    largest = [
+        max((layerwise.matrix_shape(x) for x in n.layers), key=lambda s: s[0] * s[1])
+        for n in NETWORKS
+    ]
+    assert largest == [(401, 120), (4608, 512), (20002, 128), (106, 12)]
+    assert (120, 400) in [layer.weight for layer in LENET.layers]
+    # He et al. 2016 as commonly counted for CIFAR-10: 11,173,962 with ten classes.
+    assert RESNET18.size == 11_173_962
+    assert SPLIT_NETWORKS["adult"].network.layers[0].weight == (10, 48)
+    columns = SPLIT_NETWORKS["adult"].columns
+    assert sorted(columns[0] + columns[1]) == list(range(105))
+
+
+@pytest.mark.parametrize("network", [LENET, RESNET18, REVIEWS_LSTM, ADULT_MLP])
+def test_matrices_and_back(network):
+    vector = np.arange(network.size, dtype=np.float32)
+    found = layerwise.matrices(network, vector)
+    assert [m.shape for m in found] == [layerwise.matrix_shape(x) for x in network.layers]
+    assert np.array_equal(layerwise.vector(network, found), vector)
+
+
+def test_weights_and_biases_of_a_layer_are_one_matrix():
+    network = Network(layers=(Layer(weight=(2, 3)), Layer(weight=(4, 1), bias=False)), apply=None)
+    first, second = layerwise.matrices(network, np.arange(12.0))
+    assert first.tolist() == [[0, 3], [1, 4], [2, 5], [6, 7]]
+    assert second.tolist() == [[8], [9], [10], [11]]
+
+
+def test_layers_get_noise_of_their_own_size():
+    queries = layerwise.layer_queries(NETWORK, 0.5)
+    assert [q.shape for q in queries] == [(7, 5), (6, 3)]
+    # From one corner of the box to the opposite one.
+    for query in queries:
+        change = np.full(query.shape, 0.5) - np.full(query.shape, -0.5)
+        assert query.l2_sensitivity == pytest.approx(np.linalg.norm(change))
+        assert query.l1_sensitivity == pytest.approx(np.abs(change).sum())
+        assert query.linf_sensitivity == change.max()
+        assert query.frobenius_bound == pytest.approx(np.linalg.norm(change) / 2)
+        assert query.adjacency == "replace"
+    from mechanisms import Budget
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = [
+            get_mechanism("idn").calibrate(q, Budget(epsilon=3, delta=1e-5), "published")
+            for q in queries
+        ]
+    rng = np.random.default_rng(0)
+    zeros = np.zeros(NETWORK.size)
+    draws = np.array([layerwise.release(NETWORK, made, zeros, rng) for _ in range(2000)])
+    for part, mechanism in zip((draws[:, :35], draws[:, 35:]), made, strict=True):
+        loss = np.sum(part**2, axis=1)
+        assert abs(loss.mean() - mechanism.expected_loss()) < 4 * loss.std() / 2000**0.5
+
+
+def test_recurrent_network_reads_the_words_in_order():
+    """Against the cell's own equations."""
+    network = REVIEWS_LSTM
+    parameters = torch.from_numpy(network.initial(np.random.default_rng(0)))
+    texts = torch.from_numpy(np.random.default_rng(1).integers(0, 193, (3, 6)))
+    (words, _), (inner, bias), (recurrent, _), (weight, shift) = network.tensors(parameters)
+    hidden = cell = torch.zeros(3, 8)
+    total = torch.zeros(3, 8)
+    for at in range(6):
+        gates = 20 * words[texts[:, at]] @ inner.T + bias + hidden @ recurrent.T
+        i, f, g, o = gates.chunk(4, dim=1)
+        cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
+        hidden = o.sigmoid() * cell.tanh()
+        total += hidden
+    expected = total / 6 @ weight.T + shift
+    assert torch.allclose(network.logits(parameters, texts), expected, atol=1e-6)
+
+
+def test_resnet_answers_a_record_without_the_others_of_its_batch():
+    parameters = torch.from_numpy(RESNET18.initial(np.random.default_rng(0)))
+    images = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        together = RESNET18.logits(parameters, images)
+        alone = RESNET18.logits(parameters, images[:1])
+    assert torch.isfinite(together).all()
+    assert torch.allclose(together[:1], alone, atol=1e-4)

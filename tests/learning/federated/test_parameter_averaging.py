@@ -1,0 +1,148 @@
+"""Federated averaging: plain training without noise, means, clipping, and going on after a kill."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from learning.federated import parameter_averaging as averaging
+from learning.federated.parameter_averaging import AveragingPlan, averaged, clipped
+from learning.networks.multilayer_perceptron import multilayer_perceptron
+from learning.records import labelled as data
+from learning.training.classifiers import (
+    Training,
+    fitted,
+    outputs,
+    trained,
+)
+from learning.training.trial import Seeds
+
+NETWORK = multilayer_perceptron(64, 16, 10)
+LOCAL = Training(epochs=1, batch=32, learning_rate=0.01)
+PLAN = AveragingPlan(rounds=3, local=LOCAL, bound=1.0)
+SEEDS = Seeds(start=1, batches=2, noise=3)
+
+
+def as_it_is(value, rng):
+    return value
+
+
+def noisy(value, rng):
+    return value + rng.standard_normal(value.shape, np.float32) / 20
+
+
+@pytest.fixture(scope="module")
+def split():
+    return data.load("digits", None, 300, seed=4)
+
+
+@pytest.fixture(scope="module")
+def users(split):
+    return [(split.train_inputs[i::3], split.train_labels[i::3]) for i in range(3)]
+
+
+def test_one_user_without_noise_trains_plainly(split):
+    """Round by round, as nothing but a loop over epochs does it."""
+    user = (split.train_inputs, split.train_labels)
+    found = averaged(NETWORK, [user], replace(PLAN, bound=None), as_it_is, SEEDS)
+    plain = NETWORK.initial(np.random.default_rng(SEEDS.start))
+    for turn in range(3):
+        rng = np.random.default_rng([SEEDS.batches, turn, 0])
+        plain = trained(NETWORK, plain, *user, LOCAL, rng).numpy()
+    assert np.array_equal(found, plain)
+
+
+def test_training_from_anywhere_is_that_of_a_classifier(split):
+    rng = np.random.default_rng(9)
+    start = NETWORK.initial(rng)
+    found = trained(NETWORK, start, split.train_inputs, split.train_labels, LOCAL, rng)
+    assert np.array_equal(found.numpy(), fitted(split, NETWORK, LOCAL, 9).numpy())
+
+
+def test_the_mean_of_three_equal_users_is_the_users(users, monkeypatch):
+    alone = averaged(NETWORK, users[:1], replace(PLAN, rounds=1), as_it_is, SEEDS)
+    # All users draw the batches of the first one.
+    original = averaging.trained
+
+    def equally(network, start, inputs, labels, plan, rng):
+        rng = np.random.default_rng([SEEDS.batches, 0, 0])
+        return original(network, start, *users[0], plan, rng)
+
+    monkeypatch.setattr(averaging, "trained", equally)
+    together = averaged(NETWORK, users[:1] * 3, replace(PLAN, rounds=1), as_it_is, SEEDS)
+    assert np.array_equal(alone, together)
+
+
+def test_the_server_takes_the_mean_of_what_is_sent(users):
+    sent = []
+
+    def keep(value, rng):
+        sent.append(value[0] + rng.standard_normal(value.shape[1]).astype(np.float32))
+        return sent[-1][None]
+
+    found = averaged(NETWORK, users, replace(PLAN, rounds=1), keep, SEEDS)
+    assert len(sent) == 3 and all(part.shape == (NETWORK.size,) for part in sent)
+    assert found == pytest.approx(np.mean(sent, axis=0), abs=1e-6)
+    assert not np.array_equal(sent[0], sent[1])
+
+
+@pytest.mark.parametrize("bound", [1.0, 0.05])
+def test_what_is_released_is_clipped(users, bound):
+    seen = []
+
+    def look(value, rng):
+        seen.append(np.abs(value).max())
+        return value
+
+    averaged(NETWORK, users, replace(PLAN, rounds=1, bound=bound), look, SEEDS)
+    assert max(seen) <= np.float32(bound)
+    if bound < 0.1:
+        assert min(seen) == np.float32(bound)
+
+
+def test_what_is_no_number_counts_as_zero():
+    value = np.array([np.nan, np.inf, -np.inf, 0.3, -7], dtype=np.float32)
+    assert clipped(value, 0.5).tolist() == pytest.approx([0, 0.5, -0.5, 0.3, -0.5])
+    assert clipped(value, 0.5).dtype == np.float32
+
+
+def test_noise_without_end_is_survived(users):
+    """Parameters that overflow send the networks to NaN, and the next round goes on."""
+
+    def huge(value, rng):
+        return value + np.float32(1e30) * rng.standard_normal(value.shape, np.float32)
+
+    assert np.isfinite(averaged(NETWORK, users, PLAN, huge, SEEDS)).all()
+
+
+def test_three_users_learn(split, users):
+    import torch
+
+    found = averaged(NETWORK, users, replace(PLAN, rounds=15), as_it_is, SEEDS)
+    guessed = outputs(NETWORK, torch.from_numpy(found), split.test_inputs).argmax(axis=1)
+    assert np.mean(guessed == split.test_labels) > 0.8
+
+
+@pytest.mark.parametrize("killed_after", [1, 2])
+def test_a_killed_run_ends_with_the_same_bytes(users, tmp_path, killed_after):
+    whole = averaged(NETWORK, users, PLAN, noisy, SEEDS, checkpoint=tmp_path / "whole.npz")
+    calls = []
+
+    def dying(value, rng):
+        if len(calls) == 3 * killed_after:
+            raise KeyboardInterrupt
+        calls.append(1)
+        return noisy(value, rng)
+
+    path = tmp_path / "kept.npz"
+    with pytest.raises(KeyboardInterrupt):
+        averaged(NETWORK, users, PLAN, dying, SEEDS, checkpoint=path)
+    done = []
+
+    def counted(value, rng):
+        done.append(1)
+        return noisy(value, rng)
+
+    again = averaged(NETWORK, users, PLAN, counted, SEEDS, checkpoint=path)
+    assert again.tobytes() == whole.tobytes()
+    assert len(done) == 3 * (3 - killed_after)

@@ -1,0 +1,96 @@
+"""Networks of tldp2025: sizes that others state, invariances, and torch's own LSTM."""
+
+import numpy as np
+import pytest
+import torch
+
+from learning.networks.lstm import EMBEDDING_SCALE, lstm
+from learning.networks.mobilenet import FULL, SMALL, mobilenet
+from learning.networks.multilayer_perceptron import DARKNET_MLP
+from learning.networks.strided_cnn import strided_cnn
+
+
+def at_start(network, seed=0):
+    return torch.from_numpy(network.initial(np.random.default_rng(seed)))
+
+
+@pytest.mark.parametrize(("classes", "size"), [(1000, 3_504_872), (10, 2_236_682)])
+def test_the_full_mobilenet_has_as_many_parameters_as_torchvisions(classes, size):
+    """3,504,872 are stated for torchvision's mobilenet_v2; its last layer has 1,281 a class."""
+    assert mobilenet(3, classes, FULL).size == size
+    assert 3_504_872 - 990 * 1281 == 2_236_682
+
+
+@pytest.mark.parametrize(
+    ("network", "shape"),
+    [
+        (mobilenet(1, 10, SMALL), (1, 28, 28)),
+        (mobilenet(3, 10, SMALL), (3, 32, 32)),
+        (strided_cnn(1, 28), (1, 28, 28)),
+        (strided_cnn(3, 32), (3, 32, 32)),
+        (DARKNET_MLP, (79,)),
+    ],
+    ids=["mobilenet-mnist", "mobilenet-cifar", "cnn-mnist", "cnn-cifar", "darknet"],
+)
+def test_logits_depend_on_every_layer(network, shape):
+    inputs = torch.rand(5, *shape, generator=torch.Generator().manual_seed(1))
+    parameters = at_start(network)
+    before = network.logits(parameters, inputs)
+    assert before.shape == (5, network.layers[-1].weight[0])
+    place = 0
+    for layer in network.layers:
+        changed = parameters.clone()
+        changed[place : place + layer.size] += 0.1 * torch.randn(
+            layer.size, generator=torch.Generator().manual_seed(2)
+        )
+        assert not torch.allclose(network.logits(changed, inputs), before, atol=1e-6)
+        place += layer.size
+    assert place == network.size == len(parameters)
+
+
+def test_mobilenet_normalises_what_its_convolutions_give():
+    """The scale of a convolution's weights does not matter, its sign does."""
+    network = mobilenet(1, 10, SMALL)
+    inputs = torch.rand(3, 1, 28, 28, generator=torch.Generator().manual_seed(1))
+    parameters = at_start(network)
+    first = network.layers[0].size
+    scaled, turned = parameters.clone(), parameters.clone()
+    scaled[:first] *= 3
+    turned[:first] *= -1
+    before = network.logits(parameters, inputs)
+    assert torch.allclose(network.logits(scaled, inputs), before, rtol=1e-2, atol=1e-3)
+    assert not torch.allclose(network.logits(turned, inputs), before, rtol=1e-2, atol=1e-3)
+
+
+def test_a_bidirectional_lstm_reads_in_both_directions():
+    network = lstm(30, 4, 5, depth=2, bidirectional=True)
+    parameters = at_start(network)
+    texts = torch.randint(0, 30, (6, 9), generator=torch.Generator().manual_seed(3))
+    before = network.logits(parameters, texts)
+    assert before.shape == (6, 2)
+    assert not torch.allclose(network.logits(parameters, texts.flip(1)), before, atol=1e-6)
+    # Embedding, cells with one bias in both directions of both layers, and two classes.
+    expected = 30 * 4 + 2 * (20 * 4 + 20 + 20 * 5) + 2 * (20 * 10 + 20 + 20 * 5) + 2 * 10 + 2
+    assert network.size == expected
+
+
+@pytest.mark.parametrize(("depth", "bidirectional"), [(1, False), (2, False), (1, True), (2, True)])
+def test_the_lstm_is_torchs_own(depth, bidirectional):
+    network = lstm(12, 3, 4, depth=depth, bidirectional=bidirectional)
+    parameters = at_start(network, 5)
+    cells = torch.nn.LSTM(3, 4, depth, batch_first=True, bidirectional=bidirectional)
+    (words, _), *pairs, (weight, bias) = network.tensors(parameters)
+    ways = ("", "_reverse") if bidirectional else ("",)
+    names = [f"l{layer}{way}" for layer in range(depth) for way in ways]
+    with torch.no_grad():
+        for name, (inner, offset), (recurrent, _) in zip(
+            names, pairs[::2], pairs[1::2], strict=True
+        ):
+            getattr(cells, f"weight_ih_{name}").copy_(inner)
+            getattr(cells, f"weight_hh_{name}").copy_(recurrent)
+            getattr(cells, f"bias_ih_{name}").copy_(offset)
+            getattr(cells, f"bias_hh_{name}").zero_()
+        texts = torch.arange(12).reshape(2, 6)
+        states, _ = cells(EMBEDDING_SCALE * words[texts])
+        expected = states.mean(dim=1) @ weight.T + bias
+    assert torch.allclose(network.logits(parameters, texts), expected, atol=1e-6)

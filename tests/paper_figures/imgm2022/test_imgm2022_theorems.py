@@ -1,0 +1,41 @@
+"""Verdict on Theorem 2 by made-up rows, and a divergence by quadrature."""
+
+import pytest
+
+from paper_figures.imgm2022.theorems import renyi_of_gaussian, tight_guarantee
+from paper_figures.ledger import CONTRADICTED, REPRODUCED
+from papers import mgm2021
+
+
+@pytest.mark.parametrize(
+    ("metrics", "verdict", "expected"),
+    [
+        ({}, "holds", REPRODUCED),
+        ({}, "undecided", CONTRADICTED),
+        ({"wasted_variance": 1.001}, "holds", CONTRADICTED),
+        ({"true_delta": 0.0}, "loose", CONTRADICTED),
+    ],
+)
+def test_tight_guarantee(metrics, verdict, expected, make_claim, make_results):
+    query, budget = mgm2021.SETTINGS[0].query, mgm2021.SETTINGS[0].budget
+    cell = {
+        "experiment": "guarantee",
+        "dataset": "papers",
+        "data_source": "none",
+        "mechanism": "imgm",
+        "shape": "x".join(map(str, query.shape)),
+        "epsilon": budget.epsilon,
+        "delta": budget.delta,
+    }
+    values = {"true_delta": budget.delta, "claimed_delta": budget.delta, "wasted_variance": 1.0}
+    rows = [cell | {"metric": metric, "value": v} for metric, v in (values | metrics).items()]
+    rows.append(cell | {"metric": "verdict", "value": 1.0, "verdict": verdict})
+    claim = make_claim(1e-6, mechanism="imgm", draws=3)
+    assert tight_guarantee(claim, make_results(rows)).verdict == expected
+
+
+@pytest.mark.parametrize("alpha", [1.5, 2, 8, 64])
+@pytest.mark.parametrize("mu", [1e-3, 0.27, 3.0])
+def test_renyi_divergence_of_a_gaussian(alpha, mu):
+    # In closed form it is alpha mu^2 / 2.
+    assert renyi_of_gaussian(alpha, mu) == pytest.approx(alpha * mu**2 / 2, rel=1e-9)

@@ -1,0 +1,144 @@
+"""Verdicts on the learning study, on made-up results whose verdict is known; its figures."""
+
+import numpy as np
+import pytest
+
+from paper_figures.drawings import DrawingError
+from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, REPRODUCED, CannotJudge
+from paper_figures.r1smg2024.dpsgd import epochs_until, figure_7, figure_8, learning_order
+
+TRIALS, EPOCHS = 4, 20
+
+
+def runs(curves, *, records=60_000, source="official", calibration="published", epsilon=16.983):
+    """Rows of dpsgd on MNIST: the accuracies of every mechanism along its epochs."""
+    cell = {
+        "experiment": "dpsgd",
+        "dataset": "mnist",
+        "data_source": source,
+        "calibration": calibration,
+        "epsilon": epsilon,
+        "delta": 1e-5,
+    }
+    facts = {"records": records, "sampling_rate": 256 / records, "steps": EPOCHS * records // 256}
+    rows = [cell | {"metric": metric, "value": float(value)} for metric, value in facts.items()]
+    rng = np.random.default_rng(0)
+    for mechanism, curve in curves.items():
+        rows.append(cell | {"mechanism": mechanism, "metric": "noise_norm", "value": 3.5})
+        for trial in range(TRIALS):
+            noise = 1e-4 * rng.standard_normal()
+            for epoch, value in enumerate(curve, start=1):
+                at = {"mechanism": mechanism, "trial": trial, "epoch": epoch}
+                for metric in ("test_accuracy", "train_accuracy"):
+                    rows.append(cell | at | {"metric": metric, "value": value + noise})
+    return rows
+
+
+def reaching(epoch):
+    """A curve that passes 0.95 at an epoch."""
+    return np.where(np.arange(1, EPOCHS + 1) < epoch, 0.9, 0.97)
+
+
+@pytest.fixture
+def epochs_claim(make_claim):
+    return make_claim(
+        0.25,
+        dataset="mnist",
+        records=60_000,
+        epsilon=16.983,
+        level=0.95,
+        stated={"r1smg": 5, "gaussian": 14},
+    )
+
+
+@pytest.mark.parametrize(
+    ("r1smg", "gaussian", "expected"),
+    [(5, 14, REPRODUCED), (6, 16, REPRODUCED), (9, 14, NOT_REPRODUCED), (5, 99, NOT_REPRODUCED)],
+)
+def test_epochs_until(r1smg, gaussian, expected, epochs_claim, make_results):
+    rows = runs({"r1smg": reaching(r1smg), "gaussian": reaching(gaussian)})
+    found = epochs_until(epochs_claim, make_results(rows))
+    assert found.verdict == expected
+    assert found.trials == TRIALS
+    assert f"r1smg {r1smg}" in found.ours
+    assert ("gaussian in 0 of 4 runs only" in found.ours) == (gaussian > EPOCHS)
+
+
+def test_epochs_until_needs_all_records_of_the_paper(epochs_claim, make_results):
+    rows = runs({"r1smg": reaching(5), "gaussian": reaching(14)}, records=10_000)
+    with pytest.raises(CannotJudge, match="on 60000 records; this run has 10000"):
+        epochs_until(epochs_claim, make_results(rows))
+
+
+def order_rows(published, exact, **kind):
+    """Rows of both calibrations; r1smg, gaussian and non-private at constant accuracies."""
+    names = ("r1smg", "gaussian", "non-private")
+    flat = [dict(zip(names, np.outer(v, np.ones(EPOCHS)), strict=True)) for v in (published, exact)]
+    del flat[1]["non-private"]
+    return [*runs(flat[0], **kind), *runs(flat[1], calibration="exact", **kind)]
+
+
+@pytest.mark.parametrize(
+    ("published", "expected"),
+    [
+        ((0.95, 0.9, 0.99), REPRODUCED),
+        ((0.9, 0.9, 0.99), NOT_REPRODUCED),
+        ((0.85, 0.9, 0.99), CONTRADICTED),
+        # More accurate, but past the run without privacy and further from it.
+        ((0.99, 0.9, 0.92), CONTRADICTED),
+    ],
+)
+def test_learning_order(published, expected, make_claim, make_results):
+    claim = make_claim(dataset="mnist", epsilons=[16.983], floor=0.3)
+    rows = order_rows(published, (0.1, 0.9, 0))
+    found = learning_order(claim, make_results(rows))
+    assert found.verdict == expected
+    assert found.trials == TRIALS
+    assert "differences are -0.8 and -0.8" in found.detail
+    assert "root mean square norm 3.5 (DPSGD), 3.5 (R1SMG)" in found.detail
+
+
+def test_training_that_learns_nothing_without_noise_decides_nothing(make_claim, make_results):
+    claim = make_claim(dataset="mnist", epsilons=[16.983], floor=0.3)
+    rows = order_rows((0.12, 0.1, 0.15), (0.1, 0.1, 0))
+    with pytest.raises(CannotJudge, match=r"ends at a test accuracy of 0\.15, below 0\.3"):
+        learning_order(claim, make_results(rows))
+
+
+def test_only_official_data_are_judged(make_claim, make_results):
+    claim = make_claim(dataset="mnist", epsilons=[16.983], floor=0.3)
+    rows = order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0), source="bundled")
+    with pytest.raises(CannotJudge, match="data_source official"):
+        learning_order(claim, make_results(rows))
+
+
+def labels(drawn):
+    return {text.get_text() for axis in drawn.figure.axes for text in axis.get_legend().get_texts()}
+
+
+def test_figure_7_calls_dpsgd_what_it_is_and_bounds_the_true_budgets(make_results):
+    rows = order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0))
+    of = {"experiment": "dpsgd", "dataset": "mnist", "epsilon": 16.983, "delta": 1e-5}
+    spent = {
+        ("gaussian", "true_epsilon_upper"): 15.0,
+        ("r1smg", "true_delta_lower"): 0.0043,
+        ("r1smg", "true_delta_upper"): 1.0,
+    }
+    rows += [of | {"mechanism": m, "metric": k, "value": v} for (m, k), v in spent.items()]
+    drawn = figure_7(make_results(rows))
+    assert labels(drawn) == {
+        "Non-private",
+        r"R1SMG: true $\delta$ from 0.0043 to 1",
+        r"DPSGD (Gaussian, noise multiplier by RDP): true $\epsilon\leq$15",
+        "R1SMG",
+        "DPSGD (Gaussian, rescaled)",
+    }
+    assert drawn.caption.startswith("r1smg2024 Figure 7 on MNIST (official data): accuracy")
+    assert "60,000 training records, 20 epochs (the paper: 30)" in drawn.note
+
+
+def test_figure_8_is_figure_7_on_cifar_10(make_results):
+    rows = [row | {"dataset": "cifar10"} for row in order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0))]
+    assert figure_8(make_results(rows)).caption.startswith("r1smg2024 Figure 8 on CIFAR-10")
+    with pytest.raises(DrawingError, match="Figure 7 needs dpsgd on mnist or digits"):
+        figure_7(make_results(rows))

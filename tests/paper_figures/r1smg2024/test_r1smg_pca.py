@@ -1,0 +1,121 @@
+"""The claims about Swarm Behaviour, on made-up results whose verdict is known."""
+
+import numpy as np
+import pytest
+
+from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
+from paper_figures.r1smg2024.pca import component_order, drawn_epsilon, exact_components
+from papers.r1smg2024 import PCA_EPSILONS, PCA_RATIO
+
+TRIALS = 12
+# Accuracy, and share of the leading variance that is lost, by the mechanisms of the claim.
+NEAR, FAR = (0.95, 0.02), (0.6, 0.9)
+STORY = {
+    "non-private": (0.96, 0.0),
+    "r1smg": NEAR,
+    "ppca": NEAR,
+    "wishart": (0.94, 0.05),
+    "gaussian": FAR,
+    "mvg": FAR,
+}
+
+
+def rows_of(story, *, source="official", shape="2400x2400", spread=0.001):
+    """Trials around a mean of every mechanism, at the epsilons of the paper."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for mechanism, (accuracy, lost) in story.items():
+        for epsilon in PCA_EPSILONS:
+            cell = {
+                "experiment": "pca",
+                "dataset": "swarm",
+                "data_source": source,
+                "shape": shape,
+                "mechanism": mechanism,
+                "epsilon": epsilon / PCA_RATIO if mechanism == "r1smg" else epsilon,
+            }
+            exact = {"leading_variance": 50.0, "records": 24015, "records_dropped": 1}
+            rows += [cell | {"metric": name, "value": value} for name, value in exact.items()]
+            for trial in range(TRIALS):
+                noise = 1 + spread * rng.standard_normal(2)
+                drawn = {"accuracy": accuracy * noise[0], "leading_deviation": 50 * lost * noise[1]}
+                rows += [
+                    cell | {"metric": name, "value": value, "trial": trial}
+                    for name, value in drawn.items()
+                ]
+    return rows
+
+
+@pytest.fixture
+def order_claim(make_claim):
+    return make_claim(
+        close=["non-private", "ppca", "wishart"],
+        behind=["gaussian", "mvg"],
+        margin=0.05,
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, REPRODUCED),
+        ({"wishart": (0.8, 0.02)}, NOT_REPRODUCED),
+        ({"wishart": (0.95, 0.3)}, NOT_REPRODUCED),
+        ({"mvg": (0.97, 0.9)}, CONTRADICTED),
+        ({"mvg": (0.6, 0.001)}, CONTRADICTED),
+        ({"mvg": (0.95, 0.9)}, NOT_REPRODUCED),
+        ({"ppca": None}, NOT_RUN),
+        ({"ppca": None, "wishart": (0.8, 0.02)}, NOT_REPRODUCED),
+        ({"gaussian": None, "mvg": None}, NOT_RUN),
+    ],
+)
+def test_component_order(changes, expected, order_claim, make_results):
+    story = {key: value for key, value in (STORY | changes).items() if value is not None}
+    found = component_order(order_claim, make_results(rows_of(story)))
+    assert found.verdict == expected
+    assert found.trials == TRIALS
+
+
+def test_component_order_tells_the_least_lead(order_claim, make_results):
+    found = component_order(order_claim, make_results(rows_of(STORY, spread=0.0)))
+    assert "gaussian 0.35 [0.35, 0.35]" in found.ours
+    assert "wishart 0.03" in found.ours
+
+
+def test_component_order_needs_every_epsilon_of_the_paper(order_claim, make_results):
+    rows = [r for r in rows_of(STORY) if r["mechanism"] != "r1smg" or r["epsilon"] > 3e-8]
+    with pytest.raises(CannotJudge, match=r"no accuracy of r1smg at 0\.2 on the paper"):
+        component_order(order_claim, make_results(rows))
+
+
+@pytest.mark.parametrize(("stated", "expected"), [(0.9689, REPRODUCED), (0.9, NOT_REPRODUCED)])
+def test_exact_components(stated, expected, make_claim, make_results):
+    found = exact_components(make_claim(0.01, stated=stated), make_results(rows_of(STORY)))
+    assert found.verdict == expected
+    assert found.ours.startswith("96")
+    assert "24015 records (1 with an empty cell left out)" in found.detail
+
+
+@pytest.mark.parametrize("kind", [{"source": "simulated"}, {"shape": "240x240"}])
+def test_other_data_say_nothing_about_swarm_behaviour(kind, order_claim, make_claim, make_results):
+    results = make_results(rows_of(STORY, **kind))
+    for measure, claim in (
+        (component_order, order_claim),
+        (exact_components, make_claim(0.01, stated=0.9689)),
+    ):
+        with pytest.raises(CannotJudge, match="Swarm Behaviour"):
+            measure(claim, results)
+
+
+def test_r1smg_is_drawn_at_the_others_epsilon_as_published_and_at_its_own_when_exact(make_rows):
+    rows = make_rows(
+        {"epsilon": 0.2},
+        {"epsilon": 1.6},
+        {"mechanism": "r1smg", "epsilon": 0.4 / PCA_RATIO},
+        {"mechanism": "r1smg", "epsilon": 0.4},
+        {"mechanism": "r1smg", "epsilon": 0.4 / PCA_RATIO, "calibration": "exact"},
+        {"mechanism": "r1smg", "epsilon": 0.4, "calibration": "exact"},
+    )
+    nan = float("nan")
+    expected = [0.2, 1.6, 0.4, nan, nan, 0.4]
+    assert drawn_epsilon(rows).tolist() == pytest.approx(expected, rel=1e-12, nan_ok=True)

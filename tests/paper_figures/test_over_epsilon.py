@@ -1,0 +1,38 @@
+"""Accuracy over epsilon: error bars, and what claims are truly worth."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from paper_figures.over_epsilon import draw_spread, spread_over_trials, true_epsilons
+
+
+@pytest.fixture
+def rows(make_rows):
+    cell = {"experiment": "features", "dataset": "mnist", "mechanism": "imgm", "metric": "accuracy"}
+    found = [
+        cell | {"epsilon": epsilon, "trial": trial, "value": value}
+        for epsilon, values in ((0.1, (0.2, 0.4)), (1.0, (0.9, 0.9)))
+        for trial, value in enumerate(values)
+    ]
+    return make_rows(*found, cell | {"epsilon": 1.0, "metric": "true_epsilon_upper", "value": 18.6})
+
+
+def test_spread_has_the_range_and_the_true_epsilon_where_it_is_known(rows):
+    spread = spread_over_trials(rows, "features", "accuracy").set_index("epsilon")
+    assert spread.loc[0.1, ["mean", "min", "max", "count"]].tolist() == pytest.approx(
+        [0.3, 0.2, 0.4, 2]
+    )
+    assert spread["true_epsilon_upper"].isna().tolist() == [True, False]
+    assert true_epsilons(spread.reset_index(), "imgm") == "MNIST: 18.6 for 1"
+    assert true_epsilons(spread.reset_index(), "mvg") == ""
+
+
+def test_bars_end_where_accuracy_does():
+    cell = {"dataset": "mnist", "calibration": "published", "mechanism": "imgm", "epsilon": 1.0}
+    spread = pd.DataFrame([cell | {"mean": 0.6, "min": -0.2, "max": 1.4}])
+    figure = draw_spread(spread, "test accuracy,")
+    (bar,) = figure.axes[0].collections
+    plt.close(figure)
+    (low, high) = bar.get_segments()[0][:, 1]
+    assert (low, high) == pytest.approx((0, 1))

@@ -1,0 +1,36 @@
+"""Made-up scores of tldp2025's studies."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def study_rows():
+    """Rows of a study: four trials of every F1 with a little spread; exact ones are 0.3.
+
+    A score may be a number or one for each epsilon.
+    """
+
+    def make(experiment, dataset, scores, epsilons=(10.0, 500.0), **more):
+        rng = np.random.default_rng(1)
+        found = []
+        for mechanism, score in scores.items():
+            for epsilon in epsilons:
+                cell = {
+                    "paper": "tldp2025",
+                    "experiment": experiment,
+                    "dataset": dataset,
+                    "mechanism": mechanism,
+                    "epsilon": epsilon,
+                    "delta": 1e-5,
+                } | more
+                for fact in ("records", "public_records", "rounds"):
+                    found.append(cell | {"metric": fact, "value": 3000.0})
+                own = score[epsilon] if isinstance(score, dict) else score
+                for trial in range(4):
+                    value = {"metric": "f1", "trial": trial}
+                    found.append(cell | value | {"value": own + rng.normal(0, 0.002)})
+                    found.append(cell | value | {"value": 0.3, "calibration": "exact"})
+        return found
+
+    return make
