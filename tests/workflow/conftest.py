@@ -21,6 +21,7 @@ class Project:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        folder.mkdir(exist_ok=True)
         for name in COPIED:
             source = ROOT / name
             if source.is_dir():
