@@ -24,6 +24,7 @@ from pydantic import BeforeValidator, Field
 
 from datasets import load as load_dataset
 from datasets.loaders import city
+from experiments.contract.allowed_words import Words
 from experiments.contract.columns import COLUMN, ROW
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
@@ -34,7 +35,6 @@ from experiments.contract.settings import (
     Number,
     Positive,
     Section,
-    Words,
 )
 from experiments.contract.study import (
     Names,

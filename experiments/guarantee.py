@@ -1,7 +1,7 @@
 """Is the claim true? Claimed and true privacy of every mechanism.
 
 papers
-    The settings of all papers (papers/settings.py): the exact profile, a sampled audit of the worst
+    The settings of all papers (papers/paper_settings.py): the exact profile, a sampled audit of the worst
     pair, and a verdict.
 grid
     The unit-sensitivity query of noise_only over sizes M and epsilon: where each claim holds, and
@@ -45,7 +45,7 @@ from mechanisms.audit.sampled_audit import familywise_confidence
 from mechanisms.audit.verification import verify
 from mechanisms.profiles.profile import Bounds
 from papers.paper_setting import PaperSetting
-from papers.settings import PAPER_SETTINGS
+from papers.paper_settings import PAPER_SETTINGS
 
 NAME = "guarantee"
 PAPER = "suite"

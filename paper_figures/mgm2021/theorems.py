@@ -19,7 +19,7 @@ from paper_figures.verdict_rules import calibrated, close, listed, verdict_on_st
 from papers import mgm2021
 from papers.box_query import box_query
 from papers.paper_setting import PaperSetting
-from papers.settings import PAPER_SETTINGS
+from papers.paper_settings import PAPER_SETTINGS
 
 
 @judge()

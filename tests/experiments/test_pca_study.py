@@ -22,7 +22,7 @@ from mechanisms import (
 from mechanisms.audit.verification import verify
 from mechanisms.profiles.gaussian_profile import mu_for
 from papers.r1smg2024 import covariance_query
-from papers.settings import PAPER_SETTINGS
+from papers.paper_settings import PAPER_SETTINGS
 from runs.config import check_config
 
 SETTINGS = {
