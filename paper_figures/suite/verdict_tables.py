@@ -35,10 +35,10 @@ def verdicts(results: Results) -> Drawn:
         '"Profile" says what the true values are: exact, or an upper bound, which proves a claim '
         'but cannot refute it. "Loose" (more than 1% of the variance is wasted) and "refuted" rest '
         'on exact profiles. "Holds" by an upper bound is true, and may be loose. "In its range" '
-        "says whether the theorem is stated for such a budget; "
-        "the papers also use budgets beyond that range. The noise is calibrated to the sensitivity "
-        "that a paper states, and the true values are for the change that neighbours can make, "
-        "which is smaller in Experiment II of mvg2018."
+        "says whether the theorem is stated for such a budget; the papers also use budgets beyond "
+        "that range. The noise is calibrated to the sensitivity that a paper states, and the true "
+        "values are for the change that neighbours can make, which is smaller in Experiment II of "
+        "mvg2018."
     )
     return Drawn(caption, verdict_table(results.rows), note=note)
 
@@ -122,8 +122,9 @@ def summary(results: Results) -> Drawn:
         "little noise)."
     )
     note = (
-        "Refuted and loose rest on exact profiles. Where a profile is an upper bound, the claim is "
-        "proved, the true values are at most those given, and the least variance is unknown. "
+        "Refuted and loose rest on exact profiles. A profile that is an upper bound proves a claim "
+        "or leaves it undecided: the true values are at most those given, and a claim that holds "
+        "may be loose. "
         "The papers also use budgets beyond the range for which a theorem is stated."
     )
     return Drawn(caption, pd.DataFrame(records), note=note)
