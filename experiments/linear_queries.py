@@ -33,6 +33,7 @@ covariance of the noise is known.
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import time
@@ -69,6 +70,7 @@ from mechanisms import (
     Query,
     Unsupported,
 )
+from mechanisms.contract.public_information import WORKLOAD, public_options
 from mechanisms.strategies.workload import (
     AllRange,
     Explicit,
@@ -89,8 +91,8 @@ DATASETS = dict.fromkeys([*_ADULT, "uber-grid"], "official") | {
     "city-grid": "simulated",
     "city-longitude": "simulated",
 }
-WORKLOAD = Coordinate("workload", str, "the queries: prefix, all-range or random")
-COORDINATES = (WORKLOAD,)
+QUERIES = Coordinate("workload", str, "the queries: prefix, all-range or random")
+COORDINATES = (QUERIES,)
 METRICS = {
     "mse": "mean squared error per query of one release, records^2",
     "expected_mse": "expectation of mse in closed form, where the noise's covariance is known",
@@ -220,13 +222,14 @@ def measure(
         yield from _exact(mechanism, workloads)
         yield from _measured(mechanism, problem, workloads, point, names)
 
-    if not takes_workload(variant.mechanism):
+    if WORKLOAD not in variant.mechanism.public_information.values():
         yield from served(problem.workloads)
         return
     refusals = {}
     for name, factors in problem.workloads.items():
+        offered = {WORKLOAD: functools.partial(Kronecker, factors)}
         try:
-            yield from served({name: factors}, workload=Kronecker(factors))
+            yield from served({name: factors}, **public_options(variant.mechanism, offered))
         except Unsupported as reason:
             refusals[name] = reason
     if len(refusals) == len(problem.workloads):
@@ -234,12 +237,6 @@ def measure(
     for name, reason in refusals.items():
         print(f"{variant.name} refuses the workload {name}: it {reason}", file=sys.stderr)
         yield Value("refused", 1.0, at={"workload": name})
-
-
-def takes_workload(mechanism: type[Mechanism]) -> bool:
-    """Whether the mechanism's option `workload` takes a workload over the whole histogram."""
-    option = mechanism.options.get("workload")
-    return option is not None and option.accepts(Prefix(1))
 
 
 def _exact(mechanism: Mechanism, workloads: dict[str, tuple]) -> Iterator[Value]:

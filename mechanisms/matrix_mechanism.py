@@ -6,6 +6,7 @@ import math
 from functools import lru_cache
 
 from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.public_information import WORKLOAD
 from mechanisms.contract.query import Budget, Query
 from mechanisms.contract.requirements import require_delta
 from mechanisms.gaussian import ClassicGaussian, classic_multiplier
@@ -47,6 +48,7 @@ class MatrixMechanism(AdditiveMechanism):
     theorem = "the (epsilon, delta)-matrix mechanism, with the classic Gaussian's sigma"
     guarantee = "approximate"
     options = WORKLOAD_OPTIONS
+    public_information = {"workload": WORKLOAD}
 
     @classmethod
     def limit(cls, query, budget):

@@ -6,6 +6,7 @@ import math
 from functools import lru_cache
 
 from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.public_information import WORKLOAD
 from mechanisms.contract.query import Budget, Query
 from mechanisms.laplace import Laplace
 from mechanisms.noise.strategy_laplace import StrategyLaplace
@@ -35,6 +36,7 @@ class MatrixMechanismL1(AdditiveMechanism):
     theorem = "OPT_0 strategies, Laplace mechanism"
     guarantee = "pure"
     options = WORKLOAD_OPTIONS
+    public_information = {"workload": WORKLOAD}
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, **settings):

@@ -16,7 +16,7 @@ The thresholds keep the rate of false contradictions below 1% for a whole claim.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from paper_figures.intervals import Effect, words
@@ -169,3 +169,22 @@ def ratios(
         else:
             parts.append(Part(name, INCONCLUSIVE, found, "the interval crosses a bound"))
     return parts
+
+
+def universal(name: str, cases: Iterable[bool | None], found: str = "", reason: str = "") -> Part:
+    """A statement about many cases, decided by exact numbers.
+
+    Args:
+        cases: For each case whether the statement holds; None where the numbers do not decide it.
+
+    One false case contradicts the statement; it is confirmed where every case holds.
+
+    Raises:
+        ValueError: There are no cases.
+    """
+    answers = list(cases)
+    if not answers:
+        raise ValueError("a statement about no cases has no verdict")
+    if False in answers:
+        return Part(name, CONTRADICTED, found, reason)
+    return Part(name, INCONCLUSIVE if None in answers else CONFIRMED, found, reason)

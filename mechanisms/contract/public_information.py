@@ -19,6 +19,8 @@ MEAN_RECORD = "mean of public records"
 LAYER_SIZES = "sizes of the network's layers"
 # For every element the part of its range that it is clipped to, of the query's shape.
 CLIPPING_SHARES = "clipping shares from public records"
+# The linear queries on the released histogram, as a Workload over all its cells.
+WORKLOAD = "workload of linear queries"
 
 
 def public_options(

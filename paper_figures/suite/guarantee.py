@@ -1,7 +1,7 @@
-"""Is the claim true? Verdicts on every mechanism at the papers' settings, and the judge of claims.
+"""The judge of claims of (epsilon, delta)-DP, which all papers share.
 
-The tables `suite_verdicts` and `suite_summary` and the judge `guarantee` read the rows of the study
-guarantee on its data set "papers". guarantee_grid.py draws its data set "grid".
+It reads the rows of the study guarantee on its data set "papers". verdict_tables.py makes tables of
+them, and guarantee_grid.py draws the data set "grid".
 """
 
 from __future__ import annotations
@@ -10,132 +10,24 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
 from experiments.contract.study import Point
 from experiments.guarantee import METRICS, setting_at
-from mechanisms import Budget, Query, all_mechanisms, get_mechanism
+from mechanisms import Budget, Query, get_mechanism
 from mechanisms.audit.verification import HOLDS, LOOSE, REFUTED, TOLERANCE, UNDECIDED
 from mechanisms.mgm import frobenius_bound, zeta
 from mechanisms.mvg import precision_bound
 from mechanisms.profiles.gaussian_profile import GaussianProfile
-from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.ledger import (
-    CONTRADICTED,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    CannotJudge,
-    Claim,
-    Finding,
-    judge,
-)
+from paper_figures.judged_rows import calibrated, listed, pick, rounded_down, rounded_up
+from paper_figures.ledger import CannotJudge, Claim, Finding, judge
 from paper_figures.results import Results
-from paper_figures.selections import LEVELS
-from paper_figures.style import in_order
-from paper_figures.verdict_rules import calibrated, listed, pick
+from paper_figures.rules import universal
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Sizes
 from papers.paper_setting import PaperSetting
-from runs.rows import OK
 
-VERDICT_WORDS = (HOLDS, LOOSE, REFUTED, UNDECIDED)
-
-
-@drawing("suite_verdicts", kind="tables", needs=["guarantee/papers"])
-def verdicts(results: Results) -> Drawn:
-    """One row per mechanism and paper's setting: claim, truth, verdict."""
-    caption = (
-        "Is the claim true? Every mechanism as published, at the settings of the papers: claimed "
-        "and true delta at the claimed epsilon, true epsilon at the claimed delta, variance over "
-        "the least variance at which the same noise keeps the claim, bounds of a sampled audit of "
-        "the worst pair (family-wise confidence 99.9%), and the verdict."
-    )
-    note = (
-        'The verdicts "holds", "loose" (more than 1% of the variance is wasted) and "refuted" rest '
-        'on exact profiles. "In its range" says whether the theorem is stated for such a budget; '
-        "the papers also use budgets beyond that range. The noise is calibrated to the sensitivity "
-        "that a paper states, and the true values are for the change that neighbours can make, "
-        "which is smaller in Experiment II of mvg2018."
-    )
-    return Drawn(caption, verdict_table(results.rows), note=note)
-
-
-def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of suite_verdicts, in the order of legends.
-
-    Raises:
-        DrawingError: The results hold no verdict.
-    """
-    rows = rows[(rows["dataset"] == "papers") & (rows["status"] == OK)]
-    rows = rows[(rows["calibration"] == "published") & ~rows["mechanism"].isin(LEVELS)]
-    if rows.empty:
-        raise DrawingError("the results hold no verdict at the papers' settings")
-    known = all_mechanisms()
-    records = []
-    # The study leaves an infinite epsilon out.
-    table = _by_setting(rows).fillna({"true_epsilon": np.inf})
-    for (mechanism, shape, epsilon, delta), values in table.iterrows():
-        setting = _setting_of(shape, epsilon, delta)
-        theorem, limit = "", None
-        if mechanism in known:
-            theorem = known[mechanism].theorem
-            limit = known[mechanism].limit(setting.query, setting.budget)
-        records.append(
-            {
-                "mechanism": mechanism,
-                "theorem": theorem,
-                "setting": setting.name,
-                "in its range": limit is None,
-                "adjacency": setting.query.adjacency,
-                "claimed epsilon": epsilon,
-                "claimed delta": values["claimed_delta"],
-                "true delta": values["true_delta"],
-                "true epsilon": values["true_epsilon"],
-                "variance over need": values["wasted_variance"],
-                "sampled delta, at least": values["audit_delta_lower"],
-                "sampled delta, at most": values["audit_delta_upper"],
-                "verdict": values["verdict"],
-            }
-        )
-    table = pd.DataFrame(records)
-    order = table["mechanism"].map(in_order(table["mechanism"]).index)
-    return table.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
-
-
-@drawing("suite_summary", kind="tables", needs=["guarantee/papers"])
-def summary(results: Results) -> Drawn:
-    """One row per mechanism: its verdicts over the papers' settings and the worst of them."""
-    table = verdict_table(results.rows)
-    records = []
-    for mechanism, group in table.groupby("mechanism", sort=False):
-        worst = group.loc[group["true epsilon"].div(group["claimed epsilon"]).idxmax()]
-        records.append(
-            {
-                "mechanism": mechanism,
-                "theorem": worst["theorem"],
-                **{word: int((group["verdict"] == word).sum()) for word in VERDICT_WORDS},
-                "refuted in its range": int(
-                    ((group["verdict"] == REFUTED) & group["in its range"]).sum()
-                ),
-                "settings in its range": int(group["in its range"].sum()),
-                "worst setting": worst["setting"],
-                "claimed (epsilon, delta)": (
-                    f"({worst['claimed epsilon']:g}, {worst['claimed delta']:.3g})"
-                ),
-                "true delta there": worst["true delta"],
-                "true epsilon there": worst["true epsilon"],
-                "least variance over need": group["variance over need"].min(),
-                "largest variance over need": group["variance over need"].max(),
-            }
-        )
-    caption = (
-        f"Is the claim true? Every mechanism as published, at {table['setting'].nunique()} "
-        "settings of the papers, by exact profiles: the number of settings by verdict, those "
-        "within the range of the theorem, the setting where the true epsilon exceeds the claimed "
-        "one most, and the variance over the least variance at which the same noise keeps the "
-        "claim (below 1: too little noise)."
-    )
-    note = "The papers also use budgets beyond the range for which a theorem is stated."
-    return Drawn(caption, pd.DataFrame(records), note=note)
+# Whether a claim is true, by the verdict on it at one setting.
+HOLDS_BY_VERDICT = {HOLDS: True, LOOSE: True, REFUTED: False, UNDECIDED: None}
 
 
 def verified(rows: pd.DataFrame, mechanism: str) -> pd.DataFrame:
@@ -149,8 +41,8 @@ def verified(rows: pd.DataFrame, mechanism: str) -> pd.DataFrame:
     """
     chosen = pick(rows, dataset="papers", mechanism=mechanism, calibration="published")
     records = []
-    for (_, shape, epsilon, delta), values in _by_setting(chosen).iterrows():
-        setting = _setting_of(shape, epsilon, delta)
+    for (_, shape, epsilon, delta), values in by_setting(chosen).iterrows():
+        setting = setting_of(shape, epsilon, delta)
         if get_mechanism(mechanism).limit(setting.query, setting.budget) is None:
             records.append(values.to_dict() | {"setting": setting})
     if not records:
@@ -158,12 +50,12 @@ def verified(rows: pd.DataFrame, mechanism: str) -> pd.DataFrame:
     return pd.DataFrame(records)
 
 
-def _setting_of(shape: str, epsilon: float, delta: float) -> PaperSetting:
+def setting_of(shape: str, epsilon: float, delta: float) -> PaperSetting:
     axes = tuple(int(axis) for axis in shape.split("x"))
     return setting_at(Point(shape=axes, epsilon=epsilon, delta=delta))
 
 
-def _by_setting(rows: pd.DataFrame) -> pd.DataFrame:
+def by_setting(rows: pd.DataFrame) -> pd.DataFrame:
     """A row per mechanism and setting: all metrics, NaN where not measured, and the verdict."""
     keys = ["mechanism", "shape", "epsilon", "delta"]
     words = rows[rows["metric"] == "verdict"].set_index(keys)["verdict"]
@@ -175,46 +67,96 @@ def _by_setting(rows: pd.DataFrame) -> pd.DataFrame:
 def guarantee(claim: Claim, results: Results) -> Finding:
     """A claim of (epsilon, delta)-DP, at every paper's setting within the theorem's range.
 
+    One setting where it is false contradicts the claim. A claim that holds with more noise than it
+    needs is confirmed, and the sentence says by which factor of variance. For the mechanisms in
+    LARGEST_MU the claim is about every noise that meets the theorem's condition, not about the
+    calibrated one alone.
+
     Arguments of the claim: `mechanism`; `shown`, the setting whose numbers the finding gives;
     `sizes`, optional: lengths M of vectors for which the claim is also checked at (0.9/M, 1e-5).
     """
     key = claim.arguments["mechanism"]
     table = verified(results.rows, key)
-    refuted = table["verdict"] == REFUTED
-    held = table["verdict"].isin((HOLDS, LOOSE))
     shown = _row_of(table, claim.arguments["shown"])
-    query, budget = shown["setting"].query, shown["setting"].budget
-    at = f"({budget.epsilon:.3g}, {budget.delta:.3g}), {'x'.join(map(str, query.shape))}"
+    cases = table["verdict"].map(HOLDS_BY_VERDICT).tolist()
     detail = (
-        f"Exact profile of the worst pair at the {len(table)} settings of the papers within the "
+        f"Privacy profile of the worst pair at the {len(table)} settings of the papers within the "
         "range of the theorem."
     )
     if key in LARGEST_MU:
         excess = max(_excess_of_condition(key, setting) for setting in table["setting"])
-        held &= excess <= 1 + TOLERANCE
+        # An upper bound: above 1 it decides nothing.
+        cases.append(True if excess <= 1 + TOLERANCE else None)
         detail += (
             " That noise is isotropic; any other noise that meets the theorem's condition has at "
-            f"most {max(excess, 1e-300):.3g} times the claimed delta at these settings."
+            f"most {rounded_up(max(excess, 1e-300))} times the claimed delta at these settings."
         )
-    if "sizes" in claim.arguments:
-        detail += _by_size(key, claim.arguments["sizes"])
-    if refuted.any():
-        return Finding(
-            ours=f"true delta {shown['true_delta']:.4g} at {at}, "
-            f"{shown['true_delta'] / budget.delta:.3g} times the claim; false at {refuted.sum()} "
-            f"of {len(table)} settings",
-            verdict=CONTRADICTED,
-            detail=f"{detail} Sampled lower bound at that setting: {_sampled(shown)}.",
-            calibration="published",
-        )
-    wasted = table["wasted_variance"]
+    by_size = {size: _holds_at(key, size) for size in claim.arguments.get("sizes", ())}
+    cases += by_size.values()
+    part = universal("", cases)
+    described = {CONFIRMED: _confirmed, CONTRADICTED: _contradicted, INCONCLUSIVE: _undecided}
+    ours, because = described[part.verdict](table, shown)
+    if by_size:
+        words = _by_size(by_size)
+        detail, because = f"{detail} {words}", f"{because} {words}"
+    epsilons = sorted(setting.budget.epsilon for setting in table["setting"])
     return Finding(
-        ours=f"true at {held.sum()} of {len(table)} settings, loose: {shown['wasted_variance']:.3g}"
-        f" times the variance that is needed at {at}",
-        verdict=REPRODUCED if held.all() else NOT_REPRODUCED,
-        detail=f"{detail} Wasted variance {wasted.min():.3g} to {wasted.max():.3g} times.",
+        parts=(part,),
+        ours=ours,
+        because=because,
+        detail=detail,
         calibration="published",
+        sizes=Sizes(epsilons=_from_to(f"{epsilons[0]:.3g}", f"{epsilons[-1]:.3g}")),
     )
+
+
+# Each returns our numbers, and the sentence with the reason.
+def _confirmed(table: pd.DataFrame, shown: pd.Series) -> tuple[str, str]:
+    wasted = table["wasted_variance"]
+    ours = (
+        f"true at all {len(table)} settings; {shown['wasted_variance']:.3g} times the variance "
+        f"that is needed at {_at(shown)}"
+    )
+    if wasted.isna().any():
+        return ours, "The guarantee holds by an upper bound on the privacy loss."
+    if (table["verdict"] == HOLDS).all():
+        return ours, "The guarantee holds, and the noise is the least that it needs."
+    factor = _from_to(rounded_down(wasted.min()), rounded_up(wasted.max()))
+    return ours, f"The guarantee holds, with {factor} times the variance that it needs."
+
+
+def _contradicted(table: pd.DataFrame, shown: pd.Series) -> tuple[str, str]:
+    false = int((table["verdict"] == REFUTED).sum())
+    claimed = shown["setting"].budget.delta
+    factor = shown["true_delta"] / claimed
+    ours = (
+        f"true delta {shown['true_delta']:.4g} at {_at(shown)}, {factor:.3g} times the claim; "
+        f"false at {false} of {len(table)} settings"
+    )
+    where = f"all {len(table)}" if false == len(table) else f"{false} of {len(table)}"
+    because = (
+        f"The guarantee is false at {where} settings of the papers within the theorem's range; "
+        f"at {_at(shown)} the true delta is {shown['true_delta']:.3g}."
+    )
+    if pd.notna(shown["audit_delta_lower"]):
+        ours += f"; sampled, at least {rounded_down(shown['audit_delta_lower'])}"
+    return ours, because
+
+
+def _undecided(table: pd.DataFrame, shown: pd.Series) -> tuple[str, str]:
+    held = int(table["verdict"].isin((HOLDS, LOOSE)).sum())
+    ours = f"proved at {held} of {len(table)} settings, refuted at none"
+    return ours, "The bounds on the true delta do not decide every case within the theorem's range."
+
+
+def _at(row: pd.Series) -> str:
+    query, budget = row["setting"].query, row["setting"].budget
+    shape = "x".join(map(str, query.shape))
+    return f"({budget.epsilon:.3g}, {budget.delta:.3g}), {shape}"
+
+
+def _from_to(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
 
 
 def _row_of(table: pd.DataFrame, setting: str) -> pd.Series:
@@ -224,29 +166,31 @@ def _row_of(table: pd.DataFrame, setting: str) -> pd.Series:
     return named.iloc[0]
 
 
-def _sampled(row: pd.Series) -> str:
-    bound = row["audit_delta_lower"]
-    return "none in this run" if pd.isna(bound) else f"{bound:.3g}"
-
-
 def _excess_of_condition(key: str, setting: PaperSetting) -> float:
-    """True over claimed delta of the worst noise that meets the theorem's condition."""
+    """True over claimed delta of the worst noise that meets the theorem's condition, at most."""
     mu = LARGEST_MU[key](setting.query, setting.budget)
     return GaussianProfile(mu=mu).delta(setting.budget.epsilon).value / setting.budget.delta
 
 
-def _by_size(key: str, sizes: list[int]) -> str:
-    """One sentence about vectors of these lengths at (0.9/M, 1e-5), sensitivity 1."""
-    held, refuted = [], []
-    for size in sizes:
-        budget = Budget(epsilon=0.9 / size, delta=1e-5)
-        profile = calibrated(key, Query(shape=(size,), l2_sensitivity=1.0), budget).profile()
-        holds = profile.delta(budget.epsilon).upper <= budget.delta
-        (held if holds else refuted).append(str(size))
-    parts = [
-        f"{verb} for M = {listed(m)}" for verb, m in (("holds", held), ("fails", refuted)) if m
-    ]
-    return f" At (0.9/M, 1e-5) the claim {listed(parts)}."
+def _holds_at(key: str, size: int) -> bool | None:
+    """Whether the claim holds for a vector of this length at (0.9/M, 1e-5), sensitivity 1."""
+    budget = Budget(epsilon=0.9 / size, delta=1e-5)
+    mechanism = calibrated(key, Query(shape=(size,), l2_sensitivity=1.0), budget)
+    delta = mechanism.profile().delta(budget.epsilon)
+    if delta.upper <= budget.delta:
+        return True
+    return False if delta.lower > budget.delta and not mechanism.slack() else None
+
+
+def _by_size(holds: dict[int, bool | None]) -> str:
+    """One sentence about vectors of these lengths."""
+    verbs = {True: "holds", False: "fails", None: "is undecided"}
+    found = {
+        verb: [str(size) for size, held in holds.items() if held is value]
+        for value, verb in verbs.items()
+    }
+    parts = [f"{verb} for M = {listed(sizes)}" for verb, sizes in found.items() if sizes]
+    return f"At (0.9/M, 1e-5) it {listed(parts)}."
 
 
 def _mvg_largest_mu(query: Query, budget: Budget) -> float:

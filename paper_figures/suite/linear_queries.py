@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -14,12 +16,10 @@ from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.results import Results
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows, size_of
 from paper_figures.style import (
-    CALIBRATION_LINES,
     CALIBRATION_TITLES,
     PAGE,
     dataset_title,
     in_order,
-    look,
     mechanism_title,
 )
 from runs.rows import OK
@@ -27,58 +27,81 @@ from runs.rows import OK
 EXPERIMENT = "linear_queries"
 WORKLOADS = {"prefix": "prefix sums", "all-range": "all ranges", "random": "random ranges"}
 UNIT = "gaussian-analytic"
-# Times the unit's error; what is larger is drawn here.
-CEILING = 100.0
-PURE_MARK = "\N{DAGGER}"
+# The epsilon nearest to this is drawn: the ratios vary little with it.
+EPSILON = 0.1
+# The axis, in times the unit's error; what lies beyond is written as a number.
+SHOWN = (3e-3, 3e2)
+# Colour, marker and shift from the line of the mechanism, in lines.
+WORKLOAD_MARKS = {
+    "prefix": ("#0072B2", "o", -0.22),
+    "all-range": ("#E69F00", "s", 0.0),
+    "random": ("#009E73", "^", 0.22),
+}
+UNKNOWN = "see the config"
+CLAIM_WORDS = {
+    "pure": "claim epsilon-DP",
+    "approximate": "claim (epsilon, delta)-DP",
+    "local": "claim local DP",
+    UNKNOWN: "see the config",
+}
 KEYS = ["dataset", "workload", "mechanism", "calibration", "epsilon"]
 
 
 @drawing("suite_linear", kind="figures", needs=[EXPERIMENT])
 def linear(results: Results) -> Drawn:
-    """Error per query over epsilon relative to i.i.d. Gaussian noise: workloads x data sets."""
-    errors = errors_per_query(results.rows)
-    unit = errors[(errors["mechanism"] == UNIT) & (errors["calibration"] == "published")]
-    if unit.empty:
-        raise DrawingError(
-            f"the errors are drawn relative to those of {UNIT} as published, and the results hold "
-            "none; add it to the config"
-        )
-    unit = unit.set_index(["dataset", "workload", "epsilon"])["error"]
-    at = pd.MultiIndex.from_frame(errors[["dataset", "workload", "epsilon"]])
-    errors = errors.assign(ratio=errors["error"] / unit.reindex(at).to_numpy())
-    shown = errors[~errors["mechanism"].isin(LEVELS)]
+    """Error per query relative to i.i.d. Gaussian noise: claims (rows) x data sets (columns)."""
+    errors = relative_errors(results.rows)
+    epsilon = min(errors["epsilon"].unique(), key=lambda value: abs(math.log(value / EPSILON)))
+    shown = errors[(errors["epsilon"] == epsilon) & ~errors["mechanism"].isin(LEVELS)]
+    shown = shown.assign(claims=shown["mechanism"].map(_claim))
+    groups = {
+        claims: lines
+        for claims in ("pure", "approximate", "local", UNKNOWN)
+        if (lines := _lines(shown[shown["claims"] == claims]))
+    }
     datasets = list(dict.fromkeys(shown["dataset"]))
+    counts = [len(lines) for lines in groups.values()]
     figure, axes = plt.subplots(
-        len(WORKLOADS),
+        len(groups),
         len(datasets),
-        figsize=(PAGE, 1.5 * len(WORKLOADS) + 1.1),
+        figsize=(PAGE, 0.34 * sum(counts) + 1.2),
+        height_ratios=counts,
         squeeze=False,
         sharex=True,
         sharey="row",
     )
-    for row, (workload, title) in zip(axes, WORKLOADS.items(), strict=True):
+    for row, (claims, lines) in zip(axes, groups.items(), strict=True):
         for axis, dataset in zip(row, datasets, strict=True):
-            panel = shown[(shown["workload"] == workload) & (shown["dataset"] == dataset)]
-            _draw_panel(axis, panel)
-        row[0].set_ylabel(f"{title}\nerror / Gaussian's")
+            _draw_panel(axis, shown[shown["dataset"] == dataset], lines)
+        names = ["\n= ".join(map(mechanism_title, line)) for line in lines]
+        row[0].set_yticks(range(len(lines)), names)
+        row[0].set_ylim(len(lines) - 0.5, -0.5)
+        row[-1].annotate(
+            CLAIM_WORDS[claims], (1.03, 0.5), xycoords="axes fraction", rotation=-90, va="center"
+        )
     for axis, dataset in zip(axes[0], datasets, strict=True):
         axis.set_title(dataset_title(dataset))
-    for axis in axes[-1]:
-        axis.set_xlabel("epsilon")
-    _legend(figure, in_order(shown["mechanism"]), shown["calibration"])
+    figure.supxlabel("mean squared error per query / that of the analytic Gaussian", fontsize=8)
+    _legend(figure, shown)
     caption = (
-        "Mean squared error per query on histograms, relative to that of the analytic Gaussian "
-        f"mechanism as published; {_budget_words(results.rows)}. Solid: as published; dashed, "
-        "hollow: rescaled until the true delta at epsilon is the budget's. "
-        f"{PURE_MARK}: claims pure epsilon-DP; the others claim (epsilon, delta)-DP. Ratios above "
-        f"{CEILING:g} are drawn at {CEILING:g}."
+        f"Noise made for the queries or the data: mean squared error per query on histograms at "
+        f"epsilon {epsilon:g}, relative to the analytic Gaussian mechanism; "
+        f"{_budget_words(results.rows)}. Filled: as published; hollow: rescaled until the true "
+        "delta at epsilon is the budget's. Arrows with numbers: beyond the axis. "
+        f"{_below_words(shown)}"
     )
     note = (
         f"{_dataset_words(results.rows, errors)} The errors are in closed form where the "
-        "covariance of the noise is known, and means over the trials elsewhere. "
-        f"suite_linear_table has the controls.{_without_result(results.rows)}"
+        "covariance of the noise is known, and means over the trials elsewhere. Mechanisms whose "
+        "errors agree everywhere share a line. A hollow marker on a filled one has the same error. "
+        "suite_linear_table has the other epsilons and the controls."
+        f"{_without_result(results.rows)}"
     )
-    return Drawn(caption, shown.drop(columns="error"), figure, note)
+    titles = {key: line for lines in groups.values() for line in lines for key in line}
+    drawn = shown[[titles[name][0] == name for name in shown["mechanism"]]]
+    names = [" = ".join(map(mechanism_title, titles[name])) for name in drawn["mechanism"]]
+    columns = ["claims", "line", *KEYS, "ratio"]
+    return Drawn(caption, drawn.assign(line=names)[columns], figure, note)
 
 
 @drawing("suite_linear_table", kind="tables", needs=[EXPERIMENT])
@@ -137,42 +160,113 @@ def errors_per_query(rows: pd.DataFrame) -> pd.DataFrame:
     return errors.assign(error=errors["expected"].fillna(errors["measured"]))
 
 
-def _draw_panel(axis: plt.Axes, panel: pd.DataFrame) -> None:
-    for mechanism in in_order(panel["mechanism"]):
-        style = look(mechanism)
-        for calibration, linestyle in CALIBRATION_LINES.items():
-            line = panel[(panel["mechanism"] == mechanism) & (panel["calibration"] == calibration)]
-            line = line.sort_values("epsilon")
-            hollow = {"markerfacecolor": "white"} if calibration == "exact" else {}
+def relative_errors(rows: pd.DataFrame) -> pd.DataFrame:
+    """`errors_per_query` with the column `ratio`: the error over that of the unit.
+
+    Raises:
+        DrawingError: The results lack the unit, the analytic Gaussian as published.
+    """
+    errors = errors_per_query(rows)
+    unit = errors[(errors["mechanism"] == UNIT) & (errors["calibration"] == "published")]
+    if unit.empty:
+        raise DrawingError(
+            f"the errors are drawn relative to those of {UNIT} as published, and the results hold "
+            "none; add it to the config"
+        )
+    unit = unit.set_index(["dataset", "workload", "epsilon"])["error"]
+    at = pd.MultiIndex.from_frame(errors[["dataset", "workload", "epsilon"]])
+    return errors.assign(ratio=errors["error"] / unit.reindex(at).to_numpy())
+
+
+def _lines(shown: pd.DataFrame) -> list[tuple[str, ...]]:
+    """The mechanisms in the order of legends; those with the same errors everywhere as one."""
+    lines: list[tuple[str, ...]] = []
+    where = ["dataset", "workload", "calibration"]
+    ratios = {key: own.set_index(where)["ratio"] for key, own in shown.groupby("mechanism")}
+    for key in in_order(ratios):
+        for index, line in enumerate(lines):
+            first = ratios[line[0]]
+            if set(first.index) == set(ratios[key].index) and np.allclose(
+                ratios[key].reindex(first.index), first, rtol=1e-6
+            ):
+                lines[index] = (*line, key)
+                break
+        else:
+            lines.append((key,))
+    return lines
+
+
+def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, lines: list[tuple[str, ...]]) -> None:
+    """One marker per workload and calibration on the line of each mechanism."""
+    low, high = SHOWN
+    axis.set(xscale="log", xlim=SHOWN)
+    axis.axvline(1.0, color="black", linewidth=0.8)
+    for height, line in enumerate(lines):
+        own = panel[panel["mechanism"] == line[0]]
+        inside = own[own["ratio"].between(low, high)]
+        for row in inside.itertuples():
+            colour, marker, shift = WORKLOAD_MARKS[row.workload]
+            face = colour if row.calibration == "published" else "none"
             axis.plot(
-                line["epsilon"],
-                line["ratio"].clip(upper=CEILING),
-                linestyle=linestyle,
-                color=style.colour,
-                marker=style.marker,
-                linewidth=0.9,
-                **hollow,
+                row.ratio,
+                height + shift,
+                marker,
+                markeredgecolor=colour,
+                markerfacecolor=face,
+                markersize=4.5,
+                markeredgewidth=0.9,
             )
-    axis.set(xscale="log", yscale="log")
+        _number_beyond(axis, own[own["ratio"] > high], height, 0.98, "right")
+        _number_beyond(axis, own[own["ratio"] < low], height, 0.02, "left")
 
 
-def _legend(figure: plt.Figure, mechanisms: list[str], calibrations: pd.Series) -> None:
+def _number_beyond(axis: plt.Axes, beyond: pd.DataFrame, height: int, at: float, side: str) -> None:
+    """Write the ratios that lie beyond the axis at its edge, with an arrow towards them."""
+    if beyond.empty:
+        return
+    least, most = (
+        f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
+        for value in (beyond["ratio"].min(), beyond["ratio"].max())
+    )
+    number = least if least == most else f"{least} to {most}"
+    words = f"{number} \N{RIGHTWARDS ARROW}" if side == "right" else f"\N{LEFTWARDS ARROW} {number}"
+    hollow = set(beyond["calibration"]) == {"exact"}
+    axis.text(
+        at,
+        height + (0.22 if hollow else -0.22),
+        words,
+        transform=axis.get_yaxis_transform(),
+        ha=side,
+        va="center",
+        fontsize=6,
+        style="italic" if hollow else "normal",
+    )
+
+
+def _below_words(shown: pd.DataFrame) -> str:
+    """One sentence on what numbers in italics are, where there are any."""
+    beyond = shown[(shown["ratio"] > SHOWN[1]) | (shown["ratio"] < SHOWN[0])]
+    return "In italics: rescaled." if "exact" in set(beyond["calibration"]) else ""
+
+
+def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:
     handles = []
-    for mechanism in mechanisms:
-        style = look(mechanism)
-        label = style.title + (PURE_MARK if _claim(mechanism) == "pure" else "")
-        handles.append(plt.Line2D([], [], color=style.colour, marker=style.marker, label=label))
-    for calibration, linestyle in CALIBRATION_LINES.items():
-        if calibration in set(calibrations):
-            label = CALIBRATION_TITLES[calibration]
-            handles.append(plt.Line2D([], [], color="black", linestyle=linestyle, label=label))
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    for workload, (colour, marker, _) in WORKLOAD_MARKS.items():
+        if workload in set(shown["workload"]):
+            kind = {"color": colour, "marker": marker, "linestyle": ""}
+            handles.append(plt.Line2D([], [], label=WORKLOADS[workload], **kind))
+    for calibration in CALIBRATION_TITLES:
+        if calibration in set(shown["calibration"]):
+            face = "black" if calibration == "published" else "none"
+            kind = {"color": "black", "marker": "o", "linestyle": "", "markerfacecolor": face}
+            handles.append(plt.Line2D([], [], label=CALIBRATION_TITLES[calibration], **kind))
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
 
 
 def _claim(mechanism: str) -> str:
     """What a mechanism claims; unknown for a variant, since only its config names the class."""
     known = all_mechanisms()
-    return known[mechanism].guarantee if mechanism in known else "see the config"
+    return known[mechanism].guarantee if mechanism in known else UNKNOWN
 
 
 def _budget_words(rows: pd.DataFrame) -> str:

@@ -19,7 +19,6 @@ from experiments.linear_queries import (
     line_histogram,
     mean_squared_errors,
     rectangle_rows,
-    takes_workload,
 )
 from mechanisms import (
     Budget,
@@ -180,12 +179,6 @@ def test_expected_error_of_independent_noise(make_config):
     ratios = [single(v, "expected_mse", "prefix") / series(v, "prefix") for v in calibrations]
     # One draw at two scales.
     assert ratios[0] == pytest.approx(ratios[1], rel=1e-9)
-
-
-def test_mechanisms_that_take_the_workload():
-    takers = {key for key, cls in all_mechanisms().items() if takes_workload(cls)}
-    # The option `workload` of udn, idn and mgm is another one: a matrix over rows.
-    assert takers == {"matrix-mechanism", "matrix-mechanism-cvxpy", "matrix-mechanism-l1"}
 
 
 @pytest.mark.parametrize("key", ["matrix-mechanism", "matrix-mechanism-l1"])

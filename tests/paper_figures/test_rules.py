@@ -16,7 +16,7 @@ from paper_figures.intervals import (
     paired,
     words,
 )
-from paper_figures.rules import Signal, equal, number, order, ratios, statement
+from paper_figures.rules import Signal, equal, number, order, ratios, statement, universal
 from paper_figures.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, NOT_FOUND
 
 REPETITIONS = 1000
@@ -170,3 +170,20 @@ def test_too_few_trials_have_no_interval(values):
 def test_a_trial_that_is_no_number_is_an_error():
     with pytest.raises(ValueError, match="must be finite"):
         Mean(np.array([1.0, math.nan]))
+
+
+@pytest.mark.parametrize(
+    ("cases", "verdict"),
+    [
+        ([True, True], CONFIRMED),
+        ([True, None], INCONCLUSIVE),
+        ([True, None, False], CONTRADICTED),
+    ],
+)
+def test_one_counterexample_contradicts_a_universal_statement(cases, verdict):
+    assert universal("s", cases).verdict == verdict
+
+
+def test_a_universal_statement_about_nothing_has_no_verdict():
+    with pytest.raises(ValueError, match="no cases"):
+        universal("s", [])

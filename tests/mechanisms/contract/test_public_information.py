@@ -4,7 +4,12 @@ import pytest
 
 from mechanisms import all_mechanisms, get_mechanism
 from mechanisms.contract import public_information
-from mechanisms.contract.public_information import LAYER_SIZES, MEAN_RECORD, public_options
+from mechanisms.contract.public_information import (
+    LAYER_SIZES,
+    MEAN_RECORD,
+    WORKLOAD,
+    public_options,
+)
 
 KINDS = {value for name, value in vars(public_information).items() if name.isupper()}
 
@@ -37,3 +42,11 @@ def test_an_option_of_the_same_name_is_not_taken_for_public_information():
         public_information = {}
 
     assert public_options(Weighted, {MEAN_RECORD: lambda: "mean"}) == {}
+
+
+def test_mechanisms_that_take_the_workload():
+    takers = {
+        key for key, cls in all_mechanisms().items() if WORKLOAD in cls.public_information.values()
+    }
+    # The option `workload` of udn, idn and mgm is another one: a matrix over rows.
+    assert takers == {"matrix-mechanism", "matrix-mechanism-cvxpy", "matrix-mechanism-l1"}

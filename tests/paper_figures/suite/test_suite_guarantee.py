@@ -1,10 +1,10 @@
-"""The verdict tables and the judge of privacy claims, on rows whose verdict is known."""
+"""The judge of privacy claims, on rows whose verdict is known."""
 
 import pytest
 
-from paper_figures.drawings import DrawingError
-from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, REPRODUCED, CannotJudge
-from paper_figures.suite.guarantee import guarantee, summary, verdicts
+from paper_figures.ledger import CannotJudge
+from paper_figures.suite.guarantee import guarantee
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 
 SHOWN = "mgm2021-mnist"
 
@@ -12,8 +12,8 @@ SHOWN = "mgm2021-mnist"
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (("holds", "loose"), REPRODUCED),
-        (("loose", "undecided"), NOT_REPRODUCED),
+        (("holds", "loose"), CONFIRMED),
+        (("loose", "undecided"), INCONCLUSIVE),
         (("loose", "refuted"), CONTRADICTED),
         (("undecided", "refuted"), CONTRADICTED),
     ],
@@ -34,7 +34,7 @@ def test_settings_beyond_the_range_of_the_theorem_decide_nothing(
     found = {"r1smg2024-count-1e-05": "holds", "r1smg2024-count-0.5": "refuted"}
     claim = make_claim(mechanism="r1smg", shown="r1smg2024-count-1e-05")
     judged = guarantee(claim, make_results(make_guarantee_rows("r1smg", found)))
-    assert judged.verdict == REPRODUCED
+    assert judged.verdict == CONFIRMED
     outside = make_guarantee_rows("r1smg", {"r1smg2024-count-0.5": "refuted"})
     with pytest.raises(CannotJudge, match="within the range"):
         guarantee(claim, make_results(outside))
@@ -48,21 +48,30 @@ def test_results_without_the_setting_to_show_are_not_judged(
         guarantee(make_claim(mechanism="mgm", shown=SHOWN), make_results(rows))
 
 
-def test_tables_count_verdicts_and_find_the_worst_setting(make_results, make_guarantee_rows):
-    rows = make_guarantee_rows("mgm", {SHOWN: "loose"}, true_epsilon=0.5, wasted_variance=9.0)
-    rows += make_guarantee_rows("mgm", {"mgm2021-adult": "refuted"}, true_epsilon=3.0)
-    rows += make_guarantee_rows("somebody-elses", {SHOWN: "undecided"})
-    rows += make_guarantee_rows("non-private", {SHOWN: "refuted"})
-    table = verdicts(make_results(rows)).data
-    assert table["mechanism"].tolist() == ["mgm", "mgm", "somebody-elses"]
-    assert table["verdict"].tolist() == ["loose", "refuted", "undecided"]
-    row = summary(make_results(rows)).data.set_index("mechanism").loc["mgm"]
-    assert row[["holds", "loose", "refuted", "undecided"]].tolist() == [0, 1, 1, 0]
-    assert (row["worst setting"], row["true epsilon there"]) == ("mgm2021-adult", 3.0)
-    assert (row["least variance over need"], row["largest variance over need"]) == (1.0, 9.0)
+def test_a_loose_guarantee_says_by_which_factor(make_claim, make_results, make_guarantee_rows):
+    rows = make_guarantee_rows("mgm", {SHOWN: "loose"}, wasted_variance=12.347)
+    rows += make_guarantee_rows("mgm", {"mgm2021-adult": "loose"}, wasted_variance=1.2341)
+    judged = guarantee(make_claim(mechanism="mgm", shown=SHOWN), make_results(rows))
+    # Outwards: the factors lie within what is printed.
+    assert judged.because == (
+        "The guarantee holds, with 1.23 to 12.4 times the variance that it needs."
+    )
+    assert "true at all 2 settings; 12.3 times" in judged.numbers
 
 
-def test_controls_alone_have_no_verdict(make_results, make_guarantee_rows):
-    rows = make_guarantee_rows("non-private", {SHOWN: "refuted"})
-    with pytest.raises(DrawingError, match="no verdict"):
-        verdicts(make_results(rows))
+def test_a_false_guarantee_says_where(make_claim, make_results, make_guarantee_rows):
+    found = {SHOWN: "refuted", "mgm2021-adult": "loose"}
+    rows = make_guarantee_rows("mgm", found, true_delta=0.25, audit_delta_lower=0.24999)
+    judged = guarantee(make_claim(mechanism="mgm", shown=SHOWN), make_results(rows))
+    assert "false at 1 of 2 settings" in judged.because
+    assert "the true delta is 0.25" in judged.because
+    assert "sampled, at least 0.249" in judged.numbers
+
+
+def test_a_guarantee_is_checked_at_other_sizes(make_claim, make_results, make_guarantee_rows):
+    """The rows alone would confirm it; at five elements R1SMG's claim is false."""
+    rows = make_guarantee_rows("r1smg", {"r1smg2024-count-1e-05": "holds"})
+    claim = make_claim(mechanism="r1smg", shown="r1smg2024-count-1e-05", sizes=[3, 5])
+    judged = guarantee(claim, make_results(rows))
+    assert judged.verdict == CONTRADICTED
+    assert "it holds for M = 3 and fails for M = 5" in judged.because

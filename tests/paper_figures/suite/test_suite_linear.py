@@ -38,10 +38,46 @@ def test_the_expected_error_is_drawn_where_it_is_known(make_results):
         "dawa": 0.5,
         "somebody-elses": 4.0,
     }
-    assert drawn.loc["dawa", "measured"] == pytest.approx(5.0)
+    assert drawn["claims"].to_dict() == {
+        "gaussian-analytic": "approximate",
+        "dawa": "pure",
+        "somebody-elses": "see the config",
+    }
+    errors = errors_per_query(make_results(rows).rows).set_index("mechanism")
+    assert errors.loc["dawa", "measured"] == pytest.approx(5.0)
     # Half the distance of the two trials.
-    assert drawn.loc["dawa", "standard_error"] == pytest.approx(0.5)
-    assert pd.isna(drawn.loc["dawa", "expected"])
+    assert errors.loc["dawa", "standard_error"] == pytest.approx(0.5)
+    assert pd.isna(errors.loc["dawa", "expected"])
+
+
+def test_the_epsilon_nearest_to_a_tenth_is_drawn(make_results):
+    rows = [
+        row
+        for epsilon in (0.01, 0.2, 1.0)
+        for row in cell_rows("gaussian-analytic", 1.0, 1.0, epsilon=epsilon)
+    ]
+    drawn = linear(make_results(rows))
+    assert drawn.data["epsilon"].tolist() == [0.2]
+    assert "at epsilon 0.2" in drawn.caption
+
+
+def test_mechanisms_with_the_same_errors_share_a_line(make_results):
+    rows = cell_rows("gaussian-analytic", 1.0, 1.0) + cell_rows("imgm", 1.0, 1.0)
+    rows += cell_rows("gaussian", 2.0, 2.0)
+    drawn = linear(make_results(rows))
+    assert drawn.data["line"].tolist() == ["Analytic Gaussian = IMGM", "Classic Gaussian"]
+    names = [tick.get_text() for tick in drawn.figure.axes[0].get_yticklabels()]
+    assert names == ["Classic Gaussian", "Analytic Gaussian\n= IMGM"]
+
+
+def test_what_lies_beyond_the_axis_is_written_as_a_number(make_results):
+    rows = cell_rows("gaussian-analytic", 1.0, 1.0) + cell_rows("r1smg", 2e-5, 2e-5)
+    rows += cell_rows("r1smg", 3e7, 3e7, calibration="exact")
+    drawn = linear(make_results(rows))
+    texts = [text.get_text() for text in drawn.figure.axes[0].texts]
+    assert any("2e-5" in text for text in texts) and any("3e7" in text for text in texts)
+    # The data have the numbers themselves.
+    assert sorted(drawn.data["ratio"]) == pytest.approx([2e-5, 1.0, 3e7])
 
 
 def test_workloads_do_not_mix(make_results):

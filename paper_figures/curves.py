@@ -1,0 +1,124 @@
+"""Curves of mechanisms: identical ones are drawn once, and labels stand at their right ends."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy.optimize import isotonic_regression
+
+from paper_figures.style import in_order, look, mechanism_title
+
+# Curves whose values differ by less than this, relatively, lie on each other in print.
+SAME = 1e-2
+# Points and characters of the labels at the ends of curves.
+FONT, WIDTH = 6.5, 24
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One line of a panel and every mechanism whose numbers lie on it.
+
+    Args:
+        mechanisms: In the order of legends; the first gives the colour and the marker.
+        x, y: The points, in ascending x.
+    """
+
+    mechanisms: tuple[str, ...]
+    x: np.ndarray
+    y: np.ndarray
+
+    @property
+    def title(self) -> str:
+        """The titles of all its mechanisms: "Analytic Gaussian = IMGM"."""
+        return " = ".join(map(mechanism_title, self.mechanisms))
+
+    def table(self, x: str, y: str) -> pd.DataFrame:
+        """Its points in columns `curve`, `x` and `y`."""
+        return pd.DataFrame({"curve": self.title, x: self.x, y: self.y})
+
+
+def merged(rows: pd.DataFrame, x: str, y: str) -> list[Curve]:
+    """The curves of all mechanisms in `rows`, those that agree within SAME as one.
+
+    A mechanism with fewer points than another belongs to it if it agrees at all of its own.
+
+    Args:
+        rows: Columns mechanism, x and y; one row per mechanism and x.
+    """
+    curves: list[Curve] = []
+    lines = {
+        name: rows[rows["mechanism"] == name].sort_values(x) for name in set(rows["mechanism"])
+    }
+    for name in in_order(lines):
+        own = Curve((name,), lines[name][x].to_numpy(), lines[name][y].to_numpy(float))
+        for index, curve in enumerate(curves):
+            if _agrees(own, curve):
+                curves[index] = Curve((*curve.mechanisms, name), curve.x, curve.y)
+                break
+        else:
+            curves.append(own)
+    return curves
+
+
+def _agrees(own: Curve, other: Curve) -> bool:
+    known = dict(zip(other.x, other.y, strict=True))
+    return set(own.x) <= set(known) and bool(
+        np.allclose(own.y, [known[x] for x in own.x], rtol=SAME, atol=0)
+    )
+
+
+def draw_curves(axis: plt.Axes, curves: Iterable[Curve], **kind) -> None:
+    """Draw every curve in the look of its first mechanism; `kind` goes to `Axes.plot`."""
+    for curve in curves:
+        style = look(curve.mechanisms[0])
+        own = {"color": style.colour, "marker": style.marker, "label": curve.title}
+        axis.plot(curve.x, curve.y, **(own | kind))
+
+
+def label_ends(axis: plt.Axes, curves: Sequence[Curve], height: float) -> None:
+    """Write the title of every curve right of the axis, at the height of its last point.
+
+    Labels that would overlap move apart. The limits and scales must be set before.
+
+    Args:
+        height: Of the axis, in inches.
+    """
+    texts = [textwrap.fill(curve.title, WIDTH, break_on_hyphens=False) for curve in curves]
+    heights = [(text.count("\n") + 1.3) * 1.2 * FONT / 72 / height for text in texts]
+    ends = [
+        axis.transAxes.inverted().transform(axis.transData.transform((curve.x[-1], curve.y[-1])))[1]
+        for curve in curves
+    ]
+    for curve, text, end in zip(curves, texts, spread(ends, heights), strict=True):
+        colour = look(curve.mechanisms[0]).colour
+        axis.text(
+            1.03,
+            end,
+            text,
+            transform=axis.transAxes,
+            va="center",
+            fontsize=FONT,
+            color=colour,
+            linespacing=1.1,
+        )
+
+
+def spread(centres: Sequence[float], heights: Sequence[float]) -> list[float]:
+    """The centres moved so that boxes of these heights neither overlap nor leave 0 to 1.
+
+    Their order stays, and they move as little as they must, in the sum of squares. Boxes that are
+    higher than 1 together stand out at the bottom.
+    """
+    order = np.argsort(centres, kind="stable")
+    sizes = np.asarray(heights, dtype=float)[order]
+    # Less the room that the boxes below need, the centres only have to ascend.
+    room = np.cumsum(sizes) - sizes / 2
+    free = isotonic_regression(np.asarray(centres, dtype=float)[order] - room).x
+    placed = np.empty(len(sizes))
+    placed[order] = np.minimum(np.maximum(free, 0.0), 1.0 - sizes.sum()) + room
+    return placed.tolist()

@@ -1,0 +1,229 @@
+"""Which claims are true, and what the noise costs, over the number of elements M.
+
+`suite_headline` and `suite_cost` read the rows of the study guarantee on its data set "grid".
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from experiments.guarantee import grid_query
+from mechanisms import Budget, all_mechanisms
+from paper_figures.curves import Curve, draw_curves, label_ends, merged
+from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.judged_rows import listed
+from paper_figures.results import Results
+from paper_figures.selections import LEVELS, ok_rows, size_of
+from paper_figures.style import CALIBRATION_LINES, PAGE, in_order, mechanism_title
+
+# True deltas below this, far below any claim, have no curve: their mechanisms are named.
+FLOOR = 1e-10
+# Made for workloads, data or learning; on the identity query their curves lie on or beside others.
+NOT_DRAWN = (
+    *LEVELS,
+    "matrix-mechanism",
+    "matrix-mechanism-cvxpy",
+    "matrix-mechanism-l1",
+    "hb",
+    "exponential",
+    "tldp-l-w",
+    "tldp-g-w",
+    "llagp",
+    "dphsgd",
+    "moments-accountant",
+)
+FALSE_COLOUR = "#D55E00"
+# Families of mechanisms, each a panel of suite_cost.
+GAUSSIAN, SPHERICAL = "Gaussian noise", "Spherical, R1SMG"
+FAMILIES = {"pure": "Pure DP", "local": "Local DP"}
+SPHERICAL_KEYS = ("r1smg", "spherical-gamma")
+NOISE = "root mean square noise per element"
+
+
+@drawing("suite_headline", kind="figures", needs=["guarantee/grid"])
+def headline(results: Results) -> Drawn:
+    """Left: true delta over M at one claimed budget. Right: noise at equal true privacy."""
+    grid, epsilon = _at_one_epsilon(results.rows)
+    delta = grid["delta"].iloc[0]
+    true = ok_rows(grid, "guarantee", "true_delta")
+    true = true[true["calibration"] == "published"]
+    shown = merged(true[true["value"] >= FLOOR], "size", "value")
+    noise = _noise(grid)
+    costs = merged(noise[noise["calibration"] == "exact"], "size", "noise")
+    # Without a layout engine: the height of the axes places the labels.
+    figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 3.2), layout="none")
+    figure.subplots_adjust(left=0.085, right=0.815, wspace=0.95, bottom=0.14, top=0.9)
+    _draw_truth(left, shown, delta, _names_below(true))
+    left.set_ylabel(f"true delta at epsilon {epsilon:g}")
+    left.set_title("Is the claim true?", fontweight="bold")
+    draw_curves(right, costs, linestyle="--", markerfacecolor="white")
+    # Room for the labels below the lowest curves.
+    low = min((curve.y.min() for curve in costs), default=1.0) / 20
+    right.set(xscale="log", yscale="log", ylim=(low, None), ylabel=f"{NOISE}\n(l2 sensitivity 1)")
+    right.set_title("What equal true privacy costs", fontweight="bold")
+    height = figure.get_figheight() * left.get_position().height
+    for axis, curves in ((left, shown), (right, costs)):
+        axis.set_xlabel("number of elements M")
+        label_ends(axis, curves, height)
+    caption = (
+        f"Privacy and cost of noise for the claim ({epsilon:g}, {delta:g}), by privacy profiles, "
+        f"without data. Left: true delta at epsilon {epsilon:g} of the noise as published; a claim "
+        "is true at or below the line. Right: noise that is rescaled until its true delta is the "
+        "claimed one. Curves within 1% of each other are drawn once."
+    )
+    note = (
+        f"{QUERY}{_beyond(true)} Laplace noise and the l2 mechanism claim delta 0. suite_cost has "
+        "the noise as published."
+    )
+    panels = {"true delta": shown, "noise at equal true privacy": costs}
+    data = pd.concat(
+        curve.table("size", "value").assign(panel=panel, epsilon=epsilon, delta=delta)
+        for panel, curves in panels.items()
+        for curve in curves
+    )
+    return Drawn(caption, data, figure, note)
+
+
+QUERY = (
+    "Adjacency local, l2 sensitivity 1: every element lies in [0, 1/sqrt(M)] and may change within "
+    "that range, so that the query meets the assumptions of every mechanism."
+)
+
+
+def _at_one_epsilon(rows: pd.DataFrame) -> tuple[pd.DataFrame, float]:
+    """The rows of the grid that are drawn, with their size M, and the epsilon nearest to 1.
+
+    Raises:
+        DrawingError: The results hold no profile of a mechanism that is drawn.
+    """
+    grid = rows[(rows["dataset"] == "grid") & ~rows["mechanism"].isin(NOT_DRAWN)]
+    epsilons = ok_rows(grid, "guarantee", "true_delta")["epsilon"].unique()
+    if not len(epsilons):
+        raise DrawingError("the results hold no privacy profile of a mechanism that is drawn")
+    epsilon = min(epsilons, key=lambda value: abs(math.log(value)))
+    grid = grid[grid["epsilon"] == epsilon]
+    return grid.assign(size=grid["shape"].map(size_of)), float(epsilon)
+
+
+def _noise(grid: pd.DataFrame) -> pd.DataFrame:
+    """The expected losses with the column `noise`, sqrt(E||noise||^2 / M)."""
+    loss = ok_rows(grid, "guarantee", "expected_loss")
+    return loss.assign(noise=np.sqrt(loss["value"] / loss["size"]))
+
+
+def _names_below(true: pd.DataFrame) -> str:
+    """The mechanisms whose true delta is below the floor at every size."""
+    largest = true.groupby("mechanism")["value"].max()
+    return ", ".join(map(mechanism_title, in_order(largest[largest < FLOOR].index)))
+
+
+def _draw_truth(axis: plt.Axes, curves: list[Curve], delta: float, below: str) -> None:
+    """The true deltas, the regions where a claim is true and false, and who is below the axis."""
+    low = FLOOR / 10 ** (3 if below else 0)
+    axis.set(xscale="log", yscale="log", ylim=(low, 3.0))
+    axis.axhspan(delta, 3.0, color=FALSE_COLOUR, alpha=0.1, linewidth=0)
+    axis.axhline(delta, color="black", linewidth=0.8)
+    draw_curves(axis, curves)
+    middle = axis.get_yaxis_transform()
+    axis.text(0.6, delta * 300, "claim false", color=FALSE_COLOUR, ha="center", transform=middle)
+    axis.text(0.98, delta * 1.6, f"claimed: {delta:g}", fontsize=6.5, ha="right", transform=middle)
+    axis.text(0.6, delta / 60, "claim true", ha="center", transform=middle)
+    if below:
+        axis.axhspan(low, FLOOR, color="#EEEEEE", linewidth=0)
+        words = textwrap.fill(f"below {FLOOR:g}: {below}", 34, break_on_hyphens=False)
+        axis.text(
+            0.5,
+            math.sqrt(low * FLOOR),
+            words,
+            fontsize=5.5,
+            ha="center",
+            va="center",
+            transform=middle,
+        )
+    axis.set_yticks([10.0**power for power in range(0, round(math.log10(FLOOR)) - 1, -2)])
+    axis.minorticks_off()
+
+
+def _beyond(rows: pd.DataFrame) -> str:
+    """A sentence on the mechanisms whose theorem is stated for smaller epsilon, or nothing."""
+    known, beyond = all_mechanisms(), set()
+    for row in rows.drop_duplicates(["mechanism", "shape"]).itertuples():
+        shape = tuple(int(axis) for axis in row.shape.split("x"))
+        query = grid_query(shape)
+        budget = Budget(epsilon=row.epsilon, delta=row.delta)
+        if row.mechanism in known and known[row.mechanism].limit(query, budget) is not None:
+            beyond.add(row.mechanism)
+    if not beyond:
+        return ""
+    names = listed(map(mechanism_title, in_order(beyond)))
+    return f" The theorem requires a smaller epsilon for {names}."
+
+
+@drawing("suite_cost", kind="figures", needs=["guarantee/grid"])
+def cost(results: Results) -> Drawn:
+    """Noise per element over M, as published and at equal true privacy; a panel per family."""
+    grid, epsilon = _at_one_epsilon(results.rows)
+    noise = _noise(grid)
+    noise = noise.assign(family=noise["mechanism"].map(_family))
+    families = [
+        name for name in (GAUSSIAN, *FAMILIES.values(), SPHERICAL) if name in set(noise["family"])
+    ]
+    figure, axes = plt.subplots(
+        1, len(families), figsize=(PAGE, 4.0), sharex=True, sharey=True, squeeze=False
+    )
+    drawn = []
+    for axis, family in zip(axes[0], families, strict=True):
+        panel = noise[noise["family"] == family]
+        drawn += _draw_family(axis, panel, family)
+    axes[0, 0].set_ylabel(f"{NOISE}\n(l2 sensitivity 1)")
+    delta = grid["delta"].iloc[0]
+    caption = (
+        f"What the noise costs for the claim ({epsilon:g}, {delta:g}), l2 sensitivity 1, without "
+        "data: square root of E||noise||^2 / M, as published (solid) and rescaled until the true "
+        "delta is the claimed one (dashed). Curves within 1% of each other are drawn once."
+        f"{_false_claims(grid)}"
+    )
+    data = pd.concat(drawn).assign(epsilon=epsilon, delta=delta)
+    return Drawn(caption, data, figure, QUERY)
+
+
+def _false_claims(grid: pd.DataFrame) -> str:
+    """A sentence on the mechanisms whose claim is false at some size, or nothing."""
+    true = ok_rows(grid, "guarantee", "true_delta")
+    false = true[(true["calibration"] == "published") & (true["value"] > true["delta"] * 1.001)]
+    names = [mechanism_title(name) for name in in_order(false["mechanism"])]
+    return f" As published the claim is false at some M for {listed(names)}." if names else ""
+
+
+def _family(mechanism: str) -> str:
+    known = all_mechanisms()
+    if mechanism in SPHERICAL_KEYS:
+        return SPHERICAL
+    return FAMILIES.get(known[mechanism].guarantee, GAUSSIAN) if mechanism in known else GAUSSIAN
+
+
+def _draw_family(axis: plt.Axes, panel: pd.DataFrame, family: str) -> list[pd.DataFrame]:
+    """Draw the curves of a family; returns their points."""
+    drawn = []
+    everyone = set(panel["mechanism"])
+    for calibration, line in CALIBRATION_LINES.items():
+        curves = merged(panel[panel["calibration"] == calibration], "size", "noise")
+        for curve in curves:
+            label = "\n= ".join(map(mechanism_title, curve.mechanisms))
+            kind = {"linestyle": line, "label": label}
+            if calibration == "exact":
+                own = len(everyone) > 1 and everyone == set(curve.mechanisms)
+                label = "all" if own else label
+                kind |= {"label": f"{label},\nequal true privacy", "markerfacecolor": "white"}
+            draw_curves(axis, [curve], **kind)
+            points = curve.table("size", "noise")
+            drawn.append(points.assign(family=family, calibration=calibration))
+    axis.set(xscale="log", yscale="log", xlabel="number of elements M")
+    axis.set_title(family)
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), fontsize=6)
+    return drawn

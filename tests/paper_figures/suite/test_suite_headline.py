@@ -1,0 +1,66 @@
+"""The figures of claims and costs: what they draw, what they name, and what they leave out."""
+
+import pytest
+
+from paper_figures.drawings import DrawingError
+from paper_figures.suite.headline import cost, headline
+
+
+def test_headline_is_at_the_epsilon_nearest_to_1(make_results, make_grid_rows):
+    rows = [
+        row
+        for epsilon in (0.01, 3.0, 10.0)
+        for row in make_grid_rows("gaussian", {"2x2": 1e-6, "4x4": 1e-6}, epsilon)
+    ]
+    drawn = headline(make_results(rows))
+    assert set(drawn.data["epsilon"]) == {3.0}
+    assert drawn.data["size"].tolist() == [4, 16]
+    assert "claim (3, 1e-05)" in drawn.caption
+
+
+def test_headline_draws_the_noise_at_equal_privacy_alone(make_results, make_grid_rows):
+    rows = make_grid_rows("gaussian", {"2x2": 1e-6, "4x4": 1e-6}, exact=9.0)
+    drawn = headline(make_results(rows)).data.set_index("panel")
+    assert drawn.loc["noise at equal true privacy", "value"].tolist() == [3.0, 3.0]
+
+
+def test_headline_draws_curves_that_agree_once(make_results, make_grid_rows):
+    rows = make_grid_rows("gaussian-analytic", {"2x2": 1e-5, "4x4": 1e-5}, exact=9.0)
+    rows += make_grid_rows("imgm", {"2x2": 1e-5, "4x4": 1e-5}, exact=16.0)
+    drawn = headline(make_results(rows)).data.groupby("panel")["curve"].unique()
+    assert drawn["true delta"].tolist() == ["Analytic Gaussian = IMGM"]
+    assert drawn["noise at equal true privacy"].tolist() == ["Analytic Gaussian", "IMGM"]
+
+
+def test_headline_names_the_mechanisms_below_its_axis(make_results, make_grid_rows):
+    rows = make_grid_rows("mvg-sqrt", {"2x2": 0.0, "4x4": 1e-13})
+    rows += make_grid_rows("somebody-elses", {"2x2": 1e-4, "4x4": 0.0})
+    drawn = headline(make_results(rows))
+    words = [text.get_text().replace("\n", " ") for text in drawn.figure.axes[0].texts]
+    assert "below 1e-10: MVG (square root)" in words
+    # What is not drawn is not in the data either.
+    assert drawn.data[["curve", "value"]].values.tolist() == [["somebody-elses", 1e-4]]
+
+
+def test_cost_has_both_calibrations_by_family(make_results, make_grid_rows):
+    rows = make_grid_rows("gaussian", {"2x2": 1e-6, "4x4": 1e-6}, exact=1.0)
+    rows += make_grid_rows("mvg", {"2x2": 1e-6, "4x4": 1e-6}, exact=1.0)
+    rows += make_grid_rows("r1smg", {"2x2": 1e-2, "4x4": 1e-6}, exact=9.0)
+    rows += make_grid_rows("laplace", {"2x2": 0.0, "4x4": 0.0})
+    drawn = cost(make_results(rows))
+    assert drawn.data.groupby(["family", "calibration"])["noise"].unique().map(list).to_dict() == {
+        ("Gaussian noise", "published"): [2.0],
+        ("Gaussian noise", "exact"): [1.0],
+        ("Pure DP", "published"): [2.0],
+        ("Spherical, R1SMG", "published"): [2.0],
+        ("Spherical, R1SMG", "exact"): [3.0],
+    }
+    assert drawn.caption.endswith("the claim is false at some M for R1SMG.")
+    labels = [text.get_text() for text in drawn.figure.axes[0].get_legend().get_texts()]
+    assert labels == ["Classic Gaussian\n= MVG", "all,\nequal true privacy"]
+
+
+@pytest.mark.parametrize("figure", [headline, cost])
+def test_controls_and_trees_alone_are_no_figure(figure, make_results, make_grid_rows):
+    with pytest.raises(DrawingError, match="no privacy profile"):
+        figure(make_results(make_grid_rows("hb", {"2x2": 1e-6})))

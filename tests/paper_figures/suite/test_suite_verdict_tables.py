@@ -1,0 +1,64 @@
+"""The verdict tables, on rows whose verdict is known."""
+
+import pytest
+
+from mechanisms.audit.verification import verify
+from paper_figures.drawings import DrawingError
+from paper_figures.judged_rows import calibrated
+from paper_figures.suite.verdict_tables import summary, verdict_table, verdicts
+from papers.settings import PAPER_SETTINGS
+
+SHOWN = "mgm2021-mnist"
+
+
+def test_tables_count_verdicts_and_find_the_worst_setting(make_results, make_guarantee_rows):
+    rows = make_guarantee_rows("mgm", {SHOWN: "loose"}, true_epsilon=0.5, wasted_variance=9.0)
+    rows += make_guarantee_rows("mgm", {"mgm2021-adult": "refuted"}, true_epsilon=3.0)
+    rows += make_guarantee_rows("somebody-elses", {SHOWN: "undecided"})
+    rows += make_guarantee_rows("non-private", {SHOWN: "refuted"})
+    table = verdicts(make_results(rows)).data
+    assert table["mechanism"].tolist() == ["mgm", "mgm", "somebody-elses"]
+    assert table["verdict"].tolist() == ["loose", "refuted", "undecided"]
+    row = summary(make_results(rows)).data.set_index("mechanism").loc["mgm"]
+    assert row[["holds", "loose", "refuted", "undecided"]].tolist() == [0, 1, 1, 0]
+    assert (row["worst setting"], row["true epsilon there"]) == ("mgm2021-adult", 3.0)
+    assert (row["least variance over need"], row["largest variance over need"]) == (1.0, 9.0)
+
+
+def test_controls_alone_have_no_verdict(make_results, make_guarantee_rows):
+    rows = make_guarantee_rows("non-private", {SHOWN: "refuted"})
+    with pytest.raises(DrawingError, match="no verdict"):
+        verdicts(make_results(rows))
+
+
+def test_a_claim_without_a_known_need_rests_on_an_upper_bound(make_results, make_guarantee_rows):
+    rows = make_guarantee_rows("hb", {SHOWN: "holds"}, wasted_variance=float("nan"))
+    rows += make_guarantee_rows("tldp-l", {SHOWN: "refuted"}, wasted_variance=float("nan"))
+    rows += make_guarantee_rows("mgm", {SHOWN: "loose"}, wasted_variance=9.0)
+    table = verdicts(make_results(rows)).data.set_index("mechanism")
+    assert table["profile"].to_dict() == {"mgm": "exact", "hb": "upper bound", "tldp-l": "exact"}
+    counts = summary(make_results(rows)).data.set_index("mechanism")["profile is an upper bound"]
+    assert counts.to_dict() == {"mgm": 0, "hb": 1, "tldp-l": 0}
+
+
+@pytest.mark.parametrize("key", ["laplace", "hb", "exponential", "l2", "r1smg", "tldp-l"])
+def test_the_profile_is_exact_where_the_mechanism_has_no_slack(key, make_rows):
+    """The table knows it from the rows; the mechanism itself says it."""
+    setting = next(setting for setting in PAPER_SETTINGS if setting.name == "mvg2018-component")
+    mechanism = calibrated(key, setting.query, setting.budget)
+    result = verify(mechanism)
+    cell = {
+        "experiment": "guarantee",
+        "dataset": "papers",
+        "mechanism": key,
+        "shape": "x".join(map(str, setting.query.shape)),
+        "epsilon": setting.budget.epsilon,
+        "delta": setting.budget.delta,
+    }
+    wasted = float("nan") if result.wasted_variance is None else result.wasted_variance
+    values = {"claimed_delta": result.claimed_delta, "true_delta": result.true_delta.value}
+    values |= {"true_epsilon": result.true_epsilon.value, "wasted_variance": wasted}
+    rows = [cell | {"metric": metric, "value": value} for metric, value in values.items()]
+    rows.append(cell | {"metric": "verdict", "value": 1.0, "verdict": result.verdict})
+    (profile,) = verdict_table(make_rows(*rows))["profile"]
+    assert profile == ("upper bound" if mechanism.slack() else "exact")

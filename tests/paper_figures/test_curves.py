@@ -1,0 +1,47 @@
+"""Curves that agree are one; labels neither overlap nor leave the axis."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from paper_figures.curves import merged, spread
+
+
+def lines(**points):
+    """Rows of mechanisms, from their names to {x: y}."""
+    return pd.DataFrame(
+        [
+            {"mechanism": name, "x": x, "y": y}
+            for name, own in points.items()
+            for x, y in own.items()
+        ]
+    )
+
+
+def test_curves_that_agree_are_one():
+    rows = lines(a={1: 1.0, 2: 2.0}, b={1: 1.0, 2: 2.5}, c={2: 2.01, 1: 1.001})
+    assert [curve.mechanisms for curve in merged(rows, "x", "y")] == [("a", "c"), ("b",)]
+
+
+def test_a_curve_with_fewer_points_joins_one_with_more():
+    rows = lines(a={1: 1.0, 2: 2.0}, b={2: 2.0}, c={2: 2.0, 3: 3.0})
+    curves = merged(rows, "x", "y")
+    assert [curve.mechanisms for curve in curves] == [("a", "b"), ("c",)]
+    np.testing.assert_array_equal(curves[0].y, [1.0, 2.0])
+    assert curves[0].table("size", "loss").to_dict("list") == {
+        "curve": ["a = b"] * 2,
+        "size": [1, 2],
+        "loss": [1.0, 2.0],
+    }
+
+
+def test_labels_apart_stay_where_they_are():
+    assert spread([0.9, 0.2], [0.1, 0.1]) == pytest.approx([0.9, 0.2])
+
+
+def test_labels_that_overlap_move_apart_evenly():
+    assert spread([0.5, 0.5], [0.1, 0.3]) == pytest.approx([0.4, 0.6])
+
+
+def test_labels_stay_within_the_axis():
+    assert spread([1.0, 1.0, 0.0], [0.1, 0.1, 0.2]) == pytest.approx([0.85, 0.95, 0.1])
