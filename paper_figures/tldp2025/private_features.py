@@ -21,6 +21,7 @@ from paper_figures.tldp2025.scores import (
     STEP,
     TLDP,
     OfficialScores,
+    at_equal_privacy,
     drawn_scores,
     label_of,
     official_datasets,
@@ -60,8 +61,8 @@ def figure_2(results: Results) -> Drawn:
         "tldp2025 Figure 2 (type II): weighted F1 of a last fully connected layer that is trained "
         "on released features and tested on the features of clean images, "
         f"{trials_and_delta(spread)}. Data: {sources(rows, STUDY)}. Adjacency local. Left: noise "
-        "as published. Right: noise rescaled until its true delta at epsilon is the budget's: all "
-        "mechanisms lie together. Stars: the paper."
+        "as published. Right: noise rescaled until its true delta at epsilon is the budget's"
+        f"{at_equal_privacy(spread)}. Stars: the paper."
     )
     note = (
         f"{extracted}. The paper's extractor is MobileNetV2, pre-trained on ImageNet. Every "
@@ -119,7 +120,7 @@ def feature_score(claim: Claim, results: Results) -> Finding:
     return Finding(
         choice="what the feature extractor was trained on",
         outcomes=[
-            Outcome(choice=kind, parts=tuple(parts) or (Part("", NOT_RUN),))
+            Outcome(choice=kind, parts=tuple(parts) or (Part("no rows of it", NOT_RUN),))
             for kind, parts in outcomes.items()
         ],
         ours="; ".join(str(part) for parts in outcomes.values() for part in parts),
@@ -136,8 +137,8 @@ def _because(present: list[str], outcomes: dict[str, list[Part]]) -> str:
         return f"Judged with {IMAGENET}."
     return (
         "Our extractor was trained on public images of the same kind, which the paper's may not "
-        f"have been; with it, features of {listed(map(dataset_title, present))} score higher than "
-        "images do. The paper's extractor was not run."
+        f"have been. With it TLDP scores higher on features of "
+        f"{listed(map(dataset_title, present))} than on images. The paper's extractor was not run."
     )
 
 
@@ -150,7 +151,8 @@ def _sizes(rows: pd.DataFrame, datasets: list[str], scores: OfficialScores) -> S
     return Sizes(
         records=min(records),
         trials=scores.trials,
-        network=listed(sorted({_extractor_kind(rows, name) for name in datasets})),
+        network="one layer; extractor "
+        + listed(sorted({_extractor_kind(rows, name) for name in datasets})),
         epsilons=scores.range_of_epsilons,
     )
 

@@ -21,6 +21,7 @@ from paper_figures.tldp2025.scores import (
     OTHERS,
     TLDP,
     OfficialScores,
+    at_equal_privacy,
     drawn_scores,
     label_of,
     official_datasets,
@@ -68,7 +69,8 @@ def figure_3(results: Results) -> Drawn:
         "tldp2025 Figure 3 (type III): weighted F1 on test records of a model that three users "
         f"train by averaging parameters, {trials_and_delta(spread)}. Data: {sources(rows, STUDY)}. "
         "Adjacency local. Left: as published, epsilon being that of one release. Right: noise "
-        "rescaled until the true delta of all rounds together is the budget's; nobody learns."
+        "rescaled until the true delta of all rounds together is the budget's"
+        f"{at_equal_privacy(spread)}."
     )
     width = 2 * CLIP
     note = (
@@ -155,7 +157,7 @@ def _outcomes(
         Outcome(
             choice=RANGES[name],
             parts=tuple(part for item in own.items() for part in parts_of(claim, *item))
-            or (Part("", NOT_RUN),),
+            or (Part("no rows of it", NOT_RUN),),
         )
         for name, own in found.items()
     )
@@ -202,14 +204,18 @@ def _learning(claim: Claim, dataset: str, scores: OfficialScores) -> list[Part]:
     high = [epsilon for epsilon in scores.epsilons if epsilon > above]
     if not low or not high:
         raise CannotJudge(f"The run has no budgets on both sides of {above}")
-    below = {label_of(name, e): scores.above_chance(name, e) for name in names for e in low}
+    below = {
+        label_of(name, e): scores.above_chance(name, e).reversed.shifted(margin)
+        for name in names
+        for e in low
+    }
     ahead = {
         label_of(name, e): scores.above_chance(name, e).shifted(-margin)
         for name in names
         for e in high
     }
     best = max(ahead, key=lambda name: ahead[name].value)
-    lower = every(f"{title}, nobody learns up to {above:g}", equal(below, margin=margin))
+    lower = every(f"{title}, nobody learns up to {above:g}", order(below, margin=0.0))
     # The leader alone: the claim is that there is one.
     upper = some(f"{title}, somebody learns above", order({best: ahead[best]}, margin=0.0))
     return [lower, upper]
@@ -314,6 +320,8 @@ def parameter_pairs(claim: Claim, results: Results) -> Finding:
     to within `alike`; start, pairs that are ordered at the smallest epsilon (none where absent).
     """
     a = claim.arguments
+    if a["dataset"] not in official_datasets(results.rows, STUDY):
+        raise CannotJudge(f"This run has no {dataset_title(a['dataset'])}")
     scores = official_scores(results.rows, STUDY, a["dataset"], range="clip")
     last, first = scores.epsilons[-1], scores.epsilons[0]
     signal = Signal(

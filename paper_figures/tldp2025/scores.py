@@ -19,6 +19,7 @@ from paper_figures.style import dataset_title, mechanism_title
 from paper_figures.verdicts import Part
 
 TLDP = ("tldp-l", "tldp-g")
+VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
 OTHERS = ("laplace", "gaussian", "mvg-sqrt", "idn")
 # One of 2,000 test records, the smallest test set of the studies' reference runs.
 STEP = 1 / 2000
@@ -26,7 +27,7 @@ STEP = 1 / 2000
 DRAWN = (
     *LEVELS,
     *("laplace", "gaussian", "mvg", "mvg-sqrt", "idn"),
-    *(*TLDP, "tldp-l-w", "tldp-g-w", "llagp", "dphsgd"),
+    *(*VARIANTS, "llagp", "dphsgd"),
 )
 
 
@@ -94,6 +95,26 @@ def _mark(axis: plt.Axes, stated: Mapping[str, float]) -> None:
             *(0.955, score + 0.02, f"paper, {words}: {score:g}"),
             **{"ha": "right", "va": "bottom", "fontsize": 6, "transform": place},
         )
+
+
+def at_equal_privacy(spread: pd.DataFrame, slight: float = 0.05, learned: float = 0.15) -> str:
+    """What the right panels show, as the end of a sentence: "; there TLDP has no lead"; or nothing.
+
+    Args:
+        slight: The largest lead of TLDP over the best of the others that counts as none.
+        learned: F1 above that of random answers from which on a model has learned.
+    """
+    exact = spread[(spread["calibration"] == "exact") & ~spread["mechanism"].isin(LEVELS)]
+    if exact.empty:
+        return ""
+    chance = spread[spread["mechanism"] == "random-answer"].groupby("dataset")["mean"].mean()
+    if (exact["mean"] <= exact["dataset"].map(chance) + learned).all():
+        return "; there nobody learns"
+    own = exact["mechanism"].isin(VARIANTS)
+    best = [
+        rows.groupby(["dataset", "epsilon"])["mean"].max() for rows in (exact[own], exact[~own])
+    ]
+    return "; there TLDP has no lead" if (best[0] - best[1]).max() <= slight else ""
 
 
 def trials_and_delta(spread: pd.DataFrame) -> str:
