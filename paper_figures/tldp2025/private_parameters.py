@@ -187,9 +187,9 @@ def comparable_range(claim: Claim, results: Results) -> Finding:
         outcomes=outcomes,
         ours=_told(outcomes),
         detail=(
-            "Mean weighted F1 less that of random parameters, epsilon of one release, as "
-            "published. The claim is read as: no mechanism learns up to that epsilon, one does "
-            "above it."
+            "The lead is the mean weighted F1 less that of random parameters; a model with a lead "
+            f"of {claim.margin:g} has learned. Shown is how far leads stay below it (nobody learns) "
+            "or lie above it (somebody learns). Epsilon is that of one release, as published."
         ),
         calibration="published",
         sizes=_sizes(results.rows, datasets, longest),
