@@ -188,8 +188,8 @@ def comparable_range(claim: Claim, results: Results) -> Finding:
         ours=_told(outcomes),
         detail=(
             "The lead is the mean weighted F1 less that of random parameters; a model with a lead "
-            f"of {claim.margin:g} has learned. Shown is how far leads stay below it (nobody learns) "
-            "or lie above it (somebody learns). Epsilon is that of one release, as published."
+            f"of {claim.margin:g} has learned. Shown is how far leads stay below it (nobody learns)"
+            " or lie above it (somebody learns). Epsilon is that of one release, as published."
         ),
         calibration="published",
         sizes=_sizes(results.rows, datasets, longest),
