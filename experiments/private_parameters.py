@@ -8,10 +8,17 @@ the parameters of one user may become any others.
 The query is the identity on all parameters of the model as one row (1, M): the paper's tensor
 "represents the model parameters", and eq. (19) then holds for everything that a user sends at once.
 If every layer were a query with the whole epsilon, a message would cost as many epsilons as there
-are layers. The Delta of the paper's Table 4 (papers/tldp2025.py) is the number of grey values of a
-pixel or of words in a vocabulary: a range of inputs. Parameters lie in [-C, C] by the paper's own
-clipping, so that Delta = 2 C is used here; at the stated Delta all noise would be larger by
-Delta / (2 C).
+are layers.
+
+The paper gives two ranges of one parameter. It clips parameters to [-C, C], C = 1, and eq. (19)
+follows from that range of 2 C. Its Table 4 states Delta = 256, and 400,001 for IMDB: the number of
+grey values of a pixel, or of words in a vocabulary. The setting `epsilons_by_range` runs either or
+both, and the column `range` says which the noise is for: "clip" (2 C) or "stated" (Table 4). At a
+given epsilon every noise is proportional to Delta, so it is 128 times as large at the stated one.
+Laplace noise, that of TLDP-L included, is then the noise of epsilon / 128 at 2 C; the variance of
+TLDP-G is Delta^2 / (2 epsilon), so its noise is that of epsilon / 128^2. Parameters are clipped to
+[-C, C] either way, and what is truly spent is computed for that range. The exact calibration
+rescales the noise to the true delta, whatever Delta was, and is run at "clip" alone.
 
 epsilon is that of one release, as in the paper. A user makes one release in every round; the rows
 have what all rounds truly spend together: true_delta_upper at epsilon, true_epsilon_upper at delta.
@@ -26,19 +33,21 @@ mechanism was given the thresholds. The control without privacy does not clip.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
+from experiments.contract.columns import Coordinate
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
     MOST_TRIALS,
     ByDataset,
     Count,
     Disallowed,
+    Distinct,
     Positive,
 )
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
@@ -56,6 +65,7 @@ from learning.training.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Budget, Mechanism
 from mechanisms.contract.public_information import CLIPPING_SHARES, LAYER_SIZES, public_options
 from papers.box_query import box_query
+from papers.tldp2025 import stated_delta
 
 NAME = "private_parameters"
 PAPER = "tldp2025"
@@ -80,7 +90,14 @@ NETWORKS: dict[str, dict[str, Network]] = {
     "darknet2020": {"paper": DARKNET_MLP},
 }
 DATASETS = {name: labelled.SOURCES[name] for name in NETWORKS}
-COORDINATES = ()
+CLIP, STATED = RANGES = ("clip", "stated")
+RANGE = Coordinate(
+    "range",
+    str,
+    "Delta, the range of one parameter that noise as published is for: clip (2 C) or stated (the "
+    "paper's Table 4)",
+)
+COORDINATES = (RANGE,)
 METRICS = {
     "f1": "weighted F1 score on the test records, in [0, 1]",
     "accuracy": "accuracy on the test records, in [0, 1]",
@@ -117,6 +134,11 @@ class Settings(EpsilonGrid, OnDevice):
         64, description="training records declared public, for the thresholds of DPHSGD alone"
     )
     clipping_bound: Positive = Field(1.0, description="C, to which parameters are clipped")
+    epsilons_by_range: ByDataset[dict[Literal[RANGES], Distinct[Positive]]] = Field(
+        {},
+        description="grids over epsilon by the Delta of the noise as published, in place of "
+        "`epsilons`; clip: 2 C, the default, stated: that of the paper's Table 4",
+    )
     learning_rate: Positive = Field(0.001, description="learning rate of Adam")
     batch: Count = Field(64, description="records per local step")
     trials: Count = Field(3, le=MOST_TRIALS, description="runs per epsilon")
@@ -134,6 +156,7 @@ class AveragingTask:
     """What all mechanisms share: the network, the users and their records.
 
     Args:
+        dataset: Name of the data set.
         network: The model that is averaged, of M parameters.
         users: Inputs and labels of every user.
         public: Inputs and labels of the records that are declared public.
@@ -143,6 +166,7 @@ class AveragingTask:
         curvatures: The curvature of the loss at the start of each trial, (M,), once computed.
     """
 
+    dataset: str
     network: Network
     users: list[tuple[np.ndarray, np.ndarray]]
     public: tuple[np.ndarray, np.ndarray]
@@ -163,9 +187,13 @@ class AveragingTask:
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The grid over epsilon at the shape of all parameters."""
+    """The grid over epsilon at the shape of all parameters: the epsilons of every range."""
     network = NETWORKS[dataset][settings["networks"][dataset]]
-    return points_over([(1, network.size)], settings, variant)
+    grids = settings["epsilons_by_range"].get(dataset, {}).values()
+    # Kept in order, once each; a grid of one mechanism takes precedence over both.
+    union = list(dict.fromkeys(epsilon for grid in grids for epsilon in grid))
+    shared = settings | {"epsilons": union or settings["epsilons"]}
+    return points_over([(1, network.size)], shared, variant)
 
 
 def load(settings: dict, dataset: str, folder: Path, names: Names) -> AveragingTask:
@@ -190,6 +218,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> AveragingT
         raise ValueError(f"{dataset} has {count} test records, got test_records: {asked}")
     kept = rng.permutation(count)[:asked]
     return AveragingTask(
+        dataset=dataset,
         network=NETWORKS[dataset][settings["networks"][dataset]],
         users=users,
         public=shown,
@@ -211,22 +240,36 @@ def measure(
         yield Value("public_records", float(len(problem.public[1])))
     yield Value("test_records", float(len(problem.test[1])))
     yield Value("rounds", float(problem.rounds))
-    for trial in trials_of(problem.settings):
-        mechanism = _mechanism(problem, variant, calibration, point, names, trial)
-        if trial == 0:
-            yield from spent_by_releases(mechanism, problem.rounds)
-        yield from _training(problem, mechanism, point, names, trial)
+    for delta_range in _ranges(problem, calibration, point.epsilon):
+        for trial in trials_of(problem.settings):
+            mechanism = _mechanism(problem, variant, calibration, delta_range, point, names, trial)
+            values = _training(problem, mechanism, delta_range, point, names, trial)
+            if trial == 0:
+                values = [*spent_by_releases(mechanism, problem.rounds), *values]
+            yield from (replace(value, at={"range": delta_range}) for value in values)
+
+
+def _ranges(problem: AveragingTask, calibration: str, epsilon: float) -> list[str]:
+    """The values of Delta to run; at equal true privacy all of them would give the same noise."""
+    grids = problem.settings["epsilons_by_range"].get(problem.dataset, {})
+    # An epsilon of `epsilons` or `epsilons_for` may be in no grid.
+    asked = [name for name, grid in grids.items() if epsilon in grid] or [CLIP]
+    return asked if calibration == "published" else [each for each in asked if each == CLIP]
 
 
 def _mechanism(
     problem: AveragingTask,
     variant: Variant,
     calibration: str,
+    delta_range: str,
     point: Point,
     names: Names,
     trial: int,
 ) -> Mechanism:
-    """The mechanism of every release, with the public side information that it declares."""
+    """The mechanism of every release, with the public side information that it declares.
+
+    Its noise is for the range Delta, its query has the range [-C, C] of the clipped parameters.
+    """
     from learning.releases.repeated_releases import calibrate_each_release
     from learning.training.curvature import thresholds
 
@@ -235,14 +278,22 @@ def _mechanism(
         CLIPPING_SHARES: lambda: thresholds(problem.curvature(names, trial)),
     }
     public = public_options(variant.mechanism, known)
-    bound = problem.settings["clipping_bound"]
-    query = box_query((1, problem.network.size), -bound, bound)
+    shape, bound = (1, problem.network.size), problem.settings["clipping_bound"]
+    reach = stated_delta(problem.dataset) / 2 if delta_range == STATED else bound
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    return calibrate_each_release(variant, query, budget, problem.rounds, calibration, **public)
+    mechanism = calibrate_each_release(
+        variant, box_query(shape, -reach, reach), budget, problem.rounds, calibration, **public
+    )
+    return replace(mechanism, query=box_query(shape, -bound, bound))
 
 
 def _training(
-    problem: AveragingTask, mechanism: Mechanism, point: Point, names: Names, trial: int
+    problem: AveragingTask,
+    mechanism: Mechanism,
+    delta_range: str,
+    point: Point,
+    names: Names,
+    trial: int,
 ) -> Iterator[Value]:
     import torch
 
@@ -264,8 +315,8 @@ def _training(
         plan,
         mechanism.release,
         seeds,
-        checkpoint=checkpoint_of(point, names, trial),
-        label=label_of(mechanism, point, names, trial),
+        checkpoint=checkpoint_of(point, names, trial, delta_range),
+        label=f"{label_of(mechanism, point, names, trial)} Delta {delta_range}",
     )
     inputs, labels = problem.test
     logits = outputs(problem.network, torch.from_numpy(parameters), inputs)

@@ -105,6 +105,11 @@ class Mean:
         """The same effect, `by` larger."""
         return Mean(self.values + by, self.resolution)
 
+    @property
+    def reversed(self) -> Mean:
+        """The effect in the other direction."""
+        return Mean(-self.values, self.resolution)
+
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:

@@ -16,10 +16,10 @@ The thresholds keep the rate of false contradictions below 1% for a whole claim.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from paper_figures.intervals import Effect, words
+from paper_figures.intervals import Effect, Mean, words
 from paper_figures.verdicts import (
     CONFIRMED,
     CONTRADICTED,
@@ -188,3 +188,68 @@ def universal(name: str, cases: Iterable[bool | None], found: str = "", reason: 
     if False in answers:
         return Part(name, CONTRADICTED, found, reason)
     return Part(name, INCONCLUSIVE if None in answers else CONFIRMED, found, reason)
+
+
+def levels(
+    scores: Mapping[str, Mean],
+    *,
+    stated: float,
+    tolerance: float,
+    ceiling: float | None = None,
+) -> list[Part]:
+    """Scores over trials that the claim puts at a level, by name: "about 0.9".
+
+    As `equal`, with the tolerance as the margin. Where even the score without noise lies below
+    the level, nothing can be said about what noise does to it: inconclusive.
+
+    Args:
+        scores: Our scores, not differences.
+        stated: The paper's score.
+        tolerance: Relative.
+        ceiling: Mean score without noise; None where unknown.
+    """
+    margin = tolerance * stated
+    if ceiling is not None and ceiling < stated - margin:
+        reason = f"{stated:g} is out of reach: {ceiling:.3g} without noise"
+        return [Part(name, INCONCLUSIVE, words(score), reason) for name, score in scores.items()]
+    apart = {name: score.shifted(-stated) for name, score in scores.items()}
+    judged = equal(apart, margin=margin)
+    return [
+        replace(part, found=f"{words(scores[part.name])} (stated {stated:g})") for part in judged
+    ]
+
+
+def every(name: str, parts: Sequence[Part]) -> Part:
+    """One part that says something of all of several things, given the parts on each of them.
+
+    It holds where each holds, and is contradicted where one is: `order` and `equal` correct for
+    the number of comparisons.
+    """
+    return _one(name, parts, (CONTRADICTED, INCONCLUSIVE, NOT_FOUND, CONFIRMED))
+
+
+def some(name: str, parts: Sequence[Part]) -> Part:
+    """One part that says something of at least one of several things, given those on each."""
+    return _one(name, parts, (CONFIRMED, INCONCLUSIVE, NOT_FOUND, CONTRADICTED))
+
+
+def _one(name: str, parts: Sequence[Part], decisive: Sequence[str]) -> Part:
+    """The verdict that comes first in `decisive`, with the parts that have it."""
+    verdict = next(verdict for verdict in decisive if verdict in {part.verdict for part in parts})
+    shown = [part for part in parts if part.verdict == verdict]
+    told = [" ".join(filter(None, (part.name, part.found))) for part in shown]
+    more = [f"and {len(told) - 4} more"] if len(told) > 4 else []
+    found = ", ".join(told[:4] + more)
+    reasons = dict.fromkeys(part.reason for part in shown if part.reason)
+    return Part(name, verdict, found, "; ".join(reasons))
+
+
+def of_reconstruction(part: Part, source: str) -> Part:
+    """A part about a mechanism that is rebuilt from a description: its failure decides nothing.
+
+    Args:
+        source: What it is rebuilt from, as a clause: "LLAGP is rebuilt from two sentences".
+    """
+    if part.verdict == CONFIRMED:
+        return part
+    return replace(part, verdict=INCONCLUSIVE, reason=source)

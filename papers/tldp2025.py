@@ -32,6 +32,11 @@ SETTINGS = (
 )
 
 
+def stated_delta(dataset: str) -> int:
+    """Delta as Table 4 states it for a data set, by its key here."""
+    return STATED_DELTA_IMDB if dataset == "imdb" else STATED_DELTA
+
+
 def gaussian_variance(count: int, epsilon: float, width: float) -> float:
     """sigma_1^2 = I Delta^2 / (2 epsilon) of the paper's Gaussian mechanism (eq. 7), without delta.
 

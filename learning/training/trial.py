@@ -26,9 +26,13 @@ def seeds_of(point: Point, names: Names, trial: int) -> Seeds:
     )
 
 
-def checkpoint_of(point: Point, names: Names, trial: int) -> Path | None:
-    """The checkpoint file of a trial, one per budget; None if the cell keeps none."""
-    return names.folder and names.folder / f"epsilon-{point.epsilon:.17g}-{trial}.checkpoint"
+def checkpoint_of(point: Point, names: Names, trial: int, *more: str) -> Path | None:
+    """Where a trial keeps its checkpoint, if anywhere.
+
+    No two budgets share a file, nor do two runs at one budget that `more` tells apart.
+    """
+    stem = "-".join((f"epsilon-{point.epsilon:.17g}", *more, str(trial)))
+    return names.folder and names.folder / f"{stem}.checkpoint"
 
 
 def label_of(mechanism: Mechanism, point: Point, names: Names, trial: int) -> str:

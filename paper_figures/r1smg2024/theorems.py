@@ -21,8 +21,8 @@ from paper_figures.power_law import power
 from paper_figures.r1smg2024.noise_only import noise_of
 from paper_figures.results import Results
 from paper_figures.verdict_rules import calibrated, close, listed, verdict_on_statement
-from papers.r1smg2024 import setting, stated_constant
 from papers.paper_settings import PAPER_SETTINGS
+from papers.r1smg2024 import setting, stated_constant
 
 
 @judge()

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 import pandas as pd
 
 from paper_figures.drawings import DrawingError
+from paper_figures.intervals import Mean, paired
+from paper_figures.judged_rows import listed, pick
 from paper_figures.ledger import CannotJudge
 from paper_figures.over_epsilon import draw_spread
+from paper_figures.rules import equal, every
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
-from paper_figures.style import dataset_title
-from paper_figures.verdict_rules import listed, pick
+from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.verdicts import Part
 
 TLDP = ("tldp-l", "tldp-g")
+VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
+OTHERS = ("laplace", "gaussian", "mvg-sqrt", "idn")
+# One of 2,000 test records, the smallest test set of the studies' reference runs.
+STEP = 1 / 2000
 # The mechanisms of the paper's figures. The CSV files beside the figures have all mechanisms.
 DRAWN = (
     *LEVELS,
     *("laplace", "gaussian", "mvg", "mvg-sqrt", "idn"),
-    *(*TLDP, "tldp-l-w", "tldp-g-w", "llagp", "dphsgd"),
+    *(*VARIANTS, "llagp", "dphsgd"),
 )
 
 
@@ -52,15 +59,62 @@ def drawn_scores(rows: pd.DataFrame, experiment: str, *keys: str) -> pd.DataFram
     return over_trials(scores, *keys)
 
 
-def score_figure(spread: pd.DataFrame, label: str) -> plt.Figure:
+def score_figure(
+    spread: pd.DataFrame, label: str, stated: Mapping[str, Mapping[str, float]]
+) -> plt.Figure:
     """F1 over epsilon: a row of panels for each data set, a column for each calibration.
 
     Args:
-        spread: As `drawn_scores` returns it.
-        label: What the scores are of; the name of the data set follows.
+        spread: As `drawn_scores` returns it. An optional column `panel` has the title of the row of
+            panels, in place of the data set's.
+        label: What the scores are of; the title of the row follows.
+        stated: The paper's scores by title of the row: what for -> F1. They stand as stars at the
+            right end of the panel as published.
     """
     shown = spread[spread["mechanism"].isin(DRAWN)]
-    return draw_spread(shown.assign(dataset=shown["dataset"].map(dataset_title)), label)
+    panels = shown["panel"] if "panel" in shown else shown["dataset"].map(dataset_title)
+    figure = draw_spread(shown.assign(dataset=panels), label)
+    rows = sorted(panels.unique())
+    columns = len(figure.axes) // len(rows)
+    for row, title in enumerate(rows):
+        _mark(figure.axes[row * columns], stated.get(title, {}))
+        for axis in figure.axes[row * columns + 1 : (row + 1) * columns]:
+            if not axis.containers:
+                words = "not run: the same noise\nas in the panel with 2 C"
+                axis.text(0.5, 0.5, words, ha="center", transform=axis.transAxes, fontsize=7)
+    return figure
+
+
+def _mark(axis: plt.Axes, stated: Mapping[str, float]) -> None:
+    """The paper's scores at the right end of a panel."""
+    # In axes coordinates along epsilon: the paper states few of its budgets.
+    for words, score in stated.items():
+        place = axis.get_yaxis_transform()
+        axis.plot(0.985, score, "*", color="black", markersize=8, transform=place, clip_on=False)
+        axis.text(
+            *(0.955, score + 0.02, f"paper, {words}: {score:g}"),
+            **{"ha": "right", "va": "bottom", "fontsize": 6, "transform": place},
+        )
+
+
+def at_equal_privacy(spread: pd.DataFrame, slight: float = 0.05, learned: float = 0.15) -> str:
+    """What the right panels show, as the end of a sentence: "; there TLDP has no lead"; or nothing.
+
+    Args:
+        slight: The largest lead of TLDP over the best of the others that counts as none.
+        learned: F1 above that of random answers from which on a model has learned.
+    """
+    exact = spread[(spread["calibration"] == "exact") & ~spread["mechanism"].isin(LEVELS)]
+    if exact.empty:
+        return ""
+    chance = spread[spread["mechanism"] == "random-answer"].groupby("dataset")["mean"].mean()
+    if (exact["mean"] <= exact["dataset"].map(chance) + learned).all():
+        return "; there nobody learns"
+    own = exact["mechanism"].isin(VARIANTS)
+    best = [
+        rows.groupby(["dataset", "epsilon"])["mean"].max() for rows in (exact[own], exact[~own])
+    ]
+    return "; there TLDP has no lead" if (best[0] - best[1]).max() <= slight else ""
 
 
 def trials_and_delta(spread: pd.DataFrame) -> str:
@@ -112,11 +166,45 @@ class OfficialScores:
 
     def best(self, mechanisms: Iterable[str]) -> float:
         """The highest mean of these mechanisms; CannotJudge where there is none."""
+        return float(self.means[self.peak(mechanisms)])
+
+    def peak(self, mechanisms: Iterable[str]) -> tuple[str, float]:
+        """The mechanism and the epsilon of the highest mean; CannotJudge where there is none."""
         mechanisms, means = list(mechanisms), self.means
         own = means[means.index.get_level_values("mechanism").isin(mechanisms)]
         if own.empty:
             raise CannotJudge(f"The results have no F1 of {listed(mechanisms)}")
-        return float(own.max())
+        return own.idxmax()
+
+    def score(self, mechanism: str, epsilon: float) -> Mean:
+        """The trials of one mechanism at one epsilon as an effect."""
+        return Mean(self.of(mechanism, epsilon)["value"].to_numpy(float), STEP)
+
+    def above_chance(self, mechanism: str, epsilon: float) -> Mean:
+        """F1 less that of random answers, which ignore epsilon, trial by trial."""
+        random = pick(self.rows, mechanism="random-answer")
+        return paired(self.of(mechanism, epsilon), random, resolution=STEP)
+
+    def gap(self, larger: str, smaller: str, epsilon: float) -> Mean:
+        """F1 of one mechanism less that of another at one epsilon, trial by trial."""
+        both = (self.of(larger, epsilon), self.of(smaller, epsilon))
+        return paired(*both, resolution=STEP)
+
+    def near_chance(self, name: str, mechanisms: Iterable[str], margin: float) -> Part:
+        """All of these, each at its best epsilon, are within a margin of random answers."""
+        peaks = [self.peak([mechanism]) for mechanism in mechanisms]
+        gaps = {label_of(*peak): self.above_chance(*peak) for peak in peaks}
+        return every(name, equal(gaps, margin=margin))
+
+    @property
+    def epsilons(self) -> list[float]:
+        """The budgets, controls aside, in order."""
+        return sorted(self.rows[~self.rows["mechanism"].isin(LEVELS)]["epsilon"].unique())
+
+    @property
+    def range_of_epsilons(self) -> str:
+        """The smallest and the largest budget as text."""
+        return f"{self.epsilons[0]:g} to {self.epsilons[-1]:g}"
 
     def level(self, control: str) -> float:
         """Mean over all trials of a control, which ignores epsilon."""
@@ -131,12 +219,20 @@ class OfficialScores:
         return OfficialScores(pick(self.rows, epsilon=epsilon))
 
 
+def label_of(mechanism: str, epsilon: float) -> str:
+    """ "TLDP-G at epsilon 0.9"."""
+    return f"{mechanism_title(mechanism)} at epsilon {epsilon:g}"
+
+
 def official_scores(
-    rows: pd.DataFrame, experiment: str, dataset: str, calibration: str = "published"
+    rows: pd.DataFrame, experiment: str, dataset: str, calibration: str = "published", **at: str
 ) -> OfficialScores:
-    """The F1 scores on an official data set; CannotJudge where the run has none."""
+    """The F1 scores on an official data set; CannotJudge where the run has none.
+
+    `at` chooses coordinates of the study, such as range="clip".
+    """
     scores = f1_scores(rows, experiment)
-    chosen = {"dataset": dataset, "data_source": "official", "calibration": calibration}
+    chosen = {"dataset": dataset, "data_source": "official", "calibration": calibration} | at
     if scores.empty:
         raise CannotJudge(f"The results have no F1 scores of {experiment}")
     return OfficialScores(pick(scores, **chosen))

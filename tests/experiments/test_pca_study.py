@@ -21,8 +21,8 @@ from mechanisms import (
 )
 from mechanisms.audit.verification import verify
 from mechanisms.profiles.gaussian_profile import mu_for
-from papers.r1smg2024 import covariance_query
 from papers.paper_settings import PAPER_SETTINGS
+from papers.r1smg2024 import covariance_query
 from runs.config import check_config
 
 SETTINGS = {

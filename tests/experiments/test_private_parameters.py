@@ -195,11 +195,62 @@ def test_small_noise_learns_and_noise_of_the_same_true_privacy_does_not(settings
     assert exact < 0.3
 
 
+BY_RANGE = SETTINGS | {
+    "epsilons_by_range": {"digits": {"clip": [100.0], "stated": [100.0, 3000.0]}},
+    "trials": 1,
+    "rounds": {"digits": 1},
+}
+
+
+def at(key, epsilon, calibration="published"):
+    """The values at one epsilon by range."""
+    settings = checked(BY_RANGE)
+    problem = private_parameters.load(settings, "digits", None, names(key))
+    points = private_parameters.points(settings, key, "digits")
+    assert [point.epsilon for point in points] == [100.0, 3000.0]
+    point = next(point for point in points if point.epsilon == epsilon)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        values = list(
+            private_parameters.measure(problem, variant(key), calibration, point, names(key))
+        )
+    ranges = dict.fromkeys(value.at["range"] for value in values if value.at)
+    return {
+        name: {value.metric: value.value for value in values if value.at == {"range": name}}
+        for name in ranges
+    }
+
+
+@pytest.mark.parametrize("key", ["tldp-l", "tldp-g", "gaussian", "dphsgd", "llagp"])
+def test_noise_for_the_stated_range_is_128_times_as_large(key):
+    both = at(key, 100.0)
+    assert list(both) == ["clip", "stated"]
+    ratio = both["stated"]["noise_deviation"] / both["clip"]["noise_deviation"]
+    assert ratio == pytest.approx(128, rel=1e-9)
+    # What is spent is that of the parameters' own range, so that more noise spends less.
+    assert both["stated"]["true_epsilon_upper"] < both["clip"]["true_epsilon_upper"] / 10
+
+
+def test_true_epsilon_of_the_stated_range_is_that_of_clipped_parameters():
+    """TLDP-G's sigma is 256 / sqrt(2 epsilon), and each of 2410 parameters moves by 2."""
+    found = at("tldp-g", 3000.0)
+    assert list(found) == ["stated"]
+    sigma = 256 / math.sqrt(6000)
+    assert found["stated"]["noise_deviation"] == pytest.approx(sigma)
+    expected = GaussianProfile(mu=2 * math.sqrt(2410) / sigma).epsilon(1e-5).value
+    assert found["stated"]["true_epsilon_upper"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_at_equal_true_privacy_one_range_stands_for_both():
+    assert list(at("gaussian", 100.0, "exact")) == ["clip"]
+    assert at("gaussian", 3000.0, "exact") == {}
+
+
 @pytest.mark.parametrize("key", ["llagp", "dphsgd"])
 def test_baselines_get_the_public_information_that_they_declare(settings, key):
     problem = private_parameters.load(settings, "digits", None, names(key))
     (point,) = private_parameters.points(settings, key, "digits")
-    args = (problem, variant(key), "published", point, names(key))
+    args = (problem, variant(key), "published", "clip", point, names(key))
     first, second = (private_parameters._mechanism(*args, trial) for trial in (0, 1))
     if key == "llagp":
         assert first.settings["layers"] == [64 * 32 + 32, 32 * 10 + 10]
@@ -217,6 +268,7 @@ def test_baselines_get_the_public_information_that_they_declare(settings, key):
         ({"networks": {}}, "networks has no entry for digits"),
         ({"networks": {"digits": "paper"}}, "networks.digits must be small, got 'paper'"),
         ({"networks": {"digits": "huge"}}, "tiny, small or paper"),
+        ({"epsilons_by_range": {"digits": {"narrow": [1]}}}, "clip or stated"),
         ({"clipping_bound": 0}, "clipping_bound must be a number > 0"),
     ],
 )

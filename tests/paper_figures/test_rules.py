@@ -16,8 +16,20 @@ from paper_figures.intervals import (
     paired,
     words,
 )
-from paper_figures.rules import Signal, equal, number, order, ratios, statement, universal
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, NOT_FOUND
+from paper_figures.rules import (
+    Signal,
+    equal,
+    every,
+    levels,
+    number,
+    of_reconstruction,
+    order,
+    ratios,
+    some,
+    statement,
+    universal,
+)
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, NOT_FOUND, Part
 
 REPETITIONS = 1000
 MARGIN = 0.01
@@ -187,3 +199,77 @@ def test_one_counterexample_contradicts_a_universal_statement(cases, verdict):
 def test_a_universal_statement_about_nothing_has_no_verdict():
     with pytest.raises(ValueError, match="no cases"):
         universal("s", [])
+
+
+def at_a_level(effects, *, margin):
+    """`levels` around 0.5 with this margin, as a rule of `verdicts`."""
+    return levels(
+        {name: effect.shifted(0.5) for name, effect in effects.items()},
+        stated=0.5,
+        tolerance=margin / 0.5,
+    )
+
+
+@pytest.mark.parametrize("draw", [normal, heavy])
+@pytest.mark.parametrize("trials", [3, 20])
+def test_chance_contradicts_a_level_in_less_than_one_claim_in_a_hundred(draw, trials):
+    # The least favourable truth: a score at the end of the tolerance.
+    keywords = {"rule": at_a_level, "comparisons": 3, "trials": trials, "spread": 2 * MARGIN}
+    assert rate(CONTRADICTED, draw, effect=MARGIN, **keywords) <= 0.01
+
+
+def test_a_level_is_found_and_refuted_where_trials_agree():
+    keywords = {"rule": at_a_level, "trials": 5, "spread": 0.001}
+    assert rate(CONFIRMED, normal, effect=0.0, **keywords) > 0.99
+    assert rate(CONTRADICTED, normal, effect=3 * MARGIN, **keywords) > 0.99
+
+
+def test_a_level_out_of_reach_decides_nothing():
+    score = {"x": Mean(np.array([0.3, 0.31, 0.32]))}
+    (part,) = levels(score, stated=0.7, tolerance=0.1, ceiling=0.28)
+    assert part.verdict == INCONCLUSIVE and part.reason == "0.7 is out of reach: 0.28 without noise"
+    # Just in reach: the ceiling no longer matters.
+    (part,) = levels(score, stated=0.7, tolerance=0.1, ceiling=0.64)
+    assert part.verdict == CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("rule", "truth"),
+    [
+        # Nothing is ahead of anything; one of three is the exception that `some` claims.
+        (every, np.zeros(3)),
+        (some, np.eye(3)[0] * 0.01),
+    ],
+)
+def test_chance_contradicts_a_joint_part_in_less_than_one_claim_in_a_hundred(rule, truth):
+    rng = np.random.default_rng(3)
+    wrong = 0
+    for values in truth[:, None] + rng.standard_normal((REPETITIONS, 3, 3)):
+        effects = {str(i): Mean(row) for i, row in enumerate(values)}
+        wrong += rule("all", order(effects, margin=MARGIN)).verdict == CONTRADICTED
+    assert wrong <= REPETITIONS / 100
+
+
+@pytest.mark.parametrize(
+    ("verdicts_of_parts", "all_of_them", "one_of_them"),
+    [
+        ([CONFIRMED, CONFIRMED], CONFIRMED, CONFIRMED),
+        ([CONFIRMED, CONTRADICTED], CONTRADICTED, CONFIRMED),
+        ([CONFIRMED, INCONCLUSIVE], INCONCLUSIVE, CONFIRMED),
+        ([NOT_FOUND, CONFIRMED], NOT_FOUND, CONFIRMED),
+        ([INCONCLUSIVE, CONTRADICTED], CONTRADICTED, INCONCLUSIVE),
+        ([CONTRADICTED, CONTRADICTED], CONTRADICTED, CONTRADICTED),
+    ],
+)
+def test_joint_parts(verdicts_of_parts, all_of_them, one_of_them):
+    parts = [Part(str(i), verdict, reason=verdict) for i, verdict in enumerate(verdicts_of_parts)]
+    assert every("all", parts).verdict == all_of_them
+    assert some("one", parts).verdict == one_of_them
+    assert every("all", parts).reason == all_of_them
+
+
+def test_the_failure_of_a_reconstruction_decides_nothing():
+    for verdict in (CONTRADICTED, NOT_FOUND, INCONCLUSIVE):
+        part = of_reconstruction(Part("x", verdict, "0.3"), "rebuilt")
+        assert (part.verdict, part.found, part.reason) == (INCONCLUSIVE, "0.3", "rebuilt")
+    assert of_reconstruction(Part("x", CONFIRMED), "rebuilt").verdict == CONFIRMED

@@ -23,6 +23,7 @@ def study_rows():
                     "mechanism": mechanism,
                     "epsilon": epsilon,
                     "delta": 1e-5,
+                    "range": "clip",
                 } | more
                 for fact in ("records", "public_records", "rounds"):
                     found.append(cell | {"metric": fact, "value": 3000.0})

@@ -1,9 +1,19 @@
 """Verdicts on tldp2025's type II, on made-up scores whose verdict is known."""
 
+from dataclasses import replace
+
 import pytest
 
-from paper_figures.ledger import NOT_REPRODUCED, REPRODUCED, CannotJudge
-from paper_figures.tldp2025.private_features import feature_score, figure_2
+from paper_figures.ledger import CannotJudge
+from paper_figures.tldp2025.private_features import feature_score, feature_variants, figure_2
+from paper_figures.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+    NOT_RUN,
+    PARTLY,
+)
 
 
 @pytest.fixture
@@ -21,45 +31,67 @@ def features(study_rows):
     return make
 
 
+def judged(make_claim, make_results, given, stated=None):
+    claim = replace(make_claim(tolerance=0.1, stated=stated or {"mnist": 0.8}), margin=0.01)
+    return feature_score(claim, make_results(given))
+
+
 @pytest.mark.parametrize(
     ("given", "verdict"),
     [
-        ({}, REPRODUCED),
-        ({"images": 0.5}, NOT_REPRODUCED),
-        ({"changes": {"tldp-g": 0.93}}, NOT_REPRODUCED),
+        ({}, CONFIRMED),
+        ({"images": 0.5}, PARTLY),
+        ({"changes": {"tldp-g": 0.93}}, PARTLY),
+        ({"changes": {"tldp-g": 0.97}}, CONTRADICTED),
+        # Images score higher, but neither network could reach the paper's score.
+        ({"changes": {"tldp-g": 0.4, "tldp-l": 0.4, "non-private": 0.5}}, PARTLY),
     ],
 )
 def test_features_score_lower_than_images(given, verdict, make_claim, make_results, features):
-    claim = make_claim(tolerance=0.1, stated={"mnist": 0.8})
-    found = feature_score(claim, make_results(features(**given)))
-    assert found.verdict == verdict
-    assert "3,000 released records and an extractor trained on 3,000 public records" in found.detail
+    found = judged(make_claim, make_results, features(**given))
+    own, papers = found.outcomes
+    assert (own.verdict, papers.verdict, found.verdict) == (verdict, NOT_RUN, DEPENDS)
+    assert "3,000 released records" in found.detail
 
 
-def test_an_extractor_with_imagenet_weights_is_named(make_claim, make_results, features):
+def test_an_extractor_with_imagenet_weights_is_the_papers(make_claim, make_results, features):
     given = [row | {"value": 0} if row["metric"] == "public_records" else row for row in features()]
-    found = feature_score(make_claim(tolerance=0.1, stated={"mnist": 0.8}), make_results(given))
-    assert "an extractor trained on ImageNet;" in found.detail
+    own, papers = judged(make_claim, make_results, given).outcomes
+    assert (own.verdict, papers.verdict) == (NOT_RUN, CONFIRMED)
 
 
-def test_a_data_set_that_the_run_lacks_is_a_part_not_run(make_claim, make_results, features):
-    claim = make_claim(tolerance=0.1, stated={"mnist": 0.8, "cifar10": 0.4})
-    found = feature_score(claim, make_results(features()))
-    assert found.verdict == "not run"
-    assert "CIFAR-10: number not run" in found.detail and found.ours == "0.801 (mnist)"
+def test_a_data_set_that_the_run_lacks_is_left_out(make_claim, make_results, features):
+    stated = {"mnist": 0.8, "cifar10": 0.4}
+    found = judged(make_claim, make_results, features(), stated)
+    assert len(found.outcomes[0].parts) == 2 and "CIFAR-10" not in found.ours
 
 
 def test_a_score_without_the_images_is_half_a_claim(make_claim, make_results, features):
-    claim = make_claim(tolerance=0.1, stated={"mnist": 0.8})
     own = [row for row in features() if row["experiment"] == "private_features"]
-    found = feature_score(claim, make_results(own))
-    assert found.verdict == "not run" and "no images were released" in found.detail
+    parts = judged(make_claim, make_results, own).outcomes[0].parts
+    assert [part.verdict for part in parts] == [CONFIRMED, NOT_RUN]
+
+
+@pytest.mark.parametrize(
+    ("gaussian", "verdict"),
+    [
+        (0.85, CONFIRMED),
+        ({10.0: 0.85, 500.0: 0.7}, PARTLY),
+        (0.7, CONTRADICTED),
+        # Four trials leave the difference open.
+        (0.781, INCONCLUSIVE),
+    ],
+)
+def test_one_variant_above_the_other(gaussian, verdict, make_claim, make_results, study_rows):
+    scores = {"tldp-l": 0.78, "tldp-g": gaussian, "random-answer": 0.1}
+    claim = replace(make_claim(), margin=0.01)
+    given = study_rows("private_features", "mnist", scores)
+    assert feature_variants(claim, make_results(given)).verdict == verdict
 
 
 def test_other_data_decide_nothing(make_claim, make_results, features):
-    claim = make_claim(tolerance=0.1, stated={"mnist": 0.8})
     with pytest.raises(CannotJudge, match="no official data"):
-        feature_score(claim, make_results(features(data_source="bundled")))
+        judged(make_claim, make_results, features(data_source="bundled"))
 
 
 def test_figure_2_says_what_computes_the_features(make_results, study_rows):

@@ -1,13 +1,25 @@
 """Verdicts on tldp2025's type III, on made-up scores whose verdict is known."""
 
+from dataclasses import replace
+
 import pytest
 
-from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, REPRODUCED, CannotJudge
+from paper_figures.ledger import CannotJudge
 from paper_figures.tldp2025.private_parameters import (
     comparable_range,
+    crossover,
     figure_3,
     parameter_order,
+    parameter_pairs,
     two_groups,
+)
+from paper_figures.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+    NOT_RUN,
+    PARTLY,
 )
 
 OTHERS = ["laplace", "gaussian", "mvg-sqrt", "idn"]
@@ -32,73 +44,146 @@ GROUPS = [
 
 
 @pytest.mark.parametrize(
-    ("changes", "verdict"),
-    [({}, REPRODUCED), ({"llagp": 0.35}, NOT_REPRODUCED), ({"idn": 0.7}, NOT_REPRODUCED)],
+    ("changes", "verdict", "open_parts"),
+    [
+        ({}, CONFIRMED, []),
+        # A reconstruction that fails decides nothing.
+        ({"llagp": 0.35}, PARTLY, ["LLAGP"]),
+        ({"idn": 0.7}, PARTLY, []),
+        ({"non-private": 0.5}, PARTLY, ["TLDP-L", "TLDP-G", "LLAGP"]),
+    ],
 )
-def test_two_groups(changes, verdict, make_claim, make_results, parameters):
+def test_two_groups(changes, verdict, open_parts, make_claim, make_results, parameters):
     claim = make_claim(tolerance=0.2, dataset="imdb", stated=GROUPS)
     found = two_groups(claim, make_results(parameters(changes=changes)))
     assert found.verdict == verdict
-    assert found.trials == 4
-    assert ("none." in found.detail) == (verdict == REPRODUCED)
-    assert "without noise 0.85" in found.detail and "reaches 0.3 at most" in found.detail
+    assert [part.name for part in found.parts if part.verdict == INCONCLUSIVE] == open_parts
+    assert found.sizes.trials == 4
+    assert "reaches 0.3 at most" in found.detail
+    # sqrt(2) 400,001 / 500.
+    assert "has a deviation of 1,131" in found.detail
+
+
+UNLEARNED = {"tldp-l": 0.35, "llagp": 0.35}
 
 
 @pytest.mark.parametrize(
-    ("changes", "verdict"),
+    ("changes", "verdicts"),
     [
-        ({"tldp-l": 0.35, "tldp-g": {10.0: 0.36, 500.0: 0.8}, "llagp": 0.35}, REPRODUCED),
+        (UNLEARNED | {"tldp-g": {10.0: 0.36, 500.0: 0.8}}, [CONFIRMED, CONFIRMED]),
         # Somebody learns below already, and nobody above.
-        ({"tldp-l": 0.35, "tldp-g": 0.8}, NOT_REPRODUCED),
-        ({"tldp-l": 0.35, "tldp-g": 0.35, "llagp": 0.35}, NOT_REPRODUCED),
+        (UNLEARNED | {"tldp-g": 0.8}, [CONTRADICTED, CONFIRMED]),
+        (UNLEARNED | {"tldp-g": 0.35}, [CONFIRMED, CONTRADICTED]),
     ],
 )
-def test_range_in_which_somebody_learns(changes, verdict, make_claim, make_results, parameters):
-    claim = make_claim(above=100, margin=0.1)
-    assert comparable_range(claim, make_results(parameters(changes=changes))).verdict == verdict
+def test_range_in_which_somebody_learns(changes, verdicts, make_claim, make_results, parameters):
+    claim = replace(make_claim(above=100), margin=0.15)
+    found = comparable_range(claim, make_results(parameters(changes=changes)))
+    assert [part.verdict for part in found.outcomes[0].parts] == verdicts
+    assert found.outcomes[1].verdict == NOT_RUN
+
+
+def test_the_range_depends_on_delta(make_claim, make_results, parameters):
+    late = UNLEARNED | {"tldp-g": {10.0: 0.36, 500.0: 0.8}}
+    both = parameters(changes=UNLEARNED | {"tldp-g": 0.8}) + parameters(
+        changes=late, range="stated"
+    )
+    found = comparable_range(replace(make_claim(above=100), margin=0.15), make_results(both))
+    assert found.verdict == DEPENDS
+    assert [outcome.verdict for outcome in found.outcomes] == [PARTLY, CONFIRMED]
+    assert "Delta = 256, of Table 4" in found.ours
 
 
 def test_a_range_needs_budgets_on_both_sides(make_claim, make_results, parameters):
-    claim = make_claim(above=100, margin=0.1)
+    claim = replace(make_claim(above=100), margin=0.15)
     with pytest.raises(CannotJudge, match="both sides of 100"):
         comparable_range(claim, make_results(parameters(epsilons=(200.0, 500.0))))
 
 
-ORDER = {"exception": "cifar10", "good_on": "darknet2020", "others": OTHERS, "margin": 0.15}
+ORDER = {"exception": "cifar10", "good_on": "darknet2020", "signal": 0.15}
+
+
+def places(make_claim, make_results, rows):
+    found = parameter_order(replace(make_claim(**ORDER), margin=0.01), make_results(rows))
+    return {part.name: part.verdict for part in found.outcomes[0].parts}
 
 
 @pytest.mark.parametrize(
-    ("changes", "verdict", "words"),
+    ("changes", "verdicts"),
     [
-        ({}, "not run", "DPHSGD good not run"),
-        ({"llagp": 0.35}, NOT_REPRODUCED, "LLAGP second not reproduced"),
-        ({"llagp": 0.9}, CONTRADICTED, "TLDP best contradicted"),
-        ({"dphsgd": 0.7}, NOT_REPRODUCED, "DPHSGD low not reproduced"),
+        ({}, [CONFIRMED, CONFIRMED, CONFIRMED]),
+        ({"llagp": 0.35}, [CONFIRMED, INCONCLUSIVE, CONFIRMED]),
+        ({"llagp": 0.9}, [CONTRADICTED, CONFIRMED, CONFIRMED]),
+        ({"dphsgd": 0.7}, [CONFIRMED, CONFIRMED, CONTRADICTED]),
+        # Nobody learns: any order is chance.
+        (
+            {"tldp-l": 0.4, "tldp-g": 0.41, "llagp": 0.36},
+            [INCONCLUSIVE, INCONCLUSIVE, CONFIRMED],
+        ),
     ],
 )
-def test_order_without_the_data_of_one_part(
-    changes, verdict, words, make_claim, make_results, parameters
-):
-    found = parameter_order(make_claim(**ORDER), make_results(parameters(changes=changes)))
-    assert found.verdict == verdict
-    assert words in found.detail
+def test_places_on_one_data_set(changes, verdicts, make_claim, make_results, parameters):
+    found = places(make_claim, make_results, parameters(changes=changes))
+    assert list(found.values()) == verdicts
 
 
-def test_order_with_all_data(make_claim, make_results, parameters):
-    both = parameters() + parameters("darknet2020", {"dphsgd": 0.7})
-    assert parameter_order(make_claim(**ORDER), make_results(both)).verdict == REPRODUCED
-    neither = parameters() + parameters("darknet2020")
-    found = parameter_order(make_claim(**ORDER), make_results(neither))
-    assert found.verdict == NOT_REPRODUCED and "DPHSGD good not reproduced" in found.detail
-    # On CIFAR-10 LLAGP need not be second.
-    third = both + parameters("cifar10", {"llagp": 0.3})
-    assert parameter_order(make_claim(**ORDER), make_results(third)).verdict == REPRODUCED
+def test_places_that_the_paper_makes_an_exception_of(make_claim, make_results, parameters):
+    good = parameters("darknet2020", {"dphsgd": 0.7})
+    other = parameters("cifar10", {"llagp": 0.3})
+    found = places(make_claim, make_results, good + other)
+    assert set(found.values()) == {CONFIRMED} and len(found) == 5
+    poor = places(make_claim, make_results, parameters("darknet2020"))
+    assert poor["Darknet2020, DPHSGD good"] == CONTRADICTED
+
+
+PAIRS = {
+    "dataset": "svhn",
+    "ahead": [["tldp-g", "laplace"], ["tldp-g", "dphsgd"]],
+    "close": [["tldp-g", "llagp"]],
+    "start": [["tldp-l", "tldp-g"]],
+    "alike": 0.05,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdicts"),
+    [
+        (
+            {"tldp-g": {10.0: 0.3, 500.0: 0.82}, "llagp": 0.82},
+            [CONFIRMED, CONFIRMED, CONFIRMED, CONFIRMED],
+        ),
+        ({"tldp-g": 0.82, "llagp": 0.5}, [CONFIRMED, CONFIRMED, CONTRADICTED, CONTRADICTED]),
+        ({"dphsgd": 0.9, "llagp": 0.82}, [CONFIRMED, CONTRADICTED, CONFIRMED, CONTRADICTED]),
+    ],
+)
+def test_pairs_on_one_data_set(changes, verdicts, make_claim, make_results, parameters):
+    claim = replace(make_claim(**PAIRS), margin=0.01)
+    found = parameter_pairs(claim, make_results(parameters("svhn", changes)))
+    assert [part.verdict for part in found.parts] == verdicts
+
+
+def test_pairs_on_data_that_the_run_lacks(make_claim, make_results, parameters):
+    with pytest.raises(CannotJudge, match="This run has no SVHN"):
+        parameter_pairs(make_claim(**PAIRS), make_results(parameters("mnist")))
+
+
+@pytest.mark.parametrize(
+    ("laplace", "verdict"),
+    [
+        ({10.0: 0.9, 500.0: 0.82}, CONFIRMED),
+        ({10.0: 0.9, 500.0: 0.95}, PARTLY),
+        (0.6, CONTRADICTED),
+    ],
+)
+def test_crossover(laplace, verdict, make_claim, make_results, parameters):
+    given = make_results(parameters(changes={"tldp-l": laplace}))
+    assert crossover(replace(make_claim(alike=0.05), margin=0.01), given).verdict == verdict
 
 
 def test_other_data_decide_nothing(make_claim, make_results, parameters):
     given = make_results(parameters(data_source="bundled"))
     for judged, claim in (
-        (comparable_range, make_claim(above=100, margin=0.1)),
+        (comparable_range, make_claim(above=100)),
         (parameter_order, make_claim(**ORDER)),
         (two_groups, make_claim(tolerance=0.2, dataset="imdb", stated=GROUPS)),
     ):
@@ -123,3 +208,22 @@ def test_figure_3_has_what_all_rounds_truly_spend(make_results, study_rows):
     assert "IMDB: 3,000 records, a model of 2,410 parameters, 3000 rounds" in drawn.note
     own = drawn.data[drawn.data["calibration"] == "published"].set_index(["dataset", "epsilon"])
     assert own.loc[("mnist", 10.0), "true_epsilon_upper"] == 100.0
+
+
+def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
+    scores = {"tldp-l": 0.8, "random-answer": 0.1, "non-private": 0.9}
+    given = study_rows("private_parameters", "mnist", scores)
+    wide = study_rows("private_parameters", "mnist", scores, range="stated")
+    wide = [row for row in wide if row.get("calibration") != "exact"]
+    spent = [
+        row | {"metric": "true_epsilon_upper", "value": 1.0}
+        for row in given + wide
+        if row["metric"] == "rounds"
+    ]
+    shaped = [row | {"shape": "1x2410"} for row in given + wide + spent]
+    drawn = figure_3(make_results(shaped))
+    assert set(drawn.data["panel"]) == {"MNIST, Delta = 2", "MNIST, Delta = 256"}
+    labels = [axis.get_ylabel() for axis in drawn.figure.axes]
+    assert "F1 of MNIST, Delta = 256" in labels
+    # The same noise at equal true privacy: the last panel says so.
+    assert "not run" in drawn.figure.axes[-1].texts[0].get_text()
