@@ -6,6 +6,7 @@ import pandas as pd
 
 from experiments.contract.treatments import PCA, SUBSPACE
 from paper_figures.drawings import Drawn, drawing
+from paper_figures.intervals import Mean
 from paper_figures.judged_rows import pick
 from paper_figures.ledger import CannotJudge, Claim, Finding, judge
 from paper_figures.mvg2018.compared_study import (
@@ -118,10 +119,10 @@ def regression_without_noise(claim: Claim, results: Results) -> Finding:
 
 @judge(experiments=("regression",))
 def regression_close(claim: Claim, results: Results) -> Finding:
-    """Table 3: MVG's error above the non-private one. Arguments: stated, that difference.
+    """Table 3: MVG's error, stated as above the non-private one. Arguments: stated, the sum.
 
-    One part compares the difference with the stated one, and one asks that MVG predicts better
-    than zero does.
+    One part compares the error with the stated one, as our non-private error differs from the
+    paper's with the kernel. The other asks that MVG predicts better than zero does.
     """
     stated = claim.arguments["stated"]
 
@@ -131,8 +132,8 @@ def regression_close(claim: Claim, results: Results) -> Finding:
         exact = select(published, mechanism="non-private", treatment=WHOLE_QUERY)
         ours = at_best_share(select(published, mechanism=MVG, treatment=right))
         zero = pick(results.rows, mechanism="non-private", metric="rmse_of_zero")
-        above = difference(ours, exact)
-        near = {f"above non-private, less the stated {stated:g}": above.shifted(-stated)}
+        error = Mean(ours["value"].to_numpy(float))
+        near = {f"MVG less the stated {stated:g}": error.shifted(-stated)}
         learnt = {"predicting zero above MVG": difference(zero, ours)}
         signal = signal_of(REGRESSION, results.rows, ours)
         parts = equal(near, margin=claim.margin)
