@@ -41,19 +41,21 @@ class Signal:
         floor: Mean score of the random answer, or of training on pure noise; None where unknown.
         ceiling: Mean score without noise; None where unknown.
         margin: Scores within this of the floor, or of the ceiling, are as good as it.
+        floor_words: Whose score the floor is.
     """
 
     means: tuple[float, ...]
     floor: float | None = None
     ceiling: float | None = None
     margin: float
+    floor_words: str = "the random answer's"
 
     @property
     def missing(self) -> str:
         """Why there is no signal, or "" where there is one."""
         if self._all_at(self.floor):
             return (
-                f"no signal: all are within {self.margin:g} of the random answer's {self.floor:.4g}"
+                f"no signal: all are within {self.margin:g} of {self.floor_words} {self.floor:.4g}"
             )
         if self._all_at(self.ceiling):
             return (

@@ -39,6 +39,7 @@ from experiments.contract.study import (
 )
 from experiments.contract.study_settings import StudySettings
 from mechanisms import AdditiveMechanism, Budget, Query
+from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from papers.mvg2018 import binary_allocation
 
 # Treatments that are not sets of features: equal precision for every direction; private principal
@@ -90,7 +91,10 @@ METRICS = {
     "sweeps": "sweeps of that chain",
     "calibrate_seconds": "wall-clock seconds to calibrate",
     "release_seconds": "wall-clock seconds of one release",
+    "svd_seconds": "wall-clock seconds of one SVD of both covariances of matrix Gaussian noise",
 }
+# SVDs that are timed: enough for a median. Those of a 2126 x 2126 covariance take a minute each.
+TIMED_SVDS = 3
 
 
 @dataclass(frozen=True)
@@ -178,10 +182,31 @@ def measure_treatments(
         if isinstance(mechanism, AdditiveMechanism):
             yield Value("expected_loss", mechanism.expected_loss(), at=treatment.at)
 
+        noise = getattr(mechanism, "noise", None)
+        is_timed = treatment.name == IID and calibration == "published"
+        if is_timed and isinstance(noise, MatrixGaussian):
+            yield from _svd_seconds(noise, treatment)
+
         def release(trial, rng, mechanism=mechanism):
             return mechanism.release_with_diagnostics(value_of(trial), rng)
 
         yield from measure_releases(release, score, treatment, point, names, trials)
+
+
+def _svd_seconds(noise: MatrixGaussian, treatment: Treatment) -> Iterator[Value]:
+    """Seconds of what mvg2018's Algorithms 1 and 2 do before a draw, and this suite does not.
+
+    The suite is given directions and deviations, so it has nothing to decompose.
+    """
+    pairs = (noise.row_std, noise.row_directions), (noise.column_std, noise.column_directions)
+    covariances = [
+        np.diag(std**2) if along is None else (along * std**2) @ along.T for std, along in pairs
+    ]
+    for trial in range(TIMED_SVDS):
+        clock = time.perf_counter()
+        for covariance in covariances:
+            np.linalg.svd(covariance)
+        yield Value("svd_seconds", time.perf_counter() - clock, trial, treatment.at, timing=True)
 
 
 def measure_releases(

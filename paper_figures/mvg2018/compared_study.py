@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from experiments.contract.treatments import IID, PCA
+from paper_figures.judged_rows import official_study, pick
 from paper_figures.ledger import CannotJudge
 from paper_figures.selections import main_dataset
-from paper_figures.verdict_rules import official_study, pick
+from paper_figures.verdicts import Sizes
 from papers.paper_setting import PaperSetting
 from runs.rows import OK
 
@@ -38,6 +39,9 @@ class ComparedStudy:
         score_symbol: The score on an axis.
         query_words: The query and its sensitivity.
         choices: What the paper leaves open, in sentences.
+        floor: The metric, and the mechanism it is of, that is the error without any information.
+        floor_words: The same in words: "the random answer's".
+        blind_margin: Errors within this of that one show no information.
         methods: Keys of the mechanisms behind the paper's methods, with the paper's names.
         mvg_name: The paper's name of MVG with the right features.
     """
@@ -51,6 +55,9 @@ class ComparedStudy:
     score_symbol: str
     query_words: str
     choices: str
+    floor: tuple[str, str]
+    floor_words: str = "the random answer's"
+    blind_margin: float
     methods: Mapping[str, str]
     mvg_name: str = "MVG"
 
@@ -80,6 +87,34 @@ class ComparedStudy:
         own = (rows["metric"] == self.score) & (rows["status"] == OK)
         chosen = rows[own & (rows["experiment"] == self.name)]
         return chosen.assign(treatment=chosen["treatment"].fillna(WHOLE_QUERY))
+
+    def blind_error(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The trials of the error without any information; may be empty."""
+        metric, mechanism = self.floor
+        chosen = (rows["metric"] == metric) & (rows["mechanism"] == mechanism)
+        chosen &= (rows["experiment"] == self.name) & (rows["calibration"] == "published")
+        return rows[chosen & (rows["status"] == OK)]
+
+    def sizes(self, scores: pd.DataFrame) -> Sizes:
+        """What a verdict on these scores rests on."""
+        return Sizes(
+            records=round(1 / self.setting.budget.delta),
+            trials=int(scores["trial"].nunique()),
+            epsilons=f"{self.setting.budget.epsilon:g}",
+            network="kernel ridge regression" if kernels_of(scores) != [None] else None,
+        )
+
+
+def kernels_of(scores: pd.DataFrame) -> list[str | None]:
+    """The kernels of the regression, or [None] in a study without one."""
+    if "kernel" not in scores or scores["kernel"].isna().all():
+        return [None]
+    return sorted(scores["kernel"].dropna().unique())
+
+
+def with_kernel(scores: pd.DataFrame, kernel: str | None) -> pd.DataFrame:
+    """The scores with one kernel, all where it is None."""
+    return scores if kernel is None else scores[scores["kernel"] == kernel]
 
 
 def select(scores: pd.DataFrame, **values: str) -> pd.DataFrame:

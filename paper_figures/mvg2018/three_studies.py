@@ -10,34 +10,42 @@ import pandas as pd
 
 from experiments.contract.treatments import IID, SUBSPACE
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.ledger import (
-    CONTRADICTED,
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-    Claim,
-    Finding,
-    judge,
-)
+from paper_figures.intervals import SHOWN, Mean, bootstrapped
+from paper_figures.judged_rows import listed
+from paper_figures.ledger import CannotJudge, Claim, Finding, judge
 from paper_figures.mvg2018.compared_study import (
     MVG,
     WHOLE_QUERY,
     ComparedStudy,
     judged_treatment,
+    kernels_of,
+    mean_over_shares,
     select,
+    with_kernel,
 )
 from paper_figures.mvg2018.comparison import METHOD
+from paper_figures.mvg2018.comparison_findings import (
+    KERNEL_TITLES,
+    SETTING,
+    difference,
+    finding_per_kernel,
+    signal_of,
+)
 from paper_figures.mvg2018.covariance import COVARIANCE
 from paper_figures.mvg2018.first_component import FIRST_COMPONENT
 from paper_figures.mvg2018.regression import REGRESSION, control_errors
 from paper_figures.results import Results
-from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, in_order
-from paper_figures.verdict_rules import (
-    bootstrap_difference,
-    listed,
-    mean_interval,
-    verdict_of_parts,
+from paper_figures.rules import equal, order
+from paper_figures.selections import LEVELS
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    in_order,
+    look,
+    mechanism_title,
 )
+from paper_figures.verdicts import NOT_RUN, Outcome, Part
 from papers.mvg2018 import STATED_MILLISECONDS
 from runs.rows import OK
 
@@ -59,23 +67,28 @@ def figure_4(results: Results) -> Drawn:
         raise DrawingError("Figure 4 needs the mechanism mvg")
     lines = _over_shares(scores)
     zero = control_errors(drawn[0][0], "rmse_of_zero")["value"].mean()
+    levels = {
+        study.name: study.scores(rows).query("mechanism in @LEVELS and treatment == ''")
+        for study, (rows, _) in zip(STUDIES, drawn, strict=True)
+    }
     calibrations = [name for name in CALIBRATION_LINES if name in set(scores["calibration"])]
+    columns = [(study, kernel) for study in STUDIES for kernel in kernels_of(study.scores(scores))]
     figure, axes = plt.subplots(
         len(calibrations),
-        3,
-        figsize=(PAGE, 0.9 + 1.9 * len(calibrations)),
+        len(columns),
+        figsize=(PAGE * max(1, len(columns) / 4), 1.3 + 1.9 * len(calibrations)),
         sharex=True,
         squeeze=False,
     )
-    for column, study in enumerate(STUDIES):
+    for column, (study, kernel) in enumerate(columns):
+        own = with_kernel(lines[lines["experiment"] == study.name], kernel)
         for axis, calibration in zip(axes[:, column], calibrations, strict=True):
-            own = (lines["experiment"] == study.name) & (lines["calibration"] == calibration)
-            _panel(axis, lines[own])
-            if study is REGRESSION and not math.isnan(zero):
-                axis.axhline(zero, color="#888888", dashes=(6, 3), label="predict zero")
-        title = f"{study.numeral}: {study.name.replace('_', ' ')}\n{study.score_symbol}"
-        axes[0, column].set_title(title)
-        axes[-1, column].set_xlabel("tau")
+            _panel(axis, own[own["calibration"] == calibration])
+            _levels(axis, study, with_kernel(levels[study.name], kernel), zero)
+        title = f"{study.numeral}: {study.name.replace('_', ' ')}"
+        title += f", {KERNEL_TITLES[kernel]}" if kernel else ""
+        axes[0, column].set_title(f"{title}\n{study.score_symbol}", fontsize=7)
+        axes[-1, column].set_xlabel("share tau")
         handles, labels = axes[0, column].get_legend_handles_labels()
         axes[-1, column].legend(
             handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.28), fontsize=6
@@ -85,9 +98,9 @@ def figure_4(results: Results) -> Drawn:
     caption = (
         f"mvg2018 Figure 4 on {', '.join(source for _, source in drawn)}: MVG's error over tau, "
         "the share of the precision that the named features get in equal parts. Mean over "
-        f"{scores['trial'].nunique()} trials with 95% intervals; dotted: equal precision "
-        f"({IID}); dashed: predicting zero. Epsilon {scores['epsilon'].iloc[0]:g}, delta 1/N, one "
-        "record replaced. Rows: noise as published, and at equal true privacy."
+        f"{scores['trial'].nunique()} trials with 95% intervals; {IID}: equal precision. The "
+        f"regression has a column per kernel. Epsilon {scores['epsilon'].iloc[0]:g}, delta 1/N, "
+        "one record replaced. Rows: noise as published, and at equal true privacy."
     )
     words = "; ".join(f"{study.numeral}: {study.score_words}" for study in STUDIES)
     note = (
@@ -102,13 +115,24 @@ def figure_4(results: Results) -> Drawn:
 
 def _over_shares(scores: pd.DataFrame) -> pd.DataFrame:
     """Mean and 95% interval over trials of every treatment and share."""
-    keys = ["experiment", "calibration", "treatment", "share"]
-    # Equal precision has no share, and is a group as well.
+    keys = ["experiment", "kernel", "calibration", "treatment", "share"]
+    # Equal precision has no share and two studies no kernel; they are groups as well.
     groups = scores.groupby(keys, sort=False, dropna=False)["value"]
     return pd.DataFrame(
-        [(*key, *mean_interval(values)[:3]) for key, values in groups],
+        [(*key, (mean := Mean(values)).value, *mean.interval(SHOWN)) for key, values in groups],
         columns=[*keys, "mean", "low", "high"],
     )
+
+
+def _levels(axis, study: ComparedStudy, controls: pd.DataFrame, zero: float) -> None:
+    """Lines at the errors without noise, of a random answer, and of predicting zero."""
+    for mechanism, dashes in zip(LEVELS, ((1, 1), (4, 2)), strict=True):
+        own = select(controls, mechanism=mechanism, calibration="published")
+        if len(own):
+            mean, style = own["value"].mean(), look(mechanism)
+            axis.axhline(mean, color=style.colour, dashes=dashes, linewidth=0.8, label=style.title)
+    if study is REGRESSION and not math.isnan(zero):
+        axis.axhline(zero, color="#bbbbbb", dashes=(6, 3), label="predict zero")
 
 
 def _panel(axis, panel: pd.DataFrame) -> None:
@@ -126,7 +150,7 @@ def _panel(axis, panel: pd.DataFrame) -> None:
             label=name,
         )
     for mean in panel[panel["treatment"] == IID]["mean"]:
-        axis.axhline(mean, color="black", linestyle=":", label=IID)
+        axis.axhline(mean, color="#6F4C9B", linestyle="-", linewidth=0.8, label=IID)
     if np.ptp(panel["mean"]) <= 1e-6 * panel["mean"].abs().max():
         # On white, because the intervals fill the panel.
         white = {"facecolor": "white", "edgecolor": "none", "pad": 2}
@@ -158,7 +182,7 @@ def table_6(results: Results) -> Drawn:
     records = [
         {
             METHOD: names.get(mechanism, ""),
-            "mechanism": mechanism,
+            "mechanism": mechanism_title(mechanism),
             **{f"Exp. {study.numeral}": row[study.name] for study in STUDIES},
             "paper": STATED_MILLISECONDS.get(names.get(mechanism, ""), ""),
         }
@@ -187,43 +211,107 @@ def experiment_times(claim: Claim, results: Results) -> Finding:
     contradicted only where the medians differ by more than the tolerance. Arguments: faster and
     slower than MVG, {experiment: [mechanisms]} each.
     """
-    apart, words, absent = [], [], []
-    for study in STUDIES:
+    if "svd_seconds" not in set(results.timings["metric"]):
+        raise CannotJudge("The results have no seconds of the decompositions of the paper's MVG")
+    ways = {
+        "directions given, nothing decomposed": [_mvg_seconds(results, s, 0) for s in STUDIES],
+        "an SVD of both covariances per draw": [_mvg_seconds(results, s, 1) for s in STUDIES],
+    }
+    outcomes = [
+        Outcome(choice=choice, parts=_cost_parts(claim, results, ours))
+        for choice, ours in ways.items()
+    ]
+    scores = REGRESSION.scores(REGRESSION.judged_rows(results.rows))
+    return Finding(
+        choice="whether MVG decomposes its covariances for every draw",
+        outcomes=outcomes,
+        ours="; ".join(
+            f"MVG, {choice}: "
+            + listed(f"{1e3 * np.median(seconds):.3g}" for seconds in per_study)
+            + " ms"
+            for choice, per_study in ways.items()
+        ),
+        detail=(
+            "Median milliseconds of a release on one core of this machine. Parts are ratios of "
+            "medians, as logarithms, with bootstrapped 95% intervals; medians within a factor of "
+            f"{1 + claim.tolerance:g} contradict nothing. Our JL applies its random matrix by a "
+            "singular value decomposition of the records. Our exponential mechanism draws directly "
+            "and PPCA from a short Markov chain, where the paper samples with emcee."
+        ),
+        calibration="published",
+        sizes=REGRESSION.sizes(scores),
+    )
+
+
+def _mvg_seconds(results: Results, study: ComparedStudy, decompositions: int) -> np.ndarray:
+    """Seconds of MVG's releases, each with so many SVDs of both covariances.
+
+    Raises:
+        CannotJudge: There are no such releases.
+    """
+    right = judged_treatment(study.scores(study.judged_rows(results.rows)), study)
+    drawn = _of_one_treatment(release_seconds(results, study), MVG, right)
+    if not decompositions:
+        return drawn
+    timings = results.timings
+    own = (timings["experiment"] == study.name) & (timings["metric"] == "svd_seconds")
+    taken = timings[own & (timings["mechanism"] == MVG)]["value"].to_numpy(float)
+    if not len(taken):
+        raise CannotJudge(f"The results of {study.name} have no seconds of a decomposition")
+    return np.median(drawn) + decompositions * taken
+
+
+def _cost_parts(claim: Claim, results: Results, ours: list[np.ndarray]) -> tuple[Part, ...]:
+    """One part per other mechanism and study."""
+    effects, absent = {}, []
+    for study, mvg in zip(STUDIES, ours, strict=True):
         seconds = release_seconds(results, study)
-        right = judged_treatment(study.scores(study.judged_rows(results.rows)), study)
-        ours = _of_one_treatment(seconds, MVG, right)
-        medians = [f"{MVG} {1e3 * np.median(ours):.3g}"]
         for kind in ("faster", "slower"):
             for key in claim.arguments[kind][study.name]:
                 other = _of_one_treatment(seconds, key, WHOLE_QUERY)
+                name = f"{study.numeral}: {mechanism_title(key)} {kind}"
                 if not len(other):
-                    absent.append(f"{key} ({study.name})")
+                    absent.append(Part(name, NOT_RUN))
                     continue
-                pair = (ours, other) if kind == "faster" else (other, ours)
-                apart.append(bootstrap_difference(*map(np.log, pair), np.median))
-                medians.append(f"{key} {1e3 * np.median(other):.3g}")
-        words.append(f"{study.name}: {', '.join(medians)}")
-    missing = f" Not in this run: {listed(absent)}." if absent else ""
-    supported = all(found.low > 0 for found in apart)
-    tie = math.log1p(claim.tolerance)
-    beyond = [found._replace(mean=found.mean + tie, high=found.high + tie) for found in apart]
-    opposed = any(found.negative(len(apart)) for found in beyond)
-    order = CONTRADICTED if opposed else REPRODUCED if supported else NOT_REPRODUCED
-    return Finding(
-        ours="; ".join(words) + " ms",
-        verdict=verdict_of_parts(order, *[NOT_RUN] * bool(absent)),
-        detail=(
-            "Median milliseconds of a release on one core of this machine. The order is judged by "
-            "95% bootstrap intervals of the ratios of medians; "
-            f"{sum(found.low > 0 for found in apart)} of {len(apart)} support it. Medians within a "
-            f"factor of {1 + claim.tolerance:g} never contradict it. Our MVG draws along the axes "
-            "without a matrix product, where the paper's takes an SVD of both covariances. Our JL "
-            "applies its random matrix by a singular value decomposition of the records. Our "
-            "exponential mechanism draws directly and PPCA from a short Markov chain, where the "
-            f"paper samples with emcee.{missing}"
-        ),
-        calibration="published",
-        trials=min((found.trials for found in apart), default=None),
+                pair = (mvg, other) if kind == "faster" else (other, mvg)
+                effects[name] = bootstrapped(*map(np.log, pair), np.median)
+    return (*order(effects, margin=math.log1p(claim.tolerance)), *absent)
+
+
+@judge(experiments=EXPERIMENTS)
+def comparable_directions(claim: Claim, results: Results) -> Finding:
+    """Figure 4, left and middle: another set of features does about as well as the right one.
+
+    Arguments: others, {experiment: sets}. Of them the one with the nearest mean is judged, which
+    favours the claim. margins, {experiment: margin}.
+    """
+
+    def nearest(study: ComparedStudy, scores: pd.DataFrame) -> tuple[list[Part], str]:
+        published = select(scores, calibration="published", mechanism=MVG)
+        right = judged_treatment(scores, study)
+        means = {
+            name: mean_over_shares(select(published, treatment=name))
+            for name in (right, *claim.arguments["others"][study.name])
+        }
+        ours = means.pop(right)
+        apart = {name: difference(frame, ours) for name, frame in means.items() if len(frame)}
+        if not apart:
+            raise CannotJudge(f"The results of {study.name} have no other set of features")
+        name = min(apart, key=lambda each: abs(apart[each].value))
+        signal = signal_of(study, results.rows, ours, means[name])
+        margin = claim.arguments["margins"][study.name]
+        effect = {f"{study.numeral}: {name} above {right}": apart[name]}
+        return equal(effect, margin=margin, signal=signal), f"{right} {ours['value'].mean():.4g}"
+
+    component = FIRST_COMPONENT.scores(FIRST_COMPONENT.judged_rows(results.rows))
+
+    def judged(scores: pd.DataFrame) -> tuple[tuple[Part, ...], str]:
+        left, words = nearest(REGRESSION, scores)
+        middle, more = nearest(FIRST_COMPONENT, component)
+        return (*left, *middle), f"{words} and {more}"
+
+    return finding_per_kernel(
+        results, REGRESSION, judged, f"{SETTING}. The error is the mean over all shares tau."
     )
 
 

@@ -91,8 +91,13 @@ def test_records_beyond_the_data_are_refused(name):
         ("covariance", {"trials": 1}, r"a whole number in \[2, "),
         ("regression", {"scaling": "rows"}, "largest or columns"),
         ("regression", {"scaling": "columns"}, "no entry for the scaling columns"),
-        ("regression", {"kernels": {"largest": {"gamma": 1}}}, "ridge is missing"),
+        ("regression", {"kernels": {"rbf": {"largest": {"gamma": 1}}}}, "ridge is missing"),
         ("regression", {"kernels": {"rows": {}}}, "kernels.rows"),
+        (
+            "regression",
+            {"kernels": {"rbf": {"largest": {"ridge": 1}}}},
+            "gamma must be a number > 0",
+        ),
         (
             "regression",
             {"directions": {"diabetes": {"bmi": ["bmi"]}}},

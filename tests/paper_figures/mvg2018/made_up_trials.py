@@ -19,6 +19,7 @@ def rows_of(
     calibration="published",
     spread=0.01,
     scaling=None,
+    kernel=None,
 ):
     """Rows around the mean of each "mechanism", "mechanism treatment" or "... share"."""
     rng = np.random.default_rng(1)
@@ -41,6 +42,7 @@ def rows_of(
                 "treatment": treatment,
                 "share": float(share) if share else np.nan,
                 "scaling": scaling,
+                "kernel": kernel,
                 "metric": metric or STUDIES[study].score,
                 "trial": trial,
                 "value": value,

@@ -1,0 +1,28 @@
+"""Kernel ridge regression in explicit features against scikit-learn's dual problem."""
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+
+from learning.kernel_ridge import polynomial_features, predict
+
+
+@pytest.mark.parametrize(("kernel", "gamma"), [("linear", None), ("polynomial", 0.3), ("rbf", 0.3)])
+def test_predictions_are_those_of_the_dual_problem(kernel, gamma):
+    rng = np.random.default_rng(0)
+    fitted, asked = rng.standard_normal((40, 3)), rng.standard_normal((7, 3))
+    targets = rng.standard_normal(40)
+    oracle = KernelRidge(kernel=kernel, gamma=gamma, degree=3, coef0=1, alpha=0.1)
+    found = predict(kernel, fitted, targets, asked, ridge=0.1, gamma=gamma)
+    assert found == pytest.approx(oracle.fit(fitted, targets).predict(asked), rel=1e-8, abs=1e-10)
+
+
+def test_features_of_the_polynomial_kernel_have_its_inner_products():
+    x, y = np.random.default_rng(1).standard_normal((2, 4, 3))
+    found = polynomial_features(x, 0.7) @ polynomial_features(y, 0.7).T
+    assert found == pytest.approx((0.7 * x @ y.T + 1) ** 3, rel=1e-10)
+
+
+def test_unknown_kernels_are_refused():
+    with pytest.raises(ValueError, match="linear, polynomial, rbf"):
+        predict("cosine", np.eye(2), np.ones(2), np.eye(2), ridge=1)
