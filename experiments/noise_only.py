@@ -10,7 +10,9 @@ growing-sensitivity
     Elements in [-1, 1], all of which may change: l2 sensitivity 2 sqrt(M), as mgm2021 eq. (31)
     has it, Frobenius bound sqrt(M) (Table 4: growth of the expected error with m and n).
 gradient-shapes
-    The same query at the gradient shapes of mgm2021 Table 2, to time the draws (Table 5).
+    The same query at the gradient shapes of mgm2021 Table 2, to time the draws (Table 5). The paper
+    computes MVG's directions by an SVD in every run; a mechanism with an option `directions` is
+    timed a second time with that SVD, on the shapes of `svd_shapes`.
 
 Adjacency: local (any answer of the range may become any other).
 """
@@ -71,7 +73,8 @@ METRICS = {
     "sampled_quantile": "quantile of L over the draws",
     "sampled_trials": "draws",
     "calibrate_seconds": "wall-clock seconds to calibrate",
-    "draw_seconds": "wall-clock seconds of one draw",
+    "draw_seconds": "wall-clock seconds of one draw, directions given",
+    "svd_draw_seconds": "wall-clock seconds of one draw, directions by an SVD of the answer",
 }
 # k in P(L > k E L), and the probabilities of the quantiles of L.
 TAIL_FACTORS = (2.0, 5.0, 10.0)
@@ -92,6 +95,9 @@ class Settings(EpsilonGrid):
     gradient_shapes: Distinct[Shape] = Field(description="shapes of gradient-shapes")
     trials: Count = Field(1000, ge=2, description="draws per grid point, at most")
     largest_draw: Count = Field(20_000_000, description="numbers drawn per grid point, at most")
+    svd_shapes: list[Shape] = Field(
+        [], description="those of gradient_shapes where directions by an SVD are timed too"
+    )
     timed_draws: Count = Field(10, description="timed draws per shape")
 
 
@@ -140,6 +146,11 @@ def measure(
     yield Value("expected_loss", mechanism.expected_loss())
     if dataset == "gradient-shapes":
         yield from _timed(mechanism, settings, names.seed(point, "timed"))
+        chosen = point.shape in map(tuple, settings["svd_shapes"])
+        if chosen and "directions" in variant.mechanism.options:
+            yield from _timed_with_svd(
+                variant, query, budget, calibration, settings, names.seed(point, "svd")
+            )
     elif dataset == "fixed-sensitivity":
         yield from _exact(mechanism, settings)
         yield from _sampled(mechanism, settings, names.seed(point, "loss"))
@@ -181,3 +192,20 @@ def _timed(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[
         clock = time.perf_counter()
         mechanism.sample(rng, 1)
         yield Value("draw_seconds", time.perf_counter() - clock, trial, timing=True)
+
+
+def _timed_with_svd(
+    variant: Variant, query: Query, budget: Budget, calibration: str, settings: dict, seed: int
+) -> Iterator[Value]:
+    """Seconds of an SVD of the answer, the calibration to its left singular vectors, and a draw."""
+    rng = np.random.default_rng(seed)
+    answer = rng.uniform(*query.element_range, query.shape)
+    for trial in range(-1, settings["timed_draws"]):
+        clock = time.perf_counter()
+        directions, *_ = np.linalg.svd(answer)
+        options = variant.options | {"directions": directions}
+        variant.mechanism.calibrate(query, budget, calibration, **options).sample(rng, 1)
+        seconds = time.perf_counter() - clock
+        # The first draw warms up.
+        if trial >= 0:
+            yield Value("svd_draw_seconds", seconds, trial, timing=True)

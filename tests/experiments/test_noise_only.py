@@ -111,6 +111,16 @@ def test_every_additive_mechanism_has_its_rows(settings, key):
     assert len(timed["draw_seconds"]) == settings["timed_draws"]
 
 
+@pytest.mark.parametrize(("key", "twice"), [("mvg", True), ("udn", True), ("idn", False)])
+def test_directional_draws_are_timed_with_an_svd_too(settings, key, twice):
+    # Lists of numbers: a cell's settings come as JSON.
+    chosen = settings | {"svd_shapes": [[2, 3]]}
+    timed = measure(chosen, key, "gradient-shapes", (2, 3))
+    assert ("svd_draw_seconds" in timed) == twice
+    assert len(timed.get("svd_draw_seconds", [])) == twice * settings["timed_draws"]
+    assert "svd_draw_seconds" not in measure(chosen, key, "gradient-shapes", (2, 2))
+
+
 @pytest.mark.parametrize("key", GRAM_ONLY)
 @pytest.mark.parametrize("dataset", list(noise_only.DATASETS))
 def test_mechanisms_of_gram_matrices_are_unsupported(settings, key, dataset):
