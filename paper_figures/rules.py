@@ -41,12 +41,15 @@ class Signal:
         floor: Mean score of the random answer, or of training on pure noise; None where unknown.
         ceiling: Mean score without noise; None where unknown.
         margin: Scores within this of the floor, or of the ceiling, are as good as it.
+        larger_is_better: For scores such as accuracies: where all are below the floor, there is no
+            signal either.
     """
 
     means: tuple[float, ...]
     floor: float | None = None
     ceiling: float | None = None
     margin: float
+    larger_is_better: bool = False
 
     @property
     def missing(self) -> str:
@@ -59,6 +62,8 @@ class Signal:
             return (
                 f"no signal: all are within {self.margin:g} of the {self.ceiling:.4g} without noise"
             )
+        if self.larger_is_better and self.floor is not None and max(self.means) < self.floor:
+            return f"no signal: all are below the random answer's {self.floor:.4g}"
         return ""
 
     def _all_at(self, level: float | None) -> bool:
