@@ -1,15 +1,13 @@
 """2-D count query of r1smg2024, Section 7.1: pickups per cell of a map.
 
-The query counts pickups of a time window in a grid of latitude (rows) by longitude (columns).
-Adjacency: one pickup is replaced by another, so two cells change by one each: l2 sensitivity
-sqrt(2), as in the paper, l1 sensitivity 2, one cell changes by at most 1. The number of pickups
-is then public, and it bounds the Frobenius norm (all pickups in one cell): gamma for MVG, which
-the paper does not state. Counts have no range of their own, so IDN is unsupported here.
+The query counts the pickups of a time window in a grid of latitude (rows) by longitude (columns).
+Adjacency: one pickup is replaced by another (`papers.r1smg2024.count_query` states the
+sensitivities). The number of pickups is then public. Counts have no range, so IDN is unsupported.
 
-Post-processing, as the paper describes it: cells known to be empty areas are set to zero. Which
-cells are known is not given there; here, for Uber, those without a pickup in the rest of
-the month (disjoint from the window, and taken to be public), and for the simulated city its map of
-water. The number of the window's pickups that this loses is in the results.
+Post-processing, as the paper describes it, sets cells that are known to be empty to zero. The paper
+does not say which cells those are. Here they are, for Uber, the cells without a pickup in the rest
+of the month (disjoint from the window and assumed public), and for the simulated city its water.
+The metric `pickups_zeroed` says how many of the window's pickups this loses.
 """
 
 from __future__ import annotations
@@ -26,6 +24,7 @@ from pydantic import BeforeValidator, Field
 
 from datasets import load as load_dataset
 from datasets.loaders import city
+from experiments.contract.allowed_words import Words
 from experiments.contract.columns import COLUMN, ROW
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
@@ -36,7 +35,6 @@ from experiments.contract.settings import (
     Number,
     Positive,
     Section,
-    Words,
 )
 from experiments.contract.study import (
     Names,
@@ -58,12 +56,12 @@ METRICS = {
     "loss_postprocessed": "||answer - counts||^2 after post-processing, pickups^2",
     "rmse_valid_cell": "root mean squared error per valid cell after post-processing, pickups",
     "rectangle_rmse": "root mean squared error of the random rectangles, pickups",
-    "largest_count": "largest count of a release after post-processing, pickups",
+    "largest_count": "largest count of one release after post-processing, pickups",
     "nonprivate_largest_count": "largest exact count, pickups",
     "pickups": "pickups inside the map and the window",
     "pickups_zeroed": "pickups of the window in cells that post-processing sets to zero",
     "valid_cells": "cells that post-processing does not set to zero",
-    "released_count": "one cell of the first trial's map after post-processing, pickups",
+    "released_count": "count of one cell in the first trial, after post-processing, pickups",
     "calibrate_seconds": "wall-clock seconds to calibrate",
     "release_seconds": "wall-clock seconds of one release",
 }
@@ -135,8 +133,15 @@ class Settings(EpsilonGrid, MapSettings):
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What all mechanisms share: counts (k, k), the cells known to be empty, the rectangles."""
+class CountMaps:
+    """What all mechanisms share.
+
+    Args:
+        counts: Exact counts (k, k); row 0 is the southernmost, column 0 the westernmost.
+        empty: Cells (k, k) known to be empty, boolean.
+        rectangles: See `random_rectangles`.
+        settings: Those of the study.
+    """
 
     counts: np.ndarray
     empty: np.ndarray
@@ -150,22 +155,22 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     return points_over([(side, side)], settings, variant)
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
-    """Count the window's pickups and find the cells known to be empty."""
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> CountMaps:
+    """Count the pickups of the window and find the cells known to be empty."""
     counts, empty = map_counts(settings, dataset, folder, names)
     seed = names.shared_seed("rectangles")
     rectangles = random_rectangles(counts.shape, settings["rectangles"], seed)
-    return Problem(counts, empty, rectangles, settings)
+    return CountMaps(counts, empty, rectangles, settings)
 
 
 def map_counts(
     settings: dict, source: str, folder: Path, names: Names
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Counts (k, k) of the pickups in the window, and the cells known to be empty.
+    """Counts (k, k) of the pickups in the window, and the cells (k, k) known to be empty.
 
     Args:
         settings: Those of `MapSettings`.
-        source: "city", which is drawn from a seed of `names`, or "uber".
+        source: "uber", or "city", which is simulated with a seed from `names`.
     """
     side = settings["cells_per_side"]
     if source == "city":
@@ -181,9 +186,9 @@ def map_counts(
 
 
 def random_rectangles(shape: tuple[int, int], count: int, seed: int) -> np.ndarray:
-    """Rectangles (count, 4) as (top, left, bottom, right), the last row and column excluded.
+    """Rectangles (count, 4) as (top, left, bottom, right); bottom and right are exclusive.
 
-    Both ends along an axis are cells drawn uniformly and independently.
+    The two ends along an axis are cells drawn uniformly and independently.
     """
     corners = np.random.default_rng(seed).integers(0, shape, (count, 2, 2))
     return np.concatenate([corners.min(axis=1), corners.max(axis=1) + 1], axis=1)
@@ -203,9 +208,9 @@ def histogram(pickups, chosen, edges: tuple[np.ndarray, np.ndarray]) -> np.ndarr
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: CountMaps, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
-    """L before and after post-processing, error per valid cell and of rectangles, largest count."""
+    """Loss before and after post-processing, errors per cell and rectangle, largest count, map."""
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
     clock = time.perf_counter()
     mechanism = variant.mechanism.calibrate(
@@ -231,7 +236,7 @@ def measure(
         released[trial] = mechanism.release(problem.counts, rng)
         yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
 
-    for metric, values in _metrics(released, problem).items():
+    for metric, values in trial_metrics(released, problem).items():
         for trial, value in enumerate(values):
             yield Value(metric, value, trial, seed=seeds[trial])
     kept = problem.settings["map_epsilons"]
@@ -241,8 +246,8 @@ def measure(
             yield Value("released_count", value, 0, {"row": row, "column": column}, seeds[0])
 
 
-def _metrics(released: np.ndarray, problem: Problem) -> dict[str, np.ndarray]:
-    """One value per trial from releases (trials, k, k)."""
+def trial_metrics(released: np.ndarray, problem: CountMaps) -> dict[str, np.ndarray]:
+    """Values (trials,) of every metric from releases (trials, k, k)."""
     noise = released - problem.counts
     answer = np.where(problem.empty, 0.0, released)
     error = answer - problem.counts

@@ -1,18 +1,18 @@
-"""Learning with noisy gradients, r1smg2024, Section 7.3 (Figures 7 and 8).
+"""Learning with noisy gradients: r1smg2024, Section 7.3, Figures 7 and 8.
 
-Every step draws each record with probability q = batch / records, adds up the gradients of the
-cross-entropy, each clipped to norm C, and releases the sum through the mechanism. The point's
-(epsilon, delta) is the budget of the whole run. How one step's noise follows from it is told in
-learning/training/step_noise.py; what the run truly spends is measured beside the accuracy.
-Adjacency: one record is added or removed. The control without privacy does not clip, as in the
-paper. Start and samples are shared by all mechanisms.
+Every step draws each record with probability q = batch / records, sums the gradients of the
+cross-entropy, each clipped to norm C, and releases the sum through the mechanism. A point's
+(epsilon, delta) is the budget of the whole run; learning/training/step_noise.py calibrates the
+noise of a step to it. What the run truly spends is measured with the accuracy. Adjacency: one
+record is added or removed. The control without privacy does not clip, as in the paper. All
+mechanisms share start and samples.
 
-The paper states q, E, C, the noise multipliers and delta'; not the learning rate (0.15 in the
-tutorial that it cites) nor whether samples are Poisson, which its accountant assumes.
+The paper states q, E, C, the noise multipliers and delta'. It states neither the learning rate
+(0.15 in the tutorial it cites) nor whether samples are Poisson, which its accountant assumes.
 
-Canary: someone who knows all gradients of a step but one, of norm C, tests by the likelihood ratio
-whether it was there. At the budget of one step by eq. (16), without sampling, the claim bounds the
-true positive rate by e^epsilon times the false positive rate plus delta.
+Canary: an adversary knows all gradients of a step except one of norm C, and tests by the likelihood
+ratio whether that one is in the sum. At the budget of one step by eq. (16), without sampling, the
+claim bounds the true positive rate by e^epsilon times the false positive rate plus delta.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ NAME = "dpsgd"
 PAPER = "r1smg2024"
 DATASETS = {name: data.SOURCES[name] for name in TUTORIALS}
 FALSE_POSITIVE_RATE = Coordinate(
-    "false_positive_rate", float, "rate for which the threshold of the canary's test was set"
+    "false_positive_rate", float, "nominal rate that sets the threshold of the canary's test"
 )
 COORDINATES = (EPOCH, FALSE_POSITIVE_RATE)
 METRICS = DESCENT_METRICS | {
-    "canary_false_positive_rate": "releases without the canary above the threshold, of all",
-    "canary_true_positive_rate": "releases with the canary above the threshold, of all",
+    "canary_false_positive_rate": "share of releases without the canary above the threshold",
+    "canary_true_positive_rate": "share of releases with the canary above the threshold",
 }
 SPLITS_TRIALS = True
 # False positive rates at which the canary is tested.
@@ -87,8 +87,8 @@ class Settings(OnDevice):
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What all mechanisms share."""
+class TrainingData:
+    """What all mechanisms share: the data set's name, its records, the settings of the study."""
 
     dataset: str
     split: data.Split
@@ -96,7 +96,7 @@ class Problem:
 
     @property
     def clipping(self) -> Clipping:
-        """The clipping rule of the config."""
+        """The clipping rule of the settings."""
         return Clipping(bound=self.settings["clipping_bound"])
 
 
@@ -108,25 +108,25 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     ]
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
-    """The images, and the part of them that is trained on."""
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> TrainingData:
+    """The images, and those of them that are trained on."""
     seed = names.shared_seed("records")
     split = data.load(dataset, folder, settings["records"].get(dataset), seed)
-    return Problem(dataset, split, settings)
+    return TrainingData(dataset, split, settings)
 
 
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: TrainingData, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
-    """Claimed and true budgets, the canary, and the accuracy after every epoch (`epoch`)."""
+    """Claimed and true budgets, rates of the canary's test, and accuracies after every epoch."""
     # Accounting and torch take seconds to load, and reading a config imports this module.
     from learning.training.descent_study import accuracies, privacy
-    from learning.training.noisy_descent import Plan
-    from learning.training.step_noise import Schedule, calibrated
+    from learning.training.noisy_descent import DescentPlan
+    from learning.training.step_noise import StrongCompositionSteps, step_mechanism
 
     records, batch = len(problem.split.train_labels), problem.settings["batch"]
     epochs = problem.settings["epochs"][problem.dataset]
-    schedule = Schedule(
+    steps = StrongCompositionSteps(
         rate=batch / records,
         steps=epochs * records // batch,
         epochs=epochs,
@@ -134,19 +134,19 @@ def measure(
     )
     query = problem.clipping.query(TUTORIALS[problem.dataset].size, batch)
     total = Budget(epsilon=point.epsilon, delta=point.delta)
-    mechanism = calibrated(variant, query, total, schedule, calibration)
+    mechanism = step_mechanism(variant, query, total, steps, calibration)
     yield Value("records", float(records))
-    yield Value("sampling_rate", schedule.rate)
-    yield Value("steps", float(schedule.steps))
-    yield from privacy(mechanism, total, schedule)
+    yield Value("sampling_rate", steps.rate)
+    yield Value("steps", float(steps.steps))
+    yield from privacy(mechanism, total, steps)
 
-    step = schedule.step_budget(total)
+    step = steps.step_budget(total)
     yield Value("step_epsilon", step.epsilon)
     yield Value("step_delta", step.delta)
     one_step = variant.mechanism.calibrate(query, step, calibration, **variant.options)
-    yield from _canary(one_step, problem.settings, names.seed(point, "canary"))
+    yield from canary_rates(one_step, problem.settings, names.seed(point, "canary"))
 
-    plan = Plan(
+    plan = DescentPlan(
         batch=batch,
         epochs=epochs,
         learning_rate=problem.settings["learning_rate"],
@@ -158,8 +158,8 @@ def measure(
         yield from accuracies(network, problem.split, plan, mechanism, point, names, trial)
 
 
-def _canary(mechanism: Mechanism, settings: dict, seed: int) -> Iterator[Value]:
-    """Rates of the likelihood-ratio test; thresholds come from releases of their own."""
+def canary_rates(mechanism: Mechanism, settings: dict, seed: int) -> Iterator[Value]:
+    """Rates of the likelihood-ratio test; separate releases set its thresholds."""
     profile = mechanism.profile()
     if profile is None:
         return

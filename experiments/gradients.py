@@ -134,13 +134,13 @@ def measure(
     """Claimed and true budgets, and the accuracy after every epoch (`epoch`)."""
     # Accounting and torch are slow to load, and reading a config imports this module.
     from learning.training.descent_study import accuracies, privacy
-    from learning.training.noisy_descent import Plan
-    from learning.training.step_noise import AmplifiedShares, calibrated
+    from learning.training.noisy_descent import DescentPlan
+    from learning.training.step_noise import AmplifiedShares, step_mechanism
 
     settings, records = problem.settings, len(problem.split.train_labels)
     clipping = Clipping(bound=settings["clipping_bound"])
     lot, epochs = (settings[key][problem.dataset] for key in ("lots", "epochs"))
-    plan = Plan(
+    plan = DescentPlan(
         batch=lot,
         epochs=epochs,
         learning_rate=settings["learning_rates"][problem.dataset],
@@ -151,7 +151,7 @@ def measure(
     schedule = AmplifiedShares(rate=lot / records, steps=plan.steps(records))
     total = Budget(epsilon=point.epsilon, delta=point.delta)
     query = clipping.query(problem.network.size, lot)
-    mechanism = calibrated(variant, query, total, schedule, calibration)
+    mechanism = step_mechanism(variant, query, total, schedule, calibration)
     yield Value("records", float(records))
     yield Value("sampling_rate", schedule.rate)
     yield Value("steps", float(schedule.steps))

@@ -1,7 +1,7 @@
 """Is the claim true? Claimed and true privacy of every mechanism.
 
 papers
-    The settings of all papers (papers/settings.py): the exact profile, a sampled audit of the worst
+    The settings of all papers (papers/paper_settings.py): the exact profile, a sampled audit of the worst
     pair, and a verdict.
 grid
     The unit-sensitivity query of noise_only over sizes M and epsilon: where each claim holds, and
@@ -10,6 +10,7 @@ grid
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
-from experiments.noise_only import query_for
+from experiments.noise_only import family_query
 from mechanisms import (
     AdditiveMechanism,
     Budget,
@@ -44,7 +45,7 @@ from mechanisms.audit.sampled_audit import familywise_confidence
 from mechanisms.audit.verification import verify
 from mechanisms.profiles.profile import Bounds
 from papers.paper_setting import PaperSetting
-from papers.settings import PAPER_SETTINGS
+from papers.paper_settings import PAPER_SETTINGS
 
 NAME = "guarantee"
 PAPER = "suite"
@@ -103,12 +104,17 @@ def setting_at(point: Point) -> PaperSetting:
     Raises:
         KeyError: No paper has a setting there.
     """
-    return {_point(setting): setting for setting in PAPER_SETTINGS}[point]
+    return _settings_by_point()[point]
+
+
+@functools.cache
+def _settings_by_point() -> dict[Point, PaperSetting]:
+    return {_point(setting): setting for setting in PAPER_SETTINGS}
 
 
 def grid_query(shape: tuple[int, ...]) -> Query:
     """The query of the data set "grid" at one shape."""
-    return query_for("fixed-sensitivity", shape)
+    return family_query("fixed-sensitivity", shape)
 
 
 def load(settings: dict, dataset: str, folder: Path, names: Names) -> tuple[str, dict]:

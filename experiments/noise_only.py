@@ -1,20 +1,20 @@
 """The noise alone, without data: expected loss, moments, tails and seconds per draw.
 
-Three families of queries stand in for data sets:
+Three families of queries take the place of data sets:
 
 fixed-sensitivity
-    l2 sensitivity 1 at every size M (r1smg2024 Figure 9, Theorems 8 and 9). The query is the one
-    whose elements all lie in [0, 1/sqrt(M)], so that every mechanism's assumption holds at once:
-    element range 1/sqrt(M), Frobenius bound 1, l1 sensitivity sqrt(M).
+    l2 sensitivity 1 at every size M (r1smg2024 Figure 9, Theorems 8 and 9). Every element lies in
+    [0, 1/sqrt(M)], so the assumptions of all mechanisms hold at once: element range 1/sqrt(M),
+    Frobenius bound 1, l1 sensitivity sqrt(M).
 growing-sensitivity
-    Elements in [-1, 1], all of which may change: l2 sensitivity 2 sqrt(M), as mgm2021 eq. (31)
-    has it, Frobenius bound sqrt(M) (Table 4: growth of the expected error with m and n).
+    Elements in [-1, 1], all of which may change: l2 sensitivity 2 sqrt(M) (mgm2021 eq. 31) and
+    Frobenius bound sqrt(M). mgm2021 Table 4 states how the expected error grows with m and n.
 gradient-shapes
     The same query at the gradient shapes of mgm2021 Table 2, to time the draws (Table 5). The paper
     computes MVG's directions by an SVD in every run; a mechanism with an option `directions` is
     timed a second time with that SVD, as published, on the shapes of `svd_shapes`.
 
-Adjacency: local (any answer of the range may become any other).
+Adjacency: local (any answer in the range may become any other).
 """
 
 from __future__ import annotations
@@ -117,14 +117,14 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
 
 
 def load(settings: dict, dataset: str, folder: Path, names: Names) -> tuple[str, dict]:
-    """Nothing to load: the family's name and the settings."""
+    """The name of the family and the settings; there are no data."""
     return dataset, settings
 
 
-def query_for(dataset: str, shape: tuple[int, ...]) -> Query:
-    """The query of a family at one shape."""
+def family_query(family: str, shape: tuple[int, ...]) -> Query:
+    """The query of a family (one of `DATASETS`) at one shape."""
     size = math.prod(shape)
-    if dataset == "fixed-sensitivity":
+    if family == "fixed-sensitivity":
         low, high = 0.0, 1 / math.sqrt(size)
     else:
         low, high = -1.0, 1.0
@@ -134,27 +134,30 @@ def query_for(dataset: str, shape: tuple[int, ...]) -> Query:
 def measure(
     problem: tuple[str, dict], variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
-    """Exact moments and tails; sampled ones beside them; or seconds, for gradient-shapes."""
+    """Exact and sampled moments and tails of the loss; for gradient-shapes, seconds per draw."""
     dataset, settings = problem
-    query = query_for(dataset, point.shape)
+    query = family_query(dataset, point.shape)
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
     clock = time.perf_counter()
     mechanism = variant.mechanism.calibrate(query, budget, calibration, **variant.options)
     yield Value("calibrate_seconds", time.perf_counter() - clock, timing=True)
     if not isinstance(mechanism, AdditiveMechanism):
-        raise Unsupported("adds no noise that could be measured without data")
+        raise Unsupported("adds no noise, so there is nothing to measure without data")
     yield Value("expected_loss", mechanism.expected_loss())
     if dataset == "gradient-shapes":
-        yield from _timed(mechanism, settings, names.seed(point, "timed"))
+        yield from seconds_per_draw(mechanism, settings, names.seed(point, "timed"))
         chosen = point.shape in map(tuple, settings["svd_shapes"])
         if chosen and calibration == "published" and "directions" in variant.mechanism.options:
-            yield from _timed_with_svd(variant, query, budget, settings, names.seed(point, "svd"))
+            yield from seconds_per_draw_with_svd(
+                variant, query, budget, settings, names.seed(point, "svd")
+            )
     elif dataset == "fixed-sensitivity":
-        yield from _exact(mechanism, settings)
-        yield from _sampled(mechanism, settings, names.seed(point, "loss"))
+        yield from exact_moments(mechanism, settings)
+        yield from sampled_moments(mechanism, settings, names.seed(point, "loss"))
 
 
-def _exact(mechanism: AdditiveMechanism, settings: dict) -> Iterator[Value]:
+def exact_moments(mechanism: AdditiveMechanism, settings: dict) -> Iterator[Value]:
+    """Moments and tails of the loss in closed form; none without noise, none of unknown tails."""
     loss = mechanism.loss()
     if loss.mean == 0:
         return
@@ -166,9 +169,10 @@ def _exact(mechanism: AdditiveMechanism, settings: dict) -> Iterator[Value]:
             yield Value("tail_exact", tail, at={"factor": factor})
 
 
-def _sampled(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
+def sampled_moments(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
+    """Mean, quantiles and tails of the loss over draws."""
     size = mechanism.query.size
-    trials = max(2, min(settings["trials"], settings["largest_draw"] // size))
+    trials = draws_within(settings, "trials", size)
     losses = mechanism.noise.loss_samples(np.random.default_rng(seed), trials)
     mean = losses.mean()
     yield Value("sampled_trials", float(trials))
@@ -183,22 +187,32 @@ def _sampled(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterato
         yield Value("tail_sampled", tail, at={"factor": factor}, seed=seed)
 
 
-def _timed(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
+def draws_within(settings: dict, key: str, size: int) -> int:
+    """Draws of `size` numbers: those of the setting, but few enough for `largest_draw`; 2 or more.
+
+    A single one where the setting asks for one.
+    """
+    wanted = settings[key]
+    return min(wanted, max(2, settings["largest_draw"] // size))
+
+
+def seconds_per_draw(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
+    """Wall-clock seconds of single draws, after one that is not timed."""
     rng = np.random.default_rng(seed)
     mechanism.sample(rng, 1)
-    for trial in range(settings["timed_draws"]):
+    for trial in range(draws_within(settings, "timed_draws", mechanism.query.size)):
         clock = time.perf_counter()
         mechanism.sample(rng, 1)
         yield Value("draw_seconds", time.perf_counter() - clock, trial, timing=True)
 
 
-def _timed_with_svd(
+def seconds_per_draw_with_svd(
     variant: Variant, query: Query, budget: Budget, settings: dict, seed: int
 ) -> Iterator[Value]:
     """Seconds of an SVD of the answer, the calibration to its left singular vectors, and a draw."""
     rng = np.random.default_rng(seed)
     answer = rng.uniform(*query.element_range, query.shape)
-    for trial in range(-1, settings["timed_draws"]):
+    for trial in range(-1, draws_within(settings, "timed_draws", query.size)):
         clock = time.perf_counter()
         directions, *_ = np.linalg.svd(answer)
         options = variant.options | {"directions": directions}

@@ -1,33 +1,32 @@
 """Principal components of a private covariance matrix: r1smg2024, Section 7.2, Figure 6.
 
-The query is C = D^T D / N of N records of d features in [-1, 1], not centred. Adjacency: one record
-is replaced by another; the l2 sensitivity is sqrt(2) d / N, as in the paper, by two orthogonal
-records of signs. C is a Gram matrix of records of norm at most sqrt(d / N), which the mechanisms
-for such matrices use. gamma for MVG, which the paper does not state, is d, the largest norm of C.
+The query is C = D^T D / N of N records of d features in [-1, 1], not centred
+(`papers.r1smg2024.covariance_query`). Adjacency: one record is replaced by another. C is a Gram
+matrix of records of norm at most sqrt(d / N), which mechanisms for such matrices use.
 
-What is done with a release, as in the paper: it is made symmetric and decomposed. Measured are
+As in the paper, a release is made symmetric and decomposed. The metrics are
 
 total_deviation
     sum_i |lambda_i - v_i^T C v_i| with lambda_i the i-th largest eigenvalue of C and v_i the i-th
-    eigenvector of the release, its eigenvalues falling. The paper sums to 2041 of 2400 and does not
-    say why; here all d count.
+    eigenvector of the release, by falling eigenvalue. The paper sums the first 2041 of 2400 terms
+    and does not say why; here the sum is over all d.
 leading_deviation
-    sum_{i <= k} lambda_i - tr(V^T C V) for the first k components V: how much less of C they hold
-    than the best k. It is the least deviation of any k vectors in their span, and does not depend
-    on which are taken. PPCA releases such a span and no order, so it has this number alone.
+    sum_{i <= k} lambda_i - tr(V^T C V) for the first k components V: how much less variance they
+    capture than the best k. It is the smallest deviation of any k vectors in their span, and does
+    not depend on which vectors are taken. PPCA releases a span without an order, so this is the
+    only deviation it has.
 accuracy
     of a linear support vector machine (squared hinge loss, penalty 1, which the paper leaves open)
     on the records projected on the first k components, trained on 60% of the records and tested on
-    40%. One split for all mechanisms.
+    40%. All mechanisms share one split.
 
-Data: Swarm Behaviour, scaled to [-1, 1] by each feature's extremes as the paper does it, which is
-not private; records with an empty cell are left out, and counted. Simulated boids have the same
-features, scaled by bounds that hold for all snapshots.
+Data: Swarm Behaviour, each feature scaled to [-1, 1] by its extremes as in the paper, which is not
+private; records with an empty cell are left out and counted. Simulated boids have the same
+features, scaled by bounds that hold for every snapshot.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,7 +37,6 @@ import numpy as np
 from pydantic import Field
 
 from datasets.loaders import boids, swarm
-from experiments import linear_svm
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
     MOST_TRIALS,
@@ -51,7 +49,8 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
-from mechanisms import AdditiveMechanism, Budget, Query
+from mechanisms import AdditiveMechanism, Budget
+from papers.r1smg2024 import covariance_query
 
 NAME = "pca"
 PAPER = "r1smg2024"
@@ -59,14 +58,14 @@ DATASETS = {"swarm": "official", "boids": "simulated"}
 COORDINATES = ()
 METRICS = {
     "accuracy": "accuracy of a linear SVM on the leading private components, in [0, 1]",
-    "components": "leading components that are kept",
+    "components": "leading components kept",
     "leading_variance": "exact variance along the exact leading components",
-    "leading_deviation": "that less the exact variance along the private ones",
+    "leading_deviation": "leading_variance less the exact variance along the private components",
     "variance": "exact total variance",
     "total_deviation": "sum over all components of |private - exact variance|",
     "expected_loss": "E||noise||^2 in closed form",
     "records": "records",
-    "records_dropped": "records left out so that classes are equal",
+    "records_dropped": "records left out because a cell is empty",
     "r_hat": "split R-hat of a mechanism that samples by a Markov chain",
     "sweeps": "sweeps of that chain",
     "calibrate_seconds": "wall-clock seconds to calibrate",
@@ -94,15 +93,15 @@ class Settings(EpsilonGrid):
 
 
 @dataclass(frozen=True)
-class Problem:
+class ScaledRecords:
     """What all mechanisms share.
 
     Args:
         features: (N, d) in [-1, 1].
         labels: (N,) of 0 and 1.
         training: (N,) boolean, the records that train the classifier.
-        dropped: Records that were left out.
-        settings: Of the experiment.
+        dropped: Number of records left out.
+        settings: Those of the study.
     """
 
     features: np.ndarray
@@ -118,7 +117,7 @@ class Problem:
 
     @cached_property
     def eigenvalues(self) -> np.ndarray:
-        """Of C, falling, (d,)."""
+        """Eigenvalues (d,) of C, falling."""
         return np.linalg.eigvalsh(self.covariance)[::-1]
 
 
@@ -128,7 +127,7 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     return points_over([(size, size)], settings, variant)
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> ScaledRecords:
     """The scaled records, and the split that all mechanisms share."""
     if dataset == "swarm":
         data = swarm.load(folder)
@@ -141,40 +140,31 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Problem:
     training = np.zeros(len(labels), dtype=bool)
     order = np.random.default_rng(names.shared_seed("split")).permutation(len(labels))
     training[order[: round(TRAINING_SHARE * len(labels))]] = True
-    return Problem(features, labels, training, len(data.labels) - len(labels), settings)
+    return ScaledRecords(features, labels, training, len(data.labels) - len(labels), settings)
 
 
 def scaled(features: np.ndarray) -> np.ndarray:
-    """Every column to [-1, 1] by its extremes; columns of one value become 0."""
+    """Every column of (N, d) onto [-1, 1] by its extremes; a constant column becomes 0.
+
+    scikit-learn's minmax_scale puts constant columns at -1 instead.
+    """
     low, high = features.min(axis=0), features.max(axis=0)
     centred = features - 0.5 * (low + high)
     centred /= np.where(high > low, 0.5 * (high - low), 1.0)
     return centred
 
 
-def query_for(records: int, features: int) -> Query:
-    """The covariance under replacement of one of N records with d features in [-1, 1]."""
-    return Query(
-        shape=(features, features),
-        l2_sensitivity=math.sqrt(2) * features / records,
-        frobenius_bound=float(features),
-        adjacency="replace",
-        structure="gram",
-        record_bound=math.sqrt(features / records),
-    )
-
-
 def measure(
-    problem: Problem, variant: Variant, calibration: str, point: Point, names: Names
+    problem: ScaledRecords, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
-    """Deviations and accuracy of every release, and what its sampler says of itself."""
+    """Deviations and accuracy of every release, and the diagnostics of its sampler."""
     components = problem.settings["components"]
     options = dict(variant.options)
     if "components" in variant.mechanism.options:
         options.setdefault("components", components)
     clock = time.perf_counter()
     mechanism = variant.mechanism.calibrate(
-        query_for(*problem.features.shape),
+        covariance_query(*problem.features.shape),
         Budget(epsilon=point.epsilon, delta=point.delta),
         calibration,
         **options,
@@ -212,8 +202,13 @@ def leading_first(released: np.ndarray) -> np.ndarray:
     return np.linalg.eigh(0.5 * (released + released.T))[1][:, ::-1]
 
 
-def projected_accuracy(problem: Problem, vectors: np.ndarray) -> float:
-    """Test accuracy on the records projected on `vectors` (d, k)."""
+def projected_accuracy(problem: ScaledRecords, vectors: np.ndarray) -> float:
+    """Test accuracy in [0, 1] of a linear SVM on the records projected on `vectors` (d, k)."""
+    # scikit-learn is slow to load, and reading a config imports this module.
+    from sklearn.svm import LinearSVC
+
     projected, training = problem.features @ vectors, problem.training
-    weights = linear_svm.fit(projected[training], problem.labels[training])
-    return linear_svm.accuracy(weights, projected[~training], problem.labels[~training])
+    # The primal problem is solved without random numbers, to its minimum.
+    classifier = LinearSVC(dual=False, tol=1e-8, max_iter=10_000)
+    classifier.fit(projected[training], problem.labels[training])
+    return classifier.score(projected[~training], problem.labels[~training])

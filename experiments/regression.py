@@ -37,6 +37,7 @@ from pydantic import Field
 
 from datasets import load as load_dataset
 from experiments.contract import treatments
+from experiments.contract.allowed_words import Words
 from experiments.contract.columns import Coordinate
 from experiments.contract.principal_components import principal_directions
 from experiments.contract.scaling import scale_by_largest, scale_columns
@@ -45,7 +46,6 @@ from experiments.contract.settings import (
     MissingEntry,
     Positive,
     Section,
-    Words,
 )
 from experiments.contract.study import (
     Names,

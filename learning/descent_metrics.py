@@ -1,17 +1,17 @@
-"""What studies of learning measure, with units; apart from them because torch is slow to load."""
+"""Metrics of the studies of learning, with units; apart from their code, which loads torch."""
 
 _SPENT = {
     "noise_norm": "sqrt(E||noise||^2) of one release",
     "records": "training records",
     "true_delta_lower": "lower bound on the true delta of the whole run at epsilon",
-    "true_delta_upper": "upper bound on it",
+    "true_delta_upper": "upper bound on the true delta of the whole run at epsilon",
     "true_epsilon_upper": "upper bound on the true epsilon of the whole run at delta",
     "test_accuracy": "accuracy on the test records, in [0, 1]",
-    "final_test_accuracy": "the same after the last epoch or round",
+    "final_test_accuracy": "test accuracy after the last epoch or round, in [0, 1]",
 }
 DESCENT_METRICS = _SPENT | {
     "train_accuracy": "accuracy on the training records, in [0, 1]",
-    "final_train_accuracy": "the same after the last epoch",
+    "final_train_accuracy": "training accuracy after the last epoch, in [0, 1]",
     "sampling_rate": "probability that a record is in a batch",
     "steps": "steps of the whole run",
     "step_epsilon": "epsilon of the budget of one step",

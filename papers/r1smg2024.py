@@ -12,12 +12,31 @@ from mechanisms.r1smg import log_psi
 from papers.mvg2018 import NO_GAMMA
 from papers.paper_setting import PaperSetting
 
+# Section 7.1: the count query of the 52,692 Uber pickups of the window, Figures 4 and 5.
+PICKUPS = 52_692
+COUNT_DELTA = 1e-7
+# Section 7.2, Figure 6: R1SMG's epsilon is this many times smaller than that of the others.
+PCA_EPSILONS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6)
+PCA_RATIO = 1e7
+PCA_DELTA = 1e-7
+# Section 7.3, Figures 7 and 8.
+TRAINING_EPOCHS = {"mnist": 30, "cifar10": 100}
+# Appendix B, Figure 9: l2 sensitivity 1 at every M from 1e2 to 1e6.
+GROWTH_EPSILONS = (1e-7, 1e-8, 1e-9)
+GROWTH_DELTA = 1e-10
+
+
+def count_epsilon(mechanism: str) -> float:
+    """Epsilon of a mechanism in Figures 4 and 5: 1e-5 for R1SMG, 0.5 for every other."""
+    return 1e-5 if mechanism == "r1smg" else 0.5
+
 
 def count_query(pickups: float, shape: tuple[int, int] = (89, 89)) -> Query:
-    """The count query under replacement of one pickup (Section 7.1); the total is public.
+    """The count query of Section 7.1 when one pickup is replaced; the number of pickups is public.
 
-    Two cells change by one each: l2 sensitivity sqrt(2), l1 sensitivity 2. `pickups` bounds the
-    Frobenius norm (all pickups in one cell): gamma for MVG, which the paper does not state.
+    Two cells change by one each: l2 sensitivity sqrt(2), l1 sensitivity 2, and no cell changes by
+    more than 1. All pickups may lie in one cell, so `pickups` bounds the Frobenius norm. That is
+    gamma for MVG, which the paper does not state.
     """
     return Query(
         shape=shape,
@@ -29,14 +48,23 @@ def count_query(pickups: float, shape: tuple[int, int] = (89, 89)) -> Query:
     )
 
 
-SWARM = Query(
-    shape=(2400, 2400),
-    l2_sensitivity=2400 * math.sqrt(2) / 24016,
-    frobenius_bound=2400.0,
-    adjacency="replace",
-    structure="gram",
-    record_bound=math.sqrt(2400 / 24016),
-)
+def covariance_query(records: int, features: int) -> Query:
+    """D^T D / N of N records of d features in [-1, 1] when one record is replaced (Section 7.2).
+
+    The l2 sensitivity sqrt(2) d / N is the paper's; two orthogonal records of signs attain it. The
+    paper does not state gamma for MVG: here it is d, the largest norm of the covariance.
+    """
+    return Query(
+        shape=(features, features),
+        l2_sensitivity=math.sqrt(2) * features / records,
+        frobenius_bound=float(features),
+        adjacency="replace",
+        structure="gram",
+        record_bound=math.sqrt(features / records),
+    )
+
+
+# The parameters of the tutorial's MNIST network, clipped to norm 1.
 GRADIENT = Query(shape=(26_010,), l2_sensitivity=1.0, adjacency="add-remove")
 
 SETTINGS = (
@@ -44,18 +72,18 @@ SETTINGS = (
         PaperSetting(
             name=f"r1smg2024-count-{epsilon:g}",
             where="Section 7.1, Figures 4 and 5",
-            query=count_query(52_692),
-            budget=Budget(epsilon=epsilon, delta=1e-7),
+            query=count_query(PICKUPS),
+            budget=Budget(epsilon=epsilon, delta=COUNT_DELTA),
             choice=NO_GAMMA + "52,692, the pickups of the window",
         )
-        for epsilon in (0.5, 1e-5)
+        for epsilon in (count_epsilon("gaussian"), count_epsilon("r1smg"))
     ),
     *(
         PaperSetting(
             name=f"r1smg2024-pca-{epsilon:g}",
             where="Section 7.2, Figure 6",
-            query=SWARM,
-            budget=Budget(epsilon=epsilon, delta=1e-7),
+            query=covariance_query(24_016, 2400),
+            budget=Budget(epsilon=epsilon, delta=PCA_DELTA),
             choice=NO_GAMMA + "2400, its largest value on [-1, 1]",
         )
         for epsilon in (1.6, 1.6e-7)
@@ -74,11 +102,20 @@ SETTINGS = (
             name=f"r1smg2024-figure9-{side * side}",
             where="Appendix B, Figure 9",
             query=Query(shape=(side, side), l2_sensitivity=1.0),
-            budget=Budget(epsilon=1e-7, delta=1e-10),
+            budget=Budget(epsilon=GROWTH_EPSILONS[0], delta=GROWTH_DELTA),
         )
         for side in (10, 1000)
     ),
 )
+
+
+def setting(name: str) -> PaperSetting:
+    """The setting of this paper with this name.
+
+    Raises:
+        KeyError: There is none.
+    """
+    return {each.name: each for each in SETTINGS}[name]
 
 
 def stated_constant(
@@ -86,8 +123,10 @@ def stated_constant(
 ) -> tuple[str, float]:
     """Name and value of C_C, C_A, C_M (Theorem 4) or C_R (Theorem 7) for an m x n query.
 
+    The paper states C s^2, with s the l2 sensitivity, as a lower bound on the expected loss.
+
     Raises:
-        KeyError: The paper states no constant for this mechanism.
+        KeyError: The paper states no constant for the mechanism.
     """
     size, r = m * n, min(m, n)
     if mechanism == "gaussian":

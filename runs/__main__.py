@@ -1,5 +1,4 @@
-"""Command line: ``python -m runs run EXPERIMENT --dataset D --mechanism M`` without
-Snakemake, ``python -m runs list``."""
+"""Command line without Snakemake: run one cell, check a config, list the studies."""
 
 from __future__ import annotations
 
@@ -31,6 +30,14 @@ def main(arguments: list[str] | None = None) -> int:
     except (CellError, DataError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+
+
+def _check(options) -> int:
+    config = read_config(options.config)
+    cells = cells_of(config)
+    points = sum(len(cell.points(config)) for cell in cells)
+    print(f"{options.config}: {len(cells)} cells, one job each, with {points} grid points")
+    return 0
 
 
 def _list(options) -> int:
@@ -81,7 +88,10 @@ def _run(options) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m runs", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="every experiment").set_defaults(run=_list)
+    commands.add_parser("list", help="every study").set_defaults(run=_list)
+    check = commands.add_parser("check", help="check a config")
+    check.add_argument("config")
+    check.set_defaults(run=_check)
     run = commands.add_parser("run", help="one cell, without Snakemake")
     run.add_argument("experiment")
     run.add_argument("--dataset", required=True)

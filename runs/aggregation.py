@@ -46,8 +46,9 @@ def aggregate_experiment(
         first = failed.slice(0, 1).to_pylist()[0]
         raise TableError(
             f"{len(failed)} grid points failed and the config says strict; the first is "
-            f"{first['experiment']}/{first['dataset']}/{first['mechanism']}--{first['calibration']} "
-            f"at epsilon {first['epsilon']:g}: {first['status']}, {first['message']}"
+            f"{first['experiment']}/{first['dataset']}/{first['mechanism']}--"
+            f"{first['calibration']} at epsilon {first['epsilon']:g}: {first['status']}, "
+            f"{first['message']}"
         )
     of_maps = pc.is_in(table["metric"], pa.array(maps, pa.string()))
     write_table(_without_map_columns(table.filter(pc.invert(of_maps))), rows_out)

@@ -53,7 +53,7 @@ class Cell:
 
     @property
     def files(self) -> str:
-        """The data set whose files it reads: that of its own name, unless its experiment says."""
+        """The data set whose files it reads: the one of its name unless its study has another."""
         return files_of(all_experiments()[self.experiment], self.dataset)
 
     def downloads(self, config: dict) -> list[str]:
@@ -88,19 +88,19 @@ class Cell:
         return experiment.points(settings, self.mechanism, self.dataset)
 
     def sources(self, config: dict) -> list[str]:
-        """The code its numbers depend on: editing one of these files reruns the cell."""
+        """The files of code that its numbers depend on: editing one of them reruns the cell."""
         modules = (
             "runs.runner",
             "runs.worker",
             f"experiments.{self.experiment}",
-            # Loaders are chosen by name, so no import statement tells of them.
+            # Loaders are chosen by name, so no import statement leads to them.
             *(f"datasets.loaders.{name}" for name in {self.files, *self.downloads(config)}),
             self.variant(config).mechanism.__module__,
         )
         return sorted(set().union(*(source_files(module) for module in modules)))
 
     def specification(self, config: dict) -> dict[str, Any]:
-        """All that the cell needs of the config, as JSON data: its numbers depend on no more."""
+        """What the cell needs of the config, as JSON data; its numbers depend on nothing else."""
         use, options = variant_of(config, self.mechanism)
         mechanism = get_mechanism(use)
         settings = config["experiments"][self.experiment]
@@ -136,7 +136,7 @@ def variant_of(config: dict, mechanism: str) -> tuple[str, dict]:
 def cells_of(config: dict) -> list[Cell]:
     """Every cell of a checked config.
 
-    A mechanism that claims no privacy (the non-private control) has no exact calibration to run on.
+    A mechanism that claims no privacy (the non-private control) has no exact calibration.
     """
     return [
         Cell(

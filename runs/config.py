@@ -10,6 +10,7 @@ import yaml
 from pydantic import Field
 from pydantic_core import PydanticUndefined
 
+from experiments.contract.allowed_words import Words, words_of
 from experiments.contract.settings import (
     ConfigError,
     Distinct,
@@ -18,10 +19,8 @@ from experiments.contract.settings import (
     Section,
     Text,
     Whole,
-    Words,
     read_settings,
     unknown_key,
-    words_of,
 )
 from experiments.contract.study import all_experiments
 from experiments.contract.study_settings import StudySettings, Surroundings

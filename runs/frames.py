@@ -31,7 +31,7 @@ def read_frame(*paths: Path | str) -> pd.DataFrame:
 
 
 def check_table(table: pa.Table, expected: dict[tuple[str, str, str, str], int]) -> None:
-    """Raise TableError unless the table is what the run promised.
+    """Raise TableError unless the table is complete and consistent.
 
     Args:
         table: All rows of an experiment.

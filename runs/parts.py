@@ -19,18 +19,18 @@ def write_part(folder: str | Path, index: int, values: list[dict]) -> None:
 
 
 def begin(folder: str | Path, index: int) -> None:
-    """Note that grid point `index` is being measured: what its process ends in is about it."""
+    """Note that grid point `index` is being measured, so that a crash is blamed on it."""
     _write(Path(folder, "current"), str(index))
 
 
 def begun(folder: str | Path) -> int | None:
-    """The grid point that the last process began, or None if it did not get that far."""
+    """The grid point that the last process was measuring, or None if it reached none."""
     path = Path(folder, "current")
     return int(path.read_text()) if path.exists() else None
 
 
 def forget_begun(folder: str | Path) -> None:
-    """Called before a new process starts."""
+    """Remove that note; called before a new process starts."""
     Path(folder, "current").unlink(missing_ok=True)
 
 

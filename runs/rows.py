@@ -72,7 +72,7 @@ def schema_of(coordinates: Iterable[Coordinate]) -> pa.Schema:
 
 
 def key_of(columns: Iterable[str]) -> list[str]:
-    """The columns that tell rows apart: everything but what was found there."""
+    """The columns that identify a row: all but those that hold its result."""
     found = ("paper", "data_source", "value", "status", "message", "seed")
     return [column for column in columns if column not in found]
 

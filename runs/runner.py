@@ -39,7 +39,7 @@ GIB = 1 << 30
 
 
 class CellError(Exception):
-    """The cell could not start at all (its data are missing, say): no fault of a mechanism."""
+    """The cell could not start, for example without its data; no mechanism is at fault."""
 
 
 def run_cell(
@@ -56,11 +56,11 @@ def run_cell(
     Args:
         specification: `Cell.specification`.
         sources: Files whose content the numbers depend on; a partial result of other content
-            is thrown away.
+            is discarded.
         rows: Parquet file for the reproducible numbers.
         timings: Parquet file for seconds and memory, which no two runs share.
         limits: `seconds` of wall clock and `memory_gib` of resident memory for the cell.
-        log: File that keeps what is also shown on stderr: progress, tracebacks.
+        log: File for what is also shown on stderr: progress and tracebacks.
 
     Raises:
         CellError: The child ended before it reached its first grid point.
@@ -126,7 +126,7 @@ def _watch(folder: Path, deadline: float, limits: dict, log: Path | None) -> tup
 
 
 def _show(lines: IO[bytes], log: Path | None) -> None:
-    """Pass the child's words on to stderr, and keep them in the log."""
+    """Copy the child's output to stderr and to the log."""
     with open(log or os.devnull, "ab") as kept:
         for line in lines:
             sys.stderr.write(line.decode(errors="replace"))
@@ -184,10 +184,10 @@ def _assemble(specification: dict, folder: Path, rows: Path, timings: Path) -> N
 
 
 def _of_trial(trial: int | None, values: list[dict]) -> list[dict]:
-    """What a cell contributes: all it measured, unless it is for one of the trials only.
+    """The values that a cell contributes: all of them, unless it is for one trial only.
 
-    Numbers that belong to no trial come from the cell of trial 0 alone; failures and seconds from
-    every cell, as those of its trial.
+    Then numbers that belong to no trial are kept by the cell of trial 0 alone; failures and seconds
+    are kept by every cell and get its trial.
     """
     if trial is None:
         return values

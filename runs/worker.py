@@ -71,15 +71,16 @@ def main(folder: str, parent: str) -> None:
         seconds = time.monotonic() - started
         left = seconds / measured * (len(points) - index - 1)
         print(
-            f"{specification['experiment']} {dataset} {variant.name} {specification['calibration']}: "
-            f"point {index + 1} of {len(points)}, {seconds:.1f} s, about {left:.0f} s left",
+            f"{specification['experiment']} {dataset} {variant.name} "
+            f"{specification['calibration']}: point {index + 1} of {len(points)}, "
+            f"{seconds:.1f} s, about {left:.0f} s left",
             file=sys.stderr,
             flush=True,
         )
 
 
 def _end_with(parent: int) -> None:
-    """Kill this process and its children once `parent` is gone: no limit holds them any more."""
+    """Kill this process and its children once `parent` is gone, as nothing else limits them."""
     while os.getppid() == parent:
         time.sleep(0.2)
     os.killpg(os.getpgrp(), signal.SIGKILL)

@@ -1,0 +1,5 @@
+"""What a study is and has: its interface, settings, columns, grids and seeds.
+
+May be imported by the studies, learning, runs and paper_figures. May import datasets, papers and
+mechanisms.
+"""

@@ -98,7 +98,8 @@ class Experiment(Protocol):
     NAME: Its name in configs and tables.
     PAPER: Key of the paper whose study it carries out.
     DATASETS: Names of the data sets it can run on, with their source.
-    SETTINGS: Its settings in the config: name -> (check, description).
+    Settings: Its settings in a config, a subclass of `StudySettings`.
+    NEEDS: What it needs of mechanisms, see `mechanism_sets.CAPABILITIES`. "any" if left out.
     METRICS: What it measures: name -> meaning with the unit, seconds and memory included.
     COORDINATES: The columns it adds to the tidy table; see `experiments.contract.columns`.
     MAPS: Metrics whose values are whole maps, kept in a file apart. May be left out.
@@ -154,7 +155,7 @@ def all_experiments() -> dict[str, Experiment]:
     """Every experiment by name: the modules of this folder that declare NAME and measure."""
     found = {}
     for info in pkgutil.iter_modules(experiments.__path__, "experiments."):
-        if info.ispkg or info.name == "runs.__main__":
+        if info.ispkg:
             continue
         module = importlib.import_module(info.name)
         if hasattr(module, "NAME") and hasattr(module, "measure"):

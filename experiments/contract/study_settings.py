@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from experiments.contract.allowed_words import Words
 from experiments.contract.mechanism_sets import ALLOWED, chosen
 from experiments.contract.settings import (
     ByDataset,
@@ -20,7 +21,6 @@ from experiments.contract.settings import (
     MissingEntry,
     Section,
     UnknownName,
-    Words,
 )
 from mechanisms import Mechanism
 

@@ -1,7 +1,7 @@
-"""Ordinary classifiers of images, trained on what was released and tested on clean images.
+"""Classifiers of images, trained on released images and tested on clean ones.
 
-Both see images over the root mean square of those they are trained on, which the noise dominates:
-no preprocessing of the pixels, only a unit in which optimisers work. Test images get the same unit.
+All images are divided by the root mean square of the training images, which the noise dominates.
+That is no preprocessing of single pixels, only a scale at which optimisers work.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from learning.networks.network import Network
 from learning.records.labelled import Split
 from learning.training.device import prepared
 
-# lambda in mean log-loss + lambda / 2 ||w||^2: of 0.1, 0.01 and 0.001 the best on noisy digits.
+# lambda in mean log-loss + lambda / 2 ||w||^2: the best of 0.1, 0.01 and 0.001 on noisy digits.
 _PENALTY = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """Descent on the cross-entropy of shuffled batches; the defaults are tldp2025 Section 5.1.1's.
+    """Descent on the cross-entropy of shuffled batches; defaults from tldp2025, Section 5.1.1.
 
     Args:
         epochs: Passes over all records.
         batch: Records per step.
-        learning_rate: Of the optimiser, whose other parameters are torch's defaults.
+        learning_rate: That of the optimiser; its other parameters are torch's defaults.
         optimiser: "adam" or "sgd", plain gradient descent.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
@@ -38,7 +38,7 @@ class Training:
 
 
 def in_units(data: Split) -> Split:
-    """All images over the root mean square of the training images."""
+    """All images divided by the root mean square of the training images."""
     scale = np.float32(np.sqrt(np.mean(np.square(data.train_inputs), dtype=np.float64)))
     return Split(
         train_inputs=data.train_inputs / scale,
@@ -49,7 +49,7 @@ def in_units(data: Split) -> Split:
 
 
 def logistic(data: Split) -> np.ndarray:
-    """Test labels (n,) by multinomial logistic regression on the pixels; deterministic."""
+    """Predicted test labels (n,) of a multinomial logistic regression; deterministic."""
     from sklearn.linear_model import LogisticRegression
 
     train, test = (
@@ -61,12 +61,12 @@ def logistic(data: Split) -> np.ndarray:
 
 
 def network(data: Split, network: Network, training: Training, seed: int) -> np.ndarray:
-    """Test labels (n,) by a network; see `fitted`."""
+    """Predicted test labels (n,) of a network; see `fitted`."""
     return outputs(network, fitted(data, network, training, seed), data.test_inputs).argmax(axis=1)
 
 
 def fitted(data: Split, network: Network, training: Training, seed: int):
-    """Parameters (M,), a tensor; start and batches follow from the seed, on one thread."""
+    """Trained parameters (M,), a tensor; the seed determines start and batches, on one thread."""
     rng = np.random.default_rng(seed)
     start = network.initial(rng)
     return trained(network, start, data.train_inputs, data.train_labels, training, rng)
@@ -80,7 +80,7 @@ def trained(
     training: Training,
     rng: np.random.Generator,
 ):
-    """Parameters (M,), a tensor, after training from `start`; batches come from `rng`."""
+    """Trained parameters (M,), a tensor, from parameters `start`; `rng` draws the batches."""
     import torch
     from torch.nn.functional import cross_entropy
 
@@ -101,10 +101,10 @@ def trained(
 
 
 def outputs(network: Network, parameters, inputs: np.ndarray) -> np.ndarray:
-    """What a network makes of inputs (n, ...), a thousand at a time.
+    """Outputs of a network for inputs (n, ...), computed a thousand at a time.
 
     Raises:
-        ArithmeticError: Not finite numbers.
+        ArithmeticError: An output is not finite.
     """
     import torch
 
@@ -112,7 +112,7 @@ def outputs(network: Network, parameters, inputs: np.ndarray) -> np.ndarray:
         parts = torch.from_numpy(inputs).split(1000)
         found = torch.cat([network.logits(parameters, part) for part in parts])
     if not torch.isfinite(found).all():
-        raise ArithmeticError("training diverged: what the network gives is not finite")
+        raise ArithmeticError("training diverged: the outputs of the network are not finite")
     return found.numpy()
 
 

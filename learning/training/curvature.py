@@ -1,4 +1,4 @@
-"""The diagonal of the Hessian of a loss, and clipping thresholds from it."""
+"""The diagonal of the Hessian of a loss, and the clipping thresholds that follow from it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def hessian_diagonal(
     rng: np.random.Generator,
     probes: int = 32,
 ) -> np.ndarray:
-    """The diagonal (M,) of the Hessian of the mean cross-entropy, estimated without bias.
+    """An unbiased estimate (M,) of the diagonal of the Hessian H of the mean cross-entropy.
 
-    Mean of z * (H z) over `probes` vectors z of random signs (Bekas, Kokiopoulou and Saad 2007).
+    The mean of z * (H z) over `probes` vectors z of random signs (Bekas, Kokiopoulou, Saad 2007).
     """
     import torch
     from torch.nn.functional import cross_entropy
@@ -36,11 +36,14 @@ def hessian_diagonal(
 
 
 def thresholds(diagonal: np.ndarray) -> np.ndarray:
-    """Parts t of the range in (0, 1], shape (1, M), by the curvature h = |diagonal|, (M,).
+    """Shares t of the clipping range in (0, 1], shape (1, M), by the curvature h = |diagonal|.
 
-    t = min(1, sqrt(median / h)), the median over the parameters with h > 0: one that the loss
-    reacts to more than to the median one is held more tightly, so that moves to the ends of the
-    ranges cost the same by the quadratic model h t^2. The rule is ours: tldp2025 has none.
+    t = min(1, sqrt(median / h)) with the median over the parameters with h > 0. Parameters with
+    more curvature than the median have smaller ranges, so that a move to the end of the range costs
+    the same in the quadratic model h t^2. tldp2025 states no rule; this one is ours.
+
+    Args:
+        diagonal: (M,).
     """
     curvature = np.abs(diagonal.astype(np.float64))
     seen = curvature[curvature > 0]

@@ -1,4 +1,4 @@
-"""What studies of learning with noisy gradients measure: the budgets of a run, and its accuracy."""
+"""What studies of noisy gradient descent measure: what a run spends, and its accuracy."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from experiments.contract.study import Names, Point, Value
 from learning.networks.network import Network
 from learning.records.labelled import Split
-from learning.training import noisy_descent as loop
-from learning.training.step_noise import Steps, step_profile
+from learning.training import noisy_descent
+from learning.training.step_noise import SampledSteps, step_profile
 from learning.training.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import AdditiveMechanism, Budget, Mechanism
 
 
-def privacy(mechanism: Mechanism, total: Budget, schedule: Steps) -> Iterator[Value]:
-    """The size of a step's noise, and bounds on what the whole run spends."""
+def privacy(mechanism: Mechanism, total: Budget, steps: SampledSteps) -> Iterator[Value]:
+    """The norm of the noise of one step, and bounds on what the whole run spends."""
     if isinstance(mechanism, AdditiveMechanism):
         yield Value("noise_norm", math.sqrt(mechanism.expected_loss()))
     profile = step_profile(mechanism)
     if profile is None:
         return
-    run = schedule.run(profile)
+    run = steps.run(profile)
     yield Value("true_delta_upper", run.delta(total.epsilon))
     if mechanism.slack() is None:
         yield Value("true_delta_lower", run.step_delta(total.epsilon).lower)
@@ -33,15 +33,15 @@ def privacy(mechanism: Mechanism, total: Budget, schedule: Steps) -> Iterator[Va
 def accuracies(
     network: Network,
     split: Split,
-    plan: loop.Plan,
+    plan: noisy_descent.DescentPlan,
     mechanism: Mechanism,
     point: Point,
     names: Names,
     trial: int,
 ) -> Iterator[Value]:
-    """Accuracy after every epoch (`epoch`) of one run; start and samples are shared by all."""
+    """Accuracies after every epoch of one run; all mechanisms share its start and its samples."""
     seeds = seeds_of(point, names, trial)
-    history = loop.train(
+    history = noisy_descent.train(
         network,
         split,
         plan,

@@ -1,10 +1,9 @@
-"""Features of private records by a network that was trained on public ones.
+"""Features of private records, computed by a network that was trained on public records.
 
-Neither imgm2022 nor tldp2025 says on which data the network that gives the features is trained.
-Trained on the private records it would tell of them, without any noise, through its weights. Here
-a share of the training records is public: the whole network is trained on those, without privacy,
-and they are used for nothing else. Body and records of the public share are the same for all
-mechanisms.
+Neither imgm2022 nor tldp2025 says on which data the feature extractor is trained. If it were
+trained on the private records, its weights would leak them without any noise. Here a share of the
+training records is public: the whole network is trained on them, without privacy, and they are used
+for nothing else. All mechanisms share the public records and the extractor.
 """
 
 from __future__ import annotations
@@ -20,13 +19,14 @@ from learning.training.classifiers import Training, fitted, outputs
 
 @dataclass(frozen=True, kw_only=True)
 class Extracted:
-    """What a network makes of records that it was not trained on.
+    """Features of records that the extractor was not trained on.
 
     Args:
         split: Features in (-1, 1), float32 (n, ...), of the private training records and of the
             test records, with their labels.
-        public: Number of records that it was trained on.
-        test_accuracy: Of the network with a head of its own, in [0, 1]; None without one.
+        public: Number of public records that the extractor was trained on.
+        test_accuracy: Accuracy in [0, 1] of the extractor with the head it was trained with; None
+            if it has none.
     """
 
     split: Split
@@ -35,21 +35,22 @@ class Extracted:
 
 
 def extract(cut: Cut, data: Split, share: float, training: Training, seed: int) -> Extracted:
-    """Train on a random share of the training records, and extract features of all others.
+    """Train on a random share of the training records, and compute features of all others.
 
     Args:
-        share: Of the training records that is public, in (0, 1).
-        training: How the whole network is trained on them.
-        seed: Of which records are public, of the start and of the batches.
+        share: Share of the training records that is public, in (0, 1).
+        training: How the whole network is trained on the public records.
+        seed: Determines which records are public, the start and the batches.
 
     Raises:
-        ValueError: The share leaves no public or no private record.
+        ValueError: The share leaves no public record or no private one.
     """
     records = len(data.train_labels)
     count = round(share * records)
     if not 0 < count < records:
         raise ValueError(
-            f"a share of {share:g} makes {count} of {records} records public; both parts need one"
+            f"a public share of {share:g} makes {count} of {records} records public; choose a "
+            "share that leaves at least one public and one private record"
         )
     order = np.random.default_rng([seed, 0]).permutation(records)
     public, private = np.sort(order[:count]), np.sort(order[count:])

@@ -1,4 +1,4 @@
-"""torchvision's MobileNetV2 trained further from its ImageNet weights (tldp2025, Section 5.1.1)."""
+"""Fine-tuning of torchvision's MobileNetV2 from its ImageNet weights (tldp2025, Section 5.1.1)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _AT_ONCE = 500
 def fine_tuned(
     weights: dict, data: Split, classes: int, training: Training, seed: int
 ) -> np.ndarray:
-    """Test labels (n,) by the network with a new last layer, all of it trained.
+    """Predicted test labels (n,) of the network with a new last layer, after training all of it.
 
     Images keep their size, as "no preprocessing or size-trimming is applied" (Section 5.2.1). They
-    are not shifted and scaled to ImageNet's mean and spread either, from which released images are
-    far: batch normalisation after the first convolution takes out a shift, but for the borders, and
-    a common scale. The seed is that of the new layer, of the dropout before it and of the batches.
+    are not normalised to ImageNet's mean and spread either, from which released images are far:
+    batch normalisation after the first convolution removes a shift, except at the borders, and a
+    common scale. The seed determines the new layer, the dropout before it and the batches.
 
     Args:
-        weights: Tensors by torchvision's names.
+        weights: Tensors under torchvision's names.
         data: Images (n, 1 or 3, height, width).
 
     Raises:
-        ValueError: The last batch of an epoch has one record, which cannot be normalised.
-        ArithmeticError: The trained network's logits are not finite.
+        ValueError: The last batch of an epoch has one record: batch normalisation needs two.
+        ArithmeticError: A logit of the trained network is not finite.
     """
     import torch
     from torch.nn.functional import cross_entropy
@@ -39,8 +39,8 @@ def fine_tuned(
     records = len(data.train_labels)
     if records % training.batch == 1:
         raise ValueError(
-            f"{records} records in batches of {training.batch} leave a last batch of one, which "
-            "cannot be normalised; keep one record more or fewer"
+            f"{records} records in batches of {training.batch} leave a last batch of one; "
+            "batch normalisation needs two, so use one record more or fewer"
         )
     device = prepared(training.device)
     torch.manual_seed(seed)

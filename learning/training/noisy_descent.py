@@ -27,7 +27,7 @@ class Diverged(ArithmeticError):
 
 
 class Epoch(NamedTuple):
-    """What an epoch ended with: shares of right answers in [0, 1], wall-clock seconds."""
+    """The result of an epoch: accuracies in [0, 1] at its end, and its wall-clock seconds."""
 
     train_accuracy: float
     test_accuracy: float
@@ -35,15 +35,16 @@ class Epoch(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How to train.
+class DescentPlan:
+    """How to train by noisy gradient descent.
 
     Args:
         batch: Expected number of records per step; the rate is batch / records.
-        epochs: epochs * records // batch steps in all, as even as possible per epoch.
-        learning_rate: Of plain gradient descent on the mean gradient.
+        epochs: Passes over the data. The run has epochs * records // batch steps, distributed over
+            the epochs as evenly as possible.
+        learning_rate: Step size of plain gradient descent on the mean gradient.
         clipping: None for the plain gradient.
-        chunk: Per-example gradients in memory at once.
+        chunk: Number of per-example gradients in memory at once.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
 
@@ -55,14 +56,14 @@ class Plan:
     device: str = "cpu"
 
     def steps(self, records: int, epochs: int | None = None) -> int:
-        """Steps up to the end of an epoch, by default the last."""
+        """Steps up to the end of an epoch; by default up to the end of the run."""
         return (self.epochs if epochs is None else epochs) * records // self.batch
 
 
 def train(
     network: Network,
     data: Split,
-    plan: Plan,
+    plan: DescentPlan,
     release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
     seeds: Seeds,
     *,
@@ -71,18 +72,18 @@ def train(
 ) -> list[Epoch]:
     """Train, and evaluate after every epoch.
 
-    Every step draws each record with probability batch / records, releases the clipped sum of
-    the sampled gradients, of shape (1, M) and float32, and moves by it over the *expected* batch
-    size. An empty sample is released like any other. The draws of an epoch come from seeds of
-    their own: a run that goes on from a checkpoint, written after every epoch, ends with the same
-    bytes.
+    Every step draws each record with probability batch / records, releases the clipped sum of the
+    sampled gradients, of shape (1, M) and float32, and moves by it over the *expected* batch size.
+    An empty sample is released like any other. Every epoch has its own seeds, so a run that resumes
+    from a checkpoint, which is written after every epoch, ends with the same bytes.
 
     Args:
-        checkpoint: A file; removed by nobody but its owner. None: start anew, keep nothing.
-        label: What the progress line on stderr begins with.
+        release: From the clipped sum and a generator to the noisy sum.
+        checkpoint: File to resume from and to write; the caller removes it. None keeps nothing.
+        label: Beginning of the progress lines on stderr.
 
     Raises:
-        Diverged: Gradients are not finite any more.
+        Diverged: A gradient or a logit is not finite.
     """
     device = prepared(plan.device)
     images, labels, test_inputs, test_labels = (
@@ -110,7 +111,7 @@ def train(
             if not torch.isfinite(total).all():
                 raise Diverged(
                     f"training diverged in epoch {epoch + 1} of {plan.epochs}: the gradients are "
-                    "not finite; the noise or the learning rate is too large for this network"
+                    "not finite; reduce the noise or the learning rate"
                 )
             released = release(total.cpu().numpy()[None], noise)[0]
             moved = torch.from_numpy(released.astype(np.float32)).to(device)
@@ -137,7 +138,7 @@ def accuracy(network: Network, parameters, images, labels) -> float:
     """Share of examples whose largest logit is that of their label.
 
     Raises:
-        Diverged: Logits are not finite, so that none is the largest.
+        Diverged: A logit is not finite, so none is the largest.
     """
     right = 0
     with torch.no_grad():
@@ -147,8 +148,8 @@ def accuracy(network: Network, parameters, images, labels) -> float:
             logits = network.logits(parameters, x)
             if not torch.isfinite(logits).all():
                 raise Diverged(
-                    "training diverged: the network's logits are not finite; the noise or the "
-                    "learning rate is too large for it"
+                    "training diverged: the network's logits are not finite; reduce the noise or "
+                    "the learning rate"
                 )
             right += int((logits.argmax(dim=1) == y).sum())
     return right / len(labels)
@@ -157,10 +158,10 @@ def accuracy(network: Network, parameters, images, labels) -> float:
 def begin(
     network: Network, seed: int, checkpoint: Path | None, entry: Callable
 ) -> tuple[torch.Tensor, list]:
-    """Parameters and history of a checkpoint that is there, else new parameters and no history.
+    """Parameters and history of an existing checkpoint, else new parameters and no history.
 
     Args:
-        entry: What an entry of the history is kept as.
+        entry: Constructor of one entry of the history.
     """
     if checkpoint is not None and checkpoint.exists():
         kept = torch.load(checkpoint, map_location="cpu", weights_only=True)
@@ -169,7 +170,7 @@ def begin(
 
 
 def keep(checkpoint: Path, parameters: torch.Tensor, history: Sequence[tuple]) -> None:
-    """Write a checkpoint; a reader sees the old or the new one, never a part."""
+    """Write a checkpoint atomically: a reader sees the old one or the new one."""
     temporary = checkpoint.with_suffix(".tmp")
     kept = {"parameters": parameters.cpu(), "history": [tuple(epoch) for epoch in history]}
     torch.save(kept, temporary)

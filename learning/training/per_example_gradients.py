@@ -1,4 +1,4 @@
-"""Gradients of single examples, clipped and added up."""
+"""Sums of clipped per-example gradients."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from torch.func import grad, vmap
 from torch.nn.functional import cross_entropy
 
 from learning.networks.network import Network
-from learning.training.affine_sums import l2_clipped_sum
 from learning.training.clipping import Clipping
+from learning.training.ghost_clipping import l2_clipped_sum
 
 
 def per_example_gradients(network: Network, parameters, images, labels) -> torch.Tensor:
-    """Gradients (n, M) of the cross-entropy of every example at parameters (M,)."""
+    """Gradients (n, M) of the cross-entropy of every example, at parameters (M,)."""
 
     def loss(at, image, label):
         return cross_entropy(network.logits(at, image[None]), label[None])
@@ -23,13 +23,13 @@ def per_example_gradients(network: Network, parameters, images, labels) -> torch
 def clipped_sum(
     network: Network, parameters, images, labels, clipping: Clipping | None, *, batch, chunk
 ) -> torch.Tensor:
-    """The sum (M,) of the clipped gradients, clipped once more: the answer of `Clipping.query`.
+    """The sum (M,) of the clipped gradients, clipped once more: the answer to `Clipping.query`.
 
     Args:
         images, labels: (n, channels, height, width) and (n,); n = 0 gives zeros.
         clipping: None for the plain gradient of the summed loss.
         batch: Expected number of examples.
-        chunk: Examples whose gradients are in memory at once.
+        chunk: Number of examples whose gradients are in memory at once.
     """
     total = torch.zeros_like(parameters)
     for x, y in zip(images.split(chunk), labels.split(chunk), strict=True):
@@ -46,7 +46,7 @@ def clipped_sum(
 
 
 def _clipped(network: Network, parameters, images, labels, clipping: Clipping) -> torch.Tensor:
-    """The sum of clipped gradients, the shorter way where the network allows it."""
+    """The sum of clipped gradients, by ghost clipping where the network allows it."""
     found = l2_clipped_sum(network, parameters, images, labels, clipping.bound)
     if found is not None:
         return found

@@ -1,10 +1,9 @@
-"""Features of images by torchvision's MobileNetV2 with ImageNet weights, as tldp2025 has them.
+"""Features of images from torchvision's MobileNetV2 with ImageNet weights (tldp2025, 5.2.2).
 
-The paper puts tanh in the place of every ReLU6, so that features lie in (-1, 1), and releases what
-enters the last fully connected layer (its Section 5.2.2). For these features it does not say how
-images of 28 and 32 pixels become the network's: here as torchvision prepares images for these
-weights, enlarged to 256 pixels of which the middle 224 are used, grey ones with three equal
-channels. Classifiers of images are trained on the raw size: finetuned.py.
+The paper replaces every ReLU6 by tanh, so that features lie in (-1, 1), and releases the input of
+the last fully connected layer. It does not say how images of 28 and 32 pixels are prepared. Here
+they are prepared as torchvision does for these weights: enlarged to 256 pixels, cropped to the
+middle 224, grey ones in three equal channels. Fine-tuning keeps the original size: finetuned.py.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from learning.training.extractor import Extracted
 
 FEATURES = 1280
 _AT_ONCE = 50
-# Of ImageNet's channels, as torchvision's transforms for these weights have them.
+# Mean and spread of ImageNet's channels, from torchvision's transforms for these weights.
 _MEANS, _SPREADS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def extract(weights: dict, data: Split, device: str = "cpu") -> Extracted:
-    """Features of all images, none of which the network was trained on; see `features`."""
+    """Features of all images; the network was trained on none of them. See `features`."""
     split = replace(
         data,
         train_inputs=features(weights, data.train_inputs, device),
@@ -36,10 +35,10 @@ def extract(weights: dict, data: Split, device: str = "cpu") -> Extracted:
 
 
 def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarray:
-    """What the network makes of images.
+    """Features of images.
 
     Args:
-        weights: Tensors by torchvision's names.
+        weights: Tensors under torchvision's names.
         images: (n, 1 or 3, height, width) in [0, 1].
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
 
@@ -51,14 +50,14 @@ def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarr
 
     device = prepared(device)
     body = _body(weights).to(device)
-    found, clock, told = [], time.perf_counter(), 0
+    found, clock, reported = [], time.perf_counter(), 0
     with torch.inference_mode():
         for part in torch.from_numpy(images).split(_AT_ONCE):
             shown = normalize(_enlarged(part.to(device)), _MEANS, _SPREADS)
             found.append(body(shown).mean(dim=(2, 3)).cpu())
             done, spent = _AT_ONCE * len(found), time.perf_counter() - clock
-            if spent > told + 10:
-                told, left = spent, spent / done * (len(images) - done)
+            if spent > reported + 10:
+                reported, left = spent, spent / done * (len(images) - done)
                 print(
                     f"features of {done:,} of {len(images):,} images, {spent:.0f} s, about "
                     f"{left:.0f} s left",
@@ -69,19 +68,19 @@ def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarr
 
 
 def coloured(images):
-    """Three channels, of a tensor of grey or coloured images."""
+    """A tensor of grey or coloured images with three channels."""
     return images.expand(-1, 3, -1, -1)
 
 
 def _enlarged(images):
-    """Three channels and the middle 224 of 256 x 256 pixels."""
+    """Images in three channels, enlarged to 256 x 256 pixels and cropped to the middle 224."""
     from torchvision.transforms.functional import center_crop, resize
 
     return center_crop(resize(coloured(images), [256], antialias=True), [224])
 
 
 def network_of(weights: dict):
-    """torchvision's network with these weights."""
+    """torchvision's MobileNetV2 with these weights."""
     from torchvision.models import mobilenet_v2
 
     network = mobilenet_v2(weights=None)
@@ -90,7 +89,7 @@ def network_of(weights: dict):
 
 
 def _body(weights: dict):
-    """The network up to its last feature map, tanh in the place of every ReLU6."""
+    """The network up to its last feature map, with tanh instead of ReLU6."""
     import torch
 
     network = network_of(weights)

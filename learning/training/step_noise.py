@@ -1,16 +1,17 @@
-"""A mechanism as the noise of one step of a run with a total budget.
+"""The mechanism that releases the gradient of one step, calibrated to the budget of a whole run.
 
-Published ways to calibrate are not the same:
+The papers calibrate in three ways:
 
-- DPSGD of Abadi et al. 2016: Gaussian noise whose multiplier makes the total epsilon of all steps,
-  by Renyi DP, the budget's: `MomentsAccountant`. r1smg2024's study means this by Gaussian noise.
-- r1smg2024 eq. (16), made for R1SMG: strong composition gives every step a budget of its own. All
-  other mechanisms are calibrated to that one.
-- imgm2022 Section 5: a share of the budget by Theorem 3.4 of Kairouz, Oh and Viswanath, amplified
-  by sampling as (epsilon / q, delta / q).
+- DPSGD (Abadi et al. 2016) adds Gaussian noise. Its noise multiplier is chosen so that the total
+  epsilon of all steps, by Renyi DP, is that of the budget: `MomentsAccountant`. In the study of
+  r1smg2024 the classic Gaussian stands for it.
+- r1smg2024 eq. (16) splits the total by strong composition, so that every step has a budget. All
+  other mechanisms of that study are calibrated to it.
+- imgm2022 Section 5 gives every step a share of the total by Theorem 3.4 of Kairouz, Oh and
+  Viswanath, and takes sampling at rate q to be worth (epsilon / q, delta / q).
 
-At the exact calibration the noise of any of them is rescaled until the total delta at epsilon, bounded
-from above by `SampledRun`, is the budget's: all mechanisms then have one true budget for the run.
+At the exact calibration the noise is rescaled until the total delta at epsilon, bounded from above
+by `SampledRun`, is that of the budget. All mechanisms then have the same true budget for the run.
 """
 
 from __future__ import annotations
@@ -36,70 +37,80 @@ from mechanisms.profiles.profile import PrivacyProfile
 
 
 @dataclass(frozen=True, kw_only=True)
-class Steps(ABC):
-    """The steps of a run: sampling rate q and their number; what a paper leaves to each of them."""
+class SampledSteps(ABC):
+    """The steps of a run on Poisson samples, and how a paper divides the total budget among them.
+
+    Args:
+        rate: Probability q in (0, 1] that a record is in the sample of a step.
+        steps: Number of steps of the run.
+    """
 
     rate: float
     steps: int
 
     @abstractmethod
     def step_budget(self, total: Budget) -> Budget:
-        """What is left to one release on all records that were sampled.
+        """The budget of one release to those records that were sampled.
 
         Raises:
-            Unsupported: It is no budget.
+            Unsupported: The total leaves none.
         """
 
     @abstractmethod
-    def accounted(self, mechanism: type[Mechanism]) -> bool:
-        """Whether its noise comes from the total by Renyi DP, not from the step's budget."""
+    def noise_multiplier_by_rdp(self, mechanism: type[Mechanism]) -> bool:
+        """Whether Renyi accounting of the total sets its noise, instead of the step's budget."""
 
     def run(self, profile: PrivacyProfile) -> SampledRun:
-        """All steps with noise of this profile."""
+        """All steps together, each with noise of this profile."""
         return SampledRun(step=profile, rate=self.rate, steps=self.steps)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Schedule(Steps):
-    """r1smg2024's: its epochs, and delta' of eq. (16)."""
+class StrongCompositionSteps(SampledSteps):
+    """The steps of r1smg2024, eq. (16).
+
+    Args:
+        epochs: Passes over the data, E of the equation.
+        slack: delta', the part of delta that strong composition spends.
+    """
 
     epochs: int
     slack: float
 
     def step_budget(self, total: Budget) -> Budget:
-        """What eq. (16) leaves to one step."""
+        """epsilon_0 and delta_0 of eq. (16)."""
         args = (total.epsilon, total.delta, self.rate, self.epochs, self.slack)
         epsilon, delta = step_budget(*args)
         return Budget(epsilon=epsilon, delta=delta)
 
-    def accounted(self, mechanism: type[Mechanism]) -> bool:
+    def noise_multiplier_by_rdp(self, mechanism: type[Mechanism]) -> bool:
         """The classic Gaussian stands for DPSGD."""
         return mechanism in (ClassicGaussian, MomentsAccountant)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AmplifiedShares(Steps):
-    """imgm2022's: Theorem 3.4 of Kairouz, Oh and Viswanath, and amplification to first order.
+class AmplifiedShares(SampledSteps):
+    """The steps of imgm2022: Theorem 3.4 of Kairouz et al. and amplification to first order.
 
-    A step on a sample of rate q that is (e, d)-DP on it counts as (q e, q d)-DP, as the paper has
-    it from Bassily et al. 2014. It is ln(1 + q (exp(e) - 1)) in truth, which is larger.
+    The paper, after Bassily et al. 2014, counts a step that is (e, d)-DP on its sample of rate q as
+    (q e, q d)-DP. The true epsilon is ln(1 + q (exp(e) - 1)), which is larger.
     """
 
     def step_budget(self, total: Budget) -> Budget:
-        """The share of one step over q."""
+        """The share of one step, divided by q."""
         each = kairouz.share(total, self.steps)
         return amplified(each, self.rate)
 
-    def accounted(self, mechanism: type[Mechanism]) -> bool:
-        """The moments accountant is a mechanism of its own beside the classic Gaussian."""
+    def noise_multiplier_by_rdp(self, mechanism: type[Mechanism]) -> bool:
+        """The moments accountant alone; the classic Gaussian has the step's budget."""
         return mechanism is MomentsAccountant
 
 
 def amplified(budget: Budget, rate: float) -> Budget:
-    """(epsilon / q, delta / q), which imgm2022 takes a sample of rate q to be worth.
+    """(epsilon / q, delta / q), the budget that imgm2022 allows on a sample of rate q.
 
     Raises:
-        Unsupported: delta / q is 1 or more: nothing would be left to protect.
+        Unsupported: delta / q is 1 or more, which protects nothing.
     """
     if budget.delta >= rate:
         raise Unsupported(
@@ -108,29 +119,36 @@ def amplified(budget: Budget, rate: float) -> Budget:
     return Budget(epsilon=budget.epsilon / rate, delta=budget.delta / rate)
 
 
-def calibrated(
-    variant: Variant, query: Query, total: Budget, schedule: Steps, calibration: str
+def step_mechanism(
+    variant: Variant, query: Query, total: Budget, steps: SampledSteps, calibration: str
 ) -> Mechanism:
-    """The mechanism that releases every step's gradient; see the head of this module.
+    """The mechanism that releases the gradient of every step.
+
+    Args:
+        query: The clipped sum of gradients.
+        total: Budget of the whole run.
+        calibration: "published" or "exact"; see the head of this module.
 
     Raises:
-        Unsupported: As `Mechanism.calibrate` does; or no exact calibration: the mechanism adds no
-            noise, its profile is not exactly known, or no scale reaches the budget.
+        Unsupported: As `Mechanism.calibrate` does; or there is no exact calibration, because the
+            mechanism adds no noise, its profile is not exactly known, or no scale reaches `total`.
     """
-    if schedule.accounted(variant.mechanism):
-        published = _accounted(variant, query, total, schedule)
+    if steps.noise_multiplier_by_rdp(variant.mechanism):
+        published = gaussian_by_rdp(variant, query, total, steps)
     else:
-        budget = schedule.step_budget(total)
+        budget = steps.step_budget(total)
         published = variant.mechanism.calibrate(query, budget, "published", **variant.options)
     if calibration == "published":
         return published
     profile = step_profile(published)
-    return rescaled([published], None if profile is None else schedule.run(profile), total)[0]
+    return rescaled([published], None if profile is None else steps.run(profile), total)[0]
 
 
-def _accounted(variant: Variant, query: Query, total: Budget, schedule: Steps) -> AdditiveMechanism:
-    """The accountant's noise under the name of the variant; its `budget` is that of the run."""
-    settings = {"rate": schedule.rate, "steps": schedule.steps}
+def gaussian_by_rdp(
+    variant: Variant, query: Query, total: Budget, steps: SampledSteps
+) -> AdditiveMechanism:
+    """The variant with the moments accountant's noise; its `budget` is that of the run."""
+    settings = {"rate": steps.rate, "steps": steps.steps}
     noise = MomentsAccountant.noise_for(query, total, **settings)
     return variant.mechanism(
         query=query, budget=total, settings=MappingProxyType(settings), noise=noise
@@ -138,7 +156,7 @@ def _accounted(variant: Variant, query: Query, total: Budget, schedule: Steps) -
 
 
 def step_profile(mechanism: Mechanism) -> PrivacyProfile | None:
-    """Of a single release; a mechanism's own profile may be that of several."""
+    """The profile of a single release; the mechanism's own may be that of several."""
     if isinstance(mechanism, AdditiveMechanism):
         return mechanism.noise.profile(mechanism.query)
     return mechanism.profile()

@@ -1,4 +1,4 @@
-"""What is a trial's own: its seeds, its checkpoint, and the words its progress lines begin with."""
+"""Seeds, checkpoint and progress label of one trial."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mechanisms import Mechanism
 
 
 class Seeds(NamedTuple):
-    """The first two are shared by all mechanisms that are compared."""
+    """Seeds of a trial; all mechanisms that are compared share the first two."""
 
     start: int
     batches: int
@@ -18,7 +18,7 @@ class Seeds(NamedTuple):
 
 
 def seeds_of(point: Point, names: Names, trial: int) -> Seeds:
-    """Start, batches and noise of a trial."""
+    """The seeds of a trial."""
     return Seeds(
         start=names.shared_seed("start", trial),
         batches=names.shared_seed("batches", trial),
@@ -27,10 +27,10 @@ def seeds_of(point: Point, names: Names, trial: int) -> Seeds:
 
 
 def checkpoint_of(point: Point, names: Names, trial: int) -> Path | None:
-    """Where a trial keeps its checkpoint, if anywhere; no two budgets share a file."""
+    """The checkpoint file of a trial, one per budget; None if the cell keeps none."""
     return names.folder and names.folder / f"epsilon-{point.epsilon:.17g}-{trial}.checkpoint"
 
 
 def label_of(mechanism: Mechanism, point: Point, names: Names, trial: int) -> str:
-    """What the progress lines of a trial begin with."""
+    """The beginning of a trial's progress lines."""
     return f"{names.mechanism} {mechanism.calibration} epsilon {point.epsilon:g} trial {trial}"

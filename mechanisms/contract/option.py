@@ -1,4 +1,7 @@
-"""Options of mechanisms: a default, the allowed values, and a check whose error names both."""
+"""Options of mechanisms: a default, the allowed values, and a check whose error names both.
+
+Mechanisms are importable with numpy, scipy and mpmath alone, hence no pydantic here.
+"""
 
 from __future__ import annotations
 

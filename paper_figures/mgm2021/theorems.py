@@ -24,7 +24,7 @@ from paper_figures.verdicts import Finding, Outcome, Sizes
 from papers import mgm2021
 from papers.box_query import box_query
 from papers.paper_setting import PaperSetting
-from papers.settings import PAPER_SETTINGS
+from papers.paper_settings import PAPER_SETTINGS
 
 
 @judge()

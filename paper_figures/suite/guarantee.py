@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.contract.study import Point
-from experiments.guarantee import setting_at
+from experiments.guarantee import METRICS, setting_at
 from mechanisms import Budget, Query, all_mechanisms, get_mechanism
 from mechanisms.audit.verification import HOLDS, LOOSE, REFUTED, TOLERANCE, UNDECIDED
 from mechanisms.mgm import frobenius_bound, zeta
@@ -69,11 +69,11 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows[(rows["calibration"] == "published") & ~rows["mechanism"].isin(LEVELS)]
     if rows.empty:
         raise DrawingError("the results hold no verdict at the papers' settings")
-    keys = ["mechanism", "shape", "epsilon", "delta"]
     known = all_mechanisms()
     records = []
-    for (mechanism, shape, epsilon, delta), group in rows.groupby(keys, sort=False):
-        values = group.set_index("metric")["value"].to_dict()
+    # The study leaves an infinite epsilon out.
+    table = _by_setting(rows).fillna({"true_epsilon": np.inf})
+    for (mechanism, shape, epsilon, delta), values in table.iterrows():
         setting = _setting_of(shape, epsilon, delta)
         theorem, limit = "", None
         if mechanism in known:
@@ -89,11 +89,11 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
                 "claimed epsilon": epsilon,
                 "claimed delta": values["claimed_delta"],
                 "true delta": values["true_delta"],
-                "true epsilon": values.get("true_epsilon", np.inf),
-                "variance over need": values.get("wasted_variance", np.nan),
-                "sampled delta, at least": values.get("audit_delta_lower", np.nan),
-                "sampled delta, at most": values.get("audit_delta_upper", np.nan),
-                "verdict": _verdict_of(group),
+                "true epsilon": values["true_epsilon"],
+                "variance over need": values["wasted_variance"],
+                "sampled delta, at least": values["audit_delta_lower"],
+                "sampled delta, at most": values["audit_delta_upper"],
+                "verdict": values["verdict"],
             }
         )
     table = pd.DataFrame(records)
@@ -141,18 +141,18 @@ def summary(results: Results) -> Drawn:
 def verified(rows: pd.DataFrame, mechanism: str) -> pd.DataFrame:
     """One row per paper's setting within the theorem's range.
 
-    Its columns are the metrics of the study, `verdict`, and `setting` (a PaperSetting).
+    Its columns are the metrics of the study (NaN where not measured), `verdict` in words, and
+    `setting` (a PaperSetting).
 
     Raises:
         CannotJudge: The results hold no such setting.
     """
     chosen = pick(rows, dataset="papers", mechanism=mechanism, calibration="published")
     records = []
-    for (shape, epsilon, delta), group in chosen.groupby(["shape", "epsilon", "delta"], sort=False):
+    for (_, shape, epsilon, delta), values in _by_setting(chosen).iterrows():
         setting = _setting_of(shape, epsilon, delta)
-        metrics = group.set_index("metric")["value"].to_dict()
         if get_mechanism(mechanism).limit(setting.query, setting.budget) is None:
-            records.append(metrics | {"verdict": _verdict_of(group), "setting": setting})
+            records.append(values.to_dict() | {"setting": setting})
     if not records:
         raise CannotJudge(f"No setting lies within the range of the theorem of {mechanism}")
     return pd.DataFrame(records)
@@ -163,9 +163,12 @@ def _setting_of(shape: str, epsilon: float, delta: float) -> PaperSetting:
     return setting_at(Point(shape=axes, epsilon=epsilon, delta=delta))
 
 
-def _verdict_of(rows: pd.DataFrame) -> str:
-    """The verdict among the rows of one grid point."""
-    return rows.loc[rows["metric"] == "verdict", "verdict"].iloc[0]
+def _by_setting(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row per mechanism and setting: all metrics, NaN where not measured, and the verdict."""
+    keys = ["mechanism", "shape", "epsilon", "delta"]
+    words = rows[rows["metric"] == "verdict"].set_index(keys)["verdict"]
+    values = rows.pivot(index=keys, columns="metric", values="value")
+    return values.reindex(index=words.index, columns=METRICS).assign(verdict=words)
 
 
 @judge(experiments=("guarantee",))
@@ -222,7 +225,7 @@ def _row_of(table: pd.DataFrame, setting: str) -> pd.Series:
 
 
 def _sampled(row: pd.Series) -> str:
-    bound = row.get("audit_delta_lower", math.nan)
+    bound = row["audit_delta_lower"]
     return "none in this run" if pd.isna(bound) else f"{bound:.3g}"
 
 

@@ -144,7 +144,7 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame) -> None:
             line = panel[(panel["mechanism"] == mechanism) & (panel["calibration"] == calibration)]
             line = line.sort_values("epsilon")
             hollow = {"markerfacecolor": "white"} if calibration == "exact" else {}
-            axis.loglog(
+            axis.plot(
                 line["epsilon"],
                 line["ratio"].clip(upper=CEILING),
                 linestyle=linestyle,
@@ -153,6 +153,7 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame) -> None:
                 linewidth=0.9,
                 **hollow,
             )
+    axis.set(xscale="log", yscale="log")
 
 
 def _legend(figure: plt.Figure, mechanisms: list[str], calibrations: pd.Series) -> None:

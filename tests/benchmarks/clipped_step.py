@@ -18,7 +18,7 @@ from torch import nn
 from learning.networks.multilayer_perceptron import ADULT_MLP
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.training.clipping import Clipping
-from learning.training.noisy_descent import Plan
+from learning.training.noisy_descent import DescentPlan
 from learning.training.per_example_gradients import clipped_sum
 from tests.learning import opacus_networks
 
@@ -38,7 +38,7 @@ def steps(case: str):
     inputs = torch.from_numpy(rng.random((BATCH, *shape), np.float32))
     labels = torch.from_numpy(rng.integers(0, network.layers[-1].weight[0], BATCH))
     clipping = Clipping(bound=BOUND)
-    chunk = Plan(batch=BATCH, epochs=1, learning_rate=1.0, clipping=clipping).chunk
+    chunk = DescentPlan(batch=BATCH, epochs=1, learning_rate=1.0, clipping=clipping).chunk
 
     def ours():
         kind = {"batch": BATCH, "chunk": chunk}

@@ -27,7 +27,7 @@ class Echo(Mechanism):
     calls = []
 
     @classmethod
-    def _calibrated(cls, query, budget, calibration, settings):
+    def build(cls, query, budget, calibration, settings):
         cls.calls.append((query, budget, calibration, dict(settings)))
         return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 

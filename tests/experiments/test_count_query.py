@@ -221,7 +221,7 @@ def test_metrics_against_brute_force(problem):
 def test_pickups_in_cells_thought_empty_are_counted_as_lost(problem):
     empty = problem.empty.copy()
     empty[np.unravel_index(problem.counts.argmax(), empty.shape)] = True
-    wrong = count_query.Problem(problem.counts, empty, problem.rectangles, problem.settings)
+    wrong = count_query.CountMaps(problem.counts, empty, problem.rectangles, problem.settings)
     values = measure(wrong, "non-private")
     lost = problem.counts.max()
     assert single(values, "pickups_zeroed") == lost
@@ -246,11 +246,12 @@ def test_the_random_answer_does_not_know_the_counts(problem):
 
 def test_the_map_of_the_first_trial_is_kept_at_its_epsilon(problem):
     kept = [v for v in measure(problem, "gaussian") if v.metric == "released_count"]
-    assert [v.element for v in kept] == list(range(36))
+    assert [(v.at["row"], v.at["column"]) for v in kept] == list(np.ndindex(6, 6))
     assert {v.trial for v in kept} == {0}
     values = np.array([v.value for v in kept]).reshape(6, 6)
     assert np.all(values[problem.empty] == 0)
-    assert not [v for v in measure(problem, "gaussian", epsilon=1.0) if v.element is not None]
+    others = measure(problem, "gaussian", epsilon=1.0)
+    assert "released_count" not in {v.metric for v in others}
 
 
 def test_calibrations_share_their_draws(problem):

@@ -1,4 +1,4 @@
-"""The learning study: budgets, calibrations, rows, checkpoints, the canary; and no torch too early."""
+"""The study of noisy descent: budgets, calibrations, rows, checkpoints, the canary, imports."""
 
 import math
 import subprocess
@@ -14,7 +14,7 @@ from experiments import dpsgd
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import Names, Point, Variant
 from learning.training.clipping import Clipping
-from learning.training.step_noise import Schedule, calibrated
+from learning.training.step_noise import StrongCompositionSteps, step_mechanism
 from mechanisms import (
     Budget,
     OutOfRangeWarning,
@@ -37,7 +37,7 @@ SETTINGS = {
     "canary_samples": 100_000,
 }
 TOTAL = Budget(epsilon=2.0, delta=1e-5)
-SCHEDULE = Schedule(rate=0.2, steps=10, epochs=2, slack=1e-10)
+STEPS = StrongCompositionSteps(rate=0.2, steps=10, epochs=2, slack=1e-10)
 QUERY = Clipping(bound=1.0).query(2410, 30)
 
 
@@ -109,28 +109,27 @@ def test_bad_settings_are_named(changed, words):
 
 
 def test_the_classic_gaussian_is_dpsgd_by_renyi_accounting():
-    mechanism = calibrated(variant("gaussian"), QUERY, TOTAL, SCHEDULE, "published")
+    mechanism = step_mechanism(variant("gaussian"), QUERY, TOTAL, STEPS, "published")
     sigma = mechanism.noise.sigma / QUERY.l2_sensitivity
     assert gaussian_epsilon(sigma, 0.2, 10, 1e-5) == pytest.approx(2.0, rel=1e-8)
     # Tighter accounting finds that it has room.
-    assert SCHEDULE.run(mechanism.profile()).epsilon(1e-5) < 2.0
+    assert STEPS.run(mechanism.profile()).epsilon(1e-5) < 2.0
 
 
 @pytest.mark.parametrize("key", ["gaussian-analytic", "laplace", "udn"])
 def test_other_noise_has_the_step_budget_of_eq_16(key):
-    mechanism = calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "published")
-    step = SCHEDULE.step_budget(TOTAL)
+    mechanism = step_mechanism(variant(key), QUERY, TOTAL, STEPS, "published")
+    step = STEPS.step_budget(TOTAL)
     assert mechanism.budget == step
     assert mechanism.profile().delta(step.epsilon).value <= step.delta * (1 + 1e-9)
 
 
 def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
     found = [
-        calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "exact")
-        for key in ("gaussian", "gaussian-analytic", "imgm", "udn")
+        step_mechanism(variant(key), QUERY, TOTAL, STEPS, "exact") for key in ("gaussian", "udn")
     ]
     losses = [mechanism.expected_loss() for mechanism in found]
-    assert losses == pytest.approx([losses[0]] * 4, rel=2e-3)
+    assert losses[1] == pytest.approx(losses[0], rel=2e-3)
     # Not above what the accountant of dp_accounting wants, but for our bound's own error.
     sigma = math.sqrt(losses[0] / QUERY.size)
     from dp_accounting.pld import PLDAccountant
@@ -142,7 +141,7 @@ def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
 @pytest.mark.parametrize("key", ["random-answer", "non-private"])
 def test_no_exact_calibration_without_noise(key):
     with pytest.raises(Unsupported, match="no exact calibration"):
-        calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "exact")
+        step_mechanism(variant(key), QUERY, TOTAL, STEPS, "exact")
 
 
 def test_rows_of_a_point(settings):
@@ -154,12 +153,12 @@ def test_rows_of_a_point(settings):
     assert 1.5 < number(values, "true_epsilon_upper") < 2
     for metric in ("train_accuracy", "test_accuracy"):
         rows = of(values, metric)
-        assert [(v.trial, v.element) for v in rows] == [(0, 1), (0, 2), (1, 1), (1, 2)]
+        assert [(v.trial, v.at["epoch"]) for v in rows] == [(0, 1), (0, 2), (1, 1), (1, 2)]
         assert all(0 <= v.value <= 1 for v in rows)
         finals = of(values, f"final_{metric}")
-        assert [v.value for v in finals] == [v.value for v in rows if v.element == 2]
+        assert [v.value for v in finals] == [v.value for v in rows if v.at["epoch"] == 2]
     assert len(of(values, "epoch_seconds")) == 4
-    keys = [(v.metric, v.trial, v.element) for v in values]
+    keys = [(v.metric, v.trial, *v.at.items()) for v in values]
     assert len(set(keys)) == len(keys)
 
 
@@ -174,18 +173,21 @@ def test_r1smg_spends_far_more_than_its_budget(settings):
     assert number(values, "true_delta_lower") == pytest.approx(0.2, rel=1e-3)
     assert number(values, "true_delta_upper") > 0.8
     assert not of(values, "true_epsilon_upper")
-    assert min(v.value for v in of(values, "canary_tpr")) > 0.999
+    assert min(v.value for v in of(values, "canary_true_positive_rate")) > 0.999
 
 
 @pytest.mark.parametrize("calibration", ["published", "exact"])
 def test_the_canary_of_gaussian_noise_follows_its_closed_form(settings, calibration):
     """TPR = Phi(mu - PhiInv(1 - FPR)), and no more than the claim allows."""
     values = measure(settings | {"trials": 0}, "gaussian-analytic", calibration)
-    fpr, tpr = (np.array([v.value for v in of(values, f"canary_{k}pr")]) for k in "ft")
+    fpr, tpr = (
+        np.array([v.value for v in of(values, f"canary_{kind}_positive_rate")])
+        for kind in ("false", "true")
+    )
     rates = np.array(dpsgd.CANARY_RATES)
     error = np.sqrt(2 * rates / settings["canary_samples"])
     assert np.all(np.abs(fpr - rates) < 5 * error)
-    step = SCHEDULE.step_budget(TOTAL)
+    step = STEPS.step_budget(TOTAL)
     mu = get_mechanism("gaussian-analytic").calibrate(QUERY, step).profile().mu
     expected = stats.norm.cdf(mu - stats.norm.isf(fpr))
     error = 5 * np.sqrt(expected / settings["canary_samples"])
@@ -196,7 +198,7 @@ def test_the_canary_of_gaussian_noise_follows_its_closed_form(settings, calibrat
 @pytest.mark.parametrize("key", ["r1smg", "gaussian-analytic"])
 def test_the_canary_s_losses_are_those_of_real_releases(key):
     """Sums with a gradient of the clipping norm in any direction, scored by the noise's density."""
-    step = SCHEDULE.step_budget(TOTAL)
+    step = STEPS.step_budget(TOTAL)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         mechanism = get_mechanism(key).calibrate(QUERY, step)
@@ -232,19 +234,21 @@ def test_checkpoints_lie_in_the_folder_of_the_cell(settings, tmp_path):
 
 
 def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings, monkeypatch):
-    from learning.training import noisy_descent as loop
+    from learning.training import descent_study, noisy_descent
 
+    # What a run spends takes seconds to bound, and no seed depends on it.
+    monkeypatch.setattr(descent_study, "privacy", lambda *args: iter(()))
     seen = {}
 
     def record(network, split, plan, release, seeds, **kwargs):
         seen.setdefault(kwargs["label"].split(" epsilon")[0], []).append(seeds)
-        return [loop.Epoch(0.5, 0.5, 0.0)]
+        return [noisy_descent.Epoch(0.5, 0.5, 0.0)]
 
-    monkeypatch.setattr(loop, "train", record)
+    monkeypatch.setattr(noisy_descent, "train", record)
     for mechanism, calibration in (
         ("gaussian", "published"),
         ("gaussian", "exact"),
-        ("udn", "exact"),
+        ("udn", "published"),
     ):
         measure(settings, mechanism, calibration)
     published, exact, other = seen.values()

@@ -9,7 +9,7 @@ from experiments import guarantee
 from experiments.contract.columns import check_declared
 from experiments.contract.study import Names, Point, Variant
 from mechanisms import OutOfRangeWarning, Unsupported, get_mechanism
-from papers.settings import PAPER_SETTINGS
+from papers.paper_settings import PAPER_SETTINGS
 
 SETTINGS = {setting.name: setting for setting in PAPER_SETTINGS}
 

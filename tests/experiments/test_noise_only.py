@@ -25,13 +25,14 @@ ADDITIVE = [
     if issubclass(cls, AdditiveMechanism) and key not in GRAM_ONLY
 ]
 SIZE = 16
+SECONDS = ("calibrate_seconds", "draw_seconds", "svd_draw_seconds")
 
 
 @pytest.mark.parametrize("dataset", list(noise_only.DATASETS))
 @pytest.mark.parametrize("shape", [(1, 1), (4,), (3, 5), (2, 3, 4)])
 def test_sensitivities_follow_from_the_element_range(dataset, shape):
     """Answers anywhere in the range stay within every bound, and two of them attain each."""
-    query = noise_only.query_for(dataset, shape)
+    query = noise_only.family_query(dataset, shape)
     low, high = query.element_range
     assert query.adjacency == "local"
     assert query.linf_sensitivity == high - low
@@ -52,10 +53,10 @@ def test_sensitivities_follow_from_the_element_range(dataset, shape):
 @pytest.mark.parametrize("shape", [(10, 10), (316, 316)])
 def test_the_families_are_those_of_the_papers(shape):
     size = math.prod(shape)
-    assert noise_only.query_for("fixed-sensitivity", shape).l2_sensitivity == pytest.approx(1.0)
-    growing = noise_only.query_for("growing-sensitivity", shape)
+    assert noise_only.family_query("fixed-sensitivity", shape).l2_sensitivity == pytest.approx(1.0)
+    growing = noise_only.family_query("growing-sensitivity", shape)
     assert growing.l2_sensitivity == pytest.approx(2 * math.sqrt(size))  # mgm2021 eq. (31)
-    assert noise_only.query_for("gradient-shapes", shape) == growing
+    assert noise_only.family_query("gradient-shapes", shape) == growing
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_points_of_each_family(settings):
 
 
 def measure(settings, key, dataset="fixed-sensitivity", shape=(4, 4), calibration="published"):
-    """Values of one point as metric -> list of values."""
+    """Values of one point as metric, or (metric, coordinate) where it has one -> list of values."""
     point = Point(shape=shape, epsilon=0.05, delta=1e-5)
     names = Names(base_seed=0, experiment="noise_only", dataset=dataset, mechanism=key)
     variant = Variant(name=key, mechanism=get_mechanism(key))
@@ -84,27 +85,46 @@ def measure(settings, key, dataset="fixed-sensitivity", shape=(4, 4), calibratio
     found = {}
     for value in values:
         assert math.isfinite(value.value)
-        assert value.timing == value.metric.endswith("seconds")
-        found.setdefault(value.metric, []).append(value.value)
+        assert value.timing == (value.metric in SECONDS)
+        key = (value.metric, *value.at.values()) if value.at else value.metric
+        found.setdefault(key, []).append(value.value)
     return found
 
 
-SAMPLED = {
-    "sampled_trials", "sampled_loss", "sampled_loss_error", "sampled_quantile_0.05",
-    "sampled_quantile_0.5", "sampled_quantile_0.95", "sampled_quantile_0.99", "tail_sampled_2",
-    "tail_sampled_5", "tail_sampled_10",
-}  # fmt: skip
+FACTORS, QUANTILES = (2, 5, 10), (0.05, 0.5, 0.95, 0.99)
+SAMPLED = (
+    {"sampled_trials", "sampled_loss", "sampled_loss_error"}
+    | {("sampled_quantile", quantile) for quantile in QUANTILES}
+    | {("tail_sampled", factor) for factor in FACTORS}
+)
 MOMENTS = {"raw_kurtosis", "raw_skewness", "central_kurtosis", "central_skewness"}
 ALWAYS = {"calibrate_seconds", "expected_loss"}
 
 
 @pytest.mark.parametrize("key", ADDITIVE)
-def test_every_additive_mechanism_has_its_rows(settings, key):
-    fixed = measure(settings, key)
-    assert fixed.keys() >= ALWAYS | SAMPLED
-    assert fixed.keys() - {"tail_exact_2", "tail_exact_5", "tail_exact_10"} == (
+def test_samples_of_every_additive_mechanism_agree_with_its_closed_forms(settings, key):
+    rows = measure(settings, key)
+    assert rows.keys() - {("tail_exact", factor) for factor in FACTORS} == (
         ALWAYS | SAMPLED | (MOMENTS if key != "non-private" else set())
     )
+    if key == "non-private":
+        return
+    found = {metric: values[0] for metric, values in rows.items()}
+    assert found["sampled_trials"] == 500
+    error = found["sampled_loss_error"]
+    assert 0 < error < 0.2 * found["expected_loss"]
+    assert abs(found["sampled_loss"] - found["expected_loss"]) < 4 * error
+    quantiles = [found["sampled_quantile", quantile] for quantile in QUANTILES]
+    assert quantiles == sorted(set(quantiles))
+    for factor in FACTORS:
+        if ("tail_exact", factor) in found:
+            exact = found["tail_exact", factor]
+            spread = math.sqrt(exact * (1 - exact) / 500)
+            assert abs(found["tail_sampled", factor] - exact) < 4 * spread + 1e-9
+
+
+@pytest.mark.parametrize("key", ["gaussian", "mvg", "r1smg", "non-private"])
+def test_rows_of_the_other_families(settings, key):
     assert measure(settings, key, "growing-sensitivity", (2, 4)).keys() == ALWAYS
     timed = measure(settings, key, "gradient-shapes", (2, 2))
     assert timed.keys() == ALWAYS | {"draw_seconds"}
@@ -128,39 +148,23 @@ def test_mechanisms_of_gram_matrices_are_unsupported(settings, key, dataset):
         measure(settings, key, dataset, (3, 3))
 
 
-@pytest.mark.parametrize("key", [key for key in ADDITIVE if key != "non-private"])
-def test_samples_agree_with_the_closed_forms(settings, key):
-    found = {metric: values[0] for metric, values in measure(settings, key).items()}
-    assert found["sampled_trials"] == 500
-    error = found["sampled_loss_error"]
-    assert 0 < error < 0.2 * found["expected_loss"]
-    assert abs(found["sampled_loss"] - found["expected_loss"]) < 4 * error
-    assert found["sampled_quantile_0.05"] < found["sampled_quantile_0.5"]
-    assert found["sampled_quantile_0.95"] < found["sampled_quantile_0.99"]
-    for factor in (2, 5, 10):
-        if f"tail_exact_{factor}" in found:
-            exact = found[f"tail_exact_{factor}"]
-            spread = math.sqrt(exact * (1 - exact) / 500)
-            assert abs(found[f"tail_sampled_{factor}"] - exact) < 4 * spread + 1e-9
-
-
 @pytest.mark.parametrize("key", ["gaussian", "udn", "idn", "mvg", "mgm", "imgm"])
 def test_exact_tails_of_gaussian_noise_are_chi_square(settings, key):
     found = measure(settings, key)
-    for factor in (2, 5, 10):
+    for factor in FACTORS:
         expected = stats.chi2.sf(factor * SIZE, SIZE)
-        assert found[f"tail_exact_{factor}"] == [pytest.approx(expected, rel=1e-10)]
+        assert found["tail_exact", factor] == [pytest.approx(expected, rel=1e-10)]
 
 
 def test_exact_tails_of_r1smg_are_half_normal(settings):
     found = measure(settings, "r1smg")
-    assert found["tail_exact_5"] == [pytest.approx(2 * stats.norm.sf(math.sqrt(5)), rel=1e-10)]
+    assert found["tail_exact", 5] == [pytest.approx(2 * stats.norm.sf(math.sqrt(5)), rel=1e-10)]
 
 
 def test_the_scale_does_not_change_kurtosis_or_tails(settings):
     published, exact = (measure(settings, "r1smg", calibration=f) for f in ("published", "exact"))
     assert exact["expected_loss"][0] > 2 * published["expected_loss"][0]
-    for metric in ("raw_kurtosis", "central_skewness", "tail_exact_5"):
+    for metric in ("raw_kurtosis", "central_skewness", ("tail_exact", 5)):
         assert exact[metric] == [pytest.approx(published[metric][0], rel=1e-12)]
 
 

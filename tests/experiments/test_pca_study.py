@@ -1,4 +1,4 @@
-"""The PCA study against brute force, closed forms and scikit-learn."""
+"""The PCA study against brute force and closed forms."""
 
 import math
 import warnings
@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from datasets.loaders import boids, swarm
-from experiments import linear_svm, pca
+from experiments import pca
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import Names, Point, Variant
 from mechanisms import (
@@ -20,7 +21,8 @@ from mechanisms import (
 )
 from mechanisms.audit.verification import verify
 from mechanisms.profiles.gaussian_profile import mu_for
-from papers.settings import PAPER_SETTINGS
+from papers.paper_settings import PAPER_SETTINGS
+from papers.r1smg2024 import covariance_query
 from runs.config import check_config
 
 SETTINGS = {
@@ -88,7 +90,7 @@ def test_all_mechanisms_see_one_problem(problem):
 
 def test_replacing_one_record_moves_the_covariance_by_at_most_the_sensitivity(problem):
     records, size = problem.features.shape
-    query = pca.query_for(records, size)
+    query = covariance_query(records, size)
     rng = np.random.default_rng(0)
     extremes = np.sign(rng.standard_normal((200, size)))
     changes = [
@@ -105,18 +107,13 @@ def test_replacing_one_record_moves_the_covariance_by_at_most_the_sensitivity(pr
     assert np.linalg.norm(problem.covariance) <= query.frobenius_bound
 
 
-def test_the_papers_query():
-    (setting,) = [s for s in PAPER_SETTINGS if s.name == "r1smg2024-pca-1.6"]
-    assert pca.query_for(24016, 2400) == setting.query
-
-
 def test_metrics_against_brute_force(problem):
     values = measure(problem, "gaussian")
     covariance = sum(np.outer(x, x) for x in problem.features) / len(problem.features)
     eigenvalues = np.sort(np.linalg.eigvalsh(covariance))[::-1]
     point = Point(shape=(36, 36), epsilon=0.4, delta=1e-7)
     mechanism = get_mechanism("gaussian").calibrate(
-        pca.query_for(120, 36), Budget(epsilon=0.4, delta=1e-7)
+        covariance_query(120, 36), Budget(epsilon=0.4, delta=1e-7)
     )
     for trial in range(3):
         rng = np.random.default_rng(names().seed(point, trial))
@@ -136,16 +133,22 @@ def test_metrics_against_brute_force(problem):
     assert (single(values, "records"), single(values, "components")) == (120, 4)
 
 
-def test_accuracy_against_scikit_learn(problem):
-    from sklearn.svm import LinearSVC
-
+def test_accuracy_is_that_of_the_minimum_of_the_stated_objective(problem):
+    """|w|^2 / 2 + sum of squared hinge losses, the bias penalised, by a general minimiser."""
     eigenvectors = np.linalg.eigh(problem.covariance)[1][:, ::-1][:, :4]
     projected, training = problem.features @ eigenvectors, problem.training
-    theirs = LinearSVC(dual=False, tol=1e-10, max_iter=10_000)
-    theirs.fit(projected[training], problem.labels[training])
-    ours = series(measure(problem, "non-private"), "accuracy")
-    assert set(ours) == {theirs.score(projected[~training], problem.labels[~training])}
-    assert ours[0] > 0.7
+    points = np.column_stack([projected, np.ones(len(projected))])
+    signs = 2 * problem.labels - 1
+
+    def objective(weights):
+        lacking = np.maximum(1 - signs[training] * (points[training] @ weights), 0)
+        slope = weights - 2 * (lacking * signs[training]) @ points[training]
+        return weights @ weights / 2 + lacking @ lacking, slope
+
+    weights = minimize(objective, np.zeros(5), jac=True, options={"gtol": 1e-8}).x
+    expected = np.mean((points[~training] @ weights > 0) == (problem.labels[~training] == 1))
+    assert set(series(measure(problem, "non-private"), "accuracy")) == {expected}
+    assert expected > 0.7
 
 
 def test_the_non_private_components_deviate_by_nothing(problem):
@@ -197,7 +200,7 @@ def test_a_large_epsilon_gives_nearly_the_exact_components(problem):
 @pytest.mark.parametrize("key", ["mod-sulq", "analyze-gauss", "wishart"])
 def test_exact_calibrations_follow_the_record_bound(problem, key):
     values = measure(problem, key, calibration="exact")
-    query = pca.query_for(120, 36)
+    query = covariance_query(120, 36)
     if key == "wishart":
         scale = query.record_bound**2 / (2 * -math.log1p(-1e-7))
         expected = 2 * scale**2 * 36 * 37**2
@@ -275,49 +278,3 @@ def test_the_guarantee_study_judges_the_papers_covariances(key, verdicts):
             mechanism = get_mechanism(key).calibrate(setting.query, setting.budget)
             found.append(verify(mechanism).verdict)
     assert found == verdicts
-
-
-# The support vector machine.
-
-
-@pytest.mark.parametrize("penalty", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("separable", [True, False])
-def test_weights_against_scikit_learn(penalty, separable):
-    from sklearn.svm import LinearSVC
-
-    rng = np.random.default_rng(0)
-    features = rng.standard_normal((400, 6))
-    noise = 0.0 if separable else 1.0
-    labels = (features[:, 0] - features[:, 3] + noise * rng.standard_normal(400) > 0.3).astype(int)
-    weights = linear_svm.fit(features, labels, penalty)
-    theirs = LinearSVC(dual=False, C=penalty, tol=1e-12, max_iter=100_000).fit(features, labels)
-    expected = np.r_[theirs.coef_[0], theirs.intercept_]
-    assert weights == pytest.approx(expected, rel=1e-4, abs=1e-5 * np.abs(expected).max())
-    assert linear_svm.accuracy(weights, features, labels) == theirs.score(features, labels)
-
-
-def test_weights_are_at_the_minimum():
-    """The gradient of the objective, by its definition, vanishes."""
-    rng = np.random.default_rng(5)
-    features, labels = rng.standard_normal((200, 3)), rng.integers(0, 2, 200)
-    weights = linear_svm.fit(features, labels, 2.0)
-    signs = 2 * labels - 1
-    lacking = np.maximum(1 - signs * (features @ weights[:3] + weights[3]), 0)
-    points = np.column_stack([features, np.ones(200)])
-    gradient = weights - 4.0 * (lacking * signs) @ points
-    assert np.abs(gradient).max() < 1e-5 * np.abs(4.0 * (lacking * signs)[:, None] * points).sum()
-
-
-def test_turning_the_features_changes_nothing():
-    rng = np.random.default_rng(6)
-    features = rng.standard_normal((300, 5))
-    labels = (features[:, 0] + rng.standard_normal(300) > 0).astype(int)
-    turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
-    weights = linear_svm.fit(features, labels)
-    turned = linear_svm.fit(features @ turn, labels)
-    assert turned[:5] == pytest.approx(turn.T @ weights[:5], abs=1e-6)
-
-
-def test_a_single_class():
-    weights = linear_svm.fit(np.ones((5, 2)), np.ones(5, int))
-    assert linear_svm.accuracy(weights, np.ones((2, 2)), np.ones(2, int)) == 1.0

@@ -10,7 +10,7 @@ from experiments import gradients
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import Names, Point, Variant
 from learning.training.clipping import Clipping
-from learning.training.step_noise import AmplifiedShares, amplified, calibrated
+from learning.training.step_noise import AmplifiedShares, amplified, step_mechanism
 from mechanisms import (
     Budget,
     OutOfRangeWarning,
@@ -96,11 +96,11 @@ def test_amplification_stops_where_delta_reaches_one():
 
 def test_the_classic_gaussian_has_the_step_budget_and_the_accountant_the_total():
     step = SCHEDULE.step_budget(TOTAL)
-    classic = calibrated(variant("gaussian"), QUERY, TOTAL, SCHEDULE, "published")
+    classic = step_mechanism(variant("gaussian"), QUERY, TOTAL, SCHEDULE, "published")
     assert classic.noise.sigma == pytest.approx(
         math.sqrt(2 * math.log(1.25 / step.delta)) / step.epsilon
     )
-    accountant = calibrated(variant("moments-accountant"), QUERY, TOTAL, SCHEDULE, "published")
+    accountant = step_mechanism(variant("moments-accountant"), QUERY, TOTAL, SCHEDULE, "published")
     epsilon = gaussian_epsilon(accountant.noise.sigma, 0.2, 10, 1e-5)
     assert epsilon == pytest.approx(1.0, rel=1e-8)
 
@@ -108,7 +108,7 @@ def test_the_classic_gaussian_has_the_step_budget_and_the_accountant_the_total()
 def test_the_matrix_mechanism_is_the_classic_gaussian_and_imgm_the_analytic_one():
     for first, second in (("matrix-mechanism", "gaussian"), ("imgm", "gaussian-analytic")):
         sigmas = [
-            calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "published").noise.sigma
+            step_mechanism(variant(key), QUERY, TOTAL, SCHEDULE, "published").noise.sigma
             for key in (first, second)
         ]
         assert sigmas[0] == pytest.approx(sigmas[1], rel=1e-12)
@@ -117,7 +117,8 @@ def test_the_matrix_mechanism_is_the_classic_gaussian_and_imgm_the_analytic_one(
 def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
     keys = ("moments-accountant", "mvg")
     losses = [
-        calibrated(variant(key), QUERY, TOTAL, SCHEDULE, "exact").expected_loss() for key in keys
+        step_mechanism(variant(key), QUERY, TOTAL, SCHEDULE, "exact").expected_loss()
+        for key in keys
     ]
     assert losses == pytest.approx([losses[0]] * 2, rel=2e-3)
 

@@ -89,5 +89,5 @@ def test_an_extractor_is_trained(digits):
 
 @pytest.mark.parametrize("share", [0.0001, 0.9999])
 def test_both_parts_need_a_record(digits, share):
-    with pytest.raises(ValueError, match="of 1438 records public; both parts need one"):
+    with pytest.raises(ValueError, match="of 1438 records public; choose a"):
         extract(CUTS["perceptron"], digits, share, Training(epochs=1), 1)

@@ -8,14 +8,16 @@ import torch
 
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records.labelled import load
-from learning.training import noisy_descent as loop
+from learning.training import noisy_descent
 from learning.training.classifiers import outputs
 from learning.training.clipping import Clipping
 from learning.training.trial import Seeds
 
 NETWORK = TUTORIALS["digits"]
 SEEDS = Seeds(start=1, batches=2, noise=3)
-PLAN = loop.Plan(batch=20, epochs=3, learning_rate=0.5, clipping=Clipping(bound=1.0), chunk=16)
+PLAN = noisy_descent.DescentPlan(
+    batch=20, epochs=3, learning_rate=0.5, clipping=Clipping(bound=1.0), chunk=16
+)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,7 @@ def test_steps_fill_the_epochs():
 
 def test_training_learns(data):
     plan = replace(PLAN, epochs=10, clipping=None)
-    history = loop.train(NETWORK, data, plan, exact, SEEDS)
+    history = noisy_descent.train(NETWORK, data, plan, exact, SEEDS)
     assert len(history) == 10
     # A linear classifier on 150 digits does as well; chance is 0.1.
     assert history[-1].test_accuracy > 0.7
@@ -69,16 +71,16 @@ def test_training_learns(data):
 def test_the_same_seeds_give_the_same_bytes(data, tmp_path):
     kept = []
     for name in ("a", "b"):
-        history = loop.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / name)
+        history = noisy_descent.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / name)
         kept.append((accuracies(history), torch.load(tmp_path / name)["parameters"].numpy()))
     assert kept[0][0] == kept[1][0]
     assert kept[0][1].tobytes() == kept[1][1].tobytes()
-    other = loop.train(NETWORK, data, PLAN, noisy, SEEDS._replace(noise=4))
+    other = noisy_descent.train(NETWORK, data, PLAN, noisy, SEEDS._replace(noise=4))
     assert accuracies(other) != kept[0][0]
 
 
 def test_a_killed_run_goes_on_at_its_last_epoch_and_ends_with_the_same_bytes(data, tmp_path):
-    whole = loop.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / "whole")
+    whole = noisy_descent.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / "whole")
     calls = 0
 
     def killed(value, rng):
@@ -90,12 +92,12 @@ def test_a_killed_run_goes_on_at_its_last_epoch_and_ends_with_the_same_bytes(dat
         return noisy(value, rng)
 
     with pytest.raises(KeyboardInterrupt):
-        loop.train(NETWORK, data, PLAN, killed, SEEDS, checkpoint=tmp_path / "killed")
+        noisy_descent.train(NETWORK, data, PLAN, killed, SEEDS, checkpoint=tmp_path / "killed")
     done = torch.load(tmp_path / "killed")["history"]
     assert len(done) == 2
-    resumed = loop.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / "killed")
+    resumed = noisy_descent.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / "killed")
     assert accuracies(resumed) == accuracies(whole)
-    assert resumed[:2] == [loop.Epoch(*epoch) for epoch in done]
+    assert resumed[:2] == [noisy_descent.Epoch(*epoch) for epoch in done]
     found, expected = (
         torch.load(tmp_path / name)["parameters"].numpy() for name in ("killed", "whole")
     )
@@ -112,7 +114,7 @@ def test_empty_samples_are_released_and_noised(data):
         zeros, total = zeros + (not value.any()), total + 1
         return noisy(value, rng)
 
-    loop.train(NETWORK, data, plan, count, SEEDS)
+    noisy_descent.train(NETWORK, data, plan, count, SEEDS)
     assert total == 150
     # (1 - 1/150)^150 = 0.3667; four standard deviations of 150 draws are 0.157.
     assert zeros / total == pytest.approx(0.3667, abs=0.157)
@@ -120,15 +122,15 @@ def test_empty_samples_are_released_and_noised(data):
 
 def test_samples_are_poisson_and_shared_by_all_noise(data, monkeypatch):
     sizes = {exact: [], noisy: []}
-    original = loop.clipped_sum
+    original = noisy_descent.clipped_sum
     for release, found in sizes.items():
 
         def record(network, parameters, images, labels, *args, found=found, **kwargs):
             found.append(len(labels))
             return original(network, parameters, images, labels, *args, **kwargs)
 
-        monkeypatch.setattr(loop, "clipped_sum", record)
-        loop.train(NETWORK, data, replace(PLAN, epochs=20), release, SEEDS)
+        monkeypatch.setattr(noisy_descent, "clipped_sum", record)
+        noisy_descent.train(NETWORK, data, replace(PLAN, epochs=20), release, SEEDS)
     assert sizes[exact] == sizes[noisy]
     drawn = np.array(sizes[exact])
     # Binomial(150, 20/150): mean 20, variance 17.3; four standard errors.
@@ -138,7 +140,7 @@ def test_samples_are_poisson_and_shared_by_all_noise(data, monkeypatch):
 
 def test_a_step_moves_by_the_release_over_the_expected_batch(data, tmp_path):
     plan = replace(PLAN, epochs=1, batch=150)
-    loop.train(
+    noisy_descent.train(
         NETWORK, data, plan, lambda v, rng: np.ones_like(v), SEEDS, checkpoint=tmp_path / "x"
     )
     moved = torch.load(tmp_path / "x")["parameters"].numpy()
@@ -150,16 +152,16 @@ def test_divergence_is_told(data):
     def huge(value, rng):
         return 1e30 * rng.standard_normal(value.shape, np.float32)
 
-    with pytest.raises(loop.Diverged, match="epoch 1 of 3: the gradients are not finite"):
-        loop.train(NETWORK, data, PLAN, huge, SEEDS)
+    with pytest.raises(noisy_descent.Diverged, match="epoch 1 of 3: the gradients are not finite"):
+        noisy_descent.train(NETWORK, data, PLAN, huge, SEEDS)
 
 
 def test_no_accuracy_of_logits_that_are_no_numbers(data):
     """The last step of a run is followed by no gradient that would tell."""
     images, labels = torch.from_numpy(data.test_inputs), torch.from_numpy(data.test_labels)
     start = NETWORK.initial(np.random.default_rng(0))
-    assert 0 <= loop.accuracy(NETWORK, torch.from_numpy(start), images, labels) <= 1
-    with pytest.raises(loop.Diverged, match="logits are not finite"):
-        loop.accuracy(NETWORK, torch.from_numpy(start * np.float32(1e30)), images, labels)
-    with pytest.raises(ArithmeticError, match="gives is not finite"):
+    assert 0 <= noisy_descent.accuracy(NETWORK, torch.from_numpy(start), images, labels) <= 1
+    with pytest.raises(noisy_descent.Diverged, match="logits are not finite"):
+        noisy_descent.accuracy(NETWORK, torch.from_numpy(start * np.float32(1e30)), images, labels)
+    with pytest.raises(ArithmeticError, match="outputs of the network are not finite"):
         outputs(NETWORK, torch.from_numpy(start * np.float32(1e30)), data.test_inputs)

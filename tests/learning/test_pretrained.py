@@ -16,7 +16,7 @@ GREYS = np.random.default_rng(1).random((2, 1, 28, 28), np.float32)
 
 @pytest.fixture(scope="module")
 def weights():
-    """Random ones, with averages of a kind that a trained network has, told by no file."""
+    """Random weights, with running averages as a trained network has them."""
     generator = torch.Generator().manual_seed(0)
     network = mobilenet_v2(weights=None)
     found = network.state_dict()

@@ -5,7 +5,7 @@ import pytest
 
 from paper_figures.ledger import Claim
 from paper_figures.results import Results
-from papers.settings import PAPER_SETTINGS
+from papers.paper_settings import PAPER_SETTINGS
 
 COLUMNS = {
     "paper": "r1smg2024",
@@ -38,6 +38,7 @@ def make_claim():
             kind="value",
             statement="s",
             expected="e",
+            judge="none",
             arguments=arguments,
             tolerance=tolerance,
         )

@@ -33,14 +33,6 @@ OTHER = "somebody-elses"
 ADDITIVE = {key for key, cls in all_mechanisms().items() if issubclass(cls, AdditiveMechanism)}
 
 
-# The rooms of the papers do not yet keep to all of this.
-AWAITED = pytest.mark.xfail(reason="the rooms of the papers are being restructured", strict=False)
-EVERY = [
-    name if drawing.paper == "suite" else pytest.param(name, marks=AWAITED)
-    for name, drawing in all_drawings().items()
-]
-
-
 @functools.cache
 def sample(name):
     """The stored results that a drawing reads, with the first three trials."""
@@ -84,7 +76,7 @@ def test_the_reference_run_has_the_data_for_every_drawing():
     assert set(drawings_for(available)) == set(all_drawings())
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", all_drawings())
 def test_every_drawing_has_numbers_and_a_short_caption(name, drawn):
     made = drawn(name)
     assert len(made.data) > 0
@@ -95,7 +87,7 @@ def test_every_drawing_has_numbers_and_a_short_caption(name, drawn):
         assert text.endswith(".")
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", all_drawings())
 def test_a_run_of_one_mechanism_is_drawn_or_explained(name):
     """Rows of one additive mechanism per study: the Gaussian, or else another one."""
 
@@ -114,7 +106,7 @@ def test_a_run_of_one_mechanism_is_drawn_or_explained(name):
         assert len(str(made).split()) > 3
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", all_drawings())
 def test_a_mechanism_that_the_suite_does_not_know_is_drawn_beside_the_others(name, drawn):
     """Rows of every study's first additive mechanism once more, under another name."""
 
@@ -130,7 +122,7 @@ def test_a_mechanism_that_the_suite_does_not_know_is_drawn_beside_the_others(nam
         assert OTHER in set(made.data["mechanism"])
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", all_drawings())
 def test_results_without_rows_are_explained(name):
     nothing = each(sample(name), lambda table: table.iloc[:0])
     with pytest.raises(DrawingError):

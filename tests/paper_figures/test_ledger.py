@@ -57,7 +57,9 @@ def run(tmp_path, monkeypatch):
     def make(*entries):
         claims = tmp_path / "claims"
         (claims / "paper2020").mkdir(parents=True, exist_ok=True)
-        (claims / "paper2020" / "claims.yaml").write_text(yaml.safe_dump(list(entries), sort_keys=False))
+        (claims / "paper2020" / "claims.yaml").write_text(
+            yaml.safe_dump(list(entries), sort_keys=False)
+        )
         monkeypatch.setattr(ledger, "CLAIMS", claims)
         monkeypatch.setattr(ledger, "all_judges", lambda: JUDGES)
         return tmp_path

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from paper_figures.ledger import evaluate
-from paper_figures.r1smg2024.growth import power
+from paper_figures.power_law import power
 
 STORED = Path(__file__).resolve().parents[2] / "results" / "reference" / "experiments"
 VERDICTS = {
@@ -27,10 +27,11 @@ VERDICTS = {
 
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory):
-    """The ledger of a run that has the stored rows of the guarantee study and nothing else."""
+    """The ledger of a run with the stored rows of guarantee and noise_only and nothing else."""
     folder = tmp_path_factory.mktemp("run")
     (folder / "experiments").mkdir()
-    shutil.copy(STORED / "guarantee.parquet", folder / "experiments")
+    for study in ("guarantee", "noise_only"):
+        shutil.copy(STORED / f"{study}.parquet", folder / "experiments")
     return evaluate(folder).set_index("claim")
 
 

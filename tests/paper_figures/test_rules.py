@@ -170,3 +170,11 @@ def test_too_few_trials_have_no_interval(values):
 def test_a_trial_that_is_no_number_is_an_error():
     with pytest.raises(ValueError, match="must be finite"):
         Mean(np.array([1.0, math.nan]))
+
+
+def test_larger_scores_below_the_floor_are_no_signal():
+    below = {"means": (0.1, 0.15), "floor": 0.2, "ceiling": 0.9, "margin": 0.01}
+    assert not Signal(**below).missing
+    assert "below the random answer's 0.2" in Signal(**below, larger_is_better=True).missing
+    above = below | {"means": (0.1, 0.25)}
+    assert not Signal(**above, larger_is_better=True).missing

@@ -10,7 +10,7 @@ import yaml
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import all_experiments
 from mechanisms import AdditiveMechanism, all_mechanisms
-from papers.settings import PAPER_SETTINGS
+from papers.paper_settings import PAPER_SETTINGS
 from runs.config import check_config, describe_keys, read_config
 from runs.yaml_file import read_yaml
 

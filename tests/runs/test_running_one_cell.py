@@ -10,6 +10,8 @@ import pytest
 from datasets import DataError
 from experiments.contract.study import all_experiments
 from runs.__main__ import main
+from runs.cells import cells_of
+from runs.config import read_config
 from runs.frames import read_frame
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,6 +91,15 @@ def test_missing_data_are_told_in_one_line(tmp_path, monkeypatch, capsys):
     arguments = ["run", "count_query", "--dataset", "uber", "--mechanism", "gaussian"]
     assert main([*arguments, "--config", "uber.yaml"]) == 1
     assert capsys.readouterr().err == "error: uber: no mirror has its files\n"
+
+
+def test_a_config_is_checked(capsys):
+    assert main(["check", TINY]) == 0
+    cells = len(cells_of(read_config(TINY)))
+    assert f"tiny.yaml: {cells} cells, one job each" in capsys.readouterr().out
+    Path("bad.yaml").write_text("run: bad\n  seed: 1\n")
+    assert main(["check", "bad.yaml"]) == 2
+    assert capsys.readouterr().err.startswith("error: bad.yaml, line 2: no valid YAML")
 
 
 def test_every_experiment_is_listed(capsys):

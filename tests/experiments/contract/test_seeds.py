@@ -1,8 +1,5 @@
 """Seeds follow from names alone."""
 
-import hashlib
-import json
-
 import pytest
 
 from experiments.contract.seeds import seed_of
@@ -27,13 +24,12 @@ def names(**changes):
 def test_known_values(words, seed):
     """These must never change: published numbers depend on them."""
     assert seed_of(*words) == seed
-    digest = hashlib.sha256(json.dumps(list(words)).encode()).hexdigest()
-    assert seed == int(digest[:16], 16) // 2
 
 
-def test_a_trial_is_named_by_everything_but_calibration_and_delta():
-    assert names().seed(POINT, 0) == seed_of(7, "e", "d", "m", "2x3", 0.5, 0)
-    assert names().shared_seed("split") == seed_of(7, "e", "d", "split")
+def test_seeds_of_cells_have_known_values():
+    """Neither may these. Calibration and delta are no part of a trial's seed."""
+    assert names().seed(POINT, 0) == 8825492797682600385
+    assert names().shared_seed("split") == 1816999858222137090
 
 
 @pytest.mark.parametrize(
@@ -56,12 +52,6 @@ def test_trials_epsilons_and_shapes_have_seeds_of_their_own():
 def test_mechanisms_share_the_data_and_nothing_else():
     assert names(mechanism="n").shared_seed("split") == names().shared_seed("split")
     assert names(dataset="x").shared_seed("split") != names().shared_seed("split")
-
-
-def test_order_of_calls_does_not_matter():
-    forwards = [seed_of("trial", i) for i in range(50)]
-    backwards = [seed_of("trial", i) for i in reversed(range(50))]
-    assert forwards == backwards[::-1]
 
 
 def test_seeds_fit_a_signed_64_bit_column():

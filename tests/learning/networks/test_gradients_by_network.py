@@ -11,8 +11,8 @@ from experiments.gradients import NETWORKS
 from learning.networks.graph_convolution import gcn
 from learning.networks.network import Layer, Network
 from learning.records.citation_graph import neighbourhoods
-from learning.training.affine_sums import l2_clipped_sum
 from learning.training.clipping import Clipping
+from learning.training.ghost_clipping import l2_clipped_sum
 from learning.training.per_example_gradients import clipped_sum, per_example_gradients
 
 SHAPES = {

@@ -118,8 +118,8 @@ def test_clopper_pearson_of_no_hit_and_of_only_hits():
 @pytest.mark.parametrize("tail", [0.5, 0.01])
 @pytest.mark.parametrize("values", [(0.0, 0.05, 1.0), (0.0, 1.0, 1.0), (0.0, 0.4, 0.6)])
 def test_betting_interval_covers_exactly(values, tail):
-    """Every outcome of 24 samples of a three-valued variable, weighed by its probability."""
-    trials = 24
+    """Every outcome of 18 samples of a three-valued variable, weighed by its probability."""
+    trials = 18
     counts = np.array(
         [(i, j, trials - i - j) for i, j in itertools.product(range(trials + 1), repeat=2)
          if i + j <= trials]
@@ -127,7 +127,7 @@ def test_betting_interval_covers_exactly(values, tail):
     bounds = [betting_interval(np.array(values), c.astype(float), tail) for c in counts]
     lower, upper = np.array([(b.lower, b.upper) for b in bounds]).T
     worst = 0.0
-    for a, b in itertools.product(np.linspace(0, 1, 41), repeat=2):
+    for a, b in itertools.product(np.linspace(0, 1, 21), repeat=2):
         if a + b > 1 + 1e-9:
             continue
         p = np.array([a, b, max(0.0, 1 - a - b)])
@@ -564,7 +564,7 @@ def test_nan_and_shapes_are_errors():
     def one_nan(rng, n, reverse):
         return np.where(np.arange(n) == 5, np.nan, 0.0)
 
-    with pytest.raises(ValueError, match="1 NaN"):
+    with pytest.raises(ValueError, match="NaN, got 1 among 100"):
         audit_losses(one_nan, 1.0, samples=100, seed=1)
     with pytest.raises(ValueError, match="shape"):
         audit_losses(lambda rng, n, reverse: np.zeros((n, 1)), 1.0, samples=100, seed=1)

@@ -331,7 +331,7 @@ def test_sampled_losses_reproduce_delta(profile):
         (
             lambda: keep_or_noise(GaussianProfile(mu=1.0), 1.1, 1),
             ValueError,
-            "log of probabilities and must be <= 0, got 0.0953",
+            "logarithms of probabilities, <= 0, got 0.0953",
         ),
         (
             lambda: keep_or_noise(GaussianProfile(mu=1.0), 0.5, 1).scale_factor(0.0, 0.6),

@@ -1,17 +1,15 @@
-"""Measurements that read results, on made-up results whose verdict is known."""
+"""Figures 4 and 5 and the verdicts on the count query, on made-up results that decide them."""
 
 import re
 
 import numpy as np
 import pytest
 
+from paper_figures.drawings import DrawingError
 from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
-from paper_figures.r1smg2024.count_query_claims import (
-    accuracy_loss,
-    count_order,
-    largest_counts,
-    loss_shape,
-)
+from paper_figures.r1smg2024.count_query import accuracy_loss, figure_5, loss_shape
+from paper_figures.r1smg2024.count_query_maps import count_order, figure_4, largest_counts
+from paper_figures.results import Results
 
 TRIALS = 30
 
@@ -46,8 +44,6 @@ def order_results(means, make_results, **kind):
 @pytest.fixture
 def order_claim(make_claim):
     return make_claim(
-        epsilon=0.5,
-        r1smg_epsilon=1e-5,
         others=["gaussian", "mvg"],
         comparable=["dawa", "hb"],
         factor=2.0,
@@ -113,8 +109,6 @@ def loss_results(means, make_results):
 def test_accuracy_loss(means, expected, make_claim, make_results):
     claim = make_claim(
         0.5,
-        epsilon=0.5,
-        r1smg_epsilon=1e-5,
         others=["gaussian"],
         stated={"r1smg": 15000, "others": 50000},
     )
@@ -134,7 +128,7 @@ def test_largest_counts(largest, expected, make_claim, make_results):
     facts = {"nonprivate_largest_count": largest[0], "pickups": 50_000, "valid_cells": 2_000}
     rows = count_rows({"gaussian": largest[1]}, "largest_count")
     rows += [{"mechanism": "non-private", "metric": m, "value": v} for m, v in facts.items()]
-    claim = make_claim(0.1, epsilon=0.5, stated=27, above={"gaussian": 55})
+    claim = make_claim(0.1, stated=27, above={"gaussian": 55})
     assert largest_counts(claim, make_results(rows)).verdict == expected
 
 
@@ -154,7 +148,7 @@ def shape_rows(samples):
 def test_loss_shape(make_claim, make_results):
     rng = np.random.default_rng(0)
     skewed, bell = rng.chisquare(1, 200), 100 + rng.standard_normal(200)
-    claim = make_claim(epsilon=0.5, r1smg_epsilon=1e-5, others=["gaussian"])
+    claim = make_claim(others=["gaussian"])
 
     def verdict(ours, theirs):
         results = make_results(shape_rows({"r1smg": ours, "gaussian": theirs}))
@@ -165,3 +159,55 @@ def test_loss_shape(make_claim, make_results):
     assert verdict(rng.standard_normal(200), bell) == NOT_REPRODUCED
     # Less skewed than R1SMG, but not bell-shaped.
     assert verdict(rng.chisquare(1, 200) ** 3, skewed) == NOT_REPRODUCED
+
+
+def map_rows(mechanism, largest, epsilon=0.5):
+    """A released map of 2 x 3 cells."""
+    cell = {"metric": "released_count", "mechanism": mechanism, "epsilon": epsilon, "trial": 0}
+    values = np.linspace(0, largest, 6).reshape(2, 3)
+    return [
+        cell | {"row": row, "column": column, "value": value}
+        for (row, column), value in np.ndenumerate(values)
+    ]
+
+
+def test_figure_4_prints_the_mean_that_the_claim_judges(make_rows, make_claim):
+    facts = {"nonprivate_largest_count": 27, "pickups": 500, "valid_cells": 6}
+    rows = [{"mechanism": "non-private", "metric": m, "value": v} for m, v in facts.items()]
+    for mechanism, largest in {"non-private": (27, 27), "gaussian": (50, 90)}.items():
+        counts = {"mechanism": mechanism, "metric": "largest_count"}
+        rows += [counts | {"trial": t, "value": float(v)} for t, v in enumerate(largest)]
+    # Another epsilon than the paper's, which neither may read.
+    other = {"mechanism": "gaussian", "metric": "largest_count", "epsilon": 2.0}
+    rows += [other | {"trial": trial, "value": 1e6} for trial in range(2)]
+    maps = map_rows("non-private", 27) + map_rows("gaussian", 50) + map_rows("gaussian", 9, 2.0)
+    results = Results(make_rows(*rows), maps=make_rows(*maps))
+    drawn = figure_4(results)
+    printed = drawn.data[drawn.data["quantity"] == "mean largest count"].iloc[0]
+    assert printed["gaussian (published)"] == 70
+    assert "mean largest count 70" in {axis.get_xlabel() for axis in drawn.figure.axes}
+    claim = make_claim(0.1, stated=27, above={"gaussian": 60})
+    found = largest_counts(claim, results)
+    assert "gaussian 70" in found.ours
+    assert (found.verdict, found.trials) == (REPRODUCED, 2)
+    cells = drawn.data[drawn.data["quantity"] == "released count"]
+    assert cells["gaussian (published)"].tolist() == np.linspace(0, 50, 6).tolist()
+    assert cells[["row", "column"]].to_numpy(int).tolist() == [list(at) for at in np.ndindex(2, 3)]
+
+
+def test_figure_4_without_maps_at_the_paper_s_epsilons_says_what_to_set(make_rows):
+    maps = map_rows("non-private", 27, 2.0) + map_rows("gaussian", 27, 2.0)
+    with pytest.raises(DrawingError, match=r"set count_query\.map_epsilons"):
+        figure_4(Results(make_rows({}), maps=make_rows(*maps)))
+
+
+def test_figure_5_draws_the_paper_s_epsilons_alone(make_results):
+    rows = [
+        row | {"epsilon": epsilon}
+        for epsilon in (1e-5, 0.5)
+        for row in count_rows({"r1smg": 5, "gaussian": 7}, "loss")
+    ]
+    drawn = figure_5(make_results(rows))
+    pairs = drawn.data[["mechanism", "epsilon"]].drop_duplicates()
+    assert sorted(map(tuple, pairs.to_numpy())) == [("gaussian", 0.5), ("r1smg", 1e-5)]
+    assert "epsilon 0.5 (R1SMG: 1e-05), delta 1e-07" in drawn.caption

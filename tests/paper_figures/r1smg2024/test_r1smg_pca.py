@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
-from paper_figures.r1smg2024.pca_claims import component_order, exact_components
+from paper_figures.r1smg2024.pca import component_order, drawn_epsilon, exact_components
+from papers.r1smg2024 import PCA_EPSILONS, PCA_RATIO
 
 TRIALS = 12
 # Accuracy, and share of the leading variance that is lost, by the mechanisms of the claim.
@@ -20,18 +21,18 @@ STORY = {
 
 
 def rows_of(story, *, source="official", shape="2400x2400", spread=0.001):
-    """Trials around a mean of every mechanism, at two epsilons."""
+    """Trials around a mean of every mechanism, at the epsilons of the paper."""
     rng = np.random.default_rng(0)
     rows = []
     for mechanism, (accuracy, lost) in story.items():
-        for epsilon in (0.2, 1.6):
+        for epsilon in PCA_EPSILONS:
             cell = {
                 "experiment": "pca",
                 "dataset": "swarm",
                 "data_source": source,
                 "shape": shape,
                 "mechanism": mechanism,
-                "epsilon": epsilon / 1e7 if mechanism == "r1smg" else epsilon,
+                "epsilon": epsilon / PCA_RATIO if mechanism == "r1smg" else epsilon,
             }
             exact = {"leading_variance": 50.0, "records": 24015, "records_dropped": 1}
             rows += [cell | {"metric": name, "value": value} for name, value in exact.items()]
@@ -48,8 +49,6 @@ def rows_of(story, *, source="official", shape="2400x2400", spread=0.001):
 @pytest.fixture
 def order_claim(make_claim):
     return make_claim(
-        epsilons=[0.2, 1.6],
-        ratio=1e7,
         close=["non-private", "ppca", "wishart"],
         behind=["gaussian", "mvg"],
         margin=0.05,
@@ -83,9 +82,9 @@ def test_component_order_tells_the_least_lead(order_claim, make_results):
     assert "wishart 0.03" in found.ours
 
 
-def test_component_order_needs_both_budgets(order_claim, make_results):
-    rows = [r for r in rows_of(STORY) if r["mechanism"] != "r1smg" or r["epsilon"] > 1e-7]
-    with pytest.raises(CannotJudge, match="no accuracy of r1smg at epsilon 2e-08"):
+def test_component_order_needs_every_epsilon_of_the_paper(order_claim, make_results):
+    rows = [r for r in rows_of(STORY) if r["mechanism"] != "r1smg" or r["epsilon"] > 3e-8]
+    with pytest.raises(CannotJudge, match=r"no accuracy of r1smg at 0\.2 on the paper"):
         component_order(order_claim, make_results(rows))
 
 
@@ -106,3 +105,17 @@ def test_other_data_say_nothing_about_swarm_behaviour(kind, order_claim, make_cl
     ):
         with pytest.raises(CannotJudge, match="Swarm Behaviour"):
             measure(claim, results)
+
+
+def test_r1smg_is_drawn_at_the_others_epsilon_as_published_and_at_its_own_when_exact(make_rows):
+    rows = make_rows(
+        {"epsilon": 0.2},
+        {"epsilon": 1.6},
+        {"mechanism": "r1smg", "epsilon": 0.4 / PCA_RATIO},
+        {"mechanism": "r1smg", "epsilon": 0.4},
+        {"mechanism": "r1smg", "epsilon": 0.4 / PCA_RATIO, "calibration": "exact"},
+        {"mechanism": "r1smg", "epsilon": 0.4, "calibration": "exact"},
+    )
+    nan = float("nan")
+    expected = [0.2, 1.6, 0.4, nan, nan, 0.4]
+    assert drawn_epsilon(rows).tolist() == pytest.approx(expected, rel=1e-12, nan_ok=True)

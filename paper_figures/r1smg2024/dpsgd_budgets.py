@@ -1,14 +1,19 @@
-"""Privacy accounting: DP-SGD budgets, their split over steps, and a Renyi divergence."""
+"""The budgets of r1smg2024's DP-SGD, Section 7.3: verdicts in closed form, which read no study."""
 
 from __future__ import annotations
 
-from mechanisms.accounting.poisson_sampling import gaussian_epsilon, step_budget
+from mechanisms import Budget
+from mechanisms.accounting.poisson_sampling import SampledRun, gaussian_epsilon, step_budget
 from paper_figures.ledger import Claim, Finding, judge
 from paper_figures.results import Results
-from paper_figures.verdict_rules import listed, verdict_on_numbers
-
-# The Renyi orders of compute_dp_sgd_privacy in TensorFlow Privacy.
-
+from paper_figures.verdict_rules import (
+    at_least,
+    calibrated,
+    listed,
+    verdict_on_numbers,
+    verdict_on_statement,
+)
+from papers.r1smg2024 import GRADIENT
 
 # The Renyi orders of compute_dp_sgd_privacy in TensorFlow Privacy.
 COARSE_ORDERS = [1.25, 1.5, 1.75, 2, 2.25, 2.5, 3, 3.5, 4, 4.5, *range(5, 64), 128, 256, 512]
@@ -59,7 +64,7 @@ def split_over_steps(claim: Claim, results: Results) -> Finding:
     """Step budgets of eq. (16) from the stated totals.
 
     Arguments: records, batch, epochs, delta, slack (delta'); stated, pairs of total epsilon and
-    (epsilon_0, delta_0); other_records, for a rate that is told besides.
+    (epsilon_0, delta_0); other_records, of a second sampling rate to compare with.
     """
     a = claim.arguments
     pairs, words, others = [], [], []
@@ -84,6 +89,38 @@ def split_over_steps(claim: Claim, results: Results) -> Finding:
             f"Totals {listed(f'{total:g}' for total, _ in a['stated'])} as stated, delta "
             f"{a['delta']:g}, delta' {a['slack']:g}, q = {a['batch']}/{a['records']}, "
             f"{a['epochs']} epochs, T = epochs/q.{other}"
+        ),
+        calibration="published",
+    )
+
+
+@judge()
+def one_step(claim: Claim, results: Results) -> Finding:
+    """R1SMG-DPSGD: the total budget against the exact privacy of one Poisson-sampled step.
+
+    Sampling with rate q turns delta(e) of a step into exactly q delta(e) at ln(1 + q (e^e - 1))
+    (a record added); all steps together reveal no less than one.
+
+    Arguments: rate q; budgets, pairs of total and step epsilon; delta and step_delta.
+    """
+    a = claim.arguments
+    alone, sampled = [], []
+    for total, step in a["budgets"]:
+        budget = Budget(epsilon=step, delta=a["step_delta"])
+        profile = calibrated("r1smg", GRADIENT, budget).profile()
+        alone.append(f"{at_least(profile.delta(step).lower)} at {step:g}")
+        run = SampledRun(step=profile, rate=a["rate"], steps=1)
+        sampled.append(run.step_delta(total).lower)
+    totals = listed(f"{total:g}" for total, _ in a["budgets"])
+    return Finding(
+        ours=f"one step alone has delta >= {min(sampled):.3g} at epsilon {totals} with sampling, "
+        f">= {listed(alone)} without",
+        verdict=verdict_on_statement(max(sampled) <= a["delta"]),
+        detail=(
+            f"M = {GRADIENT.size}, the parameters of the tutorial's MNIST network (the paper does "
+            f"not state M), clipping norm 1, rate {a['rate']:.4g} by Poisson sampling, one record "
+            f"added; exact profile of R1SMG at the step budgets of eq. (16), delta_0 = "
+            f"{a['step_delta']:g}."
         ),
         calibration="published",
     )

@@ -1,8 +1,9 @@
-"""Sums of clipped gradients of networks whose parameters all belong to affine maps, in one pass.
+"""Ghost clipping: sums of clipped gradients without per-example gradients, in one backward pass.
 
-Every affine map y = W x + b is seen as it is called. One reverse pass gives dL/dy of every example;
-its gradient is the product of dL/dy with x (Goodfellow 2015), so that norms and the sum of clipped
-gradients need no second pass, and for an x that is one vector no single gradient is ever formed.
+It needs networks whose parameters all belong to affine maps. Every affine map y = W x + b is
+recorded as it is called. One backward pass gives dL/dy of every example, and the gradient of the
+example is the product of dL/dy and x (Goodfellow 2015). Norms and the clipped sum follow from these
+two; where x is a single vector no per-example gradient is formed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from learning.networks.network import Network
 
 
 class _Map(NamedTuple):
-    """One call: inputs (n, columns, i) and outputs, whose gradients become (n, columns, o)."""
+    """One call: inputs (n, columns, i), and outputs with gradients of shape (n, columns, o)."""
 
     layer: int
     inputs: torch.Tensor
@@ -32,7 +33,7 @@ class _Map(NamedTuple):
 
 
 class _Watch(TorchFunctionMode):
-    """Notes every affine map with one of the network's layers, and every other use of them."""
+    """Records every affine map of the network's layers, and whether they are used otherwise."""
 
     def __init__(self, layers: list[tuple]) -> None:
         super().__init__()
@@ -61,17 +62,17 @@ class _Watch(TorchFunctionMode):
         return outputs
 
     def _layer(self, args) -> int | None:
-        """The layer whose weight and bias these are."""
+        """Index of the layer with this weight and bias, or None."""
         given = (*args[1:], None)[:2]
         matches = (all(a is b for a, b in zip(given, pair, strict=True)) for pair in self.layers)
         return next((k for k, match in enumerate(matches) if match), None)
 
 
 def l2_clipped_sum(network: Network, parameters, inputs, labels, bound: float):
-    """The sum (M,) of gradients of single examples, each scaled down to norm `bound`.
+    """The sum (M,) of per-example gradients, each scaled down to an l2 norm of at most `bound`.
 
-    None where the network uses one of its layers in another way than once, as the weight and bias
-    of an affine map or a convolution.
+    None unless the network uses every layer exactly once, as the weight and bias of a linear map or
+    a convolution.
     """
     watch = _Watch(network.tensors(parameters.detach()))
     with watch:

@@ -1,10 +1,11 @@
-"""Measurements of the learning study, on made-up results whose verdict is known."""
+"""Verdicts on the learning study, on made-up results whose verdict is known; its figures."""
 
 import numpy as np
 import pytest
 
+from paper_figures.drawings import DrawingError
 from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, REPRODUCED, CannotJudge
-from paper_figures.r1smg2024.dpsgd_claims import epochs_until, learning_order
+from paper_figures.r1smg2024.dpsgd import epochs_until, figure_7, figure_8, learning_order
 
 TRIALS, EPOCHS = 4, 20
 
@@ -27,7 +28,7 @@ def runs(curves, *, records=60_000, source="official", calibration="published", 
         for trial in range(TRIALS):
             noise = 1e-4 * rng.standard_normal()
             for epoch, value in enumerate(curve, start=1):
-                at = {"mechanism": mechanism, "trial": trial, "element": epoch}
+                at = {"mechanism": mechanism, "trial": trial, "epoch": epoch}
                 for metric in ("test_accuracy", "train_accuracy"):
                     rows.append(cell | at | {"metric": metric, "value": value + noise})
     return rows
@@ -109,3 +110,35 @@ def test_only_official_data_are_judged(make_claim, make_results):
     rows = order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0), source="bundled")
     with pytest.raises(CannotJudge, match="data_source official"):
         learning_order(claim, make_results(rows))
+
+
+def labels(drawn):
+    return {text.get_text() for axis in drawn.figure.axes for text in axis.get_legend().get_texts()}
+
+
+def test_figure_7_calls_dpsgd_what_it_is_and_bounds_the_true_budgets(make_results):
+    rows = order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0))
+    of = {"experiment": "dpsgd", "dataset": "mnist", "epsilon": 16.983, "delta": 1e-5}
+    spent = {
+        ("gaussian", "true_epsilon_upper"): 15.0,
+        ("r1smg", "true_delta_lower"): 0.0043,
+        ("r1smg", "true_delta_upper"): 1.0,
+    }
+    rows += [of | {"mechanism": m, "metric": k, "value": v} for (m, k), v in spent.items()]
+    drawn = figure_7(make_results(rows))
+    assert labels(drawn) == {
+        "Non-private",
+        r"R1SMG: true $\delta$ from 0.0043 to 1",
+        r"DPSGD (Gaussian, noise multiplier by RDP): true $\epsilon\leq$15",
+        "R1SMG",
+        "DPSGD (Gaussian, rescaled)",
+    }
+    assert drawn.caption.startswith("r1smg2024 Figure 7 on MNIST (official data): accuracy")
+    assert "60,000 training records, 20 epochs (the paper: 30)" in drawn.note
+
+
+def test_figure_8_is_figure_7_on_cifar_10(make_results):
+    rows = [row | {"dataset": "cifar10"} for row in order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0))]
+    assert figure_8(make_results(rows)).caption.startswith("r1smg2024 Figure 8 on CIFAR-10")
+    with pytest.raises(DrawingError, match="Figure 7 needs dpsgd on mnist or digits"):
+        figure_7(make_results(rows))

@@ -1,0 +1,294 @@
+"""Learning with noisy gradients, r1smg2024 Section 7.3: Figures 7 and 8 and their verdicts.
+
+Figure 7 is drawn on digits where the run has no MNIST; claims are judged on official data only.
+The claims about budgets, which read no study, are in dpsgd_budgets.py.
+"""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.ticker import MaxNLocator
+
+from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.ledger import NOT_REPRODUCED, CannotJudge, Claim, Finding, judge
+from paper_figures.results import Results
+from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, ok_rows, published_only
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    dataset_title,
+    in_order,
+    look,
+)
+from paper_figures.verdict_rules import (
+    Interval,
+    listed,
+    mean_interval,
+    paired_difference,
+    pick,
+    verdict_on_numbers,
+    verdict_on_order,
+)
+from papers.r1smg2024 import TRAINING_EPOCHS
+
+# The rows keep the mechanism's key; in this study its noise is not that of its theorem.
+DPSGD = "gaussian"
+DPSGD_TITLES = {
+    "published": "DPSGD (Gaussian, noise multiplier by RDP)",
+    "exact": "DPSGD (Gaussian, rescaled)",
+}
+# The FFT of the accounting resolves no smaller delta.
+RESOLVED = 1e-10
+
+
+@drawing("r1smg2024_fig7", kind="figures", needs=["dpsgd"])
+def figure_7(results: Results) -> Drawn:
+    """Accuracy over epochs on MNIST, or on digits where the run has no MNIST."""
+    present = set(results.rows[results.rows["experiment"] == "dpsgd"]["dataset"])
+    dataset = next((d for d in ("mnist", "digits") if d in present), None)
+    if dataset is None:
+        raise DrawingError("Figure 7 needs dpsgd on mnist or digits; run it first")
+    return _accuracies(results.rows, dataset, "r1smg2024 Figure 7")
+
+
+@drawing("r1smg2024_fig8", kind="figures", needs=["dpsgd/cifar10"])
+def figure_8(results: Results) -> Drawn:
+    """Accuracy over epochs on CIFAR-10."""
+    return _accuracies(results.rows, "cifar10", "r1smg2024 Figure 8")
+
+
+def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
+    rows = rows[rows["dataset"] == dataset]
+    frames = {which: ok_rows(rows, "dpsgd", f"{which}_accuracy") for which in ("test", "train")}
+    if frames["test"].empty:
+        raise DrawingError(f"the results hold no accuracies of dpsgd on {dataset}")
+    keys = ["calibration", "mechanism", "epsilon", "delta", "epoch"]
+    means = pd.concat(
+        frame.groupby(keys)["value"].agg(["mean", "std", "size"]).assign(accuracy=which)
+        for which, frame in frames.items()
+    ).reset_index()
+    trials = frames["test"]["trial"].nunique()
+    source = SOURCE_WORDS[rows["data_source"].iloc[0]]
+    caption = (
+        f"{name} on {dataset_title(dataset)} ({source}): accuracy after every epoch of gradient "
+        "descent on Poisson samples, test (solid) and training (dotted), mean over "
+        f"{trials} trials, one standard deviation around the test mean. Titles: claimed budget of "
+        "the run, one record added or removed. Legends: bounds on the true one. Top: as "
+        "published; bottom: rescaled until the run's true delta is the budget's."
+    )
+    note = (
+        f"{_facts(rows, dataset)} A legend bounds the true epsilon at the claimed delta from "
+        "above, or, where that is infinite, the true delta at the claimed epsilon: from below by "
+        "one step, from above for all steps. As published, DPSGD's noise multiplier comes from the "
+        "total budget by Renyi DP accounting, and all other noise from the step budget of eq. "
+        "(16); below, all i.i.d. Gaussian noise is the same. The released sum of clipped gradients "
+        "is one vector, whose l2 sensitivity is the clipping norm. Training without privacy does "
+        "not clip. The rows have different vertical axes."
+        f"{published_only(rows, 'dpsgd', dataset)}{failed_mechanisms(rows, 'dpsgd', dataset)}"
+    )
+    return Drawn(caption, means, _draw_curves(rows, means), note)
+
+
+def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
+    """A row of panels per calibration, a column per budget."""
+    calibrations = [f for f in CALIBRATION_LINES if f in set(means["calibration"])]
+    epsilons = sorted(means["epsilon"].unique())
+    figure, axes = plt.subplots(
+        len(calibrations),
+        len(epsilons),
+        figsize=(PAGE, 3.2 * len(calibrations)),
+        sharex=True,
+        sharey="row",
+        squeeze=False,
+    )
+    for row, calibration in zip(axes, calibrations, strict=True):
+        for axis, epsilon in zip(row, epsilons, strict=True):
+            panel = means[(means["epsilon"] == epsilon) & _shown_at(means, calibration)]
+            for mechanism in in_order(panel["mechanism"]):
+                title = DPSGD_TITLES[calibration] if mechanism == DPSGD else look(mechanism).title
+                label = title + _true_budget(rows, mechanism, calibration, epsilon)
+                _draw_curve(axis, panel[panel["mechanism"] == mechanism], mechanism, label)
+            budget = f"({epsilon:g}, {means['delta'].iloc[0]:g})"
+            axis.set(title=f"{budget}, {CALIBRATION_TITLES[calibration]}")
+            axis.legend(fontsize=6, loc="upper center", bbox_to_anchor=(0.5, -0.13))
+            axis.set_xlabel("epoch", labelpad=1)
+            axis.tick_params(labelbottom=True)
+            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+        row[0].set_ylabel("accuracy")
+    return figure
+
+
+def _shown_at(means: pd.DataFrame, calibration: str) -> pd.Series:
+    """Rows of a calibration, and at both the control without privacy, which has only one."""
+    return (means["calibration"] == calibration) | (means["mechanism"] == "non-private")
+
+
+def _draw_curve(axis: plt.Axes, rows: pd.DataFrame, mechanism: str, label: str) -> None:
+    style = look(mechanism)
+    test, train = (rows[rows["accuracy"] == which] for which in ("test", "train"))
+    kind = {"color": style.colour, "markevery": max(1, len(test) // 8)}
+    epoch, mean = test["epoch"].astype(int), test["mean"]
+    axis.plot(epoch, mean, marker=style.marker, label=label, markersize=3, **kind)
+    axis.plot(epoch, train["mean"], linestyle=":", **kind)
+    spread = test["std"].fillna(0.0)
+    axis.fill_between(epoch, mean - spread, mean + spread, color=style.colour, alpha=0.15, lw=0)
+
+
+def _true_budget(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float) -> str:
+    """The bounds on what the run spends, as the end of a label, or nothing."""
+    chosen = (rows["mechanism"] == mechanism) & (rows["calibration"] == calibration)
+    values = rows[chosen & (rows["epsilon"] == epsilon)].set_index("metric")["value"]
+    if "true_epsilon_upper" in values:
+        return rf": true $\epsilon\leq${values['true_epsilon_upper']:.3g}"
+    if "true_delta_lower" in values and values["true_delta_upper"] > RESOLVED:
+        low, high = values["true_delta_lower"], values["true_delta_upper"]
+        return rf": true $\delta$ from {low:.2g} to {high:.2g}"
+    return ""
+
+
+def _facts(rows: pd.DataFrame, dataset: str) -> str:
+    records, rate, steps = (
+        ok_rows(rows, "dpsgd", metric)["value"].iloc[0]
+        for metric in ("records", "sampling_rate", "steps")
+    )
+    epochs = int(ok_rows(rows, "dpsgd", "test_accuracy")["epoch"].max())
+    stated = TRAINING_EPOCHS.get(dataset)
+    paper = f" (the paper: {stated})" if stated else ""
+    return (
+        f"{records:,.0f} training records, {epochs} epochs{paper}, sampling rate {rate:.4g}, "
+        f"{steps:,.0f} steps."
+    )
+
+
+def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Rows of dpsgd on one official data set.
+
+    Raises:
+        CannotJudge: The run has none.
+    """
+    return pick(rows, experiment="dpsgd", dataset=dataset, data_source="official")
+
+
+def setting_words(rows: pd.DataFrame) -> str:
+    """Records, rate and steps of the runs, as a sentence."""
+    records, rate, steps = (
+        float(pick(rows, metric=metric)["value"].iloc[0])
+        for metric in ("records", "sampling_rate", "steps")
+    )
+    epochs = int(pick(rows, metric="test_accuracy")["epoch"].max())
+    return (
+        f"{records:.0f} training records, sampling rate {rate:.4g}, {epochs} epochs ({steps:.0f} "
+        "steps), Poisson sampling, a record added or removed."
+    )
+
+
+@judge(experiments=("dpsgd",))
+def epochs_until(claim: Claim, results: Results) -> Finding:
+    """Epochs until the test accuracy of a run first reaches a level, as published.
+
+    Arguments: dataset; records, those of the paper; epsilon; level; stated, epochs by mechanism.
+    """
+    a = claim.arguments
+    rows = official_runs(results.rows, a["dataset"])
+    records = float(pick(rows, metric="records")["value"].iloc[0])
+    if records != a["records"]:
+        raise CannotJudge(
+            f"A claim about training on {a['records']} records; this run has {records:.0f}"
+        )
+    found: dict[str, Interval] = {}
+    never = []
+    for mechanism in a["stated"]:
+        chosen = {"metric": "test_accuracy", "mechanism": mechanism, "calibration": "published"}
+        runs = pick(rows, epsilon=a["epsilon"], **chosen)
+        first = runs[runs["value"] >= a["level"]].groupby("trial")["epoch"].min()
+        if len(first) < runs["trial"].nunique():
+            never.append(f"{mechanism} in {len(first)} of {runs['trial'].nunique()} runs only")
+        else:
+            found[mechanism] = mean_interval(first.astype(float))
+    words = [f"{mechanism} {interval}" for mechanism, interval in found.items()] + never
+    pairs = [(interval.mean, a["stated"][mechanism]) for mechanism, interval in found.items()]
+    return Finding(
+        ours=listed(words),
+        verdict=NOT_REPRODUCED if never else verdict_on_numbers(pairs, claim.tolerance),
+        detail=f"Mean over runs with its 95% interval. {setting_words(rows)}",
+        calibration="published",
+        trials=int(runs["trial"].nunique()),
+    )
+
+
+@judge(experiments=("dpsgd",))
+def learning_order(claim: Claim, results: Results) -> Finding:
+    """R1SMG against DPSGD by paired differences of accuracies, means over the epochs of a run.
+
+    Arguments: dataset; epsilons; floor, a test accuracy that training without noise must exceed at
+    its end for the comparison to mean anything.
+    """
+    a = claim.arguments
+    rows = official_runs(results.rows, a["dataset"])
+    public = pick(rows, metric="test_accuracy", mechanism="non-private")
+    ends = public[public["epoch"] == public["epoch"].max()]["value"].mean()
+    if ends < a["floor"]:
+        raise CannotJudge(
+            f"Training without noise ends at a test accuracy of {ends:.3g}, below {a['floor']:g}: "
+            "this run learns too little to tell mechanisms apart. "
+            f"{setting_words(rows).removesuffix('.')}"
+        )
+    gains: dict[str, list[Interval]] = {"published": [], "exact": []}
+    closer, words = [], []
+    for epsilon in a["epsilons"]:
+        for metric in ("test_accuracy", "train_accuracy"):
+            public = _along_epochs(rows, "non-private", epsilon, metric, "published")
+            for calibration, found in gains.items():
+                r1smg, dpsgd = (
+                    _along_epochs(rows, mechanism, epsilon, metric, calibration)
+                    for mechanism in ("r1smg", DPSGD)
+                )
+                found.append(paired_difference(r1smg, dpsgd))
+                if calibration == "published":
+                    closer.append(paired_difference(_gap(dpsgd, public), _gap(r1smg, public)))
+                    words.append(f"{found[-1]} ({metric.split('_')[0]}, epsilon {epsilon:g})")
+    exact = listed(f"{gain.mean:+.3g}" for gain in gains["exact"])
+    norms = {
+        mechanism: listed(f"{_noise_norm(rows, mechanism, e):.3g}" for e in a["epsilons"])
+        for mechanism in (DPSGD, "r1smg")
+    }
+    return Finding(
+        ours=f"R1SMG less DPSGD {listed(words)}",
+        verdict=verdict_on_order(*gains["published"], *closer),
+        detail=(
+            "Differences of accuracies with 95% intervals; which one is nearer to non-private "
+            f"training is judged too: gains of {listed(f'{c.mean:+.3g}' for c in closer)}. "
+            f"{setting_words(rows)} DPSGD's multiplier comes from the total by Renyi accounting, "
+            "R1SMG's noise from eq. (16); the noise of a step has the root mean square norm "
+            f"{norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG). With both rescaled until the run's "
+            f"true delta is the claimed one the differences are {exact}."
+        ),
+        calibration="both",
+        trials=gains["published"][0].trials,
+    )
+
+
+def _noise_norm(rows: pd.DataFrame, mechanism: str, epsilon: float) -> float:
+    chosen = {"mechanism": mechanism, "epsilon": epsilon, "calibration": "published"}
+    return float(pick(rows, metric="noise_norm", **chosen)["value"].iloc[0])
+
+
+def _along_epochs(
+    rows: pd.DataFrame, mechanism: str, epsilon: float, metric: str, calibration: str
+) -> pd.DataFrame:
+    """One row per trial: the mean of an accuracy over its epochs."""
+    chosen = {
+        "mechanism": mechanism,
+        "epsilon": epsilon,
+        "metric": metric,
+        "calibration": calibration,
+    }
+    return pick(rows, **chosen).groupby("trial")["value"].mean().reset_index()
+
+
+def _gap(frame: pd.DataFrame, public: pd.DataFrame) -> pd.DataFrame:
+    """Distance to non-private training, trial by trial."""
+    gap = (frame.set_index("trial")["value"] - public.set_index("trial")["value"]).abs()
+    return gap.reset_index()

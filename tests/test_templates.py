@@ -1,0 +1,118 @@
+"""Each template is a working example: loaded as it stands, and put through its contract."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from experiments.contract.columns import check_declared
+from experiments.contract.settings import ConfigError, read_settings
+from experiments.contract.study import Names, Variant
+from experiments.contract.study_settings import Surroundings
+from mechanisms import Budget, Query, Unsupported, all_mechanisms
+from mechanisms.audit.verification import verify
+from paper_figures.ledger import CannotJudge, Claim
+from paper_figures.results import Results
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED
+
+TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
+QUERY = Query(shape=(3, 4), l2_sensitivity=1.5)
+BUDGET = Budget(epsilon=0.7, delta=1e-5)
+
+
+def template(name):
+    spec = importlib.util.spec_from_file_location(
+        f"paper_figures.my_paper.{name}", TEMPLATES / f"{name}.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses look their module up, and a drawing its paper.
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_mechanism_keeps_what_it_claims():
+    cls = template("mechanism").MyMechanism
+    published = cls.calibrate(QUERY, BUDGET)
+    assert verify(published).verdict == "loose"
+    exact = cls.calibrate(QUERY, BUDGET, "exact")
+    assert exact.profile().delta(0.7).value == pytest.approx(1e-5, rel=1e-8)
+    with pytest.raises(Unsupported, match="delta > 0"):
+        cls.calibrate(QUERY, Budget(epsilon=1.0, delta=0.0))
+
+
+def test_the_option_of_the_mechanism_is_checked_and_its_default_is_the_best():
+    cls = template("mechanism").MyMechanism
+    best = cls.calibrate(QUERY, BUDGET).expected_loss()
+    assert best < min(cls.calibrate(QUERY, BUDGET, order=a).expected_loss() for a in (30.0, 40.0))
+    with pytest.raises(ValueError, match="option order must be a number > 1"):
+        cls.calibrate(QUERY, BUDGET, order=1)
+
+
+def test_the_noise_has_the_moments_and_the_privacy_that_it_states():
+    noise = template("noise").TwoScales(shape=(2, 3), sigma=1.3)
+    draws = noise.sample(np.random.default_rng(1), 200_000)
+    losses = (draws**2).sum(axis=(1, 2))
+    moments = noise.loss()
+    assert losses.mean() == pytest.approx(moments.mean, abs=5 * losses.std() / 200_000**0.5)
+    assert losses.var() == pytest.approx(moments.variance, rel=0.02)
+    assert noise.scaled(2.0).loss().mean == pytest.approx(4 * moments.mean)
+    assert noise.sample(np.random.default_rng(1), 2, np.float32).dtype == np.float32
+    # The worst change lies in the half with the smaller noise.
+    profile = noise.profile(Query(shape=(2, 3), l2_sensitivity=1.0))
+    assert profile.mu == pytest.approx(1 / 1.3)
+
+
+def run_study(key, **changes):
+    """Rows of the study for one mechanism."""
+    study = template("study")
+    near = Surroundings(study=study, available=all_mechanisms(), sets={})
+    raw = {"datasets": ["coins"], "epsilons": [1.0], "delta": 1e-5, "mechanisms": [key]} | changes
+    settings = read_settings(study.Settings, raw, "experiments.my_study", near).model_dump()
+    names = Names(base_seed=1, experiment="my_study", dataset="coins", mechanism=key)
+    problem = study.load(settings, "coins", Path("none"), names)
+    variant = Variant(name=key, mechanism=all_mechanisms()[key])
+    (point,) = study.points(settings, key, "coins")
+    values = list(study.measure(problem, variant, "published", point, names))
+    for value in values:
+        check_declared(value.metric, value.at, study.METRICS, study.COORDINATES)
+    return pd.DataFrame(
+        {
+            "experiment": "my_study", "mechanism": key, "calibration": "published",
+            "epsilon": point.epsilon, "status": "ok", "metric": value.metric,
+            "value": value.value, "trial": value.trial, **value.at,
+        }
+        for value in values
+    )  # fmt: skip
+
+
+def test_the_study_measures_what_it_declares():
+    rows = run_study("gaussian", trials=400)
+    errors = rows[rows["metric"] == "squared_error"]["value"]
+    expected = rows[rows["metric"] == "expected_loss"]["value"].item() / 10
+    assert errors.mean() == pytest.approx(expected, rel=0.1)
+    assert len(errors) == 800
+
+
+def test_the_study_refuses_settings_that_do_not_fit():
+    with pytest.raises(ConfigError, match=r"size must be even, to have two halves, got 3"):
+        run_study("gaussian", size=3)
+
+
+def test_the_claim_is_judged_from_the_study():
+    module = template("claim")
+    (entry,) = yaml.safe_load((TEMPLATES / "claim.yaml").read_text())
+    claim = Claim(**entry, paper="my-paper")
+    assert module.coins_error.judge.name == claim.judge
+    results = Results(run_study("gaussian"))
+    for largest, verdict in ((1e3, CONFIRMED), (1e-9, CONTRADICTED)):
+        claim.arguments["largest"] = largest
+        assert [part.verdict for part in module.coins_error(claim, results).parts] == [verdict]
+    with pytest.raises(CannotJudge, match="no rows of gaussian"):
+        module.coins_error(claim, Results(run_study("laplace")))
+    drawn = module.coins_table(results)
+    assert drawn.data["mechanism"].tolist() == ["gaussian"]
