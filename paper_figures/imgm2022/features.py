@@ -18,7 +18,7 @@ from paper_figures.imgm2022.accuracies import (
 from paper_figures.intervals import Mean, paired
 from paper_figures.judged_rows import calibrated, listed, pick, tally
 from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.over_epsilon import draw_spread, spread_over_trials, true_epsilons
+from paper_figures.over_epsilon import draw_spread, spread_over_trials, trial_words, true_epsilons
 from paper_figures.results import Results
 from paper_figures.rules import Signal, equal, order, statement
 from paper_figures.selections import failed_mechanisms
@@ -40,10 +40,10 @@ def figure_1(results: Results) -> Drawn:
     }
     caption = (
         "imgm2022 Figure 1 (type II), private features: test accuracy of a head trained on "
-        f"features that are released once, mean and range over {int(spread['count'].max())} "
-        f"trials, delta {spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. "
-        "At equal true privacy all i.i.d. Gaussian noise is the same. Dotted: without noise, and "
-        "answers that ignore the data."
+        f"features that are released once, mean and range over {trial_words(spread)}, "
+        f"delta {spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. "
+        "IMGM and the analytic Gaussian are one noise; at equal true privacy all four are. Dotted: "
+        "without noise, and random answers."
     )
     worth = true_epsilons(spread, "imgm")
     note = (

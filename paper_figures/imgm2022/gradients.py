@@ -17,7 +17,7 @@ from paper_figures.imgm2022.accuracies import (
 from paper_figures.intervals import Mean, paired, words
 from paper_figures.judged_rows import listed, pick, tally
 from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.over_epsilon import draw_spread, spread_over_trials, true_epsilons
+from paper_figures.over_epsilon import draw_spread, spread_over_trials, trial_words, true_epsilons
 from paper_figures.results import Results
 from paper_figures.rules import Signal, order
 from paper_figures.selections import LEVELS, failed_mechanisms
@@ -34,10 +34,10 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
     facts = {"records": "training records", "sampling_rate": "q", "steps": "steps"}
     caption = (
         "imgm2022 type I, private gradients, announced there without results: test accuracy after "
-        f"training, mean and range over {int(spread['count'].max())} trials, delta "
+        f"training, mean and range over {trial_words(spread)}, delta "
         f"{spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. At equal "
-        "true privacy all i.i.d. Gaussian noise is the same. Dotted: without privacy, and answers "
-        "that ignore the data."
+        "true privacy all i.i.d. Gaussian noise is the same. Dotted: without privacy, and random "
+        "answers."
     )
     worth = true_epsilons(spread, "imgm")
     note = (

@@ -10,7 +10,7 @@ from scipy import stats
 
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.judged_rows import listed
-from paper_figures.over_epsilon import draw_spread
+from paper_figures.over_epsilon import draw_spread, trial_words
 from paper_figures.selections import (
     SOURCE_WORDS,
     failed_mechanisms,
@@ -47,7 +47,9 @@ def study_size(rows: pd.DataFrame, experiment: str, dataset: str) -> StudySize:
     )
 
 
-def draw_accuracies(rows: pd.DataFrame, experiment: str, title: str, note: str) -> Drawn:
+def draw_accuracies(
+    rows: pd.DataFrame, experiment: str, title: str, note: str, *, equal: str = ""
+) -> Drawn:
     """Mean final accuracy and its interval over epsilon, on every data set that the run has.
 
     The data has an upper bound on the true epsilon of a whole training beside every accuracy, where
@@ -56,6 +58,7 @@ def draw_accuracies(rows: pd.DataFrame, experiment: str, title: str, note: str) 
     Args:
         title: The caption's first words: which figure, which study.
         note: What is released and how the budget is spent.
+        equal: One sentence for the caption about the panel at equal true privacy.
 
     Raises:
         DrawingError: The results hold no accuracies of the study.
@@ -77,9 +80,8 @@ def draw_accuracies(rows: pd.DataFrame, experiment: str, title: str, note: str) 
     sources = listed(f"{dataset_title(name)} ({size.source})" for name, size in sizes.items())
     caption = (
         f"{title}: test accuracy after the last round, mean and 95% interval (Student's) over "
-        f"{table['count'].max()} trials, delta {table['delta'].iloc[0]:g}, on {sources}. Dotted: "
-        "without privacy, and answers that ignore the data."
-        f"{published_only(rows, experiment, *datasets)}"
+        f"{trial_words(table)}, delta {table['delta'].iloc[0]:g}, on {sources}. Dotted: "
+        f"without privacy, and random answers. {equal}".rstrip()
     )
     numbers = "; ".join(
         f"{dataset_title(dataset)}: {size.records:,.0f} training records, {size.rounds} rounds, "
@@ -89,6 +91,7 @@ def draw_accuracies(rows: pd.DataFrame, experiment: str, title: str, note: str) 
     note = (
         f"{numbers}. {note} Intervals are drawn within [0, 1]. The data file has an upper bound on "
         "the true epsilon of the training beside every accuracy, where one is known and finite."
+        f"{published_only(rows, experiment, *datasets)}"
         f"{failed_mechanisms(rows, experiment, *datasets)}"
     )
     return Drawn(caption, table, draw_spread(bars, "test accuracy,"), note)

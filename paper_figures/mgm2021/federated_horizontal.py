@@ -48,8 +48,9 @@ def figure_2(results: Results) -> Drawn:
         "per element splits its share once more over the elements, as the paper's Table 4 does. "
         "(Read literally, its Section 8.2 gives every element the whole share, with far less noise "
         "than IDN's.) At equal true privacy the noise is rescaled until the true delta of the "
-        "whole training at epsilon is delta; Gaussian noises then differ only by their shares "
-        "among the layers. Training without privacy does not clip.",
+        "whole training at epsilon is delta. Training without privacy does not clip.",
+        equal="At equal true privacy all noises are Gaussian and differ by their shares among the "
+        "layers only; MVG was run as published.",
     )
 
 

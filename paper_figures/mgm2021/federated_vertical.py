@@ -39,7 +39,9 @@ def figure_3(results: Results) -> Drawn:
         "amplified by the paper's Theorem 6. At equal true privacy the noise is rescaled until a "
         "bound on the true delta of the whole training at epsilon is delta. The bound composes all "
         "releases without amplification, because local models carry what they learned from a "
-        "record into later batches. Gaussian noises of one size on all elements are then the same.",
+        "record into later batches.",
+        equal="At equal true privacy all mechanisms here are one Gaussian noise: one curve stands "
+        "for them.",
     )
 
 

@@ -67,7 +67,7 @@ def table_4(results: Results) -> Drawn:
             squared_log = bool(stated and stated.squared_log)
             records.append(
                 {
-                    "mechanism": mechanism,
+                    "mechanism": mechanism_title(mechanism),
                     "calibration": calibration,
                     "power of m": _last_slope(chosen, "m", "n", squared_log),
                     "power of n": _last_slope(chosen, "n", "m", False),
@@ -200,7 +200,7 @@ def table_5(results: Results) -> Drawn:
             records.append(
                 {
                     "shape": shape,
-                    "mechanism": mechanism,
+                    "mechanism": mechanism_title(mechanism),
                     "median seconds per draw": seconds[shape, mechanism],
                     "ratio to gaussian": seconds[shape, mechanism] / gaussian,
                     "ratio with an SVD per draw": None if svd is None else svd / gaussian,

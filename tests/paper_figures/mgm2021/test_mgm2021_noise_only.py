@@ -82,8 +82,8 @@ def test_table_5_has_both_ways_to_the_directions(make_results):
     cell = {"experiment": "noise_only", "dataset": "gradient-shapes", "metric": "expected_loss"}
     table = table_5(make_results([cell], timings(GIVEN, {"mvg": 50}))).data
     ratios = table.set_index(["shape", "mechanism"])["ratio with an SVD per draw"]
-    assert 30 < ratios["120x400", "mvg"] < 80
-    assert ratios.drop(index="mvg", level=1).isna().all()
+    assert 30 < ratios["120x400", "MVG"] < 80
+    assert ratios.drop(index="MVG", level=1).isna().all()
 
 
 def test_growth_divides_the_logarithm_out():
@@ -114,6 +114,8 @@ def test_powers_of_table_4(make_results):
         for m, n in ((64, 64), (256, 1024), (512, 1024), (512, 2048), (2048, 512), (4096, 512))
     ]
     table = table_4(make_results(rows)).data.set_index("mechanism")
-    assert np.allclose(table.loc["mvg-sqrt", ["power of m", "power of n"]].astype(float), [4, 3])
-    assert np.allclose(table.loc["idn", ["power of m", "power of n"]].astype(float), [3, 3])
-    assert table.loc["mvg-sqrt", "stated power of m"] == 4
+    assert np.allclose(
+        table.loc["MVG (square root)", ["power of m", "power of n"]].astype(float), [4, 3]
+    )
+    assert np.allclose(table.loc["MGM-IDN", ["power of m", "power of n"]].astype(float), [3, 3])
+    assert table.loc["MVG (square root)", "stated power of m"] == 4
