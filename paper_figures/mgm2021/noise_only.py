@@ -259,7 +259,8 @@ def run_times(claim: Claim, results: Results) -> Finding:
             outcomes.append(Outcome(choice=choice, parts=tuple(ratios(effects, stated=stated))))
     if not outcomes:
         raise CannotJudge(f"The run does not time all draws at {listed(a['shapes'])}")
-    sizes = Sizes(trials=int(given.groupby(["shape", "mechanism"]).size().min()))
+    judged = given[given["shape"].isin(a["shapes"])]
+    sizes = Sizes(trials=int(judged.groupby(["shape", "mechanism"]).size().min()))
     facts = {
         "because": tally([part for outcome in outcomes for part in outcome.parts], sizes.trials),
         "detail": (
