@@ -50,7 +50,7 @@ def figure_2(results: Results) -> Drawn:
         "than IDN's.) At equal true privacy the noise is rescaled until the true delta of the "
         "whole training at epsilon is delta. Training without privacy does not clip.",
         equal="At equal true privacy all noises are Gaussian and differ by their shares among the "
-        "layers only; MVG was run as published.",
+        "layers only.",
     )
 
 
