@@ -3,7 +3,8 @@
 import pytest
 
 from mechanisms.profiles.gaussian_profile import mu_for
-from paper_figures.imgm2022.theorems import algorithm_2, renyi_of_gaussian, tight_guarantee
+from paper_figures.imgm2022.branch_functions import algorithm_2
+from paper_figures.imgm2022.theorems import renyi_of_gaussian, tight_guarantee
 from paper_figures.verdicts import CONFIRMED, CONTRADICTED, PARTLY
 from papers import mgm2021
 
