@@ -36,11 +36,11 @@ from pydantic import Field
 
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
-    MOST_TRIALS,
     ByDataset,
     Count,
     Positive,
     Share,
+    Trials,
 )
 from experiments.contract.study import (
     Names,
@@ -107,7 +107,10 @@ class Settings(EpsilonGrid, OnDevice):
         description="epochs of gradient descent on the released features"
     )
     learning_rate: Positive = Field(0.1, description="learning rate of that gradient descent")
-    trials: Count = Field(3, le=MOST_TRIALS, description="releases and trainings per epsilon")
+    trials: Trials = Field(3, description="releases and trainings per epsilon")
+    trials_for: ByDataset[Trials] = Field(
+        {}, description="releases and trainings on single data sets, in place of `trials`"
+    )
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,7 @@ def measure(
         optimiser="sgd",
         device=settings["device"],
     )
-    for trial in trials_of(settings):
+    for trial in trials_of(settings, problem.dataset):
         seed = names.seed(point, trial)
         released = released_in_batches(mechanism, split.train_inputs, np.random.default_rng(seed))
         seen = in_units(replace(split, train_inputs=released))

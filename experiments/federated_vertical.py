@@ -116,7 +116,7 @@ def measure(
     yield Value("use_epsilon", use.epsilon)
     yield Value("use_delta", use.delta)
     yield from both_studies.privacy_values(mechanisms, uploads, total)
-    for trial in trials_of(problem.settings):
+    for trial in trials_of(problem.settings, problem.dataset):
         yield from _training(problem, mechanisms[0], point, names, trial)
 
 

@@ -34,10 +34,10 @@ from pydantic import Field
 from experiments.contract.columns import EPOCH
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
-    MOST_TRIALS,
     ByDataset,
     Count,
     Positive,
+    Trials,
 )
 from experiments.contract.study import (
     Names,
@@ -92,7 +92,10 @@ class Settings(EpsilonGrid, OnDevice):
         {}, description="training records kept, drawn at random; all by default"
     )
     clipping_bound: Positive = Field(1.0, description="l2 norm that gradients are clipped to")
-    trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget")
+    trials: Trials = Field(1, description="runs per budget")
+    trials_for: ByDataset[Trials] = Field(
+        {}, description="runs on single data sets, in place of `trials`"
+    )
 
 
 @dataclass(frozen=True)
@@ -156,5 +159,5 @@ def measure(
     yield Value("step_epsilon", step.epsilon)
     yield Value("step_delta", step.delta)
     yield from privacy(mechanism, total, schedule)
-    for trial in trials_of(settings):
+    for trial in trials_of(settings, problem.dataset):
         yield from accuracies(problem.network, problem.split, plan, mechanism, point, names, trial)

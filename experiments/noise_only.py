@@ -10,7 +10,9 @@ growing-sensitivity
     Elements in [-1, 1], all of which may change: l2 sensitivity 2 sqrt(M) (mgm2021 eq. 31) and
     Frobenius bound sqrt(M). mgm2021 Table 4 states how the expected error grows with m and n.
 gradient-shapes
-    The same query at the gradient shapes of mgm2021 Table 2, to time draws (Table 5).
+    The same query at the gradient shapes of mgm2021 Table 2, to time the draws (Table 5). The paper
+    computes MVG's directions by an SVD in every run; a mechanism with an option `directions` is
+    timed a second time with that SVD, as published, on the shapes of `svd_shapes`.
 
 Adjacency: local (any answer in the range may become any other).
 """
@@ -71,7 +73,8 @@ METRICS = {
     "sampled_quantile": "quantile of L over the draws",
     "sampled_trials": "draws",
     "calibrate_seconds": "wall-clock seconds to calibrate",
-    "draw_seconds": "wall-clock seconds of one draw",
+    "draw_seconds": "wall-clock seconds of one draw, directions given",
+    "svd_draw_seconds": "wall-clock seconds of one draw, directions by an SVD of the answer",
 }
 # k in P(L > k E L), and the probabilities of the quantiles of L.
 TAIL_FACTORS = (2.0, 5.0, 10.0)
@@ -92,6 +95,9 @@ class Settings(EpsilonGrid):
     gradient_shapes: Distinct[Shape] = Field(description="shapes of gradient-shapes")
     trials: Count = Field(1000, ge=2, description="draws per grid point, at most")
     largest_draw: Count = Field(20_000_000, description="numbers drawn per grid point, at most")
+    svd_shapes: list[Shape] = Field(
+        [], description="those of gradient_shapes where directions by an SVD are timed too"
+    )
     timed_draws: Count = Field(10, description="timed draws per shape")
 
 
@@ -140,6 +146,11 @@ def measure(
     yield Value("expected_loss", mechanism.expected_loss())
     if dataset == "gradient-shapes":
         yield from seconds_per_draw(mechanism, settings, names.seed(point, "timed"))
+        chosen = point.shape in map(tuple, settings["svd_shapes"])
+        if chosen and calibration == "published" and "directions" in variant.mechanism.options:
+            yield from seconds_per_draw_with_svd(
+                variant, query, budget, settings, names.seed(point, "svd")
+            )
     elif dataset == "fixed-sensitivity":
         yield from exact_moments(mechanism, settings)
         yield from sampled_moments(mechanism, settings, names.seed(point, "loss"))
@@ -161,7 +172,7 @@ def exact_moments(mechanism: AdditiveMechanism, settings: dict) -> Iterator[Valu
 def sampled_moments(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
     """Mean, quantiles and tails of the loss over draws."""
     size = mechanism.query.size
-    trials = max(2, min(settings["trials"], settings["largest_draw"] // size))
+    trials = draws_within(settings, "trials", size)
     losses = mechanism.noise.loss_samples(np.random.default_rng(seed), trials)
     mean = losses.mean()
     yield Value("sampled_trials", float(trials))
@@ -176,11 +187,37 @@ def sampled_moments(mechanism: AdditiveMechanism, settings: dict, seed: int) -> 
         yield Value("tail_sampled", tail, at={"factor": factor}, seed=seed)
 
 
+def draws_within(settings: dict, key: str, size: int) -> int:
+    """Draws of `size` numbers: those of the setting, but few enough for `largest_draw`; 2 or more.
+
+    A single one where the setting asks for one.
+    """
+    wanted = settings[key]
+    return min(wanted, max(2, settings["largest_draw"] // size))
+
+
 def seconds_per_draw(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
     """Wall-clock seconds of single draws, after one that is not timed."""
     rng = np.random.default_rng(seed)
     mechanism.sample(rng, 1)
-    for trial in range(settings["timed_draws"]):
+    for trial in range(draws_within(settings, "timed_draws", mechanism.query.size)):
         clock = time.perf_counter()
         mechanism.sample(rng, 1)
         yield Value("draw_seconds", time.perf_counter() - clock, trial, timing=True)
+
+
+def seconds_per_draw_with_svd(
+    variant: Variant, query: Query, budget: Budget, settings: dict, seed: int
+) -> Iterator[Value]:
+    """Seconds of an SVD of the answer, the calibration to its left singular vectors, and a draw."""
+    rng = np.random.default_rng(seed)
+    answer = rng.uniform(*query.element_range, query.shape)
+    for trial in range(-1, draws_within(settings, "timed_draws", query.size)):
+        clock = time.perf_counter()
+        directions, *_ = np.linalg.svd(answer)
+        options = variant.options | {"directions": directions}
+        variant.mechanism.calibrate(query, budget, "published", **options).sample(rng, 1)
+        seconds = time.perf_counter() - clock
+        # The first draw warms up.
+        if trial >= 0:
+            yield Value("svd_draw_seconds", seconds, trial, timing=True)

@@ -17,6 +17,7 @@ from mechanisms import (
     get_mechanism,
 )
 from paper_figures.ledger import CannotJudge
+from paper_figures.verdicts import CONFIRMED, Part, count_of
 from runs.rows import OK
 
 
@@ -99,3 +100,17 @@ def _rounded(value: float, digits: int, direction: str) -> str:
 def at_least(probability: float) -> str:
     """A lower bound on a probability below 1 as text that rounding does not carry up to 1."""
     return rounded_down(min(probability, math.nextafter(1, 0)), 6)
+
+
+def tally(parts: Iterable[Part], trials: int | None) -> str:
+    """One sentence that counts the verdicts on comparisons; "" where all are confirmed.
+
+    "Of 4 comparisons over 3 trials 1 is confirmed and 3 are inconclusive."
+    """
+    verdicts = [part.verdict for part in parts]
+    counts = count_of(verdicts)
+    if set(counts) == {CONFIRMED}:
+        return ""
+    over = "" if trials is None else f" over {trials} trials"
+    words = listed(f"{n} {'is' if n == 1 else 'are'} {verdict}" for verdict, n in counts.items())
+    return f"Of {len(verdicts)} comparison{'s' * (len(verdicts) > 1)}{over} {words}."

@@ -110,3 +110,16 @@ def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
         )
         for dataset, part in own.groupby("dataset")
     )
+
+
+def trial_words(spread: pd.DataFrame) -> str:
+    """The trials behind the means, by data set where they differ: "20 (Adult), 10 (MNIST) trials".
+
+    Args:
+        spread: Columns dataset and count.
+    """
+    counts = spread.groupby("dataset")["count"].max()
+    if counts.nunique() == 1:
+        return f"{int(counts.iloc[0])} trials"
+    words = (f"{int(n)} ({dataset_title(dataset)})" for dataset, n in counts.items())
+    return f"{', '.join(words)} trials"

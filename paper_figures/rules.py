@@ -42,6 +42,8 @@ class Signal:
         ceiling: Mean score without noise; None where unknown.
         margin: Scores within this of the floor, or of the ceiling, are as good as it.
         floor_words: Whose score the floor is.
+        larger_is_better: For scores such as accuracies: where all are below the floor, there is no
+            signal either.
     """
 
     means: tuple[float, ...]
@@ -49,6 +51,7 @@ class Signal:
     ceiling: float | None = None
     margin: float
     floor_words: str = "the random answer's"
+    larger_is_better: bool = False
 
     @property
     def missing(self) -> str:
@@ -61,6 +64,8 @@ class Signal:
             return (
                 f"no signal: all are within {self.margin:g} of the {self.ceiling:.4g} without noise"
             )
+        if self.larger_is_better and self.floor is not None and max(self.means) < self.floor:
+            return f"no signal: all are below the random answer's {self.floor:.4g}"
         return ""
 
     def _all_at(self, level: float | None) -> bool:

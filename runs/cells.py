@@ -14,6 +14,7 @@ from experiments.contract.study import (
     all_experiments,
     also_read,
     files_of,
+    trial_count,
 )
 from mechanisms import get_mechanism
 from runs.sources import source_files
@@ -151,7 +152,7 @@ def cells_of(config: dict) -> list[Cell]:
         for calibration in settings["calibrations_for"].get(mechanism, settings["calibrations"])
         if calibration == "published"
         or get_mechanism(variant_of(config, mechanism)[0]).guarantee != "none"
-        for trial in (range(settings["trials"]) if settings["split_trials"] else [None])
+        for trial in (range(trial_count(settings, dataset)) if settings["split_trials"] else [None])
     ]
 
 

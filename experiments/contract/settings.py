@@ -166,6 +166,7 @@ Share = Annotated[Number, Field(gt=0, lt=1)]
 Delta = Annotated[Number, Field(ge=0, lt=1)]
 Whole = Annotated[int, BeforeValidator(_read_whole)]
 Count = Annotated[Whole, Field(ge=1, le=LARGEST_COUNT)]
+Trials = Annotated[Whole, Field(ge=1, le=MOST_TRIALS)]
 Text = Annotated[str, Field(min_length=1), Words("a text", "texts")]
 Name = Annotated[
     str,

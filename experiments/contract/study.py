@@ -129,10 +129,15 @@ class Experiment(Protocol):
         """Run one grid point; Unsupported and other exceptions become rows."""
 
 
-def trials_of(settings: dict) -> range:
+def trial_count(settings: dict, dataset: str | None = None) -> int:
+    """Trials on a data set: `trials`, unless the study has `trials_for` and that names it."""
+    return settings.get("trials_for", {}).get(dataset, settings["trials"])
+
+
+def trials_of(settings: dict, dataset: str | None = None) -> range:
     """The trials of a cell: all of them, or the one that it is for."""
     only = settings.get("trial")
-    return range(settings["trials"]) if only is None else range(only, only + 1)
+    return range(trial_count(settings, dataset)) if only is None else range(only, only + 1)
 
 
 def files_of(experiment: Experiment, dataset: str) -> str:

@@ -12,13 +12,13 @@ import numpy as np
 from pydantic import Field
 
 from experiments.contract.settings import (
-    MOST_TRIALS,
     ByDataset,
     ByMechanism,
     Count,
     Distinct,
     Positive,
     Share,
+    Trials,
 )
 from experiments.contract.study import Names, Point, Value
 from learning.records import labelled
@@ -50,7 +50,10 @@ class FederatedSettings(OnDevice):
     tests: ByDataset[Count] = Field(
         {}, description="test records kept, drawn at random; all by default"
     )
-    trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget")
+    trials: Trials = Field(1, description="runs per budget")
+    trials_for: ByDataset[Trials] = Field(
+        {}, description="runs per budget on single data sets, in place of `trials`"
+    )
 
 
 def points_of(settings: dict, variant: str, dataset: str, shape: tuple[int, ...]) -> list[Point]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from paper_figures.selections import SOURCE_WORDS, ok_rows
+from paper_figures.judged_rows import pick
+from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
 from paper_figures.style import dataset_title
-from paper_figures.verdict_rules import pick
+from paper_figures.verdicts import Sizes
 
 # The metric of either study at the end of a trial.
 ACCURACY = {"features": "test_accuracy", "gradients": "final_test_accuracy"}
@@ -59,3 +60,28 @@ def study_numbers(rows: pd.DataFrame, experiment: str, facts: dict[str, str]) ->
         )
         sentences.append(f"{dataset_title(dataset)}: {numbers}")
     return "; ".join(sentences)
+
+
+def sizes_of(rows: pd.DataFrame, experiment: str, datasets: list[str]) -> Sizes:
+    """What a verdict on a study rests on; of several data sets the smallest numbers."""
+    accuracies = official_accuracies(rows, experiment)
+    accuracies = accuracies[accuracies["dataset"].isin(datasets)]
+    private = accuracies[~accuracies["mechanism"].isin(LEVELS)]
+    records = ok_rows(rows, experiment, "records")
+    records = records[records["dataset"].isin(datasets)]["value"]
+    epochs = rows[(rows["experiment"] == experiment) & rows["dataset"].isin(datasets)]
+    most = epochs.groupby("dataset")["epoch"].max() if "epoch" in epochs else pd.Series(dtype=float)
+    return Sizes(
+        records=int(records.min()) if len(records) else None,
+        epochs=float(most.min()) if most.notna().any() else None,
+        trials=int(private.groupby("dataset")["trial"].nunique().min()),
+        network=", ".join(NETWORKS[experiment].get(name, name) for name in datasets),
+        epsilons=", ".join(f"{epsilon:g}" for epsilon in sorted(set(private["epsilon"]))),
+    )
+
+
+# The networks of the reference run, by study and data set.
+NETWORKS = {
+    "features": {"mnist": "LeNet", "cifar10": "small CNN"},
+    "gradients": {"mnist": "LeNet", "adult": "MLP", "cora": "GCN"},
+}

@@ -11,13 +11,18 @@ from paper_figures.imgm2022.accuracies import (
     data_and_sources,
     mean_over_epsilons,
     official_accuracies,
+    sizes_of,
     study_numbers,
 )
-from paper_figures.ledger import CannotJudge, Claim, Finding, judge
-from paper_figures.over_epsilon import draw_spread, spread_over_trials, true_epsilons
+from paper_figures.intervals import Mean, paired, words
+from paper_figures.judged_rows import listed, pick, tally
+from paper_figures.ledger import CannotJudge, Claim, judge
+from paper_figures.over_epsilon import draw_spread, spread_over_trials, trial_words, true_epsilons
 from paper_figures.results import Results
+from paper_figures.rules import Signal, order
 from paper_figures.selections import LEVELS, failed_mechanisms
-from paper_figures.verdict_rules import listed, paired_difference, pick, verdict_on_order
+from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.verdicts import Finding
 
 STUDY = "gradients"
 
@@ -29,10 +34,10 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
     facts = {"records": "training records", "sampling_rate": "q", "steps": "steps"}
     caption = (
         "imgm2022 type I, private gradients, announced there without results: test accuracy after "
-        f"training, mean and range over {int(spread['count'].max())} trials, delta "
+        f"training, mean and range over {trial_words(spread)}, delta "
         f"{spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. At equal "
-        "true privacy all i.i.d. Gaussian noise is the same. Dotted: without privacy, and answers "
-        "that ignore the data."
+        "true privacy all i.i.d. Gaussian noise is the same. Dotted: without privacy, and random "
+        "answers."
     )
     worth = true_epsilons(spread, "imgm")
     note = (
@@ -52,63 +57,85 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
 
 @judge(experiments=("gradients", "features"))
 def gradients_beside_features(claim: Claim, results: Results) -> Finding:
-    """Accuracies with private gradients, and whether they exceed those with private features.
+    """Whether accuracies with private gradients exceed those with private features.
 
     Arguments: datasets, those of either study; mechanism.
     """
     a = claim.arguments
     frames = {name: official_accuracies(results.rows, name) for name in ("features", "gradients")}
-    found = {"published": [], "exact": []}
-    words = []
+    effects: dict[str, Mean] = {}
+    means, floors, exact, datasets = [], [], [], []
     for dataset in a["datasets"]:
         both = [frame[frame["dataset"] == dataset] for frame in frames.values()]
         if any(frame.empty for frame in both):
             continue
-        for calibration, gaps in found.items():
-            own = [
-                f[(f["mechanism"] == a["mechanism"]) & (f["calibration"] == calibration)]
-                for f in both
-            ]
-            epsilons = common_epsilons(*own)
-            if not epsilons:
+        for calibration in ("published", "exact"):
+            found = _gradients_less_features(both, a["mechanism"], calibration)
+            if found is None:
                 continue
-            features, gradients = (
-                mean_over_epsilons(f, a["mechanism"], calibration, epsilons) for f in own
-            )
-            gaps.append(paired_difference(gradients, features))
-            if calibration == "published":
-                at = listed(f"{epsilon:g}" for epsilon in epsilons)
-                words.append(f"{dataset}, epsilon {at}: {gaps[-1]}")
-    if not found["published"]:
+            difference, epsilons, levels = found
+            if calibration == "exact":
+                exact.append(f"{dataset_title(dataset)} {words(difference)}")
+                continue
+            at = listed(f"{epsilon:g}" for epsilon in epsilons)
+            effects[f"{dataset_title(dataset)}, epsilon {at}"] = difference
+            means += levels
+            floors.append(max(pick(f, mechanism="random-answer")["value"].mean() for f in both))
+            datasets.append(dataset)
+    if not effects:
         raise CannotJudge("No official data set has both studies at a common epsilon")
+    signal = Signal(
+        means=tuple(means), floor=max(floors), margin=claim.margin, larger_is_better=True
+    )
+    parts = order(effects, margin=claim.margin, signal=signal)
+    sizes = sizes_of(results.rows, STUDY, datasets)
     return Finding(
-        ours=f"gradients - features {'; '.join(words)}",
-        verdict=verdict_on_order(*found["published"]),
+        parts=tuple(parts),
+        because=tally(parts, sizes.trials),
+        decided_by=a["decided_by"],
         detail=(
-            f"Differences of test accuracies with {a['mechanism']}, averaged over the epsilons, "
-            f"with 95% intervals over trials. {_levels(frames['gradients'], a['mechanism'])} The "
-            "features' noise is that of (epsilon / q, delta / q), though every record is released. "
-            "With both rescaled until their true delta is the claimed one the differences are "
-            f"{listed(map(str, found['exact'])) if found['exact'] else 'not known'}. The two "
-            f"studies differ in networks, steps and records. {_extent(frames['gradients'])}"
+            f"Gradients less features with {mechanism_title(a['mechanism'])}, averaged over the "
+            f"epsilons. {_levels(frames['gradients'], a['mechanism'])} The features' noise is that "
+            "of (epsilon / q, delta / q), though every record is released. With both rescaled "
+            "until their true delta is the claimed one the differences are "
+            f"{listed(exact) if exact else 'not known'}. The two studies differ in networks, "
+            f"steps and records. {_extent(frames['gradients'])}"
         ),
         calibration="both",
-        trials=found["published"][0].trials,
+        sizes=sizes,
     )
+
+
+def _gradients_less_features(
+    both: list[pd.DataFrame], mechanism: str, calibration: str
+) -> tuple[Mean, list[float], list[float]] | None:
+    """The difference by trial, the common epsilons and both means; None where none are common.
+
+    Args:
+        both: Accuracies of the features and of the gradients on one data set.
+    """
+    own = [f[(f["mechanism"] == mechanism) & (f["calibration"] == calibration)] for f in both]
+    epsilons = common_epsilons(*own)
+    if not epsilons:
+        return None
+    features, gradients = (mean_over_epsilons(f, mechanism, calibration, epsilons) for f in own)
+    levels = [features["value"].mean(), gradients["value"].mean()]
+    return paired(gradients, features), epsilons, levels
 
 
 def _levels(rows: pd.DataFrame, mechanism: str) -> str:
     """Accuracies of one mechanism with private gradients at the largest epsilon."""
     own = pick(rows, mechanism=mechanism)
-    words = []
+    found = []
     for (dataset, calibration), part in own.groupby(["dataset", "calibration"]):
         top = part["epsilon"].max()
         level = part[part["epsilon"] == top]["value"].mean()
-        words.append(f"{dataset} {level:.3g} ({calibration}, epsilon {top:g})")
-    return f"With private gradients it reaches {listed(words)}."
+        found.append(f"{dataset_title(dataset)} {level:.3g} ({calibration}, epsilon {top:g})")
+    return f"With private gradients it reaches {listed(found)}."
 
 
 def _extent(rows: pd.DataFrame) -> str:
     """Which mechanisms and data sets the study of gradients has."""
-    mechanisms = [m for m in rows["mechanism"].unique() if m not in LEVELS]
-    return f"Gradients were run for {listed(mechanisms)} on {listed(rows['dataset'].unique())}."
+    mechanisms = [mechanism_title(m) for m in rows["mechanism"].unique() if m not in LEVELS]
+    datasets = [dataset_title(dataset) for dataset in rows["dataset"].unique()]
+    return f"Gradients were run for {listed(mechanisms)} on {listed(datasets)}."

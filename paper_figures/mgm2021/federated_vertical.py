@@ -1,14 +1,27 @@
-"""Figure 3 of mgm2021, private features of two participants, and the verdict on it."""
+"""Figure 3 of mgm2021, private features of two participants, and the verdicts on it."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from paper_figures.drawings import Drawn, drawing
-from paper_figures.ledger import Claim, Finding, judge
-from paper_figures.mgm2021.federated_accuracies import draw_accuracies, judge_order
+from paper_figures.intervals import Mean
+from paper_figures.judged_rows import listed, tally
+from paper_figures.ledger import Claim, judge
+from paper_figures.mgm2021.federated_accuracies import draw_accuracies
+from paper_figures.mgm2021.federated_verdicts import (
+    judge_order,
+    official_datasets,
+    published_finals,
+    rise_by_trial,
+    signal_of,
+    sizes_of,
+)
 from paper_figures.results import Results
+from paper_figures.rules import order
 from paper_figures.selections import ok_rows
+from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.verdicts import Finding
 
 STUDY = "federated_vertical"
 
@@ -26,7 +39,9 @@ def figure_3(results: Results) -> Drawn:
         "amplified by the paper's Theorem 6. At equal true privacy the noise is rescaled until a "
         "bound on the true delta of the whole training at epsilon is delta. The bound composes all "
         "releases without amplification, because local models carry what they learned from a "
-        "record into later batches. Gaussian noises of one size on all elements are then the same.",
+        "record into later batches.",
+        equal="At equal true privacy all mechanisms here are one Gaussian noise: one curve stands "
+        "for them.",
     )
 
 
@@ -40,3 +55,50 @@ def _scope(rows: pd.DataFrame) -> str:
 def vertical_order(claim: Claim, results: Results) -> Finding:
     """The order of mechanisms with private features; arguments as in `judge_order`."""
     return judge_order(claim, results.rows, STUDY)
+
+
+@judge(experiments=(STUDY,))
+def vertical_lead(claim: Claim, results: Results) -> Finding:
+    """Whether a mechanism's lead is larger at the smallest epsilon of a range than at the largest.
+
+    Arguments: datasets; range; leader; others.
+    """
+    a = claim.arguments
+    datasets = official_datasets(results.rows, STUDY, a["datasets"])
+    finals = {name: published_finals(results.rows, STUDY, name, a["range"]) for name in datasets}
+    parts, beyond = [], []
+    for dataset, own in finals.items():
+        every = published_finals(results.rows, STUDY, dataset)
+        growths = {
+            f"{dataset_title(dataset)}, lead over {mechanism_title(other)} grows": _growth_of_lead(
+                own, a["leader"], other
+            )
+            for other in a["others"]
+            if other in set(own["mechanism"])
+        }
+        signal = signal_of(own, [a["leader"], *a["others"]], claim.margin)
+        parts += order(growths, margin=claim.margin, signal=signal)
+        wider = listed(
+            f"{_growth_of_lead(every, a['leader'], other).value:+.3g}"
+            for other in a["others"]
+            if other in set(every["mechanism"])
+        )
+        beyond.append(f"{dataset_title(dataset)} {wider}")
+    sizes = sizes_of(results.rows, STUDY, datasets, finals)
+    return Finding(
+        parts=tuple(parts),
+        because=tally(parts, sizes.trials),
+        decided_by=a["decided_by"],
+        detail=(
+            f"The lead of {mechanism_title(a['leader'])} at the smallest epsilon of "
+            f"{a['range'][0]:g} to {a['range'][1]:g} less that at the largest, paired by trial. "
+            f"Over all budgets of the run: {'; '.join(beyond)}."
+        ),
+        calibration="published",
+        sizes=sizes,
+    )
+
+
+def _growth_of_lead(rows: pd.DataFrame, leader: str, other: str) -> Mean:
+    """The lead at the smallest epsilon less that at the largest one."""
+    return Mean((rise_by_trial(rows, other) - rise_by_trial(rows, leader)).dropna().to_numpy(float))

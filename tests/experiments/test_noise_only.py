@@ -25,7 +25,7 @@ ADDITIVE = [
     if issubclass(cls, AdditiveMechanism) and key not in GRAM_ONLY
 ]
 SIZE = 16
-SECONDS = ("calibrate_seconds", "draw_seconds")
+SECONDS = ("calibrate_seconds", "draw_seconds", "svd_draw_seconds")
 
 
 @pytest.mark.parametrize("dataset", list(noise_only.DATASETS))
@@ -129,6 +129,16 @@ def test_rows_of_the_other_families(settings, key):
     timed = measure(settings, key, "gradient-shapes", (2, 2))
     assert timed.keys() == ALWAYS | {"draw_seconds"}
     assert len(timed["draw_seconds"]) == settings["timed_draws"]
+
+
+@pytest.mark.parametrize(("key", "twice"), [("mvg", True), ("udn", True), ("idn", False)])
+def test_directional_draws_are_timed_with_an_svd_too(settings, key, twice):
+    # Lists of numbers: a cell's settings come as JSON.
+    chosen = settings | {"svd_shapes": [[2, 3]]}
+    timed = measure(chosen, key, "gradient-shapes", (2, 3))
+    assert ("svd_draw_seconds" in timed) == twice
+    assert len(timed.get("svd_draw_seconds", [])) == twice * settings["timed_draws"]
+    assert "svd_draw_seconds" not in measure(chosen, key, "gradient-shapes", (2, 2))
 
 
 @pytest.mark.parametrize("key", GRAM_ONLY)

@@ -4,7 +4,12 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from paper_figures.over_epsilon import draw_spread, spread_over_trials, true_epsilons
+from paper_figures.over_epsilon import (
+    draw_spread,
+    spread_over_trials,
+    trial_words,
+    true_epsilons,
+)
 
 
 @pytest.fixture
@@ -36,3 +41,9 @@ def test_bars_end_where_accuracy_does():
     plt.close(figure)
     (low, high) = bar.get_segments()[0][:, 1]
     assert (low, high) == pytest.approx((0, 1))
+
+
+def test_trials_are_told_by_data_set_where_they_differ():
+    spread = pd.DataFrame({"dataset": ["adult", "adult", "mnist"], "count": [20, 20, 10]})
+    assert trial_words(spread) == "20 (Adult), 10 (MNIST) trials"
+    assert trial_words(spread[spread["dataset"] == "adult"]) == "20 trials"

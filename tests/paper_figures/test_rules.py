@@ -273,3 +273,11 @@ def test_the_failure_of_a_reconstruction_decides_nothing():
         part = of_reconstruction(Part("x", verdict, "0.3"), "rebuilt")
         assert (part.verdict, part.found, part.reason) == (INCONCLUSIVE, "0.3", "rebuilt")
     assert of_reconstruction(Part("x", CONFIRMED), "rebuilt").verdict == CONFIRMED
+
+
+def test_larger_scores_below_the_floor_are_no_signal():
+    below = {"means": (0.1, 0.15), "floor": 0.2, "ceiling": 0.9, "margin": 0.01}
+    assert not Signal(**below).missing
+    assert "below the random answer's 0.2" in Signal(**below, larger_is_better=True).missing
+    above = below | {"means": (0.1, 0.25)}
+    assert not Signal(**above, larger_is_better=True).missing

@@ -1,18 +1,20 @@
-"""Verdict on Theorem 2 by made-up rows, and a divergence by quadrature."""
+"""Verdict on Theorem 2 by made-up rows, a divergence by quadrature, and Algorithm 2."""
 
 import pytest
 
+from mechanisms.profiles.gaussian_profile import mu_for
+from paper_figures.imgm2022.branch_functions import algorithm_2
 from paper_figures.imgm2022.theorems import renyi_of_gaussian, tight_guarantee
-from paper_figures.ledger import CONTRADICTED, REPRODUCED
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED, PARTLY
 from papers import mgm2021
 
 
 @pytest.mark.parametrize(
     ("metrics", "verdict", "expected"),
     [
-        ({}, "holds", REPRODUCED),
-        ({}, "undecided", CONTRADICTED),
-        ({"wasted_variance": 1.001}, "holds", CONTRADICTED),
+        ({}, "holds", CONFIRMED),
+        ({}, "undecided", PARTLY),
+        ({"wasted_variance": 1.001}, "holds", PARTLY),
         ({"true_delta": 0.0}, "loose", CONTRADICTED),
     ],
 )
@@ -39,3 +41,13 @@ def test_tight_guarantee(metrics, verdict, expected, make_claim, make_results):
 def test_renyi_divergence_of_a_gaussian(alpha, mu):
     # In closed form it is alpha mu^2 / 2.
     assert renyi_of_gaussian(alpha, mu) == pytest.approx(alpha * mu**2 / 2, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "branch"),
+    [(1.0, 0.4, "delta >= delta_0"), (0.1, 0.1, "delta < delta_0"), (1.0, 1e-5, "delta < delta_0")],
+)
+def test_algorithm_2_takes_either_branch(epsilon, delta, branch):
+    found, root = algorithm_2(epsilon, delta)
+    assert found == branch
+    assert root == pytest.approx(mu_for(epsilon, delta), rel=1e-9)

@@ -1,21 +1,47 @@
 """Verdicts on federated learning, on made-up results whose verdict is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, REPRODUCED, CannotJudge
+from paper_figures.ledger import CannotJudge
 from paper_figures.mgm2021.federated_horizontal import (
+    harder_tasks_need_more,
     horizontal_order,
     horizontal_trend,
     matrix_mechanism_on_adult,
 )
-from paper_figures.mgm2021.federated_vertical import vertical_order
+from paper_figures.mgm2021.federated_vertical import vertical_lead, vertical_order
+from paper_figures.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+    NOT_FOUND,
+    PARTLY,
+)
 
 EPSILONS = (1.0, 10.0, 1000.0)
-ORDER = ["idn", "gaussian-per-element", "mvg-sqrt"]
+IDN, ELEMENT, MVG, MM, WHOLE = (
+    "idn",
+    "gaussian-per-element",
+    "mvg-sqrt",
+    "matrix-mechanism",
+    "gaussian",
+)
+MARGIN = 0.02
 
 
-def runs(accuracies, *, dataset="adult", source="official", experiment="federated_horizontal"):
+def runs(
+    accuracies,
+    *,
+    dataset="adult",
+    source="official",
+    experiment="federated_horizontal",
+    trials=10,
+    spread=1e-3,
+):
     """Rows of one data set: for every mechanism its accuracies at the three budgets."""
     cell = {
         "paper": "mgm2021",
@@ -26,18 +52,19 @@ def runs(accuracies, *, dataset="adult", source="official", experiment="federate
     }
     rows = [cell | {"metric": metric, "value": 100.0} for metric in ("records", "uses")]
     rng = np.random.default_rng(0)
-    for mechanism, values in accuracies.items():
-        for trial in range(4):
+    controls = {"random-answer": (0.2,) * 3, "non-private": (0.95,) * 3}
+    for mechanism, values in (controls | accuracies).items():
+        for trial in range(trials):
             for epsilon, value in zip(EPSILONS, values, strict=True):
                 at = {"mechanism": mechanism, "trial": trial, "epsilon": epsilon}
-                value = value + 1e-4 * rng.standard_normal()
+                value = value + spread * rng.standard_normal()
                 rows.append(cell | at | {"metric": "final_test_accuracy", "value": value})
                 rows.append(cell | at | {"metric": "test_accuracy", "round": 3, "value": value})
     return rows
 
 
-def ordered(*means, **kind):
-    return runs({m: (v, v, v) for m, v in zip(ORDER, means, strict=True)}, **kind)
+def ordered(*means, names=(IDN, ELEMENT, MVG), **kind):
+    return runs({m: (v,) * 3 for m, v in zip(names, means, strict=True)}, **kind)
 
 
 @pytest.fixture
@@ -45,58 +72,90 @@ def order_claim(make_claim):
     def make(**changed):
         arguments = {
             "datasets": ["mnist", "adult"],
-            "order": ORDER,
             "range": None,
-            "close": None,
+            "above": {"default": [[IDN, "baseline"], ["baseline", MVG]]},
+            "close": {"default": []},
+            "readings": {"on each element": [ELEMENT], "on the whole layer": [WHOLE, MM]},
+            "decided_by": "more trials",
         }
-        return make_claim(0.02, **(arguments | changed))
+        return replace(make_claim(**(arguments | changed)), margin=MARGIN)
 
     return make
 
 
 @pytest.mark.parametrize(
-    ("means", "expected"),
+    ("means", "more", "expected"),
     [
-        ((0.8, 0.7, 0.6), REPRODUCED),
-        ((0.8, 0.7, 0.7), NOT_REPRODUCED),
-        ((0.7, 0.8, 0.6), CONTRADICTED),
+        ((0.8, 0.7, 0.6), {}, CONFIRMED),
+        ((0.8, 0.7, 0.7), {}, PARTLY),
+        ((0.7, 0.7, 0.7), {}, NOT_FOUND),
+        ((0.6, 0.7, 0.8), {}, CONTRADICTED),
+        ((0.8, 0.7, 0.6), {"spread": 0.3, "trials": 3}, INCONCLUSIVE),
+        # Nothing is learned, by whichever order, or all is.
+        ((0.2, 0.21, 0.19), {}, INCONCLUSIVE),
+        ((0.1, 0.15, 0.19), {}, INCONCLUSIVE),
+        ((0.94, 0.945, 0.955), {}, INCONCLUSIVE),
     ],
 )
-def test_order(means, expected, order_claim, make_results):
-    found = horizontal_order(order_claim(), make_results(ordered(*means)))
+def test_order(means, more, expected, order_claim, make_results):
+    found = horizontal_order(order_claim(), make_results(ordered(*means, **more)))
     assert found.verdict == expected
-    assert found.trials == 4
-    assert "100 training records, 3 rounds, epsilon 1, 10 and 1000" in found.detail
-    assert "Not in this run: mnist" in found.detail
+    assert bool(found.because) == (expected != CONFIRMED)
+    assert found.sizes.records == 100 and found.sizes.epochs == 3
+    assert found.sizes.epsilons == "Adult 1, 10, 1000"
+    assert "Not in this run: MNIST" in found.detail
 
 
-def test_all_data_sets_have_to_agree(order_claim, make_results):
-    rows = ordered(0.8, 0.7, 0.6) + ordered(0.6, 0.7, 0.8, dataset="mnist")
-    assert horizontal_order(order_claim(), make_results(rows)).verdict == CONTRADICTED
-    rows = ordered(0.8, 0.7, 0.6) + ordered(0.6, 0.7, 0.8, dataset="digits", source="bundled")
-    assert horizontal_order(order_claim(), make_results(rows)).verdict == REPRODUCED
+def test_the_reading_of_the_gaussian_decides(order_claim, make_results):
+    rows = ordered(0.8, 0.7, 0.6, 0.9, names=(IDN, ELEMENT, MVG, WHOLE))
+    found = horizontal_order(order_claim(), make_results(rows))
+    assert found.verdict == DEPENDS
+    assert [outcome.verdict for outcome in found.outcomes] == [CONFIRMED, PARTLY]
+    # On a whole layer the matrix mechanism is that Gaussian.
+    rows = ordered(0.8, 0.7, 0.6, 0.9, names=(IDN, ELEMENT, MVG, MM))
+    assert horizontal_order(order_claim(), make_results(rows)).verdict == DEPENDS
+
+
+def test_data_sets_are_parts(order_claim, make_results):
+    up, down = (0.8, 0.7, 0.6), (0.6, 0.7, 0.8)
+    rows = ordered(*up) + ordered(*down, dataset="mnist")
+    found = horizontal_order(order_claim(), make_results(rows))
+    assert found.verdict == PARTLY and len(found.parts) == 4
+    rows = ordered(*up) + ordered(*down, dataset="digits", source="bundled")
+    assert horizontal_order(order_claim(), make_results(rows)).verdict == CONFIRMED
 
 
 def test_only_budgets_of_the_paper_s_range_decide(order_claim, make_results):
-    rows = runs({"idn": (0.5, 0.5, 0.9), ORDER[1]: (0.5, 0.5, 0.8), ORDER[2]: (0.5, 0.5, 0.7)})
+    rows = runs({IDN: (0.5, 0.5, 0.9), ELEMENT: (0.5, 0.5, 0.8), MVG: (0.5, 0.5, 0.7)})
+    assert horizontal_order(order_claim(), make_results(rows)).verdict == CONFIRMED
     found = horizontal_order(order_claim(range=[1, 10]), make_results(rows))
-    assert found.verdict == NOT_REPRODUCED
-    assert "over all budgets of the run the differences are +0.0" in found.detail
+    assert found.verdict == NOT_FOUND
     with pytest.raises(CannotJudge, match="no budget from 2 to 3"):
         horizontal_order(order_claim(range=[2, 3]), make_results(rows))
 
 
-@pytest.mark.parametrize(("matrix", "expected"), [(0.705, REPRODUCED), (0.75, NOT_REPRODUCED)])
-def test_a_close_pair(matrix, expected, order_claim, make_results):
-    rows = ordered(0.8, 0.7, 0.6) + runs({"matrix-mechanism": (matrix,) * 3})
-    claim = order_claim(close=["matrix-mechanism", "gaussian-per-element"])
+@pytest.mark.parametrize(("matrix", "expected"), [(0.705, CONFIRMED), (0.75, CONTRADICTED)])
+def test_a_close_pair_of_one_data_set(matrix, expected, order_claim, make_results):
+    rows = ordered(0.8, 0.7, 0.6, matrix, names=(IDN, ELEMENT, MVG, MM))
+    claim = order_claim(
+        above={"default": [[IDN, "baseline"]], "adult": []},
+        close={"default": [], "adult": [[MM, "baseline"]]},
+        readings={"on each element": [ELEMENT]},
+    )
     assert horizontal_order(claim, make_results(rows)).verdict == expected
+
+
+@pytest.mark.parametrize(("end", "expected"), [(0.6, CONFIRMED), (0.7, CONTRADICTED)])
+def test_a_flat_curve(end, expected, order_claim, make_results):
+    rows = runs({IDN: (0.8,) * 3, ELEMENT: (0.7,) * 3, MVG: (0.6, 0.6, end)})
+    claim = order_claim(above={"default": [[IDN, "baseline"]], "adult": []}, flat=[MVG])
+    assert horizontal_order(claim, make_results(rows)).parts[-1].verdict == expected
 
 
 def test_either_study_is_judged_by_its_own_rows(order_claim, make_results):
     up, down = (0.8, 0.7, 0.6), (0.6, 0.7, 0.8)
     rows = ordered(*up) + ordered(*down, experiment="federated_vertical")
-    assert horizontal_order(order_claim(), make_results(rows)).verdict == REPRODUCED
+    assert horizontal_order(order_claim(), make_results(rows)).verdict == CONFIRMED
     assert vertical_order(order_claim(), make_results(rows)).verdict == CONTRADICTED
 
 
@@ -107,31 +166,70 @@ def test_other_data_do_not_judge(order_claim, make_results):
 
 
 @pytest.mark.parametrize(
+    ("idn", "expected"),
+    [
+        ((0.9, 0.75, 0.72), CONFIRMED),
+        ((0.75, 0.75, 0.75), NOT_FOUND),
+        ((0.75, 0.78, 0.9), CONTRADICTED),
+    ],
+)
+def test_the_lead_at_the_smallest_epsilon_of_the_range(idn, expected, make_claim, make_results):
+    claim = make_claim(
+        datasets=["adult"], range=[1, 10], leader=IDN, others=[ELEMENT], decided_by=""
+    )
+    rows = runs({IDN: idn, ELEMENT: (0.7,) * 3}, experiment="federated_vertical")
+    found = vertical_lead(replace(claim, margin=MARGIN), make_results(rows))
+    assert found.verdict == expected
+
+
+@pytest.mark.parametrize(
     ("idn", "gaussian", "mvg", "expected"),
     [
-        ((0.5, 0.6, 0.8), (0.4, 0.5, 0.78), (0.3, 0.4, 0.79), REPRODUCED),
+        ((0.5, 0.6, 0.8), (0.4, 0.5, 0.78), (0.3, 0.4, 0.79), CONFIRMED),
         # Most is all but one.
-        ((0.5, 0.6, 0.8), (0.4, 0.5, 0.78), (0.3, 0.4, 0.5), REPRODUCED),
-        ((0.5, 0.6, 0.8), (0.4, 0.5, 0.7), (0.3, 0.4, 0.6), NOT_REPRODUCED),
-        ((0.8, 0.6, 0.5), (0.5, 0.5, 0.49), (0.6, 0.5, 0.5), CONTRADICTED),
+        ((0.5, 0.6, 0.8), (0.4, 0.5, 0.78), (0.3, 0.4, 0.5), CONFIRMED),
+        ((0.5, 0.6, 0.8), (0.4, 0.5, 0.7), (0.3, 0.4, 0.6), PARTLY),
+        ((0.8, 0.6, 0.5), (0.7, 0.5, 0.4), (0.6, 0.5, 0.3), CONTRADICTED),
     ],
 )
 def test_trend(idn, gaussian, mvg, expected, make_claim, make_results):
-    claim = make_claim(0.05, datasets=["adult"], mechanisms=ORDER)
-    rows = runs(dict(zip(ORDER, (idn, gaussian, mvg), strict=True)))
-    assert horizontal_trend(claim, make_results(rows)).verdict == expected
+    claim = make_claim(
+        datasets=["adult"], mechanisms=[IDN, ELEMENT, MVG], close=0.05, decided_by=""
+    )
+    rows = runs(dict(zip((IDN, ELEMENT, MVG), (idn, gaussian, mvg), strict=True)))
+    found = horizontal_trend(replace(claim, margin=MARGIN), make_results(rows))
+    assert found.verdict == expected
 
 
 @pytest.mark.parametrize(
     ("matrix", "gaussian", "udn", "expected"),
     [
-        (0.8, 0.79, 0.7, REPRODUCED),
-        (0.8, 0.7, 0.75, NOT_REPRODUCED),
-        (0.7, 0.7, 0.75, CONTRADICTED),
+        (0.8, 0.79, 0.7, [CONFIRMED, CONFIRMED]),
+        (0.8, 0.7, 0.7, [PARTLY, CONFIRMED]),
+        (0.7, 0.7, 0.75, [PARTLY, PARTLY]),
+        (0.7, 0.8, 0.75, [CONTRADICTED, PARTLY]),
     ],
 )
 def test_matrix_mechanism(matrix, gaussian, udn, expected, make_claim, make_results):
-    claim = make_claim(0.02, matrix="matrix-mechanism", gaussian="gaussian-per-element", udn="udn")
-    names = ("matrix-mechanism", "gaussian-per-element", "udn")
-    rows = runs({m: (v,) * 3 for m, v in zip(names, (matrix, gaussian, udn), strict=True)})
-    assert matrix_mechanism_on_adult(claim, make_results(rows)).verdict == expected
+    claim = make_claim(
+        matrix=MM,
+        element=ELEMENT,
+        whole=WHOLE,
+        udn="udn",
+        readings={"element": "on each element", "whole": "on the layer"},
+        decided_by="",
+    )
+    rows = ordered(matrix, gaussian, udn, names=(MM, ELEMENT, "udn"))
+    found = matrix_mechanism_on_adult(replace(claim, margin=MARGIN), make_results(rows))
+    assert [outcome.verdict for outcome in found.outcomes] == expected
+
+
+@pytest.mark.parametrize(("hard", "expected"), [(0.4, CONFIRMED), (0.9, CONTRADICTED)])
+def test_harder_tasks(hard, expected, make_claim, make_results):
+    claim = make_claim(hard=["cifar10"], easy=["mnist"], mechanism=IDN, decided_by="")
+    claim = replace(claim, margin=MARGIN)
+    easy = runs({IDN: (0.7,) * 3}, dataset="mnist")
+    both = easy + runs({IDN: (hard,) * 3}, dataset="cifar10")
+    assert harder_tasks_need_more(claim, make_results(both)).verdict == expected
+    with pytest.raises(CannotJudge, match="cifar10"):
+        harder_tasks_need_more(claim, make_results(easy))

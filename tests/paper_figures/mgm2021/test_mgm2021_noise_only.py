@@ -1,56 +1,89 @@
 """Tables 4 and 5 and the verdict on run time, on made-up rows whose answer is known."""
 
+import math
+
 import numpy as np
 import pytest
 
-from paper_figures.ledger import NOT_REPRODUCED, NOT_RUN, REPRODUCED, CannotJudge
-from paper_figures.mgm2021.noise_only import growth, run_times, table_4
-from papers.mgm2021 import STATED_SECONDS
+from paper_figures.ledger import CannotJudge
+from paper_figures.mgm2021.noise_only import SVD_SECONDS, growth, run_times, table_4, table_5
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, PARTLY
+
+SHAPES = ["120x400", "105x12"]
 
 
-def timing_rows(seconds, shape="120x400"):
+def timing_rows(seconds, shape="120x400", metric="draw_seconds"):
+    rng = np.random.default_rng(len(seconds))
     return [
         {
             "experiment": "noise_only",
             "dataset": "gradient-shapes",
-            "metric": "draw_seconds",
+            "metric": metric,
             "shape": shape,
             "mechanism": mechanism,
             "trial": trial,
             "value": value * factor,
         }
         for mechanism, value in seconds.items()
-        for trial, factor in enumerate((0.9, 1.0, 1.3))
+        for trial, factor in enumerate(rng.uniform(0.9, 1.2, 20))
     ]
 
 
-def slower(**factors):
-    """The paper's seconds on a machine 1000 times slower, some of them times a factor."""
-    return {k: 1000 * s * factors.get(k, 1.0) for k, s in STATED_SECONDS.items()}
+def timings(given, with_svd):
+    return [
+        row
+        for shape in SHAPES
+        for row in timing_rows(given, shape) + timing_rows(with_svd, shape, SVD_SECONDS)
+    ]
+
+
+@pytest.fixture
+def cost_claim(make_claim):
+    return make_claim(
+        shapes=SHAPES,
+        little_more=["idn", "udn"],
+        far_more=["mvg"],
+        little=[0, 3],
+        far=[10, math.inf],
+    )
+
+
+GIVEN = {"gaussian": 1.0, "idn": 1.4, "udn": 1.5, "mvg": 1.5}
 
 
 @pytest.mark.parametrize(
-    ("seconds", "expected"),
+    ("given", "svd", "expected", "outcomes"),
     [
-        (slower(), REPRODUCED),
-        (slower(mvg=1.9, udn=1 / 1.9), REPRODUCED),
-        (slower(mvg=2.1), NOT_REPRODUCED),
-        (slower(udn=1 / 2.1), NOT_REPRODUCED),
-        ({k: s for k, s in slower().items() if k != "mvg"}, NOT_RUN),
-        ({k: s for k, s in slower(udn=20).items() if k != "mvg"}, NOT_REPRODUCED),
+        (GIVEN, 50, DEPENDS, [PARTLY, CONFIRMED]),
+        (GIVEN | {"mvg": 300}, 600, CONFIRMED, [CONFIRMED, CONFIRMED]),
+        (GIVEN, 2, PARTLY, [PARTLY, PARTLY]),
+        (GIVEN | {"udn": 9, "idn": 9}, 2, CONTRADICTED, [CONTRADICTED, CONTRADICTED]),
     ],
 )
-def test_run_times(seconds, expected, make_claim, make_results):
-    timings = timing_rows(seconds) + timing_rows(seconds, "105x12")
-    found = run_times(make_claim(1.0, shape="120x400"), make_results([{}], timings))
+def test_run_times(given, svd, expected, outcomes, cost_claim, make_results):
+    found = run_times(cost_claim, make_results([{}], timings(given, {"mvg": svd})))
     assert found.verdict == expected
-    assert found.trials == 3
+    assert [outcome.verdict for outcome in found.outcomes] == outcomes
+    assert found.sizes.trials == 20
 
 
-def test_run_times_need_the_shape_of_the_paper(make_claim, make_results):
-    timings = timing_rows(slower(), "10x12")
+def test_run_times_without_an_svd_have_one_outcome(cost_claim, make_results):
+    found = run_times(cost_claim, make_results([{}], timings(GIVEN, {})))
+    assert found.verdict == PARTLY and not found.outcomes
+
+
+def test_run_times_need_the_shapes_of_the_claim(cost_claim, make_results):
+    rows = timing_rows(GIVEN, "10x12")
     with pytest.raises(CannotJudge, match="120x400"):
-        run_times(make_claim(1.0, shape="120x400"), make_results([{}], timings))
+        run_times(cost_claim, make_results([{}], rows))
+
+
+def test_table_5_has_both_ways_to_the_directions(make_results):
+    cell = {"experiment": "noise_only", "dataset": "gradient-shapes", "metric": "expected_loss"}
+    table = table_5(make_results([cell], timings(GIVEN, {"mvg": 50}))).data
+    ratios = table.set_index(["shape", "mechanism"])["ratio with an SVD per draw"]
+    assert 30 < ratios["120x400", "MVG"] < 80
+    assert ratios.drop(index="MVG", level=1).isna().all()
 
 
 def test_growth_divides_the_logarithm_out():
@@ -81,6 +114,8 @@ def test_powers_of_table_4(make_results):
         for m, n in ((64, 64), (256, 1024), (512, 1024), (512, 2048), (2048, 512), (4096, 512))
     ]
     table = table_4(make_results(rows)).data.set_index("mechanism")
-    assert np.allclose(table.loc["mvg-sqrt", ["power of m", "power of n"]].astype(float), [4, 3])
-    assert np.allclose(table.loc["idn", ["power of m", "power of n"]].astype(float), [3, 3])
-    assert table.loc["mvg-sqrt", "stated power of m"] == 4
+    assert np.allclose(
+        table.loc["MVG (square root)", ["power of m", "power of n"]].astype(float), [4, 3]
+    )
+    assert np.allclose(table.loc["MGM-IDN", ["power of m", "power of n"]].astype(float), [3, 3])
+    assert table.loc["MVG (square root)", "stated power of m"] == 4

@@ -1,0 +1,73 @@
+"""Algorithm 2 of imgm2022, its two branch functions, and the verdict on them."""
+
+from __future__ import annotations
+
+import math
+
+from scipy import optimize, special
+
+from mechanisms.profiles.gaussian_profile import mu_for
+from paper_figures.judged_rows import listed
+from paper_figures.ledger import Claim, judge
+from paper_figures.results import Results
+from paper_figures.rules import statement
+from paper_figures.verdicts import Finding
+
+
+@judge()
+def branches(claim: Claim, results: Results) -> Finding:
+    """Algorithm 2: B from its two branch functions against the root of g(B) = delta.
+
+    T, which is not an input of the algorithm and is printed in one of two terms, is 1.
+
+    Arguments: epsilons; deltas, on both sides of the algorithm's delta_0.
+    """
+    a = claim.arguments
+    errors: dict[str, list[float]] = {"delta >= delta_0": [], "delta < delta_0": []}
+    for epsilon in a["epsilons"]:
+        for delta in a["deltas"]:
+            branch, root = algorithm_2(epsilon, delta)
+            errors[branch].append(abs(root / float(mu_for(epsilon, delta)) - 1))
+    # With T = 4 in that one term, the root should be that of four releases, B / 2.
+    epsilon, delta = a["epsilons"][-1], a["deltas"][-1]
+    _, four = algorithm_2(epsilon, delta, times=4)
+    needed = float(mu_for(epsilon, delta)) / 2
+    return Finding(
+        parts=tuple(
+            statement(
+                branch,
+                max(found) <= claim.tolerance,
+                f"B differs by {max(found):.1g} (relative) at {len(found)} budgets",
+            )
+            for branch, found in errors.items()
+        ),
+        detail=(
+            f"At epsilon {listed(f'{e:g}' for e in a['epsilons'])} and delta "
+            f"{listed(f'{d:g}' for d in a['deltas'])}. Line 7 is printed with T in one of its two "
+            f"terms. At T = 4 and ({epsilon:g}, {delta:g}) that gives {four / needed:.3g} times "
+            "the B of four releases: a misprint, which T = 1 removes."
+        ),
+        calibration="published",
+    )
+
+
+def algorithm_2(epsilon: float, delta: float, times: int = 1) -> tuple[str, float]:
+    """Which branch Algorithm 2 takes, and the B that it returns; `times` is T as printed."""
+    growth = math.exp(epsilon)
+    if delta >= 0.5 - growth * special.ndtr(-math.sqrt(2 * epsilon)):
+
+        def rising(v: float) -> float:
+            tail = special.ndtr(-math.sqrt(epsilon * (v + 2)))
+            return special.ndtr(math.sqrt(epsilon * v)) - growth * tail - delta
+
+        v = optimize.brentq(rising, 0, 1e6, xtol=1e-300, rtol=1e-14)
+        alpha = math.sqrt(1 + v / 2) - math.sqrt(v / 2)
+        return "delta >= delta_0", math.sqrt(2 * epsilon) / alpha
+
+    def falling(u: float) -> float:
+        first = special.ndtr(-math.sqrt(epsilon * u / times))
+        return first - growth * special.ndtr(-math.sqrt(epsilon * (u + 2))) - delta
+
+    u = optimize.brentq(falling, 0, 1e9, xtol=1e-300, rtol=1e-14)
+    alpha = math.sqrt(1 + u / 2) + math.sqrt(u / 2)
+    return "delta < delta_0", math.sqrt(2 * epsilon) / alpha

@@ -1,0 +1,280 @@
+"""Verdicts on accuracies of mgm2021's federated studies: what both studies' judges share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from paper_figures.intervals import Mean, paired
+from paper_figures.judged_rows import listed, pick, tally
+from paper_figures.ledger import CannotJudge, Claim
+from paper_figures.mgm2021.federated_accuracies import final_accuracies, study_size
+from paper_figures.rules import Signal, equal, order
+from paper_figures.selections import LEVELS, ok_rows
+from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.verdicts import Finding, Outcome, Part, Sizes
+
+# In the pairs of a claim: the paper's Gaussian mechanism, which a reading replaces.
+BASELINE = "baseline"
+READING = "what the paper's Gaussian mechanism is applied to"
+
+
+def judge_order(claim: Claim, rows: pd.DataFrame, experiment: str) -> Finding:
+    """Which mechanisms are more accurate than others, and which are about as accurate.
+
+    As published, by paired differences of final accuracies, averaged over the budgets, on every
+    official data set that the run has.
+
+    Arguments:
+        datasets: Those of the paper.
+        range: The paper's epsilons [low, high], or null where they are only in a figure: then all
+            budgets of the run count.
+        above, close: Pairs [better, worse] and [one, other], by data set; `default` for those that
+            have no entry. "baseline" is the paper's Gaussian mechanism.
+        readings: From what "baseline" may be in words to the names of mechanisms with that noise,
+            the first of them that the run has.
+        flat: Mechanisms whose accuracy the paper calls the same at all epsilons.
+
+    Raises:
+        CannotJudge: The run has none of the data sets, or no budget of the range.
+    """
+    a = claim.arguments
+    datasets = official_datasets(rows, experiment, a["datasets"])
+    finals = {name: published_finals(rows, experiment, name, a["range"]) for name in datasets}
+    outcomes = []
+    for reading, names in a["readings"].items():
+        parts = []
+        for dataset, own in finals.items():
+            baseline = next((name for name in names if name in set(own["mechanism"])), None)
+            if baseline is not None:
+                parts += _parts(claim, dataset, own, baseline)
+        if parts:
+            outcomes.append(Outcome(choice=reading, parts=tuple(parts)))
+    detail = " ".join(
+        filter(
+            None,
+            [
+                "Paired differences of final test accuracies with 95% intervals, means over the "
+                f"budgets{_range_words(a['range'])}.",
+                *(size_sentence(rows, experiment, dataset) for dataset in datasets),
+                noise_sentence(rows, experiment, "idn", a["range"][1]) if a["range"] else "",
+                missing_sentence(a["datasets"], datasets),
+            ],
+        )
+    )
+    return finding_of(
+        outcomes,
+        decided_by=a["decided_by"],
+        detail=detail,
+        calibration="published",
+        sizes=sizes_of(rows, experiment, datasets, finals),
+    )
+
+
+def finding_of(outcomes: list[Outcome], *, sizes: Sizes, **facts) -> Finding:
+    """A finding under every reading of the Gaussian mechanism, or under the only one that was run.
+
+    Its reason counts the comparisons by verdict.
+
+    Raises:
+        CannotJudge: The run has none of the readings.
+    """
+    if not outcomes:
+        raise CannotJudge("The results have no Gaussian mechanism under any reading")
+    parts = [part for outcome in outcomes for part in outcome.parts]
+    facts |= {"sizes": sizes, "because": tally(parts, sizes.trials)}
+    if len(outcomes) == 1:
+        return Finding(parts=outcomes[0].parts, **facts)
+    return Finding(choice=READING, outcomes=tuple(outcomes), **facts)
+
+
+def _parts(claim: Claim, dataset: str, rows: pd.DataFrame, baseline: str) -> list[Part]:
+    """The parts of `judge_order` on one data set."""
+    a, title = claim.arguments, dataset_title(dataset)
+
+    def effects(kind: str, word: str) -> dict[str, Mean]:
+        pairs = a[kind].get(dataset, a[kind]["default"])
+        found = {}
+        for pair in pairs:
+            one, other = (baseline if name == BASELINE else name for name in pair)
+            if one != other and {one, other} <= set(rows["mechanism"]):
+                name = f"{title}, {mechanism_title(one)} {word} {mechanism_title(other)}"
+                found[name] = gain(rows, one, other)
+        return found
+
+    compared = {name for pair in a["above"]["default"] for name in pair}
+    signal = signal_of(
+        rows, [baseline if name == BASELINE else name for name in compared], claim.margin
+    )
+    flat = {
+        f"{title}, {mechanism_title(name)} flat": rise_of(rows, name) for name in a.get("flat", ())
+    }
+    return [
+        *order(effects("above", "above"), margin=claim.margin, signal=signal),
+        *equal(effects("close", "close to") | flat, margin=claim.margin, signal=signal),
+    ]
+
+
+def signal_of(rows: pd.DataFrame, mechanisms: Iterable[str], margin: float) -> Signal:
+    """Whether mechanisms differ from the controls at all, by their means over the rows."""
+    means = rows.groupby("mechanism")["value"].mean()
+    return Signal(
+        means=tuple(means[name] for name in mechanisms if name in means),
+        floor=means.get("random-answer"),
+        ceiling=means.get("non-private"),
+        margin=margin,
+        larger_is_better=True,
+    )
+
+
+def official_datasets(rows: pd.DataFrame, experiment: str, datasets: list[str]) -> list[str]:
+    """Those of the paper's data sets that the run has from their official files.
+
+    Raises:
+        CannotJudge: It has none of them.
+    """
+    finals = final_accuracies(rows, experiment)
+    present = set(finals[finals["data_source"] == "official"]["dataset"])
+    found = [dataset for dataset in datasets if dataset in present]
+    if not found:
+        raise CannotJudge(
+            f"A claim about {listed(datasets)}; the results have none of them from {experiment}"
+        )
+    return found
+
+
+def published_finals(
+    rows: pd.DataFrame, experiment: str, dataset: str, limits: list[float] | None = None
+) -> pd.DataFrame:
+    """Final accuracies as published on one official data set, at budgets within limits.
+
+    Controls, which ignore epsilon, are kept at any.
+
+    Raises:
+        CannotJudge: There is no budget within the limits.
+    """
+    finals = final_accuracies(rows, experiment)
+    found = pick(finals, dataset=dataset, data_source="official", calibration="published")
+    if limits is None:
+        return found
+    control = found["mechanism"].isin(LEVELS)
+    inside = found["epsilon"].between(*limits) & ~control
+    if not inside.any():
+        raise CannotJudge(f"The results have no budget from {limits[0]:g} to {limits[1]:g}")
+    return found[inside | control]
+
+
+def gain(rows: pd.DataFrame, better: str, worse: str) -> Mean:
+    """Paired difference of the mean accuracies over the budgets that both have.
+
+    Raises:
+        CannotJudge: They share no budget.
+    """
+    both = [pick(rows, mechanism=mechanism) for mechanism in (better, worse)]
+    shared = set(both[0]["epsilon"]) & set(both[1]["epsilon"])
+    if not shared:
+        raise CannotJudge(f"{better} and {worse} share no budget")
+    return paired(
+        *(
+            frame[frame["epsilon"].isin(shared)].groupby("trial")["value"].mean().reset_index()
+            for frame in both
+        )
+    )
+
+
+def rise_of(rows: pd.DataFrame, mechanism: str) -> Mean:
+    """The mean of `rise_by_trial`."""
+    return Mean(rise_by_trial(rows, mechanism).dropna().to_numpy(float))
+
+
+def rise_by_trial(rows: pd.DataFrame, mechanism: str) -> pd.Series:
+    """Accuracy at the largest less that at the smallest budget, by trial.
+
+    Raises:
+        CannotJudge: There is one budget only.
+    """
+    own = pick(rows, mechanism=mechanism)
+    low, high = own["epsilon"].min(), own["epsilon"].max()
+    if low == high:
+        raise CannotJudge(f"One budget of {mechanism} shows no trend")
+    ends = (own[own["epsilon"] == epsilon].set_index("trial")["value"] for epsilon in (high, low))
+    return next(ends) - next(ends)
+
+
+def sizes_of(
+    rows: pd.DataFrame, experiment: str, datasets: list[str], finals: dict[str, pd.DataFrame]
+) -> Sizes:
+    """What a verdict rests on; of several data sets the smallest numbers."""
+    found = [study_size(rows, experiment, dataset) for dataset in datasets]
+    private = [own[~own["mechanism"].isin(LEVELS)] for own in finals.values()]
+    return Sizes(
+        records=int(min(size.records for size in found)),
+        epochs=min(size.rounds for size in found),
+        trials=min(int(own["trial"].nunique()) for own in private),
+        network=", ".join(NETWORKS[experiment].get(dataset, dataset) for dataset in datasets),
+        epsilons="; ".join(
+            f"{dataset_title(dataset)} {', '.join(f'{e:g}' for e in sorted(set(own['epsilon'])))}"
+            for dataset, own in zip(datasets, private, strict=True)
+        ),
+    )
+
+
+# What the paper calls the networks, by study and data set.
+NETWORKS = {
+    "federated_horizontal": {
+        "mnist": "LeNet",
+        "cifar10": "ResNet-18",
+        "imdb": "LSTM",
+        "adult": "MLP",
+    },
+    "federated_vertical": {
+        "adult": "split MLP",
+        "purchase100": "split FCN",
+        "location30": "split NN",
+        "texas100": "split NN",
+    },
+}
+
+
+def _range_words(limits: list[float] | None) -> str:
+    return " of the run" if limits is None else f" from {limits[0]:g} to {limits[1]:g}"
+
+
+def size_sentence(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
+    """Records, rounds, budgets and controls of a study on one official data set."""
+    size = study_size(rows, experiment, dataset)
+    finals = published_finals(rows, experiment, dataset)
+    means = finals.groupby("mechanism")["value"].mean()
+    known = [f"{mechanism_title(m)} {means[m]:.3g}" for m in LEVELS if m in means]
+    controls = f", accuracy {listed(known)}" if known else ""
+    epsilons = sorted(finals[~finals["mechanism"].isin(LEVELS)]["epsilon"].unique())
+    return (
+        f"{dataset_title(dataset)}: {size.records:.0f} training records, {size.rounds} rounds, "
+        f"epsilon {listed(f'{e:g}' for e in epsilons)}{controls}."
+    )
+
+
+def noise_sentence(rows: pd.DataFrame, experiment: str, mechanism: str, epsilon: float) -> str:
+    """The norm of a round's noise at one budget, on every data set; "" where it is not known."""
+    norms = ok_rows(rows, experiment, "noise_norm")
+    own = norms[
+        (norms["mechanism"] == mechanism)
+        & (norms["calibration"] == "published")
+        & (norms["epsilon"] == epsilon)
+    ]
+    if own.empty:
+        return ""
+    words = listed(
+        f"{value:.2g} on {dataset_title(dataset)}"
+        for dataset, value in own[["dataset", "value"]].itertuples(index=False)
+    )
+    return (
+        f"At epsilon {epsilon:g} the noise of {mechanism_title(mechanism)} has a norm of {words}."
+    )
+
+
+def missing_sentence(wanted: list[str], found: list[str]) -> str:
+    """The data sets that the run lacks; "" where it has all."""
+    absent = [dataset_title(dataset) for dataset in wanted if dataset not in found]
+    return f"Not in this run: {listed(absent)}." if absent else ""
