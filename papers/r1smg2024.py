@@ -15,6 +15,10 @@ from papers.paper_setting import PaperSetting
 # Section 7.1: the count query of the 52,692 Uber pickups of the window, Figures 4 and 5.
 PICKUPS = 52_692
 COUNT_DELTA = 1e-7
+# Latitude and longitude, degrees, of two of the places where the paper sees many pickups on its
+# map: the middle of SoHo (Spring Street at West Broadway) and the terminals of LaGuardia Airport.
+# The third, Fifth Avenue, is a line.
+PLACES = {"SoHo": (40.7243, -74.0018), "LaGuardia": (40.7742, -73.8724)}
 # Section 7.2, Figure 6: R1SMG's epsilon is this many times smaller than that of the others.
 PCA_EPSILONS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6)
 PCA_RATIO = 1e7

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,11 +27,24 @@ def seeds_of(point: Point, names: Names, trial: int) -> Seeds:
     )
 
 
-def checkpoint_of(point: Point, names: Names, trial: int) -> Path | None:
-    """The checkpoint file of a trial, one per budget; None if the cell keeps none."""
-    return names.folder and names.folder / f"epsilon-{point.epsilon:.17g}-{trial}.checkpoint"
+def checkpoint_of(
+    point: Point, names: Names, trial: int, at: Mapping[str, object] | None = None
+) -> Path | None:
+    """The checkpoint file of a trial, one per budget and coordinates; None if the cell has none."""
+    if names.folder is None:
+        return None
+    words = [f"{name}-{value}-" for name, value in (at or {}).items()]
+    return names.folder / f"epsilon-{point.epsilon:.17g}-{''.join(words)}{trial}.checkpoint"
 
 
-def label_of(mechanism: Mechanism, point: Point, names: Names, trial: int) -> str:
+def label_of(
+    mechanism: Mechanism,
+    point: Point,
+    names: Names,
+    trial: int,
+    at: Mapping[str, object] | None = None,
+) -> str:
     """The beginning of a trial's progress lines."""
-    return f"{names.mechanism} {mechanism.calibration} epsilon {point.epsilon:g} trial {trial}"
+    words = "".join(f" {name} {value}" for name, value in (at or {}).items())
+    budget = f"epsilon {point.epsilon:g}"
+    return f"{names.mechanism} {mechanism.calibration} {budget}{words} trial {trial}"
