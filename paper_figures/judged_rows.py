@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 import pandas as pd
 
@@ -72,6 +74,28 @@ def listed(words: Iterable[str]) -> str:
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
+def rounded_down(value: float, digits: int = 3) -> str:
+    """A lower bound as text: the largest number of so many significant digits below it.
+
+    0.0042667 is 0.00426, and -0.0042667 is -0.00427.
+    """
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def rounded_up(value: float, digits: int = 3) -> str:
+    """An upper bound as text: the smallest number of so many significant digits above it.
+
+    0.0042612 is 0.00427.
+    """
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def _rounded(value: float, digits: int, direction: str) -> str:
+    # From the shortest decimal of the float: 0.1 stays 0.1 upwards, though its bits exceed it.
+    rounded = Context(prec=digits, rounding=direction).create_decimal(repr(float(value)))
+    return f"{float(rounded):.{digits}g}"
+
+
 def at_least(probability: float) -> str:
-    """A lower bound on a probability as text that rounding does not carry up to 1."""
-    return f"{min(probability, 0.999999):.6g}"
+    """A lower bound on a probability below 1 as text that rounding does not carry up to 1."""
+    return rounded_down(min(probability, math.nextafter(1, 0)), 6)
