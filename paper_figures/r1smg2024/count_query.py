@@ -1,13 +1,13 @@
-"""The 89 x 89 count query, r1smg2024 Section 7.1: Figure 5, Table 1, errors over epsilon, verdicts.
+"""The 89 x 89 count query, r1smg2024 Section 7.1: Figure 5, Table 1 and verdicts.
 
-Figure 4 and the claims about it are in count_query_maps.py. Figures are drawn on the run's main
+Figure 4 and the claims about it are in count_query_maps.py, errors over epsilon in
+count_query_errors.py. Figures are drawn on the run's main
 data set; claims are judged on the official Uber pickups only. Both read the rows at the epsilon
 that the paper gives a mechanism.
 """
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ from paper_figures.ledger import Claim, judge
 from paper_figures.r1smg2024.noise_only import noise_of
 from paper_figures.results import Results
 from paper_figures.rules import number, order, statement
-from paper_figures.selections import failed_mechanisms, main_dataset, ok_rows
+from paper_figures.selections import main_dataset, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
@@ -112,6 +112,8 @@ def figure_5(results: Results) -> Drawn:
             for mechanism in in_order(chosen["mechanism"])
         }
         _loss_panels(axes[:, column], groups)
+        if calibration == "published":
+            _paper_means(axes[2, column], list(groups))
         axes[0, column].set_title(CALIBRATION_TITLES[calibration])
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
@@ -128,15 +130,24 @@ def figure_5(results: Results) -> Drawn:
     note = (
         "L is the loss before post-processing. (b) and (d) are cut off at 5 times the mean, which "
         "R1SMG's loss exceeds with probability 2.5%. Kernel densities are smooth and blur the edge "
-        "at 0. At equal true privacy all i.i.d. Gaussian noise has one distribution."
+        "at 0. At equal true privacy all i.i.d. Gaussian noise has one distribution. Triangles in (c): "
+        "the means that the paper states."
     )
     columns = ["mechanism", "calibration", "epsilon", "delta", "trial", "value"]
     return Drawn(caption, losses[columns], figure, note)
 
 
+def _paper_means(axis: plt.Axes, mechanisms: list[str]) -> None:
+    """The paper's means of L as triangles on the axis, side by side where they are the same."""
+    for number, mechanism in enumerate(mechanisms):
+        at = np.log10(STATED_LOSSES[mechanism])
+        axis.plot(at, 0.15 + 0.3 * number, "v", color=look(mechanism).colour)
+    axis.annotate("paper", (np.log10(STATED_LOSSES["r1smg"]), 0.6), fontsize=6, ha="right")
+
+
 def _loss_panels(axes: np.ndarray, groups: dict[str, np.ndarray]) -> None:
     everything = np.log10(np.concatenate(list(groups.values())))
-    low, high = everything.min() - 0.2, everything.max() + 0.2
+    low, high = min(everything.min(), 4.0) - 0.2, everything.max() + 0.2
     bins, grid = np.linspace(low, high, 80), np.linspace(low, high, 800)
     relative, fine = np.linspace(0, 5, 60), np.linspace(0, 5, 500)
     for mechanism, values in groups.items():
@@ -158,55 +169,6 @@ def _loss_panels(axes: np.ndarray, groups: dict[str, np.ndarray]) -> None:
         axis.set_ylim(0)
     for axis, words in zip(axes, ("trials", "trials", "density", "density"), strict=True):
         axis.set_ylabel(words)
-
-
-@drawing("r1smg2024_counts", kind="figures", needs=["count_query"])
-def counts_over_epsilon(results: Results) -> Drawn:
-    """Error per valid cell and per random rectangle over epsilon, for every mechanism."""
-    dataset, source = main_dataset(results.rows, "count_query")
-    metrics = {"rmse_valid_cell": "RMSE per valid cell", "rectangle_rmse": "RMSE per rectangle"}
-    rows = pd.concat(ok_rows(results.rows, "count_query", m, dataset) for m in metrics)
-    rows = rows[rows["mechanism"] != "non-private"]
-    if rows.empty:
-        raise DrawingError("the results hold no errors of a private mechanism in count_query")
-    keys = ["metric", "calibration", "mechanism", "epsilon", "delta"]
-    means = rows.groupby(keys, sort=False)["value"].mean().reset_index().sort_values("epsilon")
-    calibrations = [f for f in CALIBRATION_LINES if f in set(means["calibration"])]
-    figure, axes = plt.subplots(
-        len(metrics),
-        len(calibrations),
-        figsize=(PAGE, 5.0),
-        sharex=True,
-        sharey="row",
-        squeeze=False,
-    )
-    for (row, metric), (column, calibration) in itertools.product(
-        enumerate(metrics), enumerate(calibrations)
-    ):
-        axis = axes[row, column]
-        panel = means[(means["metric"] == metric) & (means["calibration"] == calibration)]
-        for mechanism in in_order(panel["mechanism"]):
-            line, style = panel[panel["mechanism"] == mechanism], look(mechanism)
-            kind = {"color": style.colour, "marker": style.marker, "label": style.title}
-            axis.loglog(line["epsilon"], line["value"], **kind)
-        if row == 0:
-            axis.set_title(CALIBRATION_TITLES[calibration])
-        if column == 0:
-            axis.set_ylabel(metrics[metric])
-    for axis in axes[-1]:
-        axis.set_xlabel("epsilon")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4)
-    trials = rows.groupby(keys).size().max()
-    caption = (
-        f"The count query of r1smg2024 on {source} over epsilon, after post-processing: root mean "
-        f"squared error per valid cell and per random rectangle, in pickups, mean over {trials} "
-        f"trials, delta {rows['delta'].iloc[0]:g}, l2 sensitivity sqrt(2) (replacing one pickup). "
-        "Left: as published; right: rescaled until the true delta at epsilon is the budget's."
-    )
-    note = "At equal true privacy all i.i.d. Gaussian noise is the same."
-    note += failed_mechanisms(results.rows, "count_query", dataset)
-    return Drawn(caption, means, figure, note)
 
 
 @drawing("r1smg2024_table1", kind="tables", needs=["count_query"])

@@ -7,6 +7,7 @@ claim is about, are means over all trials of the same rows.
 from __future__ import annotations
 
 import math
+import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -76,7 +77,8 @@ def figure_4(results: Results) -> Drawn:
     }
     shown = [m for m in PANELS if (m, "published") in maps]
     calibrations = [f for f in CALIBRATION_LINES if any((m, f) in maps for m in shown[1:])]
-    figure = _draw_maps(maps, largest, shown, calibrations)
+    reasons = _reasons(rows)
+    figure = _draw_maps(maps, largest, reasons, shown, calibrations)
     trials = rows["trial"].max() + 1
     side = len(maps["non-private", "published"])
     caption = (
@@ -86,9 +88,32 @@ def figure_4(results: Results) -> Drawn:
         "scale (square root) of the exact counts. Noise as published, and rescaled until the true "
         "delta at epsilon is the budget's."
     )
-    note = "Counts above the scale and negative counts have the colours of its ends."
+    note = (
+        "Counts above the scale and negative counts have the colours of its ends. Numbers after "
+        f'"paper" are those that the paper states.{_scan_words(rows)}'
+    )
     note += failed_mechanisms(rows[rows["mechanism"].isin(shown)], "count_query", dataset)
     return Drawn(caption, _drawn_numbers(cells, largest, shown), figure, note)
+
+
+def _reasons(rows: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Why a mechanism has no map at a calibration, where it says so."""
+    failed = rows[(rows["experiment"] == "count_query") & (rows["status"] != "ok")]
+    return failed.groupby(["mechanism", "calibration"])["message"].first().to_dict()
+
+
+def _scan_words(rows: pd.DataFrame) -> str:
+    """One sentence about the largest exact counts in other bounding boxes, or nothing."""
+    counts = rows[(rows["metric"] == "largest_in_box") & (rows["status"] == "ok")]["value"]
+    if counts.empty:
+        return ""
+    low, high = counts.quantile([0.05, 0.95])
+    return (
+        f" The paper does not state its bounding box: in {len(counts):,} random boxes that hold "
+        f"{' and '.join(PLACES)} the largest exact count is {counts.min():.0f} to "
+        f"{counts.max():.0f}, median {counts.median():.0f}, and {low:.0f} to {high:.0f} in 90% of "
+        "them."
+    )
 
 
 def _drawn_numbers(cells: pd.DataFrame, largest: pd.Series, shown: list[str]) -> pd.DataFrame:
@@ -106,6 +131,7 @@ def _drawn_numbers(cells: pd.DataFrame, largest: pd.Series, shown: list[str]) ->
 def _draw_maps(
     maps: dict[tuple[str, str], np.ndarray],
     largest: pd.Series,
+    reasons: dict[tuple[str, str], str],
     shown: list[str],
     calibrations: list[str],
 ) -> plt.Figure:
@@ -131,18 +157,30 @@ def _draw_maps(
             # The control has no noise to rescale.
             key = (mechanism, "published" if mechanism == "non-private" else calibration)
             if key not in maps:
-                axis.text(0.5, 0.5, "no result\n(see the note)", ha="center", va="center")
+                reason = reasons.get((mechanism, calibration), "not in this run")
+                words = textwrap.fill(f"No map: {reason}.", 28)
+                axis.text(0.5, 0.5, words, ha="center", va="center", fontsize=6)
                 axis.spines[:].set_visible(False)
                 continue
             # Rasterised at one pixel per cell; negative counts have the colour of zero.
             image = axis.imshow(
                 maps[key], origin="lower", cmap="cividis", norm=norm, interpolation="nearest"
             )
-            axis.set_xlabel(f"mean largest count {largest[key]:.4g}", fontsize=6, labelpad=1)
+            words = f"mean largest count {largest[key]:.4g}{_paper_count(*key)}"
+            axis.set_xlabel(words, fontsize=6, labelpad=1)
     for axis in axes[-len(calibrations) :, len(shown) - (bands - 1) * COLUMNS :].flat:
         axis.set_axis_off()
     figure.colorbar(image, ax=axes, extend="both", shrink=0.6, aspect=40, label="pickups per cell")
     return figure
+
+
+def _paper_count(mechanism: str, calibration: str) -> str:
+    """The paper's largest count of a map, as the end of a label, or nothing."""
+    if mechanism == "non-private":
+        return f" (paper: about {LARGEST_COUNT})"
+    if calibration == "published" and mechanism in LARGEST_RELEASED:
+        return f" (paper: above {LARGEST_RELEASED[mechanism]})"
+    return ""
 
 
 def _panel_title(mechanism: str) -> str:

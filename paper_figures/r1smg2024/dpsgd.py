@@ -5,6 +5,8 @@ Figure 7 is drawn on digits where the run has no MNIST. The verdicts are in dpsg
 
 from __future__ import annotations
 
+import itertools
+
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
@@ -21,12 +23,22 @@ from paper_figures.style import (
     in_order,
     look,
 )
-from papers.r1smg2024 import TRAINING_EPOCHS
+from papers.r1smg2024 import (
+    REACHED_ACCURACY,
+    REACHED_EPOCHS,
+    REACHED_EPSILON,
+    TRAINING_EPOCHS,
+)
 
 DPSGD_TITLES = {
     "published": "DPSGD (Gaussian, noise multiplier by RDP)",
     "exact": "DPSGD (Gaussian, rescaled)",
 }
+# Accuracy of a random answer among ten classes, and the ticks of the logit axis.
+RANDOM = 0.1
+TICKS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999)
+# A logit axis ends before 0 and 1.
+CLIPPED = (0.001, 0.9994)
 # The FFT of the accounting resolves no smaller delta.
 RESOLVED = 1e-10
 
@@ -52,7 +64,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     frames = {which: ok_rows(rows, "dpsgd", f"{which}_accuracy") for which in ("test", "train")}
     if frames["test"].empty:
         raise DrawingError(f"the results hold no accuracies of dpsgd on {dataset}")
-    keys = ["calibration", "mechanism", "epsilon", "delta", "epoch"]
+    keys = ["calibration", "learning_rate", "mechanism", "epsilon", "delta", "epoch"]
     means = pd.concat(
         frame.groupby(keys)["value"].agg(["mean", "std", "size"]).assign(accuracy=which)
         for which, frame in frames.items()
@@ -73,39 +85,61 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         "total budget by Renyi DP accounting, and all other noise from the step budget of eq. "
         "(16); below, all i.i.d. Gaussian noise is the same. The released sum of clipped gradients "
         "is one vector, whose l2 sensitivity is the clipping norm. Training without privacy does "
-        "not clip. The rows have different vertical axes."
+        "not clip. The axis is logit, so that accuracies near 1 can be told apart. Stars: the epochs "
+        "at which the paper reaches 95%. The paper does not state its learning rate."
         f"{published_only(rows, 'dpsgd', dataset)}{failed_mechanisms(rows, 'dpsgd', dataset)}"
     )
     return Drawn(caption, means, _draw_curves(rows, means), note)
 
 
 def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
-    """A row of panels per calibration, a column per budget."""
-    calibrations = [f for f in CALIBRATION_LINES if f in set(means["calibration"])]
+    """A row of panels per calibration and learning rate, a column per budget."""
+    present = set(means["calibration"])
+    calibrations = [calibration for calibration in CALIBRATION_LINES if calibration in present]
+    rates = sorted(means["learning_rate"].unique())
     epsilons = sorted(means["epsilon"].unique())
     figure, axes = plt.subplots(
-        len(calibrations),
+        len(calibrations) * len(rates),
         len(epsilons),
-        figsize=(PAGE, 3.2 * len(calibrations)),
+        figsize=(PAGE, 3.2 * len(calibrations) * len(rates)),
         sharex=True,
-        sharey="row",
         squeeze=False,
     )
-    for row, calibration in zip(axes, calibrations, strict=True):
+    chosen = itertools.product(calibrations, rates)
+    for row, (calibration, rate) in zip(axes, chosen, strict=True):
         for axis, epsilon in zip(row, epsilons, strict=True):
             panel = means[(means["epsilon"] == epsilon) & _shown_at(means, calibration)]
+            panel = panel[panel["learning_rate"] == rate]
             for mechanism in in_order(panel["mechanism"]):
                 title = DPSGD_TITLES[calibration] if mechanism == DPSGD else look(mechanism).title
                 label = title + _true_budget(rows, mechanism, calibration, epsilon)
                 _draw_curve(axis, panel[panel["mechanism"] == mechanism], mechanism, label)
+            _draw_paper(axis, rows["dataset"].iloc[0], calibration, epsilon)
+            floor = look("random-answer")
+            axis.axhline(RANDOM, color=floor.colour, linestyle="--", lw=0.8, label=floor.title)
+            axis.set_yscale("logit", one_half="0.5")
+            axis.set_ylim(0.06, 0.9995)
+            axis.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
+            axis.minorticks_off()
             budget = f"({epsilon:g}, {means['delta'].iloc[0]:g})"
-            axis.set(title=f"{budget}, {CALIBRATION_TITLES[calibration]}")
+            axis.set(title=f"{budget}, {CALIBRATION_TITLES[calibration]}, rate {rate:g}")
             axis.legend(fontsize=6, loc="upper center", bbox_to_anchor=(0.5, -0.13))
             axis.set_xlabel("epoch", labelpad=1)
             axis.tick_params(labelbottom=True)
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         row[0].set_ylabel("accuracy")
     return figure
+
+
+def _draw_paper(axis: plt.Axes, dataset: str, calibration: str, epsilon: float) -> None:
+    """The epochs at which the paper says that an accuracy is reached, where it does."""
+    if (dataset, calibration, epsilon) != ("mnist", "published", REACHED_EPSILON):
+        return
+    for mechanism, epoch in REACHED_EPOCHS.items():
+        colour = look(mechanism).colour
+        axis.plot(epoch, REACHED_ACCURACY, "*", color=colour, markersize=9, mec="black", mew=0.5)
+        axis.annotate("paper", (epoch, REACHED_ACCURACY), (0, 6), textcoords="offset points",
+                      fontsize=6, ha="center")  # fmt: skip
 
 
 def _shown_at(means: pd.DataFrame, calibration: str) -> pd.Series:
@@ -117,11 +151,12 @@ def _draw_curve(axis: plt.Axes, rows: pd.DataFrame, mechanism: str, label: str) 
     style = look(mechanism)
     test, train = (rows[rows["accuracy"] == which] for which in ("test", "train"))
     kind = {"color": style.colour, "markevery": max(1, len(test) // 8)}
-    epoch, mean = test["epoch"].astype(int), test["mean"]
+    epoch, mean = test["epoch"].astype(int), test["mean"].clip(*CLIPPED)
     axis.plot(epoch, mean, marker=style.marker, label=label, markersize=3, **kind)
-    axis.plot(epoch, train["mean"], linestyle=":", **kind)
+    axis.plot(epoch, train["mean"].clip(*CLIPPED), linestyle=":", **kind)
     spread = test["std"].fillna(0.0)
-    axis.fill_between(epoch, mean - spread, mean + spread, color=style.colour, alpha=0.15, lw=0)
+    low, high = ((mean + sign * spread).clip(*CLIPPED) for sign in (-1, 1))
+    axis.fill_between(epoch, low, high, color=style.colour, alpha=0.15, lw=0)
 
 
 def _true_budget(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float) -> str:

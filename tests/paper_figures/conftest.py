@@ -38,6 +38,7 @@ def make_claim():
             kind="value",
             statement="s",
             expected="e",
+            judge="none",
             arguments=arguments,
             tolerance=tolerance,
         )
