@@ -130,8 +130,8 @@ def figure_5(results: Results) -> Drawn:
     note = (
         "L is the loss before post-processing. (b) and (d) are cut off at 5 times the mean, which "
         "R1SMG's loss exceeds with probability 2.5%. Kernel densities are smooth and blur the edge "
-        "at 0. At equal true privacy all i.i.d. Gaussian noise has one distribution. Triangles in (c): "
-        "the means that the paper states."
+        "at 0. At equal true privacy all i.i.d. Gaussian noise has one distribution, so that its "
+        "curves lie on one another. Triangles in (c): the means that the paper states."
     )
     columns = ["mechanism", "calibration", "epsilon", "delta", "trial", "value"]
     return Drawn(caption, losses[columns], figure, note)
@@ -139,9 +139,9 @@ def figure_5(results: Results) -> Drawn:
 
 def _paper_means(axis: plt.Axes, mechanisms: list[str]) -> None:
     """The paper's means of L as triangles on the axis, side by side where they are the same."""
-    for number, mechanism in enumerate(mechanisms):
+    for place, mechanism in enumerate(mechanisms):
         at = np.log10(STATED_LOSSES[mechanism])
-        axis.plot(at, 0.15 + 0.3 * number, "v", color=look(mechanism).colour)
+        axis.plot(at, 0.15 + 0.3 * place, "v", color=look(mechanism).colour)
     axis.annotate("paper", (np.log10(STATED_LOSSES["r1smg"]), 0.6), fontsize=6, ha="right")
 
 

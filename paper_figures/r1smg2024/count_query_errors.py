@@ -1,4 +1,4 @@
-"""Errors of the count query over epsilon, of every mechanism: the query of r1smg2024 Section 7.1."""
+"""Errors of the count query over epsilon, of every mechanism; r1smg2024 Section 7.1."""
 
 from __future__ import annotations
 

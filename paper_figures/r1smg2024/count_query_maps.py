@@ -50,6 +50,12 @@ PANELS = (
     "hb",
 )
 COLUMNS = 4
+# Why these have no map at equal true privacy.
+WITHOUT_EXACT_MAP = {
+    "dawa-published": "DAWA's exact privacy is not known, so its noise cannot be rescaled to it",
+    "hb": "the estimate of H_b may reveal less than its measurements, so its exact privacy is not "
+    "known",
+}
 
 
 def mean_largest_counts(rows: pd.DataFrame) -> pd.Series:
@@ -77,8 +83,7 @@ def figure_4(results: Results) -> Drawn:
     }
     shown = [m for m in PANELS if (m, "published") in maps]
     calibrations = [f for f in CALIBRATION_LINES if any((m, f) in maps for m in shown[1:])]
-    reasons = _reasons(rows)
-    figure = _draw_maps(maps, largest, reasons, shown, calibrations)
+    figure = _draw_maps(maps, largest, shown, calibrations)
     trials = rows["trial"].max() + 1
     side = len(maps["non-private", "published"])
     caption = (
@@ -94,12 +99,6 @@ def figure_4(results: Results) -> Drawn:
     )
     note += failed_mechanisms(rows[rows["mechanism"].isin(shown)], "count_query", dataset)
     return Drawn(caption, _drawn_numbers(cells, largest, shown), figure, note)
-
-
-def _reasons(rows: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Why a mechanism has no map at a calibration, where it says so."""
-    failed = rows[(rows["experiment"] == "count_query") & (rows["status"] != "ok")]
-    return failed.groupby(["mechanism", "calibration"])["message"].first().to_dict()
 
 
 def _scan_words(rows: pd.DataFrame) -> str:
@@ -131,7 +130,6 @@ def _drawn_numbers(cells: pd.DataFrame, largest: pd.Series, shown: list[str]) ->
 def _draw_maps(
     maps: dict[tuple[str, str], np.ndarray],
     largest: pd.Series,
-    reasons: dict[tuple[str, str], str],
     shown: list[str],
     calibrations: list[str],
 ) -> plt.Figure:
@@ -157,7 +155,7 @@ def _draw_maps(
             # The control has no noise to rescale.
             key = (mechanism, "published" if mechanism == "non-private" else calibration)
             if key not in maps:
-                reason = reasons.get((mechanism, calibration), "not in this run")
+                reason = WITHOUT_EXACT_MAP.get(mechanism, "not in this run")
                 words = textwrap.fill(f"No map: {reason}.", 28)
                 axis.text(0.5, 0.5, words, ha="center", va="center", fontsize=6)
                 axis.spines[:].set_visible(False)
@@ -177,9 +175,9 @@ def _draw_maps(
 def _paper_count(mechanism: str, calibration: str) -> str:
     """The paper's largest count of a map, as the end of a label, or nothing."""
     if mechanism == "non-private":
-        return f" (paper: about {LARGEST_COUNT})"
+        return f"\n(paper: about {LARGEST_COUNT})"
     if calibration == "published" and mechanism in LARGEST_RELEASED:
-        return f" (paper: above {LARGEST_RELEASED[mechanism]})"
+        return f"\n(paper: above {LARGEST_RELEASED[mechanism]})"
     return ""
 
 

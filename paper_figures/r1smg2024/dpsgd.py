@@ -12,6 +12,7 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.judged_rows import rounded_down, rounded_up
 from paper_figures.r1smg2024.dpsgd_verdicts import DPSGD
 from paper_figures.results import Results
 from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, ok_rows, published_only
@@ -85,8 +86,9 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         "total budget by Renyi DP accounting, and all other noise from the step budget of eq. "
         "(16); below, all i.i.d. Gaussian noise is the same. The released sum of clipped gradients "
         "is one vector, whose l2 sensitivity is the clipping norm. Training without privacy does "
-        "not clip. The axis is logit, so that accuracies near 1 can be told apart. Stars: the epochs "
-        "at which the paper reaches 95%. The paper does not state its learning rate."
+        "not clip. The axis is logit, so that accuracies near 1 can be told apart. Stars: the "
+        "epochs at which the paper reaches 95%. The paper does not state its learning rate. Where "
+        "R1SMG cannot be seen as published, its curve lies below DPSGD's."
         f"{published_only(rows, 'dpsgd', dataset)}{failed_mechanisms(rows, 'dpsgd', dataset)}"
     )
     return Drawn(caption, means, _draw_curves(rows, means), note)
@@ -164,10 +166,10 @@ def _true_budget(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: 
     chosen = (rows["mechanism"] == mechanism) & (rows["calibration"] == calibration)
     values = rows[chosen & (rows["epsilon"] == epsilon)].set_index("metric")["value"]
     if "true_epsilon_upper" in values:
-        return rf": true $\epsilon\leq${values['true_epsilon_upper']:.3g}"
+        return rf": true $\epsilon\leq${rounded_up(values['true_epsilon_upper'])}"
     if "true_delta_lower" in values and values["true_delta_upper"] > RESOLVED:
         low, high = values["true_delta_lower"], values["true_delta_upper"]
-        return rf": true $\delta$ from {low:.2g} to {high:.2g}"
+        return rf": true $\delta$ from {rounded_down(low, 2)} to {rounded_up(high, 2)}"
     return ""
 
 

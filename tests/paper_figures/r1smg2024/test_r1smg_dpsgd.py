@@ -157,6 +157,7 @@ def test_figure_7_calls_dpsgd_what_it_is_and_bounds_the_true_budgets(make_result
         r"DPSGD (Gaussian, noise multiplier by RDP): true $\epsilon\leq$15",
         "R1SMG",
         "DPSGD (Gaussian, rescaled)",
+        "Random answer",
     }
     assert drawn.caption.startswith("r1smg2024 Figure 7 on MNIST (official data): accuracy")
     assert "60,000 training records, 20 epochs (the paper: 30)" in drawn.note
