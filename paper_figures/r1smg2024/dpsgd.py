@@ -87,8 +87,8 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         "(16); below, all i.i.d. Gaussian noise is the same. The released sum of clipped gradients "
         "is one vector, whose l2 sensitivity is the clipping norm. Training without privacy does "
         "not clip. The axis is logit, so that accuracies near 1 can be told apart. Stars: the "
-        "epochs at which the paper reaches 95%. The paper does not state its learning rate. Where "
-        "R1SMG cannot be seen as published, its curve lies below DPSGD's."
+        "epochs at which the paper reaches 95%. The paper does not state its learning rate. A "
+        "curve that cannot be seen lies under another one."
         f"{published_only(rows, 'dpsgd', dataset)}{failed_mechanisms(rows, 'dpsgd', dataset)}"
     )
     return Drawn(caption, means, _draw_curves(rows, means), note)
@@ -120,8 +120,11 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
             floor = look("random-answer")
             axis.axhline(RANDOM, color=floor.colour, linestyle="--", lw=0.8, label=floor.title)
             axis.set_yscale("logit", one_half="0.5")
-            axis.set_ylim(0.06, 0.9995)
-            axis.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
+            # Up to the tick above the largest accuracy.
+            top = next((tick for tick in TICKS if tick > means["mean"].max()), TICKS[-1])
+            ticks = [tick for tick in TICKS if tick <= top]
+            axis.set_ylim(0.06, top + (1 - top) / 2)
+            axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
             axis.minorticks_off()
             budget = f"({epsilon:g}, {means['delta'].iloc[0]:g})"
             axis.set(title=f"{budget}, {CALIBRATION_TITLES[calibration]}, rate {rate:g}")
