@@ -8,12 +8,16 @@ Post-processing, as the paper describes it, sets cells that are known to be empt
 does not say which cells those are. Here they are, for Uber, the cells without a pickup in the rest
 of the month (disjoint from the window and assumed public), and for the simulated city its water.
 The metric `pickups_zeroed` says how many of the window's pickups this loses.
+
+The paper does not state its bounding box either. `largest_in_box` is the largest exact count over
+`boxes` random ones inside `bounding_box` that hold the places the paper names; `box` 0 is the
+smallest of all such boxes.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +29,7 @@ from pydantic import BeforeValidator, Field
 from datasets import load as load_dataset
 from datasets.loaders import city
 from experiments.contract.allowed_words import Words
-from experiments.contract.columns import COLUMN, ROW
+from experiments.contract.columns import COLUMN, ROW, Coordinate
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
     MOST_TRIALS,
@@ -35,6 +39,7 @@ from experiments.contract.settings import (
     Number,
     Positive,
     Section,
+    Whole,
 )
 from experiments.contract.study import (
     Names,
@@ -44,12 +49,13 @@ from experiments.contract.study import (
 )
 from experiments.contract.study_settings import StudySettings
 from mechanisms import AdditiveMechanism, Budget
-from papers.r1smg2024 import count_query
+from papers.r1smg2024 import PLACES, count_query
 
 NAME = "count_query"
 PAPER = "r1smg2024"
 DATASETS = {"uber": "official", "city": "simulated"}
-COORDINATES = (ROW, COLUMN)
+BOX = Coordinate("box", int, "number of a bounding box that holds the paper's places, from 0")
+COORDINATES = (ROW, COLUMN, BOX)
 METRICS = {
     "expected_loss": "E||noise||^2 in closed form, pickups^2",
     "loss": "||noise||^2 of one release before post-processing, pickups^2",
@@ -58,6 +64,7 @@ METRICS = {
     "rectangle_rmse": "root mean squared error of the random rectangles, pickups",
     "largest_count": "largest count of one release after post-processing, pickups",
     "nonprivate_largest_count": "largest exact count, pickups",
+    "largest_in_box": "largest exact count of the map of another bounding box, pickups",
     "pickups": "pickups inside the map and the window",
     "pickups_zeroed": "pickups of the window in cells that post-processing sets to zero",
     "valid_cells": "cells that post-processing does not set to zero",
@@ -126,6 +133,9 @@ class Settings(EpsilonGrid, MapSettings):
 
     trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
     rectangles: Count = Field(200, description="random rectangle queries")
+    boxes: Annotated[Whole, Field(ge=0, le=10**6)] = Field(
+        0, description="other bounding boxes of the Uber map whose largest exact count is measured"
+    )
     map_epsilons: ByMechanism[Positive] = Field(
         description="epsilon at which the first trial's whole map is kept, for Figures 4 and 5; "
         "`default`: of all other mechanisms"
@@ -140,12 +150,17 @@ class CountMaps:
         counts: Exact counts (k, k); row 0 is the southernmost, column 0 the westernmost.
         empty: Cells (k, k) known to be empty, boolean.
         rectangles: See `random_rectangles`.
+        boxes: See `boxes_with`; none of a simulated city.
+        positions: Latitude and longitude (2, pickups) of the window, wherever they are; None of a
+            simulated city.
         settings: Those of the study.
     """
 
     counts: np.ndarray
     empty: np.ndarray
     rectangles: np.ndarray
+    boxes: np.ndarray
+    positions: np.ndarray | None
     settings: dict
 
 
@@ -160,7 +175,14 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> CountMaps:
     counts, empty = map_counts(settings, dataset, folder, names)
     seed = names.shared_seed("rectangles")
     rectangles = random_rectangles(counts.shape, settings["rectangles"], seed)
-    return CountMaps(counts, empty, rectangles, settings)
+    boxes, positions = np.empty((0, 4)), None
+    if dataset == "uber" and settings["boxes"]:
+        seed = names.shared_seed("boxes")
+        boxes = boxes_with(PLACES.values(), settings["bounding_box"], settings["boxes"], seed)
+        pickups = load_dataset("uber", folder)
+        inside = in_window(pickups.time, settings)
+        positions = np.stack([pickups.latitude[inside], pickups.longitude[inside]])
+    return CountMaps(counts, empty, rectangles, boxes, positions, settings)
 
 
 def map_counts(
@@ -180,9 +202,37 @@ def map_counts(
     pickups = load_dataset("uber", folder)
     box = settings["bounding_box"]
     edges = map_edges((box["south"], box["north"]), (box["west"], box["east"]), side)
-    start, end = (np.datetime64(settings[key], "s") for key in ("start", "end"))
-    inside = (pickups.time >= start) & (pickups.time <= end)
+    inside = in_window(pickups.time, settings)
     return histogram(pickups, inside, edges), histogram(pickups, ~inside, edges) == 0
+
+
+def in_window(times: np.ndarray, settings: dict) -> np.ndarray:
+    """Which times lie in the window of `MapSettings`, its ends included."""
+    start, end = (np.datetime64(settings[key], "s") for key in ("start", "end"))
+    return (times >= start) & (times <= end)
+
+
+def boxes_with(
+    places: Iterable[tuple[float, float]], outer: dict, count: int, seed: int
+) -> np.ndarray:
+    """Boxes (count, 4) as (south, north, west, east), degrees, that hold all places.
+
+    The first is the smallest one. Of the others every edge is drawn uniformly between the
+    outermost place and the edge of `outer` (see `BoundingBox`), which holds the places.
+    """
+    latitudes, longitudes = np.array(list(places)).T
+    least = np.array([latitudes.min(), latitudes.max(), longitudes.min(), longitudes.max()])
+    most = np.array([outer[edge] for edge in ("south", "north", "west", "east")])
+    shares = np.random.default_rng(seed).random((count, 4))
+    shares[0] = 0
+    return least + shares * (most - least)
+
+
+def largest_in_boxes(positions: np.ndarray, boxes: np.ndarray, side: int) -> Iterator[float]:
+    """The largest count of a side x side map of positions (2, n), for each of boxes (b, 4)."""
+    for south, north, west, east in boxes:
+        limits = ((south, north), (west, east))
+        yield np.histogram2d(*positions, bins=side, range=limits)[0].max()
 
 
 def random_rectangles(shape: tuple[int, int], count: int, seed: int) -> np.ndarray:
@@ -241,6 +291,12 @@ def measure(
             yield Value(metric, value, trial, seed=seeds[trial])
     kept = problem.settings["map_epsilons"]
     if point.epsilon == kept.get(variant.name, kept.get("default")):
+        # Without noise, and once: the boxes do not depend on epsilon.
+        if mechanism.guarantee == "none" and problem.positions is not None:
+            side = problem.settings["cells_per_side"]
+            found = largest_in_boxes(problem.positions, problem.boxes, side)
+            for box, largest in enumerate(found):
+                yield Value("largest_in_box", largest, at={"box": box})
         first = np.where(problem.empty, 0.0, released[0])
         for (row, column), value in np.ndenumerate(first):
             yield Value("released_count", value, 0, {"row": row, "column": column}, seeds[0])

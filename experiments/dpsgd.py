@@ -5,10 +5,11 @@ cross-entropy, each clipped to norm C, and releases the sum through the mechanis
 (epsilon, delta) is the budget of the whole run; learning/training/step_noise.py calibrates the
 noise of a step to it. What the run truly spends is measured with the accuracy. Adjacency: one
 record is added or removed. The control without privacy does not clip, as in the paper. All
-mechanisms share start and samples.
+mechanisms, and all learning rates, share start and samples.
 
 The paper states q, E, C, the noise multipliers and delta'. It states neither the learning rate
-(0.15 in the tutorial it cites) nor whether samples are Poisson, which its accountant assumes.
+(0.15 in the tutorial it cites), which is swept, nor whether samples are Poisson, which its
+accountant assumes.
 
 Canary: an adversary knows all gradients of a step except one of norm C, and tests by the likelihood
 ratio whether that one is in the sum. At the budget of one step by eq. (16), without sampling, the
@@ -54,7 +55,8 @@ DATASETS = {name: data.SOURCES[name] for name in TUTORIALS}
 FALSE_POSITIVE_RATE = Coordinate(
     "false_positive_rate", float, "nominal rate that sets the threshold of the canary's test"
 )
-COORDINATES = (EPOCH, FALSE_POSITIVE_RATE)
+LEARNING_RATE = Coordinate("learning_rate", float, "step size on the mean gradient, > 0")
+COORDINATES = (LEARNING_RATE, EPOCH, FALSE_POSITIVE_RATE)
 METRICS = DESCENT_METRICS | {
     "canary_false_positive_rate": "share of releases without the canary above the threshold",
     "canary_true_positive_rate": "share of releases with the canary above the threshold",
@@ -75,9 +77,11 @@ class Settings(OnDevice):
     records: ByDataset[Count] = Field(
         {}, description="training records kept, drawn at random; all by default"
     )
-    learning_rate: Positive = Field(0.15, description="learning rate of plain gradient descent")
+    learning_rates: Distinct[Positive] = Field(
+        [0.15], description="learning rates of plain gradient descent; runs of each"
+    )
     clipping_bound: Positive = Field(1.0, description="l2 norm that gradients are clipped to")
-    trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget")
+    trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget and learning rate")
     canary_samples: Count = Field(400_000, description="releases with and without the canary")
 
     def check(self) -> None:
@@ -146,16 +150,18 @@ def measure(
     one_step = variant.mechanism.calibrate(query, step, calibration, **variant.options)
     yield from canary_rates(one_step, problem.settings, names.seed(point, "canary"))
 
-    plan = DescentPlan(
-        batch=batch,
-        epochs=epochs,
-        learning_rate=problem.settings["learning_rate"],
-        clipping=None if mechanism.guarantee == "none" else problem.clipping,
-        device=problem.settings["device"],
-    )
     network = TUTORIALS[problem.dataset]
-    for trial in trials_of(problem.settings):
-        yield from accuracies(network, problem.split, plan, mechanism, point, names, trial)
+    for rate in problem.settings["learning_rates"]:
+        plan = DescentPlan(
+            batch=batch,
+            epochs=epochs,
+            learning_rate=rate,
+            clipping=None if mechanism.guarantee == "none" else problem.clipping,
+            device=problem.settings["device"],
+        )
+        at = {"learning_rate": rate}
+        for trial in trials_of(problem.settings):
+            yield from accuracies(network, problem.split, plan, mechanism, point, names, trial, at)
 
 
 def canary_rates(mechanism: Mechanism, settings: dict, seed: int) -> Iterator[Value]:

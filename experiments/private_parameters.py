@@ -315,7 +315,7 @@ def _training(
         plan,
         mechanism.release,
         seeds,
-        checkpoint=checkpoint_of(point, names, trial, delta_range),
+        checkpoint=checkpoint_of(point, names, trial, {"range": delta_range}),
         label=f"{label_of(mechanism, point, names, trial)} Delta {delta_range}",
     )
     inputs, labels = problem.test

@@ -21,14 +21,6 @@ from paper_figures.results import Results, read_results
 from paper_figures.verdicts import CONFIRMED, INCONCLUSIVE, VERDICTS, Finding, Part, Sizes, not_run
 from runs.sources import source_files
 
-# Names of the old vocabulary, until every judge is converted.
-REPRODUCED, NOT_REPRODUCED, CONTRADICTED, NOT_RUN = (
-    "confirmed",
-    "not found",
-    "contradicted",
-    "not run",
-)
-
 KINDS = ("guarantee", "value", "order", "formula", "trend", "cost")
 CLAIMS = Path(__file__).parent
 

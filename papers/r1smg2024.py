@@ -15,12 +15,29 @@ from papers.paper_setting import PaperSetting
 # Section 7.1: the count query of the 52,692 Uber pickups of the window, Figures 4 and 5.
 PICKUPS = 52_692
 COUNT_DELTA = 1e-7
+# Figure 4: the largest exact count, and what released ones exceed ("around", "higher than").
+LARGEST_COUNT = 27
+LARGEST_RELEASED = {"gaussian": 60, "mvg": 50, "mgm": 40}
+# Figure 5: the mean of L, "around".
+STATED_LOSSES = {"r1smg": 1.5e4, "gaussian": 5e4, "gaussian-analytic": 5e4, "mvg": 5e4}
+# Latitude and longitude, degrees, of two of the places where the paper sees many pickups on its
+# map: the middle of SoHo (Spring Street at West Broadway) and the terminals of LaGuardia Airport.
+# The third, Fifth Avenue, is a line.
+PLACES = {"SoHo": (40.7243, -74.0018), "LaGuardia": (40.7742, -73.8724)}
 # Section 7.2, Figure 6: R1SMG's epsilon is this many times smaller than that of the others.
 PCA_EPSILONS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6)
 PCA_RATIO = 1e7
 PCA_DELTA = 1e-7
+# The total deviation sums so many of the 2400 components; the paper does not say why.
+DEVIATION_COMPONENTS = 2041
+# Accuracy on the first 20 exact components.
+PCA_ACCURACY = 0.9689
 # Section 7.3, Figures 7 and 8.
 TRAINING_EPOCHS = {"mnist": 30, "cifar10": 100}
+# Figure 7, total epsilon 16.983: epochs until this test accuracy.
+REACHED_ACCURACY = 0.95
+REACHED_EPSILON = 16.983
+REACHED_EPOCHS = {"r1smg": 5, "gaussian": 14}
 # Appendix B, Figure 9: l2 sensitivity 1 at every M from 1e2 to 1e6.
 GROWTH_EPSILONS = (1e-7, 1e-8, 1e-9)
 GROWTH_DELTA = 1e-10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from experiments.contract.study import Names, Point, Value
 from learning.networks.network import Network
@@ -38,8 +38,14 @@ def accuracies(
     point: Point,
     names: Names,
     trial: int,
+    at: Mapping[str, object] | None = None,
 ) -> Iterator[Value]:
-    """Accuracies after every epoch of one run; all mechanisms share its start and its samples."""
+    """Accuracies after every epoch of one run; all mechanisms share its start and its samples.
+
+    `at` holds the coordinates of the run, such as its learning rate. They are no part of a seed:
+    runs of one trial have the same draws.
+    """
+    at = at or {}
     seeds = seeds_of(point, names, trial)
     history = noisy_descent.train(
         network,
@@ -47,13 +53,13 @@ def accuracies(
         plan,
         mechanism.release,
         seeds,
-        checkpoint=checkpoint_of(point, names, trial),
-        label=label_of(mechanism, point, names, trial),
+        checkpoint=checkpoint_of(point, names, trial, at),
+        label=label_of(mechanism, point, names, trial, at),
     )
     for number_of_epoch, epoch in enumerate(history, start=1):
-        at = (trial, {"epoch": number_of_epoch}, seeds.noise)
-        yield Value("train_accuracy", epoch.train_accuracy, *at)
-        yield Value("test_accuracy", epoch.test_accuracy, *at)
-        yield Value("epoch_seconds", epoch.seconds, *at, timing=True)
-    yield Value("final_train_accuracy", history[-1].train_accuracy, trial, seed=seeds.noise)
-    yield Value("final_test_accuracy", history[-1].test_accuracy, trial, seed=seeds.noise)
+        found = (trial, {**at, "epoch": number_of_epoch}, seeds.noise)
+        yield Value("train_accuracy", epoch.train_accuracy, *found)
+        yield Value("test_accuracy", epoch.test_accuracy, *found)
+        yield Value("epoch_seconds", epoch.seconds, *found, timing=True)
+    yield Value("final_train_accuracy", history[-1].train_accuracy, trial, at, seeds.noise)
+    yield Value("final_test_accuracy", history[-1].test_accuracy, trial, at, seeds.noise)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,15 +27,24 @@ def seeds_of(point: Point, names: Names, trial: int) -> Seeds:
     )
 
 
-def checkpoint_of(point: Point, names: Names, trial: int, *more: str) -> Path | None:
-    """Where a trial keeps its checkpoint, if anywhere.
+def checkpoint_of(
+    point: Point, names: Names, trial: int, at: Mapping[str, object] | None = None
+) -> Path | None:
+    """The checkpoint file of a trial, one per budget and coordinates; None if the cell has none."""
+    if names.folder is None:
+        return None
+    words = [f"{name}-{value}-" for name, value in (at or {}).items()]
+    return names.folder / f"epsilon-{point.epsilon:.17g}-{''.join(words)}{trial}.checkpoint"
 
-    No two budgets share a file, nor do two runs at one budget that `more` tells apart.
-    """
-    stem = "-".join((f"epsilon-{point.epsilon:.17g}", *more, str(trial)))
-    return names.folder and names.folder / f"{stem}.checkpoint"
 
-
-def label_of(mechanism: Mechanism, point: Point, names: Names, trial: int) -> str:
+def label_of(
+    mechanism: Mechanism,
+    point: Point,
+    names: Names,
+    trial: int,
+    at: Mapping[str, object] | None = None,
+) -> str:
     """The beginning of a trial's progress lines."""
-    return f"{names.mechanism} {mechanism.calibration} epsilon {point.epsilon:g} trial {trial}"
+    words = "".join(f" {name} {value}" for name, value in (at or {}).items())
+    budget = f"epsilon {point.epsilon:g}"
+    return f"{names.mechanism} {mechanism.calibration} {budget}{words} trial {trial}"

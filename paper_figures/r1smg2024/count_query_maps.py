@@ -7,6 +7,7 @@ claim is about, are means over all trials of the same rows.
 from __future__ import annotations
 
 import math
+import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,28 +15,28 @@ import pandas as pd
 from matplotlib.colors import PowerNorm
 
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.ledger import NOT_REPRODUCED, NOT_RUN, REPRODUCED, Claim, Finding, judge
+from paper_figures.intervals import Bootstrap, bootstrapped, log_mean
+from paper_figures.judged_rows import pick
+from paper_figures.ledger import Claim, judge
 from paper_figures.r1smg2024.count_query import (
-    advantages,
     at_paper_epsilon,
+    budget_sizes,
     budget_words,
     by_mechanism,
     official_counts,
 )
 from paper_figures.results import Results
+from paper_figures.rules import number, ratios
 from paper_figures.selections import failed_mechanisms, main_dataset, ok_rows
-from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, look
-from paper_figures.verdict_rules import (
-    Interval,
-    bootstrap_difference,
-    listed,
-    paired_difference,
-    pick,
-    verdict_of_parts,
-    verdict_on_numbers,
-    verdict_on_order,
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    look,
+    mechanism_title,
 )
-from papers.r1smg2024 import COUNT_DELTA, count_epsilon
+from paper_figures.verdicts import NOT_RUN, Finding, Outcome, Part
+from papers.r1smg2024 import LARGEST_COUNT, LARGEST_RELEASED, PLACES, count_epsilon
 
 # Panels (a) to (h) of the paper's figure.
 PANELS = (
@@ -49,6 +50,12 @@ PANELS = (
     "hb",
 )
 COLUMNS = 4
+# Why these have no map at equal true privacy.
+WITHOUT_EXACT_MAP = {
+    "dawa-published": "DAWA's exact privacy is not known, so its noise cannot be rescaled to it",
+    "hb": "the estimate of H_b may reveal less than its measurements, so its exact privacy is not "
+    "known",
+}
 
 
 def mean_largest_counts(rows: pd.DataFrame) -> pd.Series:
@@ -86,9 +93,26 @@ def figure_4(results: Results) -> Drawn:
         "scale (square root) of the exact counts. Noise as published, and rescaled until the true "
         "delta at epsilon is the budget's."
     )
-    note = "Counts above the scale and negative counts have the colours of its ends."
+    note = (
+        "Counts above the scale and negative counts have the colours of its ends. Numbers after "
+        f'"paper" are those that the paper states.{_scan_words(rows)}'
+    )
     note += failed_mechanisms(rows[rows["mechanism"].isin(shown)], "count_query", dataset)
     return Drawn(caption, _drawn_numbers(cells, largest, shown), figure, note)
+
+
+def _scan_words(rows: pd.DataFrame) -> str:
+    """One sentence about the largest exact counts in other bounding boxes, or nothing."""
+    counts = rows[(rows["metric"] == "largest_in_box") & (rows["status"] == "ok")]["value"]
+    if counts.empty:
+        return ""
+    low, high = counts.quantile([0.05, 0.95])
+    return (
+        f" The paper does not state its bounding box: in {len(counts):,} random boxes that hold "
+        f"{' and '.join(PLACES)} the largest exact count is {counts.min():.0f} to "
+        f"{counts.max():.0f}, median {counts.median():.0f}, and {low:.0f} to {high:.0f} in 90% of "
+        "them."
+    )
 
 
 def _drawn_numbers(cells: pd.DataFrame, largest: pd.Series, shown: list[str]) -> pd.DataFrame:
@@ -131,18 +155,30 @@ def _draw_maps(
             # The control has no noise to rescale.
             key = (mechanism, "published" if mechanism == "non-private" else calibration)
             if key not in maps:
-                axis.text(0.5, 0.5, "no result\n(see the note)", ha="center", va="center")
+                reason = WITHOUT_EXACT_MAP.get(mechanism, "not in this run")
+                words = textwrap.fill(f"No map: {reason}.", 28)
+                axis.text(0.5, 0.5, words, ha="center", va="center", fontsize=6)
                 axis.spines[:].set_visible(False)
                 continue
             # Rasterised at one pixel per cell; negative counts have the colour of zero.
             image = axis.imshow(
                 maps[key], origin="lower", cmap="cividis", norm=norm, interpolation="nearest"
             )
-            axis.set_xlabel(f"mean largest count {largest[key]:.4g}", fontsize=6, labelpad=1)
+            words = f"mean largest count {largest[key]:.4g}{_paper_count(*key)}"
+            axis.set_xlabel(words, fontsize=6, labelpad=1)
     for axis in axes[-len(calibrations) :, len(shown) - (bands - 1) * COLUMNS :].flat:
         axis.set_axis_off()
     figure.colorbar(image, ax=axes, extend="both", shrink=0.6, aspect=40, label="pickups per cell")
     return figure
+
+
+def _paper_count(mechanism: str, calibration: str) -> str:
+    """The paper's largest count of a map, as the end of a label, or nothing."""
+    if mechanism == "non-private":
+        return f"\n(paper: about {LARGEST_COUNT})"
+    if calibration == "published" and mechanism in LARGEST_RELEASED:
+        return f"\n(paper: above {LARGEST_RELEASED[mechanism]})"
+    return ""
 
 
 def _panel_title(mechanism: str) -> str:
@@ -152,99 +188,120 @@ def _panel_title(mechanism: str) -> str:
 
 @judge(experiments=("count_query",))
 def largest_counts(claim: Claim, results: Results) -> Finding:
-    """Figure 4: the largest count, exact and released.
-
-    Arguments: stated, the exact one; above, bounds that the released ones are said to exceed.
-    """
+    """Figure 4: the largest exact count, in the run's box and in every box of its scan."""
     rows = official_counts(results.rows)
-    a = claim.arguments
+    stated = LARGEST_COUNT
     facts = {
         metric: float(pick(rows, metric=metric, mechanism="non-private")["value"].iloc[0])
         for metric in ("nonprivate_largest_count", "pickups", "valid_cells")
     }
     exact = facts["nonprivate_largest_count"]
-    chosen = {"metric": "largest_count", "calibration": "published"}
-    trials = {key: pick(rows, mechanism=key, **chosen)["trial"].nunique() for key in a["above"]}
-    means = mean_largest_counts(rows)
-    found = {key: float(means[key, "published"]) for key in a["above"]}
-    larger = all(found[key] > bound for key, bound in a["above"].items())
-    shown = {"non-private": exact} | found
+    parts = [number("exact, in the box of the five boroughs", exact, stated, claim.tolerance)]
+    scanned = pick(rows, metric="largest_in_box", mechanism="non-private")["value"].astype(float)
+    nearest = float(scanned.iloc[(scanned - stated).abs().argmin()])
+    parts.append(
+        number(
+            f"exact, nearest of {len(scanned)} boxes with {' and '.join(PLACES)}",
+            nearest,
+            stated,
+            claim.tolerance,
+        )
+    )
+    released = _largest(rows)
     return Finding(
-        ours=", ".join(f"{key} {value:.4g}" for key, value in shown.items()),
-        verdict=verdict_of_parts(
-            verdict_on_numbers([(exact, a["stated"])], claim.tolerance),
-            REPRODUCED if larger else NOT_REPRODUCED,
-        ),
+        parts=parts,
         detail=(
-            "Official pickups of the stated window; mean over trials of the largest count after "
-            f"post-processing, epsilon {count_epsilon('gaussian'):g}, delta {COUNT_DELTA:g}. The "
-            "paper gives neither its bounding box nor its valid areas (ours: the five boroughs, "
-            "and cells with a pickup in the rest of the month): "
-            f"{facts['pickups']:.0f} pickups in "
-            f"{facts['valid_cells']:.0f} valid cells, on average "
-            f"{facts['pickups'] / facts['valid_cells']:.0f} per cell. MVG's noise depends on "
-            "gamma, here the number of pickups."
+            "Official pickups of the stated window. The paper gives neither its bounding box nor "
+            "its valid areas. Ours: the five boroughs, and cells with a pickup in the rest of the "
+            f"month, {facts['pickups']:.0f} pickups in {facts['valid_cells']:.0f} valid cells, on "
+            f"average {facts['pickups'] / facts['valid_cells']:.0f} per cell. The boxes are drawn "
+            "at random inside that one and hold the places the paper names; the smallest such box "
+            f"is among them. Their largest counts are {scanned.min():.0f} to {scanned.max():.0f}, "
+            f"median {scanned.median():.0f}. Released largest counts, mean over trials: {released}."
         ),
         calibration="published",
-        trials=min(trials.values()),
+        sizes=budget_sizes(pick(rows, metric="largest_count", mechanism="non-private")),
+    )
+
+
+def _largest(rows: pd.DataFrame) -> str:
+    """The largest released counts of the mechanisms for which the paper gives a number."""
+    means = mean_largest_counts(rows)
+    return ", ".join(
+        f"{mechanism_title(key)} {means[key, 'published']:.4g}"
+        for key in LARGEST_RELEASED
+        if (key, "published") in means
     )
 
 
 @judge(experiments=("count_query",))
 def count_order(claim: Claim, results: Results) -> Finding:
-    """Figure 4: R1SMG against other noise, by differences of L after post-processing.
+    """Figure 4: other noise against R1SMG, by the ratio of mean L after post-processing.
 
-    Arguments: others; comparable, mechanisms to which R1SMG's error is said to be comparable, here:
-    the whole interval of the ratio of mean L lies within `factor`; better, the one of these that is
-    said to be better.
+    R1SMG's mean is the exact one: its L has heavy tails, so that a mean over trials is far off.
+    The paper does not say by what measure errors are comparable: both squared error and its root
+    are asked to lie within a factor.
+
+    Arguments: others, said to be worse; comparable, said to be comparable; better, the one of
+    these that is said to be better; factor.
     """
     rows = official_counts(results.rows)
     a = claim.arguments
-    metric = "loss_postprocessed"
-    published = by_mechanism(rows, a["others"], metric)
-    ours = advantages(published)
-    exact = advantages(by_mechanism(rows, a["others"], metric, "exact"))
-    present = [key for key in a["comparable"] if (rows["mechanism"] == key).any()]
-    absent = [key for key in a["comparable"] if key not in present]
-    parts = [verdict_on_order(*ours.values())]
-    ratios = []
-    for key in present:
-        chosen = {"metric": metric, "mechanism": key, "calibration": "published"}
-        pair = (pick(rows, **chosen), published["r1smg"])
-        ratio = _ratio(*pair)
-        similar = max(ratio.high, 1 / ratio.low) <= a["factor"]
-        parts.append(REPRODUCED if similar else NOT_REPRODUCED)
-        if key == a["better"]:
-            parts[-1] = verdict_of_parts(
-                parts[-1], verdict_on_order(paired_difference(*reversed(pair)))
-            )
-        ratios.append(f" Mean L of {key} over R1SMG's: {ratio}, {parts[-1]}.")
-    parts += [NOT_RUN] * bool(absent)
-    waits = f"; not in this run: {listed(absent)}" if absent else ""
+    exact = _expected_after_masking(rows)
+    absent = [key for key in a["comparable"] if not (rows["mechanism"] == key).any()]
+    present = [key for key in (*a["others"], *a["comparable"]) if key not in absent]
+    frames = by_mechanism(rows, present, "loss_postprocessed")
+    effects = {key: _log_ratio(frames[key], exact) for key in present}
+    outcomes = []
+    for measure, root in (("squared error", 1), ("root mean squared error", 2)):
+        bounds = dict.fromkeys(a["others"], (1.0, math.inf))
+        bounds |= {key: (1 / a["factor"], a["factor"]) for key in a["comparable"]}
+        bounds[a["better"]] = (1 / a["factor"], 1.0)
+        parts = ratios(
+            {mechanism_title(k): _rooted(effect, root) for k, effect in effects.items()},
+            stated={mechanism_title(k): bounds[k] for k in effects},
+        )
+        parts += [Part(mechanism_title(key), NOT_RUN) for key in absent]
+        outcomes.append(
+            Outcome(choice=f"{measure} within a factor of {a['factor']:g}", parts=tuple(parts))
+        )
+    equal = by_mechanism(rows, a["others"], "loss_postprocessed", "exact")
+    excess = equal["r1smg"]["value"].mean() / max(equal[k]["value"].mean() for k in a["others"])
+    sampled = frames["r1smg"]["value"].mean()
     return Finding(
-        ours="L over R1SMG's by "
-        + ", ".join(f"{difference} ({key})" for key, difference in ours.items())
-        + waits,
-        verdict=verdict_of_parts(*parts),
+        choice="what makes errors comparable",
+        outcomes=outcomes,
+        ours=f"errors over R1SMG's, after post-processing, as {outcomes[1].choice.split(' w')[0]}: "
+        + ", ".join(f"{part.name} {part.found}" for part in outcomes[1].parts),
         detail=(
-            f"Official pickups, {budget_words()}; mean and 95% interval of the difference of L "
-            "after post-processing over trials. The part about "
-            f"{listed(ours)} alone: {parts[0]}.{''.join(ratios)} At the exact calibration (each "
-            "noise rescaled until its true delta is the claimed one) the differences are "
-            f"{', '.join(f'{d.mean:.2g} ({k})' for k, d in exact.items())}. Our bounding box and "
-            "valid areas, which the paper does not give, scale every L alike."
+            f"Official pickups, {budget_words()}; ratio of the mean of L to R1SMG's exact "
+            f"{exact:.4g} (over the trials it is {sampled:.4g}), with bootstrap intervals. Our "
+            "bounding box and valid areas, which the paper does not give, scale every additive L "
+            "alike. At the exact calibration (each noise rescaled until its true delta is the "
+            f"claimed one) R1SMG's squared error is {excess:.2g} times that of the Gaussians."
         ),
         calibration="both",
-        trials=next(iter(ours.values())).trials,
+        sizes=budget_sizes(frames["r1smg"]),
     )
 
 
-def _ratio(over: pd.DataFrame, under: pd.DataFrame) -> Interval:
-    """The ratio of two means with its bootstrap interval."""
-    pair = (frame["value"].to_numpy(float) for frame in (over, under))
-    mean, low, high, trials = bootstrap_difference(*pair, _log_mean)
-    return Interval(math.exp(mean), math.exp(low), math.exp(high), trials)
+def _expected_after_masking(rows: pd.DataFrame) -> float:
+    """R1SMG's exact mean of L over the valid cells: its noise is alike in all directions."""
+    chosen = {"mechanism": "r1smg", "calibration": "published"}
+    loss, valid = (
+        float(pick(rows, metric=metric, **chosen)["value"].iloc[0])
+        for metric in ("expected_loss", "valid_cells")
+    )
+    side = int(rows["shape"].iloc[0].split("x")[0])
+    return loss * valid / side**2
 
 
-def _log_mean(values: np.ndarray, axis: int | None = None) -> np.ndarray:
-    return np.log(np.mean(values, axis))
+def _log_ratio(frame: pd.DataFrame, exact: float) -> Bootstrap:
+    """Logarithm of a mean over trials, less that of an exact mean."""
+    values = frame["value"].to_numpy(float)
+    return bootstrapped(values, np.full(len(values), exact), log_mean)
+
+
+def _rooted(effect: Bootstrap, root: int) -> Bootstrap:
+    """The logarithm of a ratio's root."""
+    return Bootstrap(effect.value / root, effect.draws / root, effect.trials)

@@ -1,17 +1,19 @@
-"""Learning with noisy gradients, r1smg2024 Section 7.3: Figures 7 and 8 and their verdicts.
+"""Learning with noisy gradients, r1smg2024 Section 7.3: Figures 7 and 8.
 
-Figure 7 is drawn on digits where the run has no MNIST; claims are judged on official data only.
-The claims about budgets, which read no study, are in dpsgd_budgets.py.
+Figure 7 is drawn on digits where the run has no MNIST. The verdicts are in dpsgd_verdicts.py.
 """
 
 from __future__ import annotations
+
+import itertools
 
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.ledger import NOT_REPRODUCED, CannotJudge, Claim, Finding, judge
+from paper_figures.judged_rows import rounded_down, rounded_up
+from paper_figures.r1smg2024.dpsgd_verdicts import DPSGD
 from paper_figures.results import Results
 from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, ok_rows, published_only
 from paper_figures.style import (
@@ -22,23 +24,22 @@ from paper_figures.style import (
     in_order,
     look,
 )
-from paper_figures.verdict_rules import (
-    Interval,
-    listed,
-    mean_interval,
-    paired_difference,
-    pick,
-    verdict_on_numbers,
-    verdict_on_order,
+from papers.r1smg2024 import (
+    REACHED_ACCURACY,
+    REACHED_EPOCHS,
+    REACHED_EPSILON,
+    TRAINING_EPOCHS,
 )
-from papers.r1smg2024 import TRAINING_EPOCHS
 
-# The rows keep the mechanism's key; in this study its noise is not that of its theorem.
-DPSGD = "gaussian"
 DPSGD_TITLES = {
     "published": "DPSGD (Gaussian, noise multiplier by RDP)",
     "exact": "DPSGD (Gaussian, rescaled)",
 }
+# Accuracy of a random answer among ten classes, and the ticks of the logit axis.
+RANDOM = 0.1
+TICKS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999)
+# A logit axis ends before 0 and 1.
+CLIPPED = (0.001, 0.9994)
 # The FFT of the accounting resolves no smaller delta.
 RESOLVED = 1e-10
 
@@ -64,7 +65,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     frames = {which: ok_rows(rows, "dpsgd", f"{which}_accuracy") for which in ("test", "train")}
     if frames["test"].empty:
         raise DrawingError(f"the results hold no accuracies of dpsgd on {dataset}")
-    keys = ["calibration", "mechanism", "epsilon", "delta", "epoch"]
+    keys = ["calibration", "learning_rate", "mechanism", "epsilon", "delta", "epoch"]
     means = pd.concat(
         frame.groupby(keys)["value"].agg(["mean", "std", "size"]).assign(accuracy=which)
         for which, frame in frames.items()
@@ -85,39 +86,65 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         "total budget by Renyi DP accounting, and all other noise from the step budget of eq. "
         "(16); below, all i.i.d. Gaussian noise is the same. The released sum of clipped gradients "
         "is one vector, whose l2 sensitivity is the clipping norm. Training without privacy does "
-        "not clip. The rows have different vertical axes."
+        "not clip. The axis is logit, so that accuracies near 1 can be told apart. Stars: the "
+        "epochs at which the paper reaches 95%. The paper does not state its learning rate. A "
+        "curve that cannot be seen lies under another one."
         f"{published_only(rows, 'dpsgd', dataset)}{failed_mechanisms(rows, 'dpsgd', dataset)}"
     )
     return Drawn(caption, means, _draw_curves(rows, means), note)
 
 
 def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
-    """A row of panels per calibration, a column per budget."""
-    calibrations = [f for f in CALIBRATION_LINES if f in set(means["calibration"])]
+    """A row of panels per calibration and learning rate, a column per budget."""
+    present = set(means["calibration"])
+    calibrations = [calibration for calibration in CALIBRATION_LINES if calibration in present]
+    rates = sorted(means["learning_rate"].unique())
     epsilons = sorted(means["epsilon"].unique())
     figure, axes = plt.subplots(
-        len(calibrations),
+        len(calibrations) * len(rates),
         len(epsilons),
-        figsize=(PAGE, 3.2 * len(calibrations)),
+        figsize=(PAGE, 3.2 * len(calibrations) * len(rates)),
         sharex=True,
-        sharey="row",
         squeeze=False,
     )
-    for row, calibration in zip(axes, calibrations, strict=True):
+    chosen = itertools.product(calibrations, rates)
+    for row, (calibration, rate) in zip(axes, chosen, strict=True):
         for axis, epsilon in zip(row, epsilons, strict=True):
             panel = means[(means["epsilon"] == epsilon) & _shown_at(means, calibration)]
+            panel = panel[panel["learning_rate"] == rate]
             for mechanism in in_order(panel["mechanism"]):
                 title = DPSGD_TITLES[calibration] if mechanism == DPSGD else look(mechanism).title
                 label = title + _true_budget(rows, mechanism, calibration, epsilon)
                 _draw_curve(axis, panel[panel["mechanism"] == mechanism], mechanism, label)
+            _draw_paper(axis, rows["dataset"].iloc[0], calibration, epsilon)
+            floor = look("random-answer")
+            axis.axhline(RANDOM, color=floor.colour, linestyle="--", lw=0.8, label=floor.title)
+            axis.set_yscale("logit", one_half="0.5")
+            # Up to the tick above the largest accuracy.
+            top = next((tick for tick in TICKS if tick > means["mean"].max()), TICKS[-1])
+            ticks = [tick for tick in TICKS if tick <= top]
+            axis.set_ylim(0.06, top + (1 - top) / 2)
+            axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+            axis.minorticks_off()
             budget = f"({epsilon:g}, {means['delta'].iloc[0]:g})"
-            axis.set(title=f"{budget}, {CALIBRATION_TITLES[calibration]}")
+            axis.set(title=f"{budget}, {CALIBRATION_TITLES[calibration]}, rate {rate:g}")
             axis.legend(fontsize=6, loc="upper center", bbox_to_anchor=(0.5, -0.13))
             axis.set_xlabel("epoch", labelpad=1)
             axis.tick_params(labelbottom=True)
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         row[0].set_ylabel("accuracy")
     return figure
+
+
+def _draw_paper(axis: plt.Axes, dataset: str, calibration: str, epsilon: float) -> None:
+    """The epochs at which the paper says that an accuracy is reached, where it does."""
+    if (dataset, calibration, epsilon) != ("mnist", "published", REACHED_EPSILON):
+        return
+    for mechanism, epoch in REACHED_EPOCHS.items():
+        colour = look(mechanism).colour
+        axis.plot(epoch, REACHED_ACCURACY, "*", color=colour, markersize=9, mec="black", mew=0.5)
+        axis.annotate("paper", (epoch, REACHED_ACCURACY), (0, 6), textcoords="offset points",
+                      fontsize=6, ha="center")  # fmt: skip
 
 
 def _shown_at(means: pd.DataFrame, calibration: str) -> pd.Series:
@@ -129,11 +156,12 @@ def _draw_curve(axis: plt.Axes, rows: pd.DataFrame, mechanism: str, label: str) 
     style = look(mechanism)
     test, train = (rows[rows["accuracy"] == which] for which in ("test", "train"))
     kind = {"color": style.colour, "markevery": max(1, len(test) // 8)}
-    epoch, mean = test["epoch"].astype(int), test["mean"]
+    epoch, mean = test["epoch"].astype(int), test["mean"].clip(*CLIPPED)
     axis.plot(epoch, mean, marker=style.marker, label=label, markersize=3, **kind)
-    axis.plot(epoch, train["mean"], linestyle=":", **kind)
+    axis.plot(epoch, train["mean"].clip(*CLIPPED), linestyle=":", **kind)
     spread = test["std"].fillna(0.0)
-    axis.fill_between(epoch, mean - spread, mean + spread, color=style.colour, alpha=0.15, lw=0)
+    low, high = ((mean + sign * spread).clip(*CLIPPED) for sign in (-1, 1))
+    axis.fill_between(epoch, low, high, color=style.colour, alpha=0.15, lw=0)
 
 
 def _true_budget(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float) -> str:
@@ -141,10 +169,10 @@ def _true_budget(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: 
     chosen = (rows["mechanism"] == mechanism) & (rows["calibration"] == calibration)
     values = rows[chosen & (rows["epsilon"] == epsilon)].set_index("metric")["value"]
     if "true_epsilon_upper" in values:
-        return rf": true $\epsilon\leq${values['true_epsilon_upper']:.3g}"
+        return rf": true $\epsilon\leq${rounded_up(values['true_epsilon_upper'])}"
     if "true_delta_lower" in values and values["true_delta_upper"] > RESOLVED:
         low, high = values["true_delta_lower"], values["true_delta_upper"]
-        return rf": true $\delta$ from {low:.2g} to {high:.2g}"
+        return rf": true $\delta$ from {rounded_down(low, 2)} to {rounded_up(high, 2)}"
     return ""
 
 
@@ -160,135 +188,3 @@ def _facts(rows: pd.DataFrame, dataset: str) -> str:
         f"{records:,.0f} training records, {epochs} epochs{paper}, sampling rate {rate:.4g}, "
         f"{steps:,.0f} steps."
     )
-
-
-def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Rows of dpsgd on one official data set.
-
-    Raises:
-        CannotJudge: The run has none.
-    """
-    return pick(rows, experiment="dpsgd", dataset=dataset, data_source="official")
-
-
-def setting_words(rows: pd.DataFrame) -> str:
-    """Records, rate and steps of the runs, as a sentence."""
-    records, rate, steps = (
-        float(pick(rows, metric=metric)["value"].iloc[0])
-        for metric in ("records", "sampling_rate", "steps")
-    )
-    epochs = int(pick(rows, metric="test_accuracy")["epoch"].max())
-    return (
-        f"{records:.0f} training records, sampling rate {rate:.4g}, {epochs} epochs ({steps:.0f} "
-        "steps), Poisson sampling, a record added or removed."
-    )
-
-
-@judge(experiments=("dpsgd",))
-def epochs_until(claim: Claim, results: Results) -> Finding:
-    """Epochs until the test accuracy of a run first reaches a level, as published.
-
-    Arguments: dataset; records, those of the paper; epsilon; level; stated, epochs by mechanism.
-    """
-    a = claim.arguments
-    rows = official_runs(results.rows, a["dataset"])
-    records = float(pick(rows, metric="records")["value"].iloc[0])
-    if records != a["records"]:
-        raise CannotJudge(
-            f"A claim about training on {a['records']} records; this run has {records:.0f}"
-        )
-    found: dict[str, Interval] = {}
-    never = []
-    for mechanism in a["stated"]:
-        chosen = {"metric": "test_accuracy", "mechanism": mechanism, "calibration": "published"}
-        runs = pick(rows, epsilon=a["epsilon"], **chosen)
-        first = runs[runs["value"] >= a["level"]].groupby("trial")["epoch"].min()
-        if len(first) < runs["trial"].nunique():
-            never.append(f"{mechanism} in {len(first)} of {runs['trial'].nunique()} runs only")
-        else:
-            found[mechanism] = mean_interval(first.astype(float))
-    words = [f"{mechanism} {interval}" for mechanism, interval in found.items()] + never
-    pairs = [(interval.mean, a["stated"][mechanism]) for mechanism, interval in found.items()]
-    return Finding(
-        ours=listed(words),
-        verdict=NOT_REPRODUCED if never else verdict_on_numbers(pairs, claim.tolerance),
-        detail=f"Mean over runs with its 95% interval. {setting_words(rows)}",
-        calibration="published",
-        trials=int(runs["trial"].nunique()),
-    )
-
-
-@judge(experiments=("dpsgd",))
-def learning_order(claim: Claim, results: Results) -> Finding:
-    """R1SMG against DPSGD by paired differences of accuracies, means over the epochs of a run.
-
-    Arguments: dataset; epsilons; floor, a test accuracy that training without noise must exceed at
-    its end for the comparison to mean anything.
-    """
-    a = claim.arguments
-    rows = official_runs(results.rows, a["dataset"])
-    public = pick(rows, metric="test_accuracy", mechanism="non-private")
-    ends = public[public["epoch"] == public["epoch"].max()]["value"].mean()
-    if ends < a["floor"]:
-        raise CannotJudge(
-            f"Training without noise ends at a test accuracy of {ends:.3g}, below {a['floor']:g}: "
-            "this run learns too little to tell mechanisms apart. "
-            f"{setting_words(rows).removesuffix('.')}"
-        )
-    gains: dict[str, list[Interval]] = {"published": [], "exact": []}
-    closer, words = [], []
-    for epsilon in a["epsilons"]:
-        for metric in ("test_accuracy", "train_accuracy"):
-            public = _along_epochs(rows, "non-private", epsilon, metric, "published")
-            for calibration, found in gains.items():
-                r1smg, dpsgd = (
-                    _along_epochs(rows, mechanism, epsilon, metric, calibration)
-                    for mechanism in ("r1smg", DPSGD)
-                )
-                found.append(paired_difference(r1smg, dpsgd))
-                if calibration == "published":
-                    closer.append(paired_difference(_gap(dpsgd, public), _gap(r1smg, public)))
-                    words.append(f"{found[-1]} ({metric.split('_')[0]}, epsilon {epsilon:g})")
-    exact = listed(f"{gain.mean:+.3g}" for gain in gains["exact"])
-    norms = {
-        mechanism: listed(f"{_noise_norm(rows, mechanism, e):.3g}" for e in a["epsilons"])
-        for mechanism in (DPSGD, "r1smg")
-    }
-    return Finding(
-        ours=f"R1SMG less DPSGD {listed(words)}",
-        verdict=verdict_on_order(*gains["published"], *closer),
-        detail=(
-            "Differences of accuracies with 95% intervals; which one is nearer to non-private "
-            f"training is judged too: gains of {listed(f'{c.mean:+.3g}' for c in closer)}. "
-            f"{setting_words(rows)} DPSGD's multiplier comes from the total by Renyi accounting, "
-            "R1SMG's noise from eq. (16); the noise of a step has the root mean square norm "
-            f"{norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG). With both rescaled until the run's "
-            f"true delta is the claimed one the differences are {exact}."
-        ),
-        calibration="both",
-        trials=gains["published"][0].trials,
-    )
-
-
-def _noise_norm(rows: pd.DataFrame, mechanism: str, epsilon: float) -> float:
-    chosen = {"mechanism": mechanism, "epsilon": epsilon, "calibration": "published"}
-    return float(pick(rows, metric="noise_norm", **chosen)["value"].iloc[0])
-
-
-def _along_epochs(
-    rows: pd.DataFrame, mechanism: str, epsilon: float, metric: str, calibration: str
-) -> pd.DataFrame:
-    """One row per trial: the mean of an accuracy over its epochs."""
-    chosen = {
-        "mechanism": mechanism,
-        "epsilon": epsilon,
-        "metric": metric,
-        "calibration": calibration,
-    }
-    return pick(rows, **chosen).groupby("trial")["value"].mean().reset_index()
-
-
-def _gap(frame: pd.DataFrame, public: pd.DataFrame) -> pd.DataFrame:
-    """Distance to non-private training, trial by trial."""
-    gap = (frame.set_index("trial")["value"] - public.set_index("trial")["value"]).abs()
-    return gap.reset_index()

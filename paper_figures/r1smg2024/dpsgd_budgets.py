@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from mechanisms import Budget
+import math
+
+from scipy import optimize
+
+from mechanisms import Budget, Query
 from mechanisms.accounting.poisson_sampling import SampledRun, gaussian_epsilon, step_budget
-from paper_figures.ledger import Claim, Finding, judge
+from paper_figures.judged_rows import at_least, calibrated, listed, rounded_down
+from paper_figures.ledger import Claim, judge
 from paper_figures.results import Results
-from paper_figures.verdict_rules import (
-    at_least,
-    calibrated,
-    listed,
-    verdict_on_numbers,
-    verdict_on_statement,
-)
+from paper_figures.rules import number, statement
+from paper_figures.verdicts import Finding, Part, Sizes
 from papers.r1smg2024 import GRADIENT
 
 # The Renyi orders of compute_dp_sgd_privacy in TensorFlow Privacy.
@@ -23,75 +23,132 @@ COARSE_ORDERS = [1.25, 1.5, 1.75, 2, 2.25, 2.5, 3, 3.5, 4, 4.5, *range(5, 64), 1
 def training_budget(claim: Claim, results: Results) -> Finding:
     """Total epsilon of DP-SGD with Poisson sampling: RDP as the papers use it, and PLD.
 
-    Arguments: records, batch, epochs, delta; stated, pairs of noise multiplier and epsilon.
+    Arguments: records, a list of the numbers that q may stand for; batch, epochs, delta; stated,
+    pairs of noise multiplier and epsilon; same_steps, the share by which the steps may differ that
+    the two totals need (may be left out).
     """
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.rdp import RdpAccountant
 
     a = claim.arguments
-    steps = a["epochs"] * a["records"] // a["batch"]
 
-    def totals(accountant) -> list[float]:
-        return [
-            gaussian_epsilon(
-                sigma, a["batch"] / a["records"], steps, a["delta"], accountant=accountant()
-            )
-            for sigma, _ in a["stated"]
-        ]
+    def total(records: int, sigma: float, accountant=None) -> float:
+        steps = a["epochs"] * records // a["batch"]
+        rate = a["batch"] / records
+        return gaussian_epsilon(sigma, rate, steps, a["delta"], accountant=accountant)
 
-    sigmas = [sigma for sigma, _ in a["stated"]]
-    ours, coarse = totals(RdpAccountant), totals(lambda: RdpAccountant(COARSE_ORDERS))
-    tight = totals(lambda: PLDAccountant(value_discretization_interval=1e-3))
-    pairs = list(zip(ours, (stated for _, stated in a["stated"]), strict=True))
-    words = listed(f"{e:.4g} at sigma {s:g}" for e, s in zip(ours, sigmas, strict=True))
-    differ = ", ".join(f"{e / stated - 1:+.1%}" for e, stated in pairs)
+    parts = [
+        number(
+            f"sigma {sigma:g}, q = {a['batch']}/{records}",
+            total(records, sigma),
+            stated,
+            claim.tolerance,
+        )
+        for records in a["records"]
+        for sigma, stated in a["stated"]
+    ]
+    if "same_steps" in a:
+        parts += [_one_number_of_steps(records, a) for records in a["records"]]
+    first, sigmas = a["records"][0], [sigma for sigma, _ in a["stated"]]
+    coarse = [total(first, sigma, RdpAccountant(COARSE_ORDERS)) for sigma in sigmas]
+    spacing = 1e-3
+    tight = [total(first, s, PLDAccountant(value_discretization_interval=spacing)) for s in sigmas]
     return Finding(
-        ours=f"{words} ({differ})",
-        verdict=verdict_on_numbers(pairs, claim.tolerance),
+        parts=parts,
         detail=(
-            f"q = {a['batch']}/{a['records']}, {a['epochs']} epochs ({steps} steps), delta "
-            f"{a['delta']:g}, Poisson sampling, a record added or removed, dp_accounting's orders. "
-            "With TensorFlow Privacy's coarser ones "
-            f"{listed(f'{e:.5g}' for e in coarse)}; by privacy loss distributions at most "
-            f"{listed(f'{e:.4g}' for e in tight)}."
+            f"{a['epochs']} epochs, delta {a['delta']:g}, Poisson sampling, a record added or "
+            "removed, Renyi DP with dp_accounting's orders. At the first q, with TensorFlow "
+            f"Privacy's coarser orders {listed(f'{e:.5g}' for e in coarse)}; by privacy loss "
+            f"distributions at most {listed(f'{e:.4g}' for e in tight)}."
         ),
         calibration="published",
+        sizes=Sizes(records=a["records"][0], epochs=a["epochs"]),
     )
+
+
+def _one_number_of_steps(records: int, a: dict) -> Part:
+    """Whether the two totals come from one number of steps, whatever the number of epochs."""
+    rate = a["batch"] / records
+    needed = [_steps_to(epsilon, sigma, rate, a["delta"]) for sigma, epsilon in a["stated"]]
+    return statement(
+        f"one number of steps, q = {a['batch']}/{records}:",
+        max(needed) <= (1 + a["same_steps"]) * min(needed),
+        f"they need {listed(f'{steps:.3g}' for steps in needed)} steps",
+    )
+
+
+def _steps_to(epsilon: float, sigma: float, rate: float, delta: float) -> float:
+    """Steps after which the total epsilon is reached, to 1%, between 100 and 1e6."""
+    from dp_accounting.rdp import RdpAccountant
+
+    def excess(log_steps: float) -> float:
+        steps = round(math.exp(log_steps))
+        accountant = RdpAccountant(COARSE_ORDERS)
+        return gaussian_epsilon(sigma, rate, steps, delta, accountant=accountant) - epsilon
+
+    return math.exp(optimize.brentq(excess, math.log(1e2), math.log(1e6), xtol=0.01))
 
 
 @judge()
 def split_over_steps(claim: Claim, results: Results) -> Finding:
     """Step budgets of eq. (16) from the stated totals.
 
-    Arguments: records, batch, epochs, delta, slack (delta'); stated, pairs of total epsilon and
-    (epsilon_0, delta_0); other_records, of a second sampling rate to compare with.
+    Arguments: records, a list of the numbers that q may stand for; batch, epochs, delta, slack
+    (delta'); stated, pairs of total epsilon and epsilon_0; stated_delta, delta_0 (may be left out);
+    digit, the last digit of epsilon_0, where both are asked to come from one number of epochs.
     """
     a = claim.arguments
-    pairs, words, others = [], [], []
-    for total, stated in a["stated"]:
-        split = step_budget(total, a["delta"], a["batch"] / a["records"], a["epochs"], a["slack"])
-        pairs += zip(split, stated, strict=True)
-        words.append(f"({split[0]:.3g}, {split[1]:.3g})")
-        if "other_records" in a:
-            rate = a["batch"] / a["other_records"]
-            others.append(step_budget(total, a["delta"], rate, a["epochs"], a["slack"])[0])
-    differ = ", ".join(f"{ours / stated - 1:+.1%}" for ours, stated in pairs[::2])
-    other = (
-        f" With q = {a['batch']}/{a['other_records']} it would be "
-        f"{listed(f'{e:.3g}' for e in others)}."
-        if others
-        else ""
-    )
+    parts = [
+        number(
+            f"epsilon_0 for {total:g}, q = {a['batch']}/{records}",
+            step_budget(total, a["delta"], a["batch"] / records, a["epochs"], a["slack"])[0],
+            epsilon,
+            claim.tolerance,
+        )
+        for records in a["records"]
+        for total, epsilon in a["stated"]
+    ]
+    if "stated_delta" in a:
+        # It depends neither on the total epsilon nor on q.
+        step_delta = (a["delta"] - a["slack"]) / a["epochs"]
+        parts.append(number("delta_0", step_delta, a["stated_delta"], claim.tolerance))
+    if "digit" in a:
+        parts += [_one_number_of_epochs(records, a) for records in a["records"]]
     return Finding(
-        ours=f"{listed(words)} (epsilon_0 {differ})",
-        verdict=verdict_on_numbers(pairs, claim.tolerance),
+        parts=parts,
         detail=(
             f"Totals {listed(f'{total:g}' for total, _ in a['stated'])} as stated, delta "
-            f"{a['delta']:g}, delta' {a['slack']:g}, q = {a['batch']}/{a['records']}, "
-            f"{a['epochs']} epochs, T = epochs/q.{other}"
+            f"{a['delta']:g}, delta' {a['slack']:g}, {a['epochs']} epochs, T = epochs/q."
         ),
         calibration="published",
+        sizes=Sizes(records=a["records"][0], epochs=a["epochs"]),
     )
+
+
+def _one_number_of_epochs(records: int, a: dict) -> Part:
+    """Whether the stated epsilon_0, before rounding, come from one number of epochs E."""
+    rate = a["batch"] / records
+    ranges = []
+    for total, epsilon in a["stated"]:
+        ends = [
+            _epochs_for(total, epsilon + half, rate, a["slack"])
+            for half in (a["digit"] / 2, -a["digit"] / 2)
+        ]
+        ranges.append(ends)
+    shared = max(low for low, _ in ranges) <= min(high for _, high in ranges)
+    words = listed(f"{low:.1f} to {high:.1f}" for low, high in ranges)
+    return statement(
+        f"one number of epochs, q = {a['batch']}/{records}", shared, f"E = {words} for the two"
+    )
+
+
+def _epochs_for(total: float, epsilon: float, rate: float, slack: float) -> float:
+    """E at which eq. (16) gives the step budget `epsilon` for a total."""
+
+    def excess(log_epochs: float) -> float:
+        return step_budget(total, 0.5, rate, math.exp(log_epochs), slack)[0] - epsilon
+
+    return math.exp(optimize.brentq(excess, 0.0, math.log(1e4), xtol=1e-6))
 
 
 @judge()
@@ -104,23 +161,99 @@ def one_step(claim: Claim, results: Results) -> Finding:
     Arguments: rate q; budgets, pairs of total and step epsilon; delta and step_delta.
     """
     a = claim.arguments
-    alone, sampled = [], []
+    alone, parts = [], []
     for total, step in a["budgets"]:
-        budget = Budget(epsilon=step, delta=a["step_delta"])
-        profile = calibrated("r1smg", GRADIENT, budget).profile()
+        profile = _step_profile("r1smg", step, a["step_delta"])
         alone.append(f"{at_least(profile.delta(step).lower)} at {step:g}")
-        run = SampledRun(step=profile, rate=a["rate"], steps=1)
-        sampled.append(run.step_delta(total).lower)
-    totals = listed(f"{total:g}" for total, _ in a["budgets"])
+        lower = SampledRun(step=profile, rate=a["rate"], steps=1).step_delta(total).lower
+        parts.append(
+            statement(
+                f"({total:g}, {a['delta']:g})-DP:",
+                lower <= a["delta"],
+                f"one step alone has delta >= {rounded_down(lower)}",
+            )
+        )
     return Finding(
-        ours=f"one step alone has delta >= {min(sampled):.3g} at epsilon {totals} with sampling, "
-        f">= {listed(alone)} without",
-        verdict=verdict_on_statement(max(sampled) <= a["delta"]),
+        parts=parts,
         detail=(
             f"M = {GRADIENT.size}, the parameters of the tutorial's MNIST network (the paper does "
             f"not state M), clipping norm 1, rate {a['rate']:.4g} by Poisson sampling, one record "
             f"added; exact profile of R1SMG at the step budgets of eq. (16), delta_0 = "
-            f"{a['step_delta']:g}."
+            f"{a['step_delta']:g}. Without sampling delta is at least {listed(alone)}."
         ),
         calibration="published",
+        sizes=Sizes(epsilons=listed(f"{total:g}" for total, _ in a["budgets"])),
     )
+
+
+@judge()
+def looser_composition(claim: Claim, results: Results) -> Finding:
+    """Section 7.3: whether eq. (16) favours DPSGD over R1SMG.
+
+    Arguments: rate q; budgets, lists of total epsilon, step epsilon and DPSGD's noise multiplier;
+    delta and step_delta.
+    """
+    a = claim.arguments
+    parts = []
+    for total, step, sigma in a["budgets"]:
+        query = Query(shape=(1,), l2_sensitivity=1.0)
+        budget = Budget(epsilon=step, delta=a["step_delta"])
+        looser = calibrated("gaussian-analytic", query, budget).noise.sigma
+        parts.append(
+            statement(
+                f"eq. (16) is looser than the accountant, total {total:g}:",
+                looser > sigma,
+                f"it asks Gaussian noise for a multiplier of {looser:.3g} in place of {sigma:g}",
+            )
+        )
+    for total, step, _ in a["budgets"]:
+        run = SampledRun(
+            step=_step_profile("r1smg", step, a["step_delta"]), rate=a["rate"], steps=1
+        )
+        lower = run.step_delta(total).lower
+        parts.append(
+            statement(
+                f"R1SMG then spends no more than DPSGD, total {total:g}:",
+                lower <= a["delta"],
+                f"one step alone has delta >= {rounded_down(lower)}, total {a['delta']:g}",
+            )
+        )
+    return Finding(
+        parts=parts,
+        detail=(
+            "The multiplier is that of the analytic Gaussian at the step budget. R1SMG's exact "
+            f"profile at M = {GRADIENT.size} and the step budget, Poisson sampling at rate "
+            f"{a['rate']:.4g}, a record added."
+        ),
+        calibration="published",
+        sizes=Sizes(epsilons=listed(f"{total:g}" for total, *_ in a["budgets"])),
+    )
+
+
+@judge()
+def amplified_step(claim: Claim, results: Results) -> Finding:
+    """Eq. (16): q epsilon_0 against the epsilon of a step on a Poisson sample.
+
+    Sampling turns an (epsilon_0, delta_0)-DP step into (ln(1 + q (e^epsilon_0 - 1)), q delta_0)-DP,
+    and no smaller epsilon holds for every such step (Balle, Barthe and Gaboardi 2018).
+
+    Arguments: rate q; steps, the values of epsilon_0.
+    """
+    a = claim.arguments
+    spent = {step: math.log1p(a["rate"] * math.expm1(step)) for step in a["steps"]}
+    factors = listed(f"{true / step / a['rate']:.3g}" for step, true in spent.items())
+    return Finding(
+        parts=[
+            number(f"for epsilon_0 = {step:g}", true, a["rate"] * step, claim.tolerance)
+            for step, true in spent.items()
+        ],
+        detail=(
+            f"q = {a['rate']:.4g}. The true epsilon is {factors} times q epsilon_0, which is its "
+            "limit for small epsilon_0."
+        ),
+        sizes=Sizes(epsilons=listed(f"{step:g} per step" for step in a["steps"])),
+    )
+
+
+def _step_profile(mechanism: str, epsilon: float, delta: float):
+    return calibrated(mechanism, GRADIENT, Budget(epsilon=epsilon, delta=delta)).profile()

@@ -10,29 +10,22 @@ import numpy as np
 import pandas as pd
 
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.ledger import (
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-    CannotJudge,
-    Claim,
-    Finding,
-    judge,
-)
+from paper_figures.intervals import Mean, paired
+from paper_figures.judged_rows import official_study, pick
+from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.results import Results
+from paper_figures.rules import equal, number, order
 from paper_figures.selections import failed_mechanisms, main_dataset, ok_rows
-from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, in_order, look
-from paper_figures.verdict_rules import (
-    Interval,
-    listed,
-    official_study,
-    paired_difference,
-    pick,
-    verdict_of_parts,
-    verdict_on_numbers,
-    verdict_on_order,
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    in_order,
+    look,
+    mechanism_title,
 )
-from papers.r1smg2024 import PCA_DELTA, PCA_EPSILONS, PCA_RATIO
+from paper_figures.verdicts import NOT_RUN, Finding, Part, Sizes
+from papers.r1smg2024 import PCA_ACCURACY, PCA_DELTA, PCA_EPSILONS, PCA_RATIO
 
 SHAPE = "2400x2400"
 METRICS = {
@@ -41,7 +34,10 @@ METRICS = {
     "accuracy": "test accuracy",
 }
 # Whether more or less is better: R1SMG's lead over another mechanism is positive where it is ahead.
-SIGNS = {"accuracy": 1.0, "leading_deviation": -1.0}
+SIGNS = {"accuracy": 1.0, "leading_deviation": -1.0, "total_deviation": -1.0}
+# The variance that a deviation is a share of.
+UNITS = {"leading_deviation": "leading_variance", "total_deviation": "variance"}
+CLASSIFIER = "linear SVM on 20 components"
 
 
 def paper_axis(rows: pd.DataFrame) -> pd.Series:
@@ -153,7 +149,7 @@ def official_components(rows: pd.DataFrame) -> pd.DataFrame:
 
 @judge(experiments=("pca",))
 def exact_components(claim: Claim, results: Results) -> Finding:
-    """Accuracy on the non-private components. Arguments: stated."""
+    """Section 7.2: accuracy on the non-private components."""
     rows = official_components(results.rows)
     chosen = pick(rows, metric="accuracy", mechanism="non-private")["value"]
     records, dropped = (
@@ -162,14 +158,14 @@ def exact_components(claim: Claim, results: Results) -> Finding:
     )
     ours = float(chosen.iloc[0])
     return Finding(
-        ours=f"{ours:.2%}",
-        verdict=verdict_on_numbers([(ours, claim.arguments["stated"])], claim.tolerance),
+        parts=(number("accuracy", ours, PCA_ACCURACY, claim.tolerance),),
         detail=(
             f"{records:.0f} records ({dropped:.0f} with an empty cell left out), features scaled "
             "by their extremes, covariance not centred, linear SVM with squared hinge loss and "
             "penalty 1, one random split."
         ),
         calibration="published",
+        sizes=Sizes(records=int(records), network=CLASSIFIER),
     )
 
 
@@ -177,54 +173,60 @@ def exact_components(claim: Claim, results: Results) -> Finding:
 def component_order(claim: Claim, results: Results) -> Finding:
     """Figure 6: R1SMG against those it is close to and those far behind, at the paper's epsilons.
 
-    By accuracy and by the leading deviation (as a share of the leading variance), which PPCA has
-    as well. Arguments: close, mechanisms whose mean may differ from R1SMG's by at most `margin`;
-    behind, mechanisms that must be worse.
+    Arguments: metrics, out of SIGNS; close, mechanisms whose mean may differ from R1SMG's by at
+    most the claim's margin (accuracy, or share of the variance); behind, mechanisms that must be
+    worse.
     """
     rows = official_components(results.rows)
     a = claim.arguments
     present = set(rows["mechanism"])
     absent = [key for key in (*a["close"], *a["behind"]) if key not in present]
-    ahead = {key: _advantages(rows, key) for key in a["behind"] if key in present}
-    near = {key: _advantages(rows, key) for key in a["close"] if key in present}
-    if not (ahead or near):
+    if absent == [*a["close"], *a["behind"]]:
         raise CannotJudge("The results have no mechanism to compare R1SMG with")
-    largest = {key: max((abs(d.mean) for d in found), default=0.0) for key, found in near.items()}
-    behind = verdict_on_order(*(d for found in ahead.values() for d in found)) if ahead else NOT_RUN
-    close = REPRODUCED if all(v <= a["margin"] for v in largest.values()) else NOT_REPRODUCED
-    least = {key: min(found, key=lambda d: d.mean) for key, found in ahead.items()}
+    ahead, near = (
+        {
+            name: effect
+            for key in a[which]
+            if key in present
+            for name, effect in _advantages(rows, key, a["metrics"]).items()
+        }
+        for which in ("behind", "close")
+    )
+    parts = [*order(ahead, margin=claim.margin), *equal(near, margin=claim.margin)]
+    parts += [Part(mechanism_title(key), NOT_RUN) for key in absent]
+    effects = [*ahead.values(), *near.values()]
     return Finding(
-        ours="least lead over "
-        + ", ".join(f"{key} {lead}" for key, lead in least.items())
-        + "; largest distance from "
-        + ", ".join(f"{key} {value:.3g}" for key, value in largest.items()),
-        verdict=verdict_of_parts(behind, close, *[NOT_RUN] * bool(absent)),
+        parts=parts,
         detail=(
             f"Official data, epsilon {PCA_EPSILONS[0]:g} to {PCA_EPSILONS[-1]:g} (R1SMG's "
-            f"{PCA_RATIO:g} times smaller), delta {PCA_DELTA:g}; over accuracy and the variance "
-            "lost by the first components, as a share. Mean and 95% interval of the differences "
-            f"over trials. Those far behind: {behind}; those close, within {a['margin']:g}: "
-            f"{close}." + (f" Not in this run: {listed(absent)}." if absent else "")
+            f"{PCA_RATIO:g} times smaller), delta {PCA_DELTA:g}; deviations as a share of the "
+            "variance. R1SMG's lead over every other mechanism, over trials, with 95% intervals."
         ),
         calibration="published",
-        trials=min(d.trials for found in (*ahead.values(), *near.values()) for d in found),
+        sizes=Sizes(
+            trials=min(effect.trials for effect in effects),
+            network=CLASSIFIER,
+            epsilons=f"{PCA_EPSILONS[0]:g} to {PCA_EPSILONS[-1]:g}",
+        ),
     )
 
 
-def _advantages(rows: pd.DataFrame, key: str) -> list[Interval]:
-    """By how much R1SMG is better than `key`, for both metrics and every epsilon of the paper."""
-    variance = pick(rows, metric="leading_variance")["value"].iloc[0]
-    units = {"accuracy": 1.0, "leading_deviation": float(variance)}
-    differences = []
-    for metric, sign in SIGNS.items():
+def _advantages(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, Mean]:
+    """By how much R1SMG is better than `key`, for every metric and every epsilon of the paper."""
+    effects = {}
+    for metric in metrics:
+        unit = 1.0
+        if metric in UNITS:
+            unit = float(pick(rows, metric=UNITS[metric])["value"].iloc[0])
         ours, theirs = (_on_paper_axis(rows, metric, mechanism) for mechanism in ("r1smg", key))
         for epsilon in PCA_EPSILONS:
             scaled = (
-                found.assign(value=sign * found["value"] / units[metric])
+                found.assign(value=SIGNS[metric] * found["value"] / unit)
                 for found in (_at(ours, epsilon), _at(theirs, epsilon))
             )
-            differences.append(paired_difference(*scaled))
-    return differences
+            name = f"{mechanism_title(key)}, {metric.replace('_', ' ')}, epsilon {epsilon:g}"
+            effects[name] = paired(*scaled)
+    return effects
 
 
 def _on_paper_axis(rows: pd.DataFrame, metric: str, mechanism: str) -> pd.DataFrame:

@@ -1,26 +1,27 @@
 """The theorems of r1smg2024: verdicts in closed form, which read no study.
 
-Null space (Section 5.4), expected loss (Theorem 7), the lower bounds of Theorem 4, Corollary 1, and
-the bound of MVG's theorem at the covariance query of Section 7.2.
+Null space (Section 5.4), expected loss (Theorem 7), the lower bounds of Theorem 4 and Corollary 1.
+What the paper says of MVG is in mvg_remarks.py, its clue and Property 1 in one_direction.py.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from scipy import integrate, special, stats
 
 from experiments.noise_only import family_query
 from mechanisms import Budget
-from mechanisms.mvg import precision_bound
 from mechanisms.r1smg import log_psi
-from paper_figures.ledger import NOT_REPRODUCED, REPRODUCED, Claim, Finding, judge
+from paper_figures.judged_rows import calibrated, listed, rounded_down
+from paper_figures.ledger import Claim, judge
 from paper_figures.power_law import power
 from paper_figures.r1smg2024.noise_only import noise_of
 from paper_figures.results import Results
-from paper_figures.verdict_rules import calibrated, close, listed, verdict_on_statement
+from paper_figures.rules import number, statement
+from paper_figures.style import mechanism_title
+from paper_figures.verdicts import Finding, Sizes
 from papers.paper_settings import PAPER_SETTINGS
 from papers.r1smg2024 import setting, stated_constant
 
@@ -45,12 +46,23 @@ def null_space(claim: Claim, results: Results) -> Finding:
         cosine = min(1.0, (threshold / z) ** 2)
         return 2 * stats.norm.pdf(z) * special.betainc(0.5, (size - 1) / 2, cosine)
 
+    inside_null_space = stats.beta.cdf(0, 0.5, (size - 1) / 2)
     kinks = [threshold, threshold * math.sqrt(size)]
     inside, error = integrate.quad(density, 0, 40, points=kinks, limit=200)
     delta = (1 + inside) / 2 - math.exp(epsilon) * (1 - inside) / 2 - error
     return Finding(
-        ours=f"one fixed direction gives delta({epsilon:g}) >= {delta:.4g}, claimed {claimed:g}",
-        verdict=verdict_on_statement(delta <= claimed),
+        parts=(
+            statement(
+                "a fixed vector is not in the null space",
+                inside_null_space == 0,
+                f"(probability {inside_null_space:g})",
+            ),
+            statement(
+                "so a fixed vector leaks nothing:",
+                delta <= claimed,
+                f"delta({epsilon:g}) >= {rounded_down(delta, 4)}, claimed {claimed:g}",
+            ),
+        ),
         detail=(
             f"Count query, M = {size}, s = {s:.4g}: the squared cosine of the random direction "
             "with a fixed one is 1/M on average, so along the difference of two answers the noise "
@@ -58,6 +70,7 @@ def null_space(claim: Claim, results: Results) -> Finding:
             "own direction. The bound is that of one event of this projection, by quadrature."
         ),
         calibration="published",
+        sizes=Sizes(epsilons=f"{epsilon:g}"),
     )
 
 
@@ -76,12 +89,18 @@ def expected_loss(claim: Claim, results: Results) -> Finding:
     sigma = noise.scale**2 / 2
     losses = noise.loss_samples(np.random.default_rng(0), a["draws"]) / sigma
     error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
-    mean = close(noise.loss().mean, sigma, 1e-12) and abs(losses.mean() - 1) <= 4 * error
+    mean = math.isclose(noise.loss().mean, sigma, rel_tol=1e-12)
+    mean = mean and abs(losses.mean() - 1) <= 4 * error
     return Finding(
-        ours=f"E L/sigma* = {losses.mean():.3g} +- {error:.1g}; C_R is 2/epsilon times "
-        f"{excess[:, 0].max():.3g} at M = {a['sizes'][0]}, 1 + {limit:.1g} at M = "
-        f"{a['sizes'][-1]:.0g}",
-        verdict=verdict_on_statement(falls and mean and limit <= claim.tolerance),
+        parts=(
+            statement(
+                "E L = sigma*:", mean, f"sampled {losses.mean():.3g} +- {error:.1g} times it"
+            ),
+            statement("C_R falls with M,", falls, f"from {excess[:, 0].max():.3g} times 2/epsilon"),
+            number(
+                f"C_R over 2/epsilon at M = {a['sizes'][-1]:.0g}", 1 + limit, 1.0, claim.tolerance
+            ),
+        ),
         detail=(
             f"C_R over 2/epsilon falls at every step of M = {a['sizes'][0]} to "
             f"{a['sizes'][-1]:.0g}, delta {listed(f'{d:g}' for d in a['deltas'])}. The mean is "
@@ -89,7 +108,7 @@ def expected_loss(claim: Claim, results: Results) -> Finding:
             "so no fixed epsilon reaches the limit within it."
         ),
         calibration="published",
-        trials=a["draws"],
+        sizes=Sizes(trials=a["draws"]),
     )
 
 
@@ -114,8 +133,7 @@ def loss_bound(claim: Claim, results: Results) -> Finding:
         if each.name == claim.arguments["shown"]:
             shown = f"E L = {loss:.4g}, bound {bound:.4g} (count query)"
     return Finding(
-        ours=shown,
-        verdict=verdict_on_statement(min(ratios) >= 1 - claim.tolerance),
+        parts=(statement("", min(ratios) >= 1 - claim.tolerance, shown),),
         detail=(
             f"Loss over bound is {min(ratios):.4g} to {max(ratios):.4g} at {len(ratios)} settings "
             "of the papers with matrix-valued queries, in closed form."
@@ -144,49 +162,28 @@ def lower_order(claim: Claim, results: Results) -> Finding:
         }
         powers[key] = power(ratios["published"][-2:], sizes[-2:])
         exact[key] = ratios["exact"]
-    follows = all(exponent >= 1 - claim.tolerance for exponent in powers.values())
-    words = listed(f"{key} M^{exponent:.2f}" for key, exponent in powers.items())
     reverse = 1 / np.array(list(exact.values()))
     return Finding(
-        ours=f"published: loss over R1SMG's grows as {words}; exact: R1SMG needs "
-        f"{reverse.min():.2g} to {reverse.max():.2g} times theirs",
-        verdict=verdict_on_statement(follows),
+        parts=tuple(
+            statement(
+                f"{mechanism_title(key)} over R1SMG",
+                exponent >= 1 - claim.tolerance,
+                f"grows as M^{exponent:.2f}",
+            )
+            for key, exponent in powers.items()
+        ),
         detail=(
             f"Closed-form E||noise||^2 at ({a['epsilon']:g}, {a['delta']:g}), l2 sensitivity 1, "
             f"M = {listed(map(str, sizes))}; the exponent is that between the last two. MVG with "
             "gamma = 1, which the paper leaves open. At the exact calibration every noise is "
-            "rescaled until its true delta is the claimed one."
+            "rescaled until its true delta is the claimed one: R1SMG's loss is then "
+            f"{reverse.min():.2g} to {reverse.max():.2g} times theirs."
         ),
         calibration="both",
+        sizes=Sizes(epsilons=f"{a['epsilon']:g}"),
     )
 
 
 def _loss(key: str, side: int, budget: Budget, calibration: str = "published") -> float:
     query = family_query("fixed-sensitivity", (side, side))
     return calibrated(key, query, budget, calibration).expected_loss()
-
-
-@judge()
-def decomposition_bound(claim: Claim, results: Results) -> Finding:
-    """r1smg2024 Section 7.2: the largest bound that MVG's Theorem 3 can give there.
-
-    The bound falls with gamma, and gamma >= s/2 for every query.
-
-    Arguments: setting, the name of one of papers.r1smg2024; stated, the paper's bound.
-    """
-    at = setting(claim.arguments["setting"])
-    query = replace(at.query, frobenius_bound=at.query.l2_sensitivity / 2)
-    largest = {zeta: precision_bound(query, at.budget, zeta) for zeta in ("published", "sqrt")}
-    reached = close(largest["published"], claim.arguments["stated"], claim.tolerance)
-    return Finding(
-        ours=f"at most {largest['published']:.3g} for any gamma",
-        verdict=REPRODUCED if reached else NOT_REPRODUCED,
-        detail=(
-            f"2400 x 2400, s = 2400 sqrt(2)/24016, epsilon {at.budget.epsilon:g}, delta "
-            f"{at.budget.delta:g}. "
-            "gamma is not stated; the bound falls with gamma, and gamma >= s/2, where it has the "
-            f"value given. With the square root in zeta it is at most {largest['sqrt']:.3g}: "
-            "neither choice changes the verdict."
-        ),
-        calibration="published",
-    )

@@ -3,6 +3,7 @@
 import math
 import os
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -221,7 +222,7 @@ def test_metrics_against_brute_force(problem):
 def test_pickups_in_cells_thought_empty_are_counted_as_lost(problem):
     empty = problem.empty.copy()
     empty[np.unravel_index(problem.counts.argmax(), empty.shape)] = True
-    wrong = count_query.CountMaps(problem.counts, empty, problem.rectangles, problem.settings)
+    wrong = replace(problem, empty=empty)
     values = measure(wrong, "non-private")
     lost = problem.counts.max()
     assert single(values, "pickups_zeroed") == lost
@@ -252,6 +253,41 @@ def test_the_map_of_the_first_trial_is_kept_at_its_epsilon(problem):
     assert np.all(values[problem.empty] == 0)
     others = measure(problem, "gaussian", epsilon=1.0)
     assert "released_count" not in {v.metric for v in others}
+
+
+OUTER = {"south": 40.0, "north": 41.0, "west": -75.0, "east": -73.0}
+TWO_PLACES = [(40.7, -74.1), (40.6, -73.6)]
+
+
+def test_boxes_hold_the_places_and_lie_inside_the_outer_box():
+    boxes = count_query.boxes_with(TWO_PLACES, OUTER, 50, seed=4)
+    assert boxes[0].tolist() == [40.6, 40.7, -74.1, -73.6]
+    south, north, west, east = boxes[1:].T
+    assert np.all((south >= 40.0) & (south <= 40.6) & (north >= 40.7) & (north <= 41.0))
+    assert np.all((west >= -75.0) & (west <= -74.1) & (east >= -73.6) & (east <= -73.0))
+    assert len(np.unique(boxes)) == boxes.size
+    # More boxes do not change the first ones.
+    assert np.array_equal(count_query.boxes_with(TWO_PLACES, OUTER, 60, seed=4)[:50], boxes)
+
+
+def test_the_largest_count_of_a_box_is_that_of_its_map(pickups):
+    positions = np.stack([pickups.latitude, pickups.longitude])
+    boxes = np.array([[40.0, 41.0, -75.0, -73.0], [40.4, 40.5, -74.0, -73.9]])
+    found = list(count_query.largest_in_boxes(positions, boxes, SIDE))
+    assert found[0] == histogram(pickups, slice(None), EDGES).max()
+    assert found[1] < found[0]
+
+
+def test_the_boxes_are_scanned_once_and_without_noise(problem, pickups):
+    boxes = count_query.boxes_with(TWO_PLACES, OUTER, 3, seed=4)
+    positions = np.stack([pickups.latitude, pickups.longitude])
+    scanned = replace(problem, boxes=boxes, positions=positions)
+    values = measure(scanned, "non-private")
+    found = [v for v in values if v.metric == "largest_in_box"]
+    assert [v.at["box"] for v in found] == [0, 1, 2]
+    for key, epsilon in (("non-private", 1.0), ("gaussian", 0.5)):
+        others = measure(scanned, key, epsilon=epsilon)
+        assert "largest_in_box" not in {v.metric for v in others}
 
 
 def test_calibrations_share_their_draws(problem):
@@ -297,6 +333,9 @@ def test_the_uber_problem(uber, uber_settings):
     assert 52_000 < problem.counts.sum() <= 52_692
     # Figure 4 of the paper says a maximum near 27.
     assert problem.counts.max() > 1000
+    scanned = count_query.load(uber_settings | {"boxes": 4}, "uber", uber, names(dataset="uber"))
+    assert scanned.positions.shape == (2, 52_692)
+    assert min(count_query.largest_in_boxes(scanned.positions, scanned.boxes, 89)) > 100
     # A cell is known to be empty when no pickup outside the window lies in it.
     rows, columns = map_edges((box["south"], box["north"]), (box["west"], box["east"]), 89)
     outside = (pickups.time < window.time.min()) | (pickups.time > window.time.max())

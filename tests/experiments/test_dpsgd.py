@@ -223,14 +223,28 @@ def test_the_canary_s_losses_are_those_of_real_releases(key):
 def test_checkpoints_lie_in_the_folder_of_the_cell(settings, tmp_path):
     with_folder = measure(settings, "gaussian", folder=tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "epsilon-2-0.checkpoint",
-        "epsilon-2-1.checkpoint",
+        "epsilon-2-learning_rate-0.15-0.checkpoint",
+        "epsilon-2-learning_rate-0.15-1.checkpoint",
     ]
     # Gone through again from its checkpoints, which hold all epochs.
     again = measure(settings, "gaussian", folder=tmp_path)
     without = measure(settings, "gaussian")
     kept = [[v for v in run if not v.timing] for run in (with_folder, again, without)]
     assert kept[0] == kept[1] == kept[2]
+
+
+def test_a_second_learning_rate_leaves_the_runs_of_the_first_unchanged(settings, tmp_path):
+    alone = measure(settings, "gaussian")
+    swept = measure(settings | {"learning_rates": [0.15, 2.0]}, "gaussian", folder=tmp_path)
+
+    def runs(values, rate):
+        return [v for v in values if v.at.get("learning_rate") == rate and not v.timing]
+
+    assert runs(alone, 0.15) == runs(swept, 0.15) != []
+    first, second = ([v for v in runs(swept, rate) if v.trial == 0] for rate in (0.15, 2.0))
+    assert [v.seed for v in first] == [v.seed for v in second]
+    assert [v.value for v in first] != [v.value for v in second]
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings, monkeypatch):

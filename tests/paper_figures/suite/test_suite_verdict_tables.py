@@ -1,12 +1,12 @@
 """The verdict tables, on rows whose verdict is known."""
 
 import pytest
-from papers.settings import PAPER_SETTINGS
 
 from mechanisms.audit.verification import verify
 from paper_figures.drawings import DrawingError
 from paper_figures.judged_rows import calibrated
 from paper_figures.suite.verdict_tables import summary, verdict_table, verdicts
+from papers.paper_settings import PAPER_SETTINGS
 
 SHOWN = "mgm2021-mnist"
 

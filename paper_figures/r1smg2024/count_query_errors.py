@@ -1,0 +1,98 @@
+"""Errors of the count query over epsilon, of every mechanism; r1smg2024 Section 7.1."""
+
+from __future__ import annotations
+
+import itertools
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.results import Results
+from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
+from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, in_order, look
+
+METRICS = {"rmse_valid_cell": "per valid cell", "rectangle_rmse": "per rectangle"}
+# A row of panels each; what is in none of these is other noise.
+GAUSSIAN = "Gaussian noise"
+COUNTING = "for histograms and workloads"
+OTHER = "other noise"
+FAMILIES = {
+    "gaussian": GAUSSIAN,
+    "gaussian-analytic": GAUSSIAN,
+    "gaussian-per-element": GAUSSIAN,
+    "mvg": GAUSSIAN,
+    "mvg-sqrt": GAUSSIAN,
+    "mgm": GAUSSIAN,
+    "udn": GAUSSIAN,
+    "imgm": GAUSSIAN,
+    "tldp-g": GAUSSIAN,
+    "tldp-g-w": GAUSSIAN,
+    "matrix-mechanism": COUNTING,
+    "matrix-mechanism-cvxpy": COUNTING,
+    "matrix-mechanism-l1": COUNTING,
+    "hb": COUNTING,
+    "dawa": COUNTING,
+    "dawa-published": COUNTING,
+}
+
+
+@drawing("r1smg2024_counts", kind="figures", needs=["count_query"])
+def counts_over_epsilon(results: Results) -> Drawn:
+    """Error per valid cell and per random rectangle over epsilon, a row of panels per family."""
+    dataset, source = main_dataset(results.rows, "count_query")
+    rows = pd.concat(ok_rows(results.rows, "count_query", m, dataset) for m in METRICS)
+    keys = ["metric", "calibration", "mechanism", "epsilon", "delta"]
+    means = rows.groupby(keys, sort=False)["value"].mean().reset_index().sort_values("epsilon")
+    private = means[~means["mechanism"].isin(LEVELS)]
+    if private.empty:
+        raise DrawingError("the results hold no errors of a private mechanism in count_query")
+    family = private["mechanism"].map(FAMILIES).fillna(OTHER)
+    shown = [name for name in (GAUSSIAN, OTHER, COUNTING) if (family == name).any()]
+    levels = means[means["mechanism"].isin(LEVELS)].groupby(["metric", "mechanism"])["value"].mean()
+    figure = plt.figure(figsize=(PAGE, 2.6 * len(shown)))
+    parts = figure.subfigures(len(shown), 1, squeeze=False)[:, 0]
+    for part, name in zip(parts, shown, strict=True):
+        _draw_family(part, private[family == name], levels)
+        part.suptitle(name, fontsize=8, x=0.01, ha="left")
+    trials = rows.groupby(keys).size().max()
+    caption = (
+        f"The count query of r1smg2024 on {source} over epsilon, after post-processing: root mean "
+        f"squared error per valid cell and per random rectangle, in pickups, mean over {trials} "
+        f"trials, delta {rows['delta'].iloc[0]:g}, l2 sensitivity sqrt(2) (replacing one pickup). "
+        "As published, and rescaled until the true delta at epsilon is the budget's."
+    )
+    note = (
+        "At equal true privacy all i.i.d. Gaussian noise is the same, so that its curves lie on "
+        "one another. The exact answer has no error per cell, which a logarithmic axis cannot "
+        "show; per rectangle it has that of the cells that post-processing sets to zero."
+    )
+    note += failed_mechanisms(results.rows, "count_query", dataset)
+    return Drawn(caption, means, figure, note)
+
+
+def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> None:
+    """A panel per metric and calibration."""
+    calibrations = list(CALIBRATION_LINES)
+    axes = part.subplots(1, len(METRICS) * len(calibrations), sharex=True)
+    panels = itertools.product(METRICS, calibrations)
+    for axis, (metric, calibration) in zip(axes, panels, strict=True):
+        panel = means[(means["metric"] == metric) & (means["calibration"] == calibration)]
+        for mechanism in in_order(panel["mechanism"]):
+            line, style = panel[panel["mechanism"] == mechanism], look(mechanism)
+            kind = {"color": style.colour, "marker": style.marker, "label": style.title}
+            axis.loglog(line["epsilon"], line["value"], **kind)
+        for mechanism in LEVELS:
+            level = levels.get((metric, mechanism), 0.0)
+            if level > 0:
+                style = look(mechanism)
+                axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
+        axis.set_title(f"{METRICS[metric]},\n{CALIBRATION_TITLES[calibration]}", fontsize=7)
+        axis.set_xlabel("epsilon", labelpad=1)
+        axis.tick_params(labelsize=6)
+    axes[0].set_ylabel("RMSE, pickups")
+    entries = {}
+    for axis in axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    part.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=5, fontsize=6)

@@ -1,0 +1,110 @@
+"""Noise along one direction, r1smg2024 Section 4 (the "hidden clue") and Property 1: verdicts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mechanisms import Budget, Query
+from paper_figures.judged_rows import calibrated, rounded_down, rounded_up
+from paper_figures.ledger import Claim, judge
+from paper_figures.results import Results
+from paper_figures.rules import statement
+from paper_figures.verdicts import Finding, Sizes
+from papers.r1smg2024 import setting
+
+
+@judge()
+def one_coefficient(claim: Claim, results: Results) -> Finding:
+    """Section 4: Gaussian noise in all directions against its part along one basis vector b_1.
+
+    For a pair of neighbours that differ along b_1 the other coefficients say nothing. For a pair
+    that differs along another direction, noise along b_1 alone leaves the difference as it is.
+
+    Arguments: setting, the name of one of papers.r1smg2024.
+    """
+    at = setting(claim.arguments["setting"])
+    query, budget = at.query, at.budget
+    whole = calibrated("gaussian-analytic", query, budget)
+    scalar = Query(shape=(1,), l2_sensitivity=query.l2_sensitivity, adjacency=query.adjacency)
+    single = calibrated("gaussian-analytic", scalar, budget)
+    along = single.profile().scaled(whole.noise.sigma / single.noise.sigma)
+    deltas = [profile.delta(budget.epsilon).value for profile in (whole.profile(), along)]
+    # A difference orthogonal to b_1 shows in the release without any noise.
+    bare = 1.0
+    # The same variance along one random direction, which is what R1SMG makes of it.
+    rank_one = calibrated("r1smg", query, budget)
+    factor = whole.noise.sigma / (rank_one.noise.scale / math.sqrt(2))
+    secret = rank_one.profile().scaled(factor).delta(budget.epsilon).lower
+    return Finding(
+        parts=(
+            statement(
+                "for neighbours that differ along b_1:",
+                math.isclose(*deltas, rel_tol=1e-9),
+                f"delta({budget.epsilon:g}) = {deltas[1]:.4g}, with all directions {deltas[0]:.4g}",
+            ),
+            statement(
+                "for all neighbours:",
+                bare <= budget.delta,
+                f"delta({budget.epsilon:g}) = {bare:g} where they differ in another direction",
+            ),
+        ),
+        detail=(
+            f"Gaussian noise of standard deviation {whole.noise.sigma:.4g} in every direction, "
+            f"calibrated to ({budget.epsilon:g}, {budget.delta:g}) on the count query, against "
+            "noise of that size along b_1 alone. Differences of neighbours lie in many directions, "
+            "and b_1 cannot be parallel to all of them. Along one random secret direction instead, "
+            f"as in R1SMG, noise of that size has delta >= {rounded_down(secret)}."
+        ),
+        calibration="published",
+        sizes=Sizes(epsilons=f"{budget.epsilon:g}"),
+    )
+
+
+@judge()
+def required_noise(claim: Claim, results: Results) -> Finding:
+    """Property 1: whether the noise that (epsilon, delta)-DP needs can stay the same as M grows.
+
+    Arguments: epsilon, delta; sizes, a small M and a large one.
+    """
+    a = claim.arguments
+    budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
+    small, large = a["sizes"]
+    query = Query(shape=(small,), l2_sensitivity=1.0)
+    enough = calibrated("gaussian-analytic", query, budget).expected_loss()
+    needed = large * least_variance(budget)
+    return Finding(
+        parts=(
+            statement(
+                f"no more noise at M = {large:g} than at M = {small:g}:",
+                needed <= enough,
+                f"E L at least {rounded_down(needed)} s^2 is needed at M = {large:g}, "
+                f"{rounded_up(enough)} s^2 is enough at M = {small:g}",
+            ),
+        ),
+        detail=(
+            f"Additive noise that is ({a['epsilon']:g}, {a['delta']:g})-DP for differences of norm "
+            "s in every direction, whatever its distribution. By group privacy for k shifts in a "
+            "row, its variance along any unit vector is at least the maximum over k of (k s)^2 "
+            "(1 - t)/8, with t the total variation distance that the guarantee of k shifts allows; "
+            f"the sum over a basis grows as M. The noise that is enough at M = {small:g} is the "
+            "analytic Gaussian's."
+        ),
+        sizes=Sizes(epsilons=f"{a['epsilon']:g}"),
+    )
+
+
+def least_variance(budget: Budget) -> float:
+    """Lower bound on the variance of scalar noise that is DP for shifts by 1.
+
+    A shift by k is (k epsilon, delta_k)-DP, so that the noise Z and Z + k have total variation
+    distance at most t = (e^(k epsilon) - 1 + 2 delta_k)/(e^(k epsilon) + 1). The events
+    |Z - E Z| < k/2 and |Z + k - E Z| < k/2 exclude each other, and their probabilities differ by at
+    most t: the first has probability at most (1 + t)/2, and Chebyshev gives the bound.
+    """
+    shifts = np.unique(np.geomspace(1, 10 / budget.epsilon, 400).round())
+    grown = np.expm1(shifts * budget.epsilon)
+    delta = budget.delta * grown / math.expm1(budget.epsilon)
+    distance = np.minimum(1.0, (grown + 2 * delta) / (grown + 2))
+    return float(np.max(shifts**2 * (1 - distance) / 8))
