@@ -1,8 +1,8 @@
 """Is the claim true? Claimed and true privacy of every mechanism.
 
 papers
-    The settings of all papers (papers/paper_settings.py): the exact profile, a sampled audit of the worst
-    pair, and a verdict.
+    The settings of all papers (papers/paper_settings.py): the exact profile, a sampled audit of the
+    worst pair, and a verdict.
 grid
     The unit-sensitivity query of noise_only over sizes M and epsilon: where each claim holds, and
     what the noise costs as published and at the exact calibration.

@@ -110,7 +110,10 @@ def folder(run):
         entry("no", **told("contradicted"), meaning={"contradicted": "It is two."}),
         entry("half", **told("confirmed", "not found", because="One part is absent.")),
         entry("open", **told("inconclusive", because="Three trials.")),
-        entry("choice", "swept", arguments={"verdicts": {"linear": "confirmed", "RBF": "not found"}}),
+        entry(
+            "choice", "swept",
+            arguments={"verdicts": {"linear": "confirmed", "RBF": "not found"}},
+        ),
         entry("absent", "refuse"),
     )  # fmt: skip
 
