@@ -29,7 +29,7 @@ from pydantic import BeforeValidator, Field
 from datasets import load as load_dataset
 from datasets.loaders import city
 from experiments.contract.allowed_words import Words
-from experiments.contract.columns import COLUMN, ROW, Coordinate
+from experiments.contract.coordinates import COLUMN, ROW, Coordinate
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
     MOST_TRIALS,

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from experiments.contract.columns import EPOCH, Coordinate
+from experiments.contract.coordinates import EPOCH, Coordinate
 from experiments.contract.settings import (
     MOST_TRIALS,
     ByDataset,

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from experiments.contract.columns import ROUND
+from experiments.contract.coordinates import ROUND
 from experiments.contract.settings import (
     ByDataset,
     Count,

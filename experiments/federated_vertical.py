@@ -31,7 +31,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from experiments.contract.columns import ROUND
+from experiments.contract.coordinates import ROUND
 from experiments.contract.settings import (
     ByDataset,
     Count,

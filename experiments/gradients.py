@@ -31,7 +31,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from experiments.contract.columns import EPOCH
+from experiments.contract.coordinates import EPOCH
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
     ByDataset,

@@ -45,7 +45,7 @@ import numpy as np
 from pydantic import Field
 
 from datasets.loaders import adult
-from experiments.contract.columns import Coordinate
+from experiments.contract.coordinates import Coordinate
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
     MOST_TRIALS,

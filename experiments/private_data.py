@@ -33,7 +33,7 @@ import numpy as np
 from pydantic import Field
 
 import datasets
-from experiments.contract.columns import Coordinate
+from experiments.contract.coordinates import Coordinate
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
     MOST_TRIALS,

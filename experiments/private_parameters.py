@@ -40,7 +40,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from experiments.contract.columns import Coordinate
+from experiments.contract.coordinates import Coordinate
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import (
     MOST_TRIALS,

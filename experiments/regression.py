@@ -41,7 +41,7 @@ from pydantic import Field
 from datasets import load as load_dataset
 from experiments.contract import treatments
 from experiments.contract.allowed_words import Words
-from experiments.contract.columns import Coordinate
+from experiments.contract.coordinates import Coordinate
 from experiments.contract.principal_components import principal_directions
 from experiments.contract.scaling import scale_by_largest, scale_columns
 from experiments.contract.settings import (

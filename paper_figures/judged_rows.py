@@ -18,7 +18,7 @@ from mechanisms import (
 )
 from paper_figures.ledger import CannotJudge
 from paper_figures.verdicts import CONFIRMED, Part, count_of
-from runs.rows import OK
+from runs.result_table import OK
 
 
 def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from paper_figures.drawings import DrawingError
 from paper_figures.style import CALIBRATION_TITLES, dataset_title, mechanism_title
-from runs.rows import OK
+from runs.result_table import OK
 
 SOURCE_WORDS = {
     "official": "official data",

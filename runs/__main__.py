@@ -15,7 +15,7 @@ from mechanisms.contract.mechanism import CALIBRATIONS
 from runs.cells import Cell, cells_of, results_folder
 from runs.config import read_config
 from runs.frames import read_frame
-from runs.rows import OK
+from runs.result_table import OK
 from runs.runner import CellError, run_cell
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from experiments.contract.columns import OF_MAPS
+from experiments.contract.coordinates import OF_MAPS
 from runs.frames import TableError, check_table, read_frame
-from runs.rows import (
+from runs.result_table import (
     FAILURES,
     OK,
     read_table,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.contract.columns import TYPES
+from experiments.contract.coordinates import TYPES
 from experiments.contract.study import (
     Names,
     Point,

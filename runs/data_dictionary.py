@@ -1,6 +1,6 @@
 """The data dictionary of the tables of results: results/README.md.
 
-It is made of the columns in runs/rows.py and of what every study declares, so that a column or a
+It is made of the columns in runs/result_table.py and of what every study declares, so that a column or a
 metric is described in one place: beside the code that writes it.
 """
 
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from experiments.contract.columns import OF_MAPS, TYPES, Coordinate
+from experiments.contract.coordinates import OF_MAPS, TYPES, Coordinate
 from experiments.contract.study import Experiment, all_experiments, maps_of
-from runs.rows import AFTER, BEFORE, METRICS_OF_EVERY_STUDY
+from runs.result_table import AFTER, BEFORE, METRICS_OF_EVERY_STUDY
 
 INTRODUCTION = """# Tables of results
 

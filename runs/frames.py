@@ -1,6 +1,6 @@
 """Tidy tables as data frames, and the check that one is complete.
 
-Apart from runs/rows.py because a cell's job has no use for pandas, which is slow to load.
+Apart from runs/result_table.py because a cell's job has no use for pandas, which is slow to load.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from runs.rows import (
+from runs.result_table import (
     CELL,
     OK,
     POINT,

@@ -17,7 +17,7 @@ from typing import IO
 
 import psutil
 
-from experiments.contract.columns import TYPES, Coordinate
+from experiments.contract.coordinates import TYPES, Coordinate
 from runs.parts import (
     SPECIFICATION,
     begun,
@@ -26,7 +26,7 @@ from runs.parts import (
     part_path,
     write_part,
 )
-from runs.rows import (
+from runs.result_table import (
     ERROR,
     OK,
     TIMEOUT,

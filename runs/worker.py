@@ -19,7 +19,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-from experiments.contract.columns import check_declared
+from experiments.contract.coordinates import check_declared
 from experiments.contract.study import (
     Names,
     Point,
@@ -34,7 +34,7 @@ from runs.parts import (
     part_path,
     write_part,
 )
-from runs.rows import ERROR, OK, PEAK_MEMORY, UNSUPPORTED
+from runs.result_table import ERROR, OK, PEAK_MEMORY, UNSUPPORTED
 
 
 def main(folder: str, parent: str) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from experiments.contract.columns import Coordinate
+from experiments.contract.coordinates import Coordinate
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import MOST_TRIALS, Count, Disallowed
 from experiments.contract.study import Names, Point, Value, Variant

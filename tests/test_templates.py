@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from experiments.contract.columns import check_declared
+from experiments.contract.coordinates import check_declared
 from experiments.contract.settings import ConfigError, read_settings
 from experiments.contract.study import Names, Variant
 from experiments.contract.study_settings import Surroundings

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import experiments
-from experiments.contract.columns import Coordinate
+from experiments.contract.coordinates import Coordinate
 from experiments.contract.seeds import seed_of
 from mechanisms import Mechanism
 
@@ -101,7 +101,7 @@ class Experiment(Protocol):
     Settings: Its settings in a config, a subclass of `StudySettings`.
     NEEDS: What it needs of mechanisms, see `mechanism_sets.CAPABILITIES`. "any" if left out.
     METRICS: What it measures: name -> meaning with the unit, seconds and memory included.
-    COORDINATES: The columns it adds to the tidy table; see `experiments.contract.columns`.
+    COORDINATES: The columns it adds to the tidy table; see `experiments.contract.coordinates`.
     MAPS: Metrics whose values are whole maps, kept in a file apart. May be left out.
     FILES: Where a data set of the experiment is made of another one of `datasets`:
         that one's name. May be left out.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pydantic import Field
 
-from experiments.contract.columns import Coordinate
+from experiments.contract.coordinates import Coordinate
 from experiments.contract.settings import (
     MOST_TRIALS,
     ByDataset,

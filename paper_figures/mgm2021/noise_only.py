@@ -25,7 +25,7 @@ from paper_figures.style import in_order, mechanism_title
 from paper_figures.verdicts import Finding, Outcome, Sizes
 from papers.box_query import box_query
 from papers.mgm2021 import STATED_GROWTH, STATED_SECONDS
-from runs.rows import OK
+from runs.result_table import OK
 
 # The paper makes no difference between its Gaussian, per element, and the textbook's.
 TABLE_4 = STATED_GROWTH | {"gaussian": STATED_GROWTH["gaussian-per-element"]}

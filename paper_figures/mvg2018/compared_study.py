@@ -18,7 +18,7 @@ from paper_figures.ledger import CannotJudge
 from paper_figures.selections import main_dataset
 from paper_figures.verdicts import Sizes
 from papers.paper_setting import PaperSetting
-from runs.rows import OK
+from runs.result_table import OK
 
 MVG, MVG_SQRT = "mvg", "mvg-sqrt"
 # The treatment of a mechanism that has one use only.

@@ -36,7 +36,7 @@ from paper_figures.results import Results
 from paper_figures.rules import equal, number, order
 from paper_figures.verdicts import Outcome, Part
 from papers import mvg2018
-from runs.rows import OK
+from runs.result_table import OK
 
 REGRESSION = ComparedStudy(
     name="regression",

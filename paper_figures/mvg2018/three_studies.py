@@ -47,7 +47,7 @@ from paper_figures.style import (
 )
 from paper_figures.verdicts import NOT_RUN, Outcome, Part
 from papers.mvg2018 import STATED_MILLISECONDS
-from runs.rows import OK
+from runs.result_table import OK
 
 STUDIES = (REGRESSION, FIRST_COMPONENT, COVARIANCE)
 EXPERIMENTS = ("regression", "first_component", "covariance")

@@ -22,7 +22,7 @@ from paper_figures.style import (
     in_order,
     mechanism_title,
 )
-from runs.rows import OK
+from runs.result_table import OK
 
 EXPERIMENT = "linear_queries"
 WORKLOADS = {"prefix": "prefix sums", "all-range": "all ranges", "random": "random ranges"}

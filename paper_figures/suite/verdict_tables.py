@@ -16,7 +16,7 @@ from paper_figures.results import Results
 from paper_figures.selections import LEVELS
 from paper_figures.style import in_order
 from paper_figures.suite.guarantee import by_setting, setting_of
-from runs.rows import OK
+from runs.result_table import OK
 
 VERDICT_WORDS = (HOLDS, LOOSE, REFUTED, UNDECIDED)
 EXACT, UPPER_BOUND = "exact", "upper bound"

@@ -32,7 +32,7 @@ from paper_figures.tldp2025.scores import (
 from paper_figures.verdicts import Finding, Part, Sizes
 from papers.box_query import box_query
 from papers.tldp2025 import PIXELS, stated_errors
-from runs.rows import OK
+from runs.result_table import OK
 
 STUDY = "private_data"
 CLASSIFIER_WORDS = {

@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from experiments import guarantee
-from experiments.contract.columns import check_declared
+from experiments.contract.coordinates import check_declared
 from experiments.contract.study import Names, Point, Variant
 from mechanisms import OutOfRangeWarning, Unsupported, get_mechanism
 from papers.paper_settings import PAPER_SETTINGS

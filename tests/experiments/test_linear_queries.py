@@ -11,7 +11,7 @@ from datasets import fetch
 from datasets import load as load_dataset
 from datasets.loaders import city
 from experiments import linear_queries
-from experiments.contract.columns import check_declared
+from experiments.contract.coordinates import check_declared
 from experiments.contract.study import Names, Point, Variant
 from experiments.count_query import random_rectangles, rectangle_sums
 from experiments.linear_queries import (

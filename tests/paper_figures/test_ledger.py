@@ -9,7 +9,7 @@ from paper_figures.intervals import TooFewTrials
 from paper_figures.ledger import CannotJudge, Judge, LedgerError, evaluate, write_ledger
 from paper_figures.ledger_pages import claims_page, findings_page, sizes_of
 from paper_figures.verdicts import Finding, Outcome, Part, Sizes
-from runs.rows import to_table, write_table
+from runs.result_table import to_table, write_table
 
 
 def entry(name, judge="as_told", **more):

@@ -6,11 +6,11 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from experiments.contract.columns import COLUMN, ROW, Coordinate
+from experiments.contract.coordinates import COLUMN, ROW, Coordinate
 from runs.aggregation import aggregate_experiment, aggregate_maps, aggregate_results
 from runs.frames import TableError, check_table, read_frame
 from runs.parts import failure
-from runs.rows import (
+from runs.result_table import (
     BASE,
     read_table,
     to_table,

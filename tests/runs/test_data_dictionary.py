@@ -8,7 +8,7 @@ import pytest
 from experiments.contract.study import all_experiments, maps_of
 from runs.data_dictionary import data_dictionary
 from runs.frames import read_frame
-from runs.rows import AFTER, BEFORE, METRICS_OF_EVERY_STUDY
+from runs.result_table import AFTER, BEFORE, METRICS_OF_EVERY_STUDY
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "results" / "reference" / "experiments"

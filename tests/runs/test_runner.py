@@ -14,7 +14,7 @@ import pytest
 
 from runs.cells import Cell
 from runs.frames import check_table, read_frame
-from runs.rows import read_table
+from runs.result_table import read_table
 from runs.runner import CellError, run_cell
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from experiments.contract.settings import ConfigError
 from runs.aggregation import aggregate_experiment
 from runs.cells import cells_of
 from runs.frames import read_frame
-from runs.rows import TIMEOUT
+from runs.result_table import TIMEOUT
 from runs.runner import run_cell
 
 

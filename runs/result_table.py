@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from experiments.contract.columns import Coordinate
+from experiments.contract.coordinates import Coordinate
 
 OK = "ok"
 UNSUPPORTED = "unsupported"
