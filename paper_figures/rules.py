@@ -42,6 +42,7 @@ class Signal:
         ceiling: Mean score without noise; None where unknown.
         margin: Scores within this of the floor, or of the ceiling, are as good as it.
         floor_words: Whose score the floor is.
+        one_sided: Less is better, and a score above the floor shows no more than the floor does.
     """
 
     means: tuple[float, ...]
@@ -49,11 +50,18 @@ class Signal:
     ceiling: float | None = None
     margin: float
     floor_words: str = "the random answer's"
+    one_sided: bool = False
 
     @property
     def missing(self) -> str:
         """Why there is no signal, or "" where there is one."""
-        if self._all_at(self.floor):
+        if self.one_sided and self.floor is not None:
+            if all(mean >= self.floor - self.margin for mean in self.means):
+                return (
+                    f"no signal: none is more than {self.margin:.2g} below {self.floor_words} "
+                    f"{self.floor:.4g}"
+                )
+        elif self._all_at(self.floor):
             return (
                 f"no signal: all are within {self.margin:g} of {self.floor_words} {self.floor:.4g}"
             )

@@ -41,7 +41,8 @@ class ComparedStudy:
         choices: What the paper leaves open, in sentences.
         floor: The metric, and the mechanism it is of, that is the error without any information.
         floor_words: The same in words: "the random answer's".
-        blind_margin: Errors within this of that one show no information.
+        blind_margin: Errors within this of that one show no information. None: two standard errors
+            of that one's mean, and errors above it show no information either.
         methods: Keys of the mechanisms behind the paper's methods, with the paper's names.
         mvg_name: The paper's name of MVG with the right features.
     """
@@ -57,7 +58,7 @@ class ComparedStudy:
     choices: str
     floor: tuple[str, str]
     floor_words: str = "the random answer's"
-    blind_margin: float
+    blind_margin: float | None = None
     methods: Mapping[str, str]
     mvg_name: str = "MVG"
 

@@ -73,13 +73,21 @@ def finding_per_kernel(
 
 def signal_of(study: ComparedStudy, rows: pd.DataFrame, *compared: pd.DataFrame) -> Signal:
     """Whether these errors differ from the one without any information."""
-    blind = study.blind_error(rows)
+    blind = study.blind_error(rows)["value"]
     return Signal(
         means=tuple(float(frame["value"].mean()) for frame in compared),
-        floor=float(blind["value"].mean()) if len(blind) else None,
-        margin=study.blind_margin,
+        floor=float(blind.mean()) if len(blind) else None,
+        margin=_blind_margin(study, blind),
         floor_words=study.floor_words,
+        one_sided=study.blind_margin is None,
     )
+
+
+def _blind_margin(study: ComparedStudy, blind: pd.Series) -> float:
+    """How far from the blind error another one has to be; see `ComparedStudy.blind_margin`."""
+    if study.blind_margin is not None:
+        return study.blind_margin
+    return 2 * float(blind.sem()) if len(blind) > 1 else 0.0
 
 
 def finding_on_order(claim: Claim, results: Results, study: ComparedStudy) -> Finding:
@@ -174,7 +182,10 @@ def _over_all_shares(scores: pd.DataFrame, names: tuple[str, ...]) -> dict[str, 
 
 
 def finding_on_learning(claim: Claim, results: Results, study: ComparedStudy) -> Finding:
-    """Whether MVG's error is below a random answer's, as a "reasonably small" one must be."""
+    """Whether MVG's error is below a random answer's, as a "reasonably small" one must be.
+
+    A difference of two standard errors of the random answer's mean matters.
+    """
     scores = study.scores(study.judged_rows(results.rows))
     published = select(scores, calibration="published")
     right = judged_treatment(scores, study)
@@ -182,7 +193,8 @@ def finding_on_learning(claim: Claim, results: Results, study: ComparedStudy) ->
     blind = study.blind_error(results.rows)
     if blind.empty:
         raise CannotJudge(f"The results of {study.name} have no rows of random-answer")
-    parts = order({"a random answer above": difference(blind, ours)}, margin=claim.margin)
+    margin = _blind_margin(study, blind["value"])
+    parts = order({"a random answer above": difference(blind, ours)}, margin=margin)
     exact = at_best_share(
         select(select(scores, calibration="exact"), mechanism=MVG, treatment=right)
     )
