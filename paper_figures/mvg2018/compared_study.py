@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from experiments.contract.treatments import IID, PCA
+from experiments.contract.treatments import IID, PCA, SUBSPACE
 from paper_figures.judged_rows import official_study, pick
 from paper_figures.ledger import CannotJudge
 from paper_figures.selections import main_dataset
@@ -23,6 +23,22 @@ from runs.rows import OK
 MVG, MVG_SQRT = "mvg", "mvg-sqrt"
 # The treatment of a mechanism that has one use only.
 WHOLE_QUERY = ""
+# Treatments in words; a set of features that is not here has its own name.
+TREATMENT_TITLES = {
+    "alt-y": "ALT and target",
+    "alt": "ALT alone",
+    "y": "target alone",
+    "alt-y-ast": "ALT, target and AST",
+    "anc0-anc3": "anchors 0 and 3",
+    "anc0": "anchor 0 alone",
+    "anc3": "anchor 3 alone",
+    "anc1-anc2": "anchors 1 and 2",
+    "fhr-asv-alv": "FHR, ASV and ALV",
+    "wrong": "all other features",
+    IID: "equal precision",
+    PCA: "private directions",
+    SUBSPACE: "right features only",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +120,11 @@ class ComparedStudy:
             epsilons=f"{self.setting.budget.epsilon:g}",
             network="kernel ridge regression" if kernels_of(scores) != [None] else None,
         )
+
+
+def treatment_title(treatment: str) -> str:
+    """A treatment in words."""
+    return TREATMENT_TITLES.get(treatment, treatment)
 
 
 def kernels_of(scores: pd.DataFrame) -> list[str | None]:

@@ -18,6 +18,7 @@ from paper_figures.mvg2018.compared_study import (
     at_best_share,
     judged_treatment,
     select,
+    treatment_title,
 )
 from paper_figures.mvg2018.comparison import (
     METHOD,
@@ -53,8 +54,9 @@ REGRESSION = ComparedStudy(
         "The paper states no kernel, so every release is scored with three. The scaling of the "
         "records into [-1, 1] uses the data and is not private. The kernels' numbers are "
         "cross-validated without noise. Every trial has other test records, the same "
-        f"for all mechanisms. '{PCA}' learns MVG's directions with 20% of the budget (MOD-SULQ, "
-        f"basic composition). '{SUBSPACE}' is the mechanism on the right features and the target "
+        f"for all mechanisms. '{treatment_title(PCA)}' are learnt by MVG with 20% of the budget "
+        f"(MOD-SULQ, basic composition). '{treatment_title(SUBSPACE)}' is the mechanism on the "
+        "right features and the target "
         "alone (Section 9.3)."
     ),
     floor=("rmse_of_zero", "non-private"),

@@ -20,6 +20,7 @@ from paper_figures.mvg2018.compared_study import (
     kernels_of,
     mean_over_shares,
     select,
+    treatment_title,
     with_kernel,
 )
 from paper_figures.mvg2018.comparison import METHOD
@@ -45,13 +46,20 @@ from paper_figures.style import (
     mechanism_title,
 )
 from paper_figures.verdicts import NOT_RUN, Outcome, Part
-from papers.mvg2018 import STATED_MILLISECONDS
+from papers.mvg2018 import STATED_MILLISECONDS, STATED_RMSE
 from runs.rows import OK
 
 STUDIES = (REGRESSION, FIRST_COMPONENT, COVARIANCE)
 EXPERIMENTS = ("regression", "first_component", "covariance")
 _SET_COLOURS = ("#009E73", "#D55E00", "#0072B2", "#CC79A7", "#999933", "#56B4E9")
 _SET_MARKERS = "Dos^vP"
+_PAPER_MARKERS = "*X"
+# The errors of the regression range over decades; those of the component reach zero.
+_SCALES = {
+    "regression": {"value": "log"},
+    "first_component": {"value": "symlog", "linthresh": 1e-4},
+    "covariance": {"value": "linear"},
+}
 
 
 @drawing("mvg2018_fig4", kind="figures", needs=EXPERIMENTS)
@@ -84,6 +92,7 @@ def figure_4(results: Results) -> Drawn:
         for axis, calibration in zip(axes[:, column], calibrations, strict=True):
             _panel(axis, own[own["calibration"] == calibration])
             _levels(axis, study, with_kernel(levels[study.name], kernel), zero)
+            axis.set_yscale(**_SCALES[study.name])
         title = f"{study.numeral}: {study.name.replace('_', ' ')}"
         title += f", {KERNEL_TITLES[kernel]}" if kernel else ""
         axes[0, column].set_title(f"{title}\n{study.score_symbol}", fontsize=7)
@@ -97,7 +106,7 @@ def figure_4(results: Results) -> Drawn:
     caption = (
         f"mvg2018 Figure 4 on {', '.join(source for _, source in drawn)}: MVG's error over tau, "
         "the share of the precision that the named features get in equal parts. Mean over "
-        f"{scores['trial'].nunique()} trials with 95% intervals; {IID}: equal precision. The "
+        f"{scores['trial'].nunique()} trials with 95% intervals. The "
         f"regression has a column per kernel. Epsilon {scores['epsilon'].iloc[0]:g}, delta 1/N, "
         "one record replaced. Rows: noise as published, and at equal true privacy."
     )
@@ -132,6 +141,9 @@ def _levels(axis, study: ComparedStudy, controls: pd.DataFrame, zero: float) -> 
             axis.axhline(mean, color=style.colour, dashes=dashes, linewidth=0.8, label=style.title)
     if study is REGRESSION and not math.isnan(zero):
         axis.axhline(zero, color="#bbbbbb", dashes=(6, 3), label="predict zero")
+        for (name, error), marker in zip(STATED_RMSE.items(), _PAPER_MARKERS, strict=True):
+            label = f"paper, {name}: {error:.4f}"
+            axis.plot(1, error, marker, color="black", linestyle="none", zorder=5, label=label)
 
 
 def _panel(axis, panel: pd.DataFrame) -> None:
@@ -146,10 +158,12 @@ def _panel(axis, panel: pd.DataFrame) -> None:
             marker=_SET_MARKERS[index % len(_SET_MARKERS)],
             linewidth=0.8,
             capsize=1.5,
-            label=name,
+            label=treatment_title(name),
         )
     for mean in panel[panel["treatment"] == IID]["mean"]:
-        axis.axhline(mean, color="#6F4C9B", linestyle="-", linewidth=0.8, label=IID)
+        axis.axhline(
+            mean, color="#6F4C9B", linestyle="-", linewidth=0.8, label=treatment_title(IID)
+        )
     if np.ptp(panel["mean"]) <= 1e-6 * panel["mean"].abs().max():
         # On white, because the intervals fill the panel.
         white = {"facecolor": "white", "edgecolor": "none", "pad": 2}
@@ -215,7 +229,7 @@ def experiment_times(claim: Claim, results: Results) -> Finding:
     medians = ", ".join(f"{1e3 * np.median(seconds):.3g}" for seconds in drawn)
     ours = f"MVG, directions given: {medians} ms"
     if None in decomposed:
-        with_svd = (Part("", NOT_RUN, reason="this run has no seconds of the SVDs"),)
+        with_svd = (Part("all orders", NOT_RUN, reason="this run has no seconds of the SVDs"),)
     else:
         both = [own + svd for own, svd in zip(drawn, decomposed, strict=True)]
         with_svd = _cost_parts(claim, results, both)
@@ -294,8 +308,10 @@ def comparable_directions(claim: Claim, results: Results) -> Finding:
         name = min(apart, key=lambda each: abs(apart[each].value))
         signal = signal_of(study, results.rows, ours, means[name])
         margin = claim.arguments["margins"][study.name]
-        effect = {f"{study.numeral}: {name} above {right}": apart[name]}
-        return equal(effect, margin=margin, signal=signal), f"{right} {ours['value'].mean():.4g}"
+        effect = {f"{study.numeral}: {treatment_title(name)} above": apart[name]}
+        return equal(
+            effect, margin=margin, signal=signal
+        ), f"{treatment_title(right)} {ours['value'].mean():.4g}"
 
     component = FIRST_COMPONENT.scores(FIRST_COMPONENT.judged_rows(results.rows))
 
