@@ -114,7 +114,7 @@ def figure_4(results: Results) -> Drawn:
         f"{words}. The paper does not state gamma; its largest value for data in [-1, 1] is used. "
         "At equal true privacy the noise is rescaled until its true delta at epsilon is the "
         "budget's. Black markers are the paper's errors in Table 3, at a tau that it does not "
-        "state. Other markers are shifted sideways where they would hide each other. Every panel has "
+        "state. Others are shifted sideways where they would hide each other. Every panel has "
         "its own scale. The claims about this figure are judged by paired differences over trials, "
         "which can be clear where the intervals shown overlap."
     )
