@@ -179,9 +179,9 @@ def measure_treatments(
         yield Value("calibrate_seconds", seconds, at=treatment.at, timing=True)
         if isinstance(mechanism, AdditiveMechanism):
             yield Value("expected_loss", mechanism.expected_loss(), at=treatment.at)
-
-        if is_directional(variant) and treatment.name == IID and calibration == "published":
-            yield Value("svd_seconds", _svd_seconds(mechanism.noise), at=treatment.at, timing=True)
+            if is_directional(variant) and treatment.name == IID and calibration == "published":
+                seconds = _svd_seconds(mechanism.noise)
+                yield Value("svd_seconds", seconds, at=treatment.at, timing=True)
 
         def release(trial, rng, mechanism=mechanism):
             return mechanism.release_with_diagnostics(value_of(trial), rng)

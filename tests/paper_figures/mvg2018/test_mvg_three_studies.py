@@ -104,7 +104,7 @@ def test_comparable_directions(others, expected, blind, make_claim, make_results
     rows = [row for study in studies for row in rows_of(study, means, spread=1e-5)]
     rows += [row for study in studies for row in blind_rows(study, blind)]
     claim = make_claim(
-        others=dict.fromkeys(studies, list(others)), margins=dict.fromkeys(studies, 0.01)
+        others={study: list(others) for study in studies}, margins=dict.fromkeys(studies, 0.01)
     )
     found = comparable_directions(claim, make_results(rows))
     # Errors at the level of predicting zero, or above a random answer's, say nothing.
