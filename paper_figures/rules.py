@@ -42,8 +42,8 @@ class Signal:
         ceiling: Mean score without noise; None where unknown.
         margin: Scores within this of the floor, or of the ceiling, are as good as it.
         floor_words: Whose score the floor is.
-        larger_is_better: For scores such as accuracies: where all are below the floor, there is no
-            signal either.
+        better: "larger" or "smaller" for scores that are better on that side: then scores on the
+            other side of the floor show no more than the floor does. None: both sides are a signal.
     """
 
     means: tuple[float, ...]
@@ -51,22 +51,28 @@ class Signal:
     ceiling: float | None = None
     margin: float
     floor_words: str = "the random answer's"
-    larger_is_better: bool = False
+    better: str | None = None
 
     @property
     def missing(self) -> str:
         """Why there is no signal, or "" where there is one."""
-        if self._all_at(self.floor):
+        if self.floor is not None and all(map(self._no_better_than_floor, self.means)):
+            where = {"larger": "no more than", "smaller": "no less than", None: "at"}[self.better]
             return (
-                f"no signal: all are within {self.margin:g} of {self.floor_words} {self.floor:.4g}"
+                f"no signal: all are {where} {self.floor_words} {self.floor:.4g}, "
+                f"within {self.margin:.3g}"
             )
         if self._all_at(self.ceiling):
             return (
                 f"no signal: all are within {self.margin:g} of the {self.ceiling:.4g} without noise"
             )
-        if self.larger_is_better and self.floor is not None and max(self.means) < self.floor:
-            return f"no signal: all are below the random answer's {self.floor:.4g}"
         return ""
+
+    def _no_better_than_floor(self, mean: float) -> bool:
+        above = mean - self.floor
+        if self.better is None:
+            return abs(above) <= self.margin
+        return (above if self.better == "larger" else -above) <= self.margin
 
     def _all_at(self, level: float | None) -> bool:
         return level is not None and all(abs(mean - level) <= self.margin for mean in self.means)

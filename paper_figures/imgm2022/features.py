@@ -139,7 +139,7 @@ def features_order(claim: Claim, results: Results) -> Finding:
             floor=means["random-answer"],
             ceiling=means.get("non-private"),
             margin=claim.margin,
-            larger_is_better=True,
+            better="larger",
         )
         above = {f"{title}, IMGM above MVG": _gain(own, "imgm", "mvg")}
         parts += order(above, margin=claim.margin, signal=signal)

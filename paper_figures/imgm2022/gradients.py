@@ -84,9 +84,7 @@ def gradients_beside_features(claim: Claim, results: Results) -> Finding:
             datasets.append(dataset)
     if not effects:
         raise CannotJudge("No official data set has both studies at a common epsilon")
-    signal = Signal(
-        means=tuple(means), floor=max(floors), margin=claim.margin, larger_is_better=True
-    )
+    signal = Signal(means=tuple(means), floor=max(floors), margin=claim.margin, better="larger")
     parts = order(effects, margin=claim.margin, signal=signal)
     sizes = sizes_of(results.rows, STUDY, datasets)
     return Finding(

@@ -124,7 +124,7 @@ def signal_of(rows: pd.DataFrame, mechanisms: Iterable[str], margin: float) -> S
         floor=means.get("random-answer"),
         ceiling=means.get("non-private"),
         margin=margin,
-        larger_is_better=True,
+        better="larger",
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from experiments.contract.treatments import IID, PCA
+from experiments.contract.treatments import IID, PCA, SUBSPACE
 from paper_figures.judged_rows import official_study, pick
 from paper_figures.ledger import CannotJudge
 from paper_figures.selections import main_dataset
@@ -23,6 +23,22 @@ from runs.result_table import OK
 MVG, MVG_SQRT = "mvg", "mvg-sqrt"
 # The treatment of a mechanism that has one use only.
 WHOLE_QUERY = ""
+# Treatments in words; a set of features that is not here has its own name.
+TREATMENT_TITLES = {
+    "alt-y": "ALT and target",
+    "alt": "ALT alone",
+    "y": "target alone",
+    "alt-y-ast": "ALT, target and AST",
+    "anc0-anc3": "anchors 0 and 3",
+    "anc0": "anchor 0 alone",
+    "anc3": "anchor 3 alone",
+    "anc1-anc2": "anchors 1 and 2",
+    "fhr-asv-alv": "FHR, ASV and ALV",
+    "wrong": "all other features",
+    IID: "equal precision",
+    PCA: "private directions",
+    SUBSPACE: "right features only",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +57,8 @@ class ComparedStudy:
         choices: What the paper leaves open, in sentences.
         floor: The metric, and the mechanism it is of, that is the error without any information.
         floor_words: The same in words: "the random answer's".
-        blind_margin: Errors within this of that one show no information.
+        blind_margin: Errors within this of that one show no information. None: two standard errors
+            of that one's mean, and errors above it show no information either.
         methods: Keys of the mechanisms behind the paper's methods, with the paper's names.
         mvg_name: The paper's name of MVG with the right features.
     """
@@ -57,7 +74,7 @@ class ComparedStudy:
     choices: str
     floor: tuple[str, str]
     floor_words: str = "the random answer's"
-    blind_margin: float
+    blind_margin: float | None = None
     methods: Mapping[str, str]
     mvg_name: str = "MVG"
 
@@ -103,6 +120,11 @@ class ComparedStudy:
             epsilons=f"{self.setting.budget.epsilon:g}",
             network="kernel ridge regression" if kernels_of(scores) != [None] else None,
         )
+
+
+def treatment_title(treatment: str) -> str:
+    """A treatment in words."""
+    return TREATMENT_TITLES.get(treatment, treatment)
 
 
 def kernels_of(scores: pd.DataFrame) -> list[str | None]:

@@ -13,6 +13,7 @@ import pandas as pd
 from experiments.contract.treatments import IID, PCA
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.intervals import SHOWN, Mean
+from paper_figures.judged_rows import listed
 from paper_figures.mvg2018.compared_study import (
     MVG,
     WHOLE_QUERY,
@@ -21,6 +22,7 @@ from paper_figures.mvg2018.compared_study import (
     kernels_of,
     right_treatment,
     select,
+    treatment_title,
     with_kernel,
 )
 from paper_figures.mvg2018.comparison_findings import KERNEL_TITLES, difference
@@ -68,6 +70,7 @@ def comparison_table(results: Results, study: ComparedStudy, *more: dict) -> Dra
     ]
     records += more
     kernels = [None, *kernels_of(scores)]
+    tried = [KERNEL_TITLES[kernel] for kernel in kernels if kernel]
     records.sort(
         key=lambda row: (
             row["calibration"] == "exact",
@@ -80,7 +83,8 @@ def comparison_table(results: Results, study: ComparedStudy, *more: dict) -> Dra
         table["kernel"] = table["kernel"].map(KERNEL_TITLES)
     first = scores.iloc[0]
     caption = (
-        f"mvg2018 Table {study.table} on {source}: {study.score_words}. Mean over "
+        f"mvg2018 Table {study.table} on {source}: {study.score_words}"
+        f"{f' ({listed(tried)})' if tried else ''}. Mean over "
         f"{scores['trial'].nunique()} trials with the half-width of its 95% interval. 'above MVG' "
         "is the paired difference to MVG with the right features. Query "
         f"{first['shape']}, epsilon {first['epsilon']:g}, delta 1/N = {first['delta']:.3g}, one "
@@ -89,7 +93,7 @@ def comparison_table(results: Results, study: ComparedStudy, *more: dict) -> Dra
     note = (
         f"Query: {study.query_words}. {study.choices} The paper does not state gamma; its largest "
         "value for data in [-1, 1] is used. The treatment of MVG names the features that share tau "
-        f"of its precision; '{IID}' is equal precision. tau is the best of "
+        f"of its precision. tau is the best of "
         f"{scores['share'].nunique()} shares, chosen with the data, as in the paper. 'from' and "
         "'to' bound the 95% interval of the difference over shared trials. 'stated above MVG' is "
         "the number in the paper's text. Exact calibration: the noise is rescaled until its true "
@@ -117,7 +121,7 @@ def _records(
                 | {
                     METHOD: method,
                     "mechanism": mechanism_title(mechanism),
-                    "treatment": treatment,
+                    "treatment": treatment_title(treatment),
                     "tau": best["share"].iloc[0],
                 }
                 | mean_columns(best)

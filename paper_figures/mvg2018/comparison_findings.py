@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from experiments.contract.treatments import IID, SUBSPACE
+from experiments.contract.treatments import SUBSPACE
 from paper_figures.intervals import Mean, paired
 from paper_figures.judged_rows import listed
 from paper_figures.ledger import CannotJudge, Claim
@@ -25,6 +25,7 @@ from paper_figures.mvg2018.compared_study import (
     kernels_of,
     mean_over_shares,
     select,
+    treatment_title,
     with_kernel,
 )
 from paper_figures.results import Results
@@ -73,13 +74,21 @@ def finding_per_kernel(
 
 def signal_of(study: ComparedStudy, rows: pd.DataFrame, *compared: pd.DataFrame) -> Signal:
     """Whether these errors differ from the one without any information."""
-    blind = study.blind_error(rows)
+    blind = study.blind_error(rows)["value"]
     return Signal(
         means=tuple(float(frame["value"].mean()) for frame in compared),
-        floor=float(blind["value"].mean()) if len(blind) else None,
-        margin=study.blind_margin,
+        floor=float(blind.mean()) if len(blind) else None,
+        margin=_blind_margin(study, blind),
         floor_words=study.floor_words,
+        better="smaller" if study.blind_margin is None else None,
     )
+
+
+def _blind_margin(study: ComparedStudy, blind: pd.Series) -> float:
+    """How far from the blind error another one has to be; see `ComparedStudy.blind_margin`."""
+    if study.blind_margin is not None:
+        return study.blind_margin
+    return 2 * float(blind.sem()) if len(blind) > 1 else 0.0
 
 
 def finding_on_order(claim: Claim, results: Results, study: ComparedStudy) -> Finding:
@@ -153,18 +162,25 @@ def finding_on_directions(claim: Claim, results: Results, study: ComparedStudy) 
         means = _over_all_shares(select(scores, calibration="published"), (right, *others))
         exact = _over_all_shares(select(scores, calibration="exact"), (right, *others))
         present = [name for name in others if len(means[name])]
-        effects = {f"{name} above": difference(means[name], means[right]) for name in present}
+        effects = {
+            f"{treatment_title(name)} above": difference(means[name], means[right])
+            for name in present
+        }
         signal = signal_of(study, results.rows, *(means[name] for name in (right, *present)))
         parts = order(effects, margin=claim.margin, signal=signal)
-        parts += [Part(f"{name} above", NOT_RUN) for name in others if name not in present]
+        parts += [
+            Part(f"{treatment_title(name)} above", NOT_RUN)
+            for name in others
+            if name not in present
+        ]
         words = _means(means)
         if len(exact[right]):
             words += f" (at the exact calibration {_means(exact)})"
         return tuple(parts), words
 
     detail = (
-        f"{SETTING}. The error is the mean over all shares tau; {IID} is equal precision. Parts "
-        "are the errors less that with the right features, with 95% intervals over shared trials."
+        f"{SETTING}. The error is the mean over all shares tau. Parts are the errors less that "
+        "with the right features, with 95% intervals over shared trials."
     )
     return finding_per_kernel(results, study, judged, detail, claim.arguments.get("decided_by", ""))
 
@@ -174,7 +190,10 @@ def _over_all_shares(scores: pd.DataFrame, names: tuple[str, ...]) -> dict[str, 
 
 
 def finding_on_learning(claim: Claim, results: Results, study: ComparedStudy) -> Finding:
-    """Whether MVG's error is below a random answer's, as a "reasonably small" one must be."""
+    """Whether MVG's error is below a random answer's, as a "reasonably small" one must be.
+
+    A difference of two standard errors of the random answer's mean matters.
+    """
     scores = study.scores(study.judged_rows(results.rows))
     published = select(scores, calibration="published")
     right = judged_treatment(scores, study)
@@ -182,7 +201,8 @@ def finding_on_learning(claim: Claim, results: Results, study: ComparedStudy) ->
     blind = study.blind_error(results.rows)
     if blind.empty:
         raise CannotJudge(f"The results of {study.name} have no rows of random-answer")
-    parts = order({"a random answer above": difference(blind, ours)}, margin=claim.margin)
+    margin = _blind_margin(study, blind["value"])
+    parts = order({"a random answer above": difference(blind, ours)}, margin=margin)
     exact = at_best_share(
         select(select(scores, calibration="exact"), mechanism=MVG, treatment=right)
     )
@@ -199,7 +219,7 @@ def finding_on_learning(claim: Claim, results: Results, study: ComparedStudy) ->
 
 
 def _means(frames: Mapping[str, pd.DataFrame]) -> str:
-    known = {name: frame for name, frame in frames.items() if len(frame)}
+    known = {treatment_title(name): frame for name, frame in frames.items() if len(frame)}
     return ", ".join(f"{name} {frame['value'].mean():.4g}".strip() for name, frame in known.items())
 
 

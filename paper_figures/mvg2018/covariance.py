@@ -28,8 +28,6 @@ COVARIANCE = ComparedStudy(
         "covariance is not centred. MVG is Algorithm 1."
     ),
     floor=("rss", "random-answer"),
-    # A tenth of the random answer's 62.7; the values range over 62 to 66.
-    blind_margin=6.0,
     methods=SHARED_METHODS | {"gaussian": "Gaussian", "exponential": "Exponential"},
 )
 

@@ -31,8 +31,6 @@ FIRST_COMPONENT = ComparedStudy(
         "covariance is not centred. MVG is Algorithm 2."
     ),
     floor=("error", "random-answer"),
-    # A fifth of the random answer's 0.478, which has a standard deviation of 0.18.
-    blind_margin=0.1,
     methods=SHARED_METHODS | {"analyze-gauss": "Gaussian", "ppca": "Exponential"},
 )
 

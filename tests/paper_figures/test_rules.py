@@ -115,12 +115,19 @@ def test_without_a_signal_nothing_is_decided():
     at_floor = Signal(means=(0.101, 0.099), floor=0.1, ceiling=0.9, margin=MARGIN)
     at_ceiling = Signal(means=(0.895, 0.901), floor=0.1, ceiling=0.9, margin=MARGIN)
     between = Signal(means=(0.1, 0.9), floor=0.1, ceiling=0.9, margin=MARGIN)
+    worse = Signal(means=(0.2, 0.9), floor=0.1, margin=MARGIN, better="smaller")
+    better = Signal(means=(0.2, 0.01), floor=0.1, margin=MARGIN, better="smaller")
     for rule in (order, equal):
-        for signal, words_of_it in ((at_floor, "random answer's 0.1"), (at_ceiling, "0.9 without")):
+        for signal, words_of_it in (
+            (at_floor, "random answer's 0.1"),
+            (at_ceiling, "0.9 without"),
+            (worse, "random answer's 0.1"),
+        ):
             (part,) = rule(effects, margin=MARGIN, signal=signal)
             assert part.verdict == INCONCLUSIVE
             assert words_of_it in part.reason
-    assert order(effects, margin=MARGIN, signal=between)[0].verdict == CONFIRMED
+    for signal in (between, better):
+        assert order(effects, margin=MARGIN, signal=signal)[0].verdict == CONFIRMED
 
 
 def test_numbers_on_a_grid_that_agree_by_chance_are_not_certain():
@@ -278,6 +285,6 @@ def test_the_failure_of_a_reconstruction_decides_nothing():
 def test_larger_scores_below_the_floor_are_no_signal():
     below = {"means": (0.1, 0.15), "floor": 0.2, "ceiling": 0.9, "margin": 0.01}
     assert not Signal(**below).missing
-    assert "below the random answer's 0.2" in Signal(**below, larger_is_better=True).missing
+    assert "no more than the random answer's 0.2" in Signal(**below, better="larger").missing
     above = below | {"means": (0.1, 0.25)}
-    assert not Signal(**above, larger_is_better=True).missing
+    assert not Signal(**above, better="larger").missing

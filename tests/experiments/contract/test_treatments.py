@@ -69,6 +69,14 @@ def test_scores_and_diagnostics_have_the_trial_s_seed(name):
     assert all(value.seed == names.seed(point, value.trial) for value in scored)
 
 
+@pytest.mark.parametrize(("mechanism", "times"), [("mvg", 1), ("gaussian", 0)])
+def test_a_decomposition_is_timed_once_where_there_are_directions(mechanism, times):
+    _, values = measure("first_component", mechanism)
+    timed = [value for value in values if value.metric == "svd_seconds"]
+    assert [value.at for value in timed] == [{"treatment": "iid"}] * times
+    assert all(value.timing and value.value > 0 for value in timed)
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_records_beyond_the_data_are_refused(name):
     with pytest.raises(ValueError, match="records"):

@@ -3,9 +3,22 @@
 import matplotlib.pyplot as plt
 import pytest
 
-from paper_figures.ledger import CONTRADICTED, NOT_REPRODUCED, NOT_RUN, REPRODUCED
-from paper_figures.mvg2018.three_studies import experiment_times, figure_4, table_6
-from tests.paper_figures.mvg2018.made_up_trials import STUDIES, TRIALS, rows_of
+from paper_figures.mvg2018.three_studies import (
+    comparable_directions,
+    experiment_times,
+    figure_4,
+    table_6,
+)
+from paper_figures.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+    NOT_FOUND,
+    NOT_RUN,
+    PARTLY,
+)
+from tests.paper_figures.mvg2018.made_up_trials import STUDIES, TRIALS, blind_rows, rows_of
 
 
 def seconds_of(means):
@@ -19,38 +32,92 @@ def scores():
     return [row for study in STUDIES for row in rows_of(study, means)]
 
 
+def cost_claim(make_claim):
+    """MVG is slower than Laplace noise and faster than JL in every study."""
+    return make_claim(
+        0.25,
+        faster={study: ["laplace"] for study in STUDIES},
+        slower={study: ["jl"] for study in STUDIES},
+    )
+
+
 @pytest.mark.parametrize(
     ("means", "expected"),
     [
-        ({"laplace": 1, "jl": 9}, REPRODUCED),
-        ({"laplace": 5, "jl": 9}, CONTRADICTED),
+        ({"laplace": 1, "jl": 9}, CONFIRMED),
+        ({"laplace": 5, "jl": 1}, CONTRADICTED),
+        ({"laplace": 5, "jl": 9}, PARTLY),
         # The machine's state can make that much.
-        ({"laplace": 3.4, "jl": 9}, NOT_REPRODUCED),
-        ({"laplace": 1}, NOT_RUN),
+        ({"laplace": 3.4, "jl": 2.7}, NOT_FOUND),
+        ({"laplace": 1}, PARTLY),
     ],
 )
 def test_times(means, expected, scores, make_claim, make_results):
     # Other treatments and shares of MVG do not decide, nor does the subspace.
     other = {"mvg iid": 99, "mvg right 0.55": 3, "mvg right 0.95": 99, "laplace subspace": 99}
     timings = seconds_of(other | means)
-    claim = make_claim(
-        0.25,
-        faster={study: ["laplace"] for study in STUDIES},
-        slower={study: ["jl"] for study in STUDIES},
-    )
-    assert experiment_times(claim, make_results(scores, timings)).verdict == expected
+    claim = cost_claim(make_claim)
+    given, decomposed = experiment_times(claim, make_results(scores, timings)).outcomes
+    assert given.verdict == expected
+    assert decomposed.verdict == NOT_RUN
 
     # Nor do releases that a busy machine interrupts.
     for row in timings[:: TRIALS // 4]:
         if row["mechanism"] in means:
             row["value"] *= 100
-    assert experiment_times(claim, make_results(scores, timings)).verdict == expected
+    given, _ = experiment_times(claim, make_results(scores, timings)).outcomes
+    assert given.verdict == expected
+
+
+@pytest.mark.parametrize(("svd", "expected"), [(1, CONFIRMED), (20, DEPENDS)])
+def test_an_svd_per_draw_adds_its_seconds(svd, expected, scores, make_claim, make_results):
+    timings = seconds_of({"mvg right 0.55": 3, "laplace": 1, "jl": 9})
+    timings += [
+        row | {"metric": "svd_seconds", "value": svd, "trial": None}
+        for study in STUDIES
+        for row in rows_of(study, {"mvg iid": 1})[:1]
+    ]
+    found = experiment_times(cost_claim(make_claim), make_results(scores, timings))
+    assert found.verdict == expected
+    assert not found.decided_by
+
+
+def test_times_that_miss_the_svd_depend_on_a_run(scores, make_claim, make_results):
+    timings = seconds_of({"mvg right 0.55": 3, "laplace": 1, "jl": 9})
+    found = experiment_times(cost_claim(make_claim), make_results(scores, timings))
+    assert found.verdict == DEPENDS
+    assert "idle machine" in found.decided_by
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        # One of the sets is enough.
+        ({"near": 1.0001, "far": 2}, CONFIRMED),
+        ({"near": 2, "far": 3}, CONTRADICTED),
+    ],
+)
+@pytest.mark.parametrize("blind", [5, 1])
+def test_comparable_directions(others, expected, blind, make_claim, make_results):
+    means = {"mvg right 0.55": 1} | {f"mvg {name} 0.55": mean for name, mean in others.items()}
+    studies = ("regression", "first_component")
+    rows = [row for study in studies for row in rows_of(study, means, spread=1e-5)]
+    rows += [row for study in studies for row in blind_rows(study, blind)]
+    claim = make_claim(
+        others={study: list(others) for study in studies}, margins=dict.fromkeys(studies, 0.01)
+    )
+    found = comparable_directions(claim, make_results(rows))
+    # Errors at the level of predicting zero, or above a random answer's, say nothing.
+    no_signal = [blind == 1 and expected == CONFIRMED, blind == 1]
+    assert [part.verdict for part in found.parts] == [
+        INCONCLUSIVE if blank else expected for blank in no_signal
+    ]
 
 
 def test_table_6_has_medians_of_the_whole_query_in_milliseconds(scores, make_results):
     timings = seconds_of({"laplace": 2e-3, "laplace subspace": 9})
     table = table_6(make_results(scores, timings)).data
-    assert table["mechanism"].tolist() == ["laplace"]
+    assert table["mechanism"].tolist() == ["Laplace"]
     for study in ("Exp. I", "Exp. II", "Exp. III"):
         assert table[study].tolist() == pytest.approx([2], rel=0.02)
     assert table["paper"].tolist() == ["0.4, 0.5, 8.0"]
