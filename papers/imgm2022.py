@@ -1,4 +1,4 @@
-"""imgm2022: its query and budget."""
+"""imgm2022 (Yang, Xiang, Li, Liu, Wang; arXiv:2104.14808): its query and budget."""
 
 from __future__ import annotations
 

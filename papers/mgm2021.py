@@ -1,4 +1,4 @@
-"""mgm2021 (Yang, Xiang, Li, Zhou, Zhou; IEEE TMC): its queries, budgets and stated numbers."""
+"""mgm2021 (Yang, Xiang, Yu, Wang, Guo, Li, Li; IEEE TMC): queries, budgets and stated numbers."""
 
 from __future__ import annotations
 
