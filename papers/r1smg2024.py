@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import special
-
 from mechanisms import Budget, Query
-from mechanisms.mvg import harmonic
-from mechanisms.r1smg import log_psi
 from papers.mvg2018 import NO_GAMMA
 from papers.paper_setting import PaperSetting
 
@@ -133,25 +129,3 @@ def setting(name: str) -> PaperSetting:
         KeyError: There is none.
     """
     return {each.name: each for each in SETTINGS}[name]
-
-
-def stated_constant(
-    mechanism: str, m: int, n: int, epsilon: float, delta: float
-) -> tuple[str, float]:
-    """Name and value of C_C, C_A, C_M (Theorem 4) or C_R (Theorem 7) for an m x n query.
-
-    The paper states C s^2, with s the l2 sensitivity, as a lower bound on the expected loss.
-
-    Raises:
-        KeyError: The paper states no constant for the mechanism.
-    """
-    size, r = m * n, min(m, n)
-    if mechanism == "gaussian":
-        return "C_C", 2 * math.log(1.25 / delta) / epsilon**2 * size
-    if mechanism == "gaussian-analytic":
-        return "C_A", (special.ndtri(delta) ** 2 + epsilon) / epsilon**2 * size
-    if mechanism == "mvg":
-        return "C_M", (1.25 * harmonic(r) + 0.25 * harmonic(r, 0.5)) / (2 * epsilon) * size
-    if mechanism == "r1smg":
-        return "C_R", 2 / epsilon * math.exp(-log_psi(size, delta))
-    raise KeyError(mechanism)

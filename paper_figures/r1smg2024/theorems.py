@@ -18,12 +18,13 @@ from paper_figures.judged_rows import calibrated, listed, rounded_down
 from paper_figures.ledger import Claim, judge
 from paper_figures.power_law import power
 from paper_figures.r1smg2024.noise_only import noise_of
+from paper_figures.r1smg2024.stated_bounds import stated_constant
 from paper_figures.results import Results
 from paper_figures.rules import number, statement
 from paper_figures.style import mechanism_title
 from paper_figures.verdicts import Finding, Sizes
 from papers.paper_settings import PAPER_SETTINGS
-from papers.r1smg2024 import setting, stated_constant
+from papers.r1smg2024 import setting
 
 
 @judge()
