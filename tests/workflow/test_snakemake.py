@@ -89,10 +89,10 @@ def test_one_target_needs_its_own_experiment_only(new_project, tmp_path):
 
 def test_editing_a_mechanism_reruns_its_cells_only(finished):
     """Last of those that use `finished`, as it changes a file."""
-    path = finished.folder / "mechanisms" / "laplace.py"
+    path = finished.folder / "mechanisms" / "r1smg.py"
     path.write_text(path.read_text() + "\n# a comment\n")
     tiny = cells_of(read_config(ROOT / "config/tiny.yaml"))
-    expected = {cell.stem for cell in tiny if cell.mechanism == "laplace"}
+    expected = {cell.stem for cell in tiny if cell.mechanism == "r1smg"}
     assert finished.planned_cells() == expected
 
 
