@@ -15,6 +15,7 @@ include: "workflow/rules/experiments.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/ledger.smk"
+include: "workflow/rules/summary.smk"
 
 
 localrules:
@@ -34,3 +35,4 @@ rule all:
         rules.tables.input,
         rules.figures.input,
         rules.claims.input,
+        rules.summary.output,

@@ -12,11 +12,13 @@ from datasets import DataError, fetch
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import all_experiments, maps_of
 from mechanisms.contract.mechanism import CALIBRATIONS
+from runs.batches import batches_of, cells_to_run
 from runs.cells import Cell, cells_of, results_folder
 from runs.config import read_config
 from runs.frames import read_frame
+from runs.redo import Wanted, redo
 from runs.result_table import OK
-from runs.runner import CellError, run_cell
+from runs.runner import CellError, cell_files, run_cells
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,7 +38,11 @@ def _check(options) -> int:
     config = read_config(options.config)
     cells = cells_of(config)
     points = sum(len(cell.points(config)) for cell in cells)
-    print(f"{options.config}: {len(cells)} cells, one job each, with {points} grid points")
+    todo = len(cells_to_run(config, results_folder(config)))
+    print(
+        f"{options.config}: {len(cells)} cells in {len(batches_of(config))} jobs, with {points} grid "
+        f"points; {todo} of the cells have no current result"
+    )
     return 0
 
 
@@ -65,11 +71,9 @@ def _run(options) -> int:
         )
     for name in cell.downloads(config):
         fetch(name, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
-    out = results_folder(config) / "cells"
-    rows, timings = out / f"{cell.stem}.parquet", out / f"{cell.stem}.timings.parquet"
-    run_cell(
-        cell.specification(config), cell.sources(config), rows, timings, limits=config["limits"]
-    )
+    folder, planned = results_folder(config), cell.planned(config)
+    run_cells([planned], folder, limits=config["limits"])
+    rows, timings = cell_files(planned, folder)
     frame = read_frame(rows)
     experiment = all_experiments()[cell.experiment]
     measured = frame[(frame["status"] == OK) & ~frame["metric"].isin(maps_of(experiment))]
@@ -82,6 +86,19 @@ def _run(options) -> int:
     for _, row in frame[frame["status"] != OK].iterrows():
         print(f"{row['status']}: {row['shape']}, epsilon {row['epsilon']:g}: {row['message']}")
     print(f"rows in {rows}, seconds and memory in {timings}")
+    return 0
+
+
+def _redo(options) -> int:
+    wanted = Wanted(
+        statuses=options.status,
+        studies=options.study,
+        datasets=options.dataset,
+        mechanisms=options.mechanism,
+    )
+    stems = redo(Path("results") / options.name, wanted)
+    print("\n".join(stems))
+    print(f"{len(stems)} cells of {options.name} will be measured again by its next run")
     return 0
 
 
@@ -99,6 +116,18 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--calibration", default="published", choices=CALIBRATIONS)
     run.add_argument("--config", default="config/quick.yaml")
     run.set_defaults(run=_run)
+    again = commands.add_parser(
+        "redo", help="remove results of cells, so that the next run measures them again"
+    )
+    again.add_argument("name", metavar="run", help="a folder of results/")
+    for option, what in (
+        ("--status", "cells with a row of this status, such as error or timeout"),
+        ("--study", "cells of these studies"),
+        ("--dataset", "cells on these data sets"),
+        ("--mechanism", "cells of these mechanisms or variants"),
+    ):
+        again.add_argument(option, nargs="+", default=(), help=what)
+    again.set_defaults(run=_redo)
     return parser
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
@@ -151,6 +152,7 @@ def also_read(experiment: Experiment, settings: dict, dataset: str) -> list[str]
     return further(settings, dataset) if further else []
 
 
+@functools.cache
 def all_experiments() -> dict[str, Experiment]:
     """Every experiment by name: the modules of this folder that declare NAME and measure."""
     found = {}

@@ -21,6 +21,7 @@ from experiments.contract.settings import (
     MissingEntry,
     Section,
     UnknownName,
+    Whole,
 )
 from mechanisms import Mechanism
 
@@ -66,7 +67,13 @@ class StudySettings(Section):
         {}, description="for single mechanisms, which of `calibrations` to run"
     )
     split_trials: bool = Field(
-        False, description="one job per trial, in studies that train networks; for a cluster"
+        False, description="one cell per trial, in studies that train networks; for a cluster"
+    )
+    cells_per_job: Whole | None = Field(
+        None,
+        ge=1,
+        description="cells that one job runs; null for the key of the run, or for 1 where trials "
+        "are split",
     )
 
     @field_validator("mechanisms", mode="before")

@@ -1,12 +1,15 @@
 """The checked configuration, and the names that the rules share."""
 
+import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+from runs.batches import batches_of
 from runs.cells import cells_of, results_folder
 from experiments.contract.settings import ConfigError
 from runs.config import check_config
+from runs.sources import digest_of
 from runs.yaml_file import read_yaml
 from experiments.contract.study import all_experiments, maps_of
 from mechanisms import UnknownMechanism
@@ -27,44 +30,34 @@ config["limits"] = CONFIG["limits"]
 ENVIRONMENT = "../../envs/environment.yaml"
 RUN = results_folder(CONFIG)
 DATA = Path(CONFIG["data"]["folder"])
-CELLS = {cell.stem: cell for cell in cells_of(CONFIG)}
+CELLS = cells_of(CONFIG)
+BATCHES = {batch.stem: batch for batch in batches_of(CONFIG)}
 DRAWINGS = drawings_for(
-    set(CONFIG["experiments"]) | {f"{cell.experiment}/{cell.dataset}" for cell in CELLS.values()}
+    set(CONFIG["experiments"]) | {f"{cell.experiment}/{cell.dataset}" for cell in CELLS}
 )
 STUDIES = all_experiments()
-OFFICIAL = sorted({name for cell in CELLS.values() for name in cell.downloads(CONFIG)})
+OFFICIAL = sorted({name for batch in BATCHES.values() for name in batch.downloads(CONFIG)})
 
 
 wildcard_constraints:
     dataset=r"[a-z0-9_-]+",
     experiment=r"[a-z0-9_]+",
-    cell=r"[a-z0-9_]+/[a-z0-9_-]+/[a-z0-9_-]+",
+    batch=r"[a-z0-9_]+/[a-z0-9_-]+",
     drawing=r"[a-z0-9_]+",
 
 
-def cell_files(experiment, ending):
-    """Files of every cell of an experiment, in the order of the config."""
+def batch_files(experiment, ending):
+    """Files of every batch of an experiment, in the order of the config."""
     return [
-        RUN / "cells" / f"{stem}{ending}"
-        for stem, cell in CELLS.items()
-        if cell.experiment == experiment
+        RUN / "batches" / f"{stem}{ending}"
+        for stem, batch in BATCHES.items()
+        if batch.experiment == experiment
     ]
 
 
-def cell_inputs(wildcards):
-    """Code and data of one cell."""
-    cell = CELLS[wildcards.cell]
-    return {
-        "sources": cell.sources(CONFIG),
-        "data": [DATA / name / "fetched.json" for name in cell.downloads(CONFIG)],
-    }
-
-
-def drawing_inputs(wildcards):
-    """Results and code of one figure or table."""
-    drawing = DRAWINGS[wildcards.drawing]
-    files = [RUN / "experiments" / file for file in drawing.files]
-    return {"results": files, "sources": drawing.sources()}
+def drawing_files(wildcards):
+    """Results that one figure or table reads."""
+    return [RUN / "experiments" / file for file in DRAWINGS[wildcards.drawing].files]
 
 
 def drawn(kind, drawing):
@@ -76,3 +69,13 @@ def drawn(kind, drawing):
 def all_drawn(kind):
     """Files of every figure, or every table."""
     return [path for name, d in DRAWINGS.items() if d.kind == kind for path in drawn(kind, name)]
+
+
+def print_summary():
+    """Show what became of the cells that this run has."""
+    from runs.summary import summary_of
+
+    rows = [RUN / "experiments" / f"{name}.parquet" for name in CONFIG["experiments"]]
+    there = [path for path in rows if path.exists()]
+    if there:
+        print(summary_of(RUN, there)[0], file=sys.stderr)
