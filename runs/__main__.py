@@ -40,8 +40,8 @@ def _check(options) -> int:
     points = sum(len(cell.points(config)) for cell in cells)
     todo = len(cells_to_run(config, results_folder(config)))
     print(
-        f"{options.config}: {len(cells)} cells in {len(batches_of(config))} jobs, with {points} grid "
-        f"points; {todo} of the cells have no current result"
+        f"{options.config}: {len(cells)} cells in {len(batches_of(config))} jobs, with {points} "
+        f"grid points; {todo} cells have no current result"
     )
     return 0
 
@@ -98,7 +98,8 @@ def _redo(options) -> int:
     )
     stems = redo(Path("results") / options.name, wanted)
     print("\n".join(stems))
-    print(f"{len(stems)} cells of {options.name} will be measured again by its next run")
+    cells = "cell" if len(stems) == 1 else "cells"
+    print(f"{len(stems)} {cells} of {options.name} will be measured again by its next run")
     return 0
 
 

@@ -9,6 +9,7 @@ import importlib.util
 from collections.abc import Iterable
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
 PROJECT = ("mechanisms", "datasets", "learning", "papers", "experiments", "runs")
 
 
@@ -17,7 +18,7 @@ def source_files(module: str) -> frozenset[str]:
     """The file of a module and of all it imports, directly or not, from the project.
 
     A module from elsewhere (an outside mechanism) brings the modules of its own package as well.
-    Paths are relative to the working directory where possible. The `__init__` files of packages
+    Paths of the project are relative to its root. The `__init__` files of packages
     are followed but not listed: they re-export, and hold no mathematics of their own.
     """
     packages = (*PROJECT, module.split(".")[0])
@@ -28,9 +29,8 @@ def source_files(module: str) -> frozenset[str]:
         if name not in seen and name.split(".")[0] in packages and (file := _file_of(name)):
             seen[name] = file
             waiting += _imports(file)
-    here = Path.cwd()
     return frozenset(
-        str(path.relative_to(here) if path.is_relative_to(here) else path)
+        str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
         for path in seen.values()
         if path.name != "__init__.py"
     )
@@ -49,7 +49,7 @@ def current_digest_of(files: Iterable[str]) -> str:
     """The same, of the files as they are now."""
     digest = hashlib.sha256()
     for path in sorted(set(files)):
-        digest.update(hashlib.sha256(Path(path).read_bytes()).digest())
+        digest.update(hashlib.sha256((ROOT / path).read_bytes()).digest())
     return digest.hexdigest()
 
 

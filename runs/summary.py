@@ -26,7 +26,7 @@ def summary_of(run: Path, rows: list[Path | str]) -> tuple[str, int]:
     answered = ~failed & cells.map(lambda statuses: OK in statuses)
     none = ~failed & ~answered
     lines = [
-        f"{run}: {len(cells)} cells: {answered.sum()} ok, {none.sum()} {UNSUPPORTED}, "
+        f"{run}: {len(cells)} cells, {answered.sum()} ok, {none.sum()} {UNSUPPORTED}, "
         f"{failed.sum()} failed"
     ]
     if failed.any():

@@ -8,7 +8,7 @@ from runs.aggregation import aggregate_experiment
 from runs.cells import cells_of
 from runs.frames import read_frame
 from runs.result_table import TIMEOUT
-from runs.runner import run_cell
+from runs.runner import cell_files, run_cells
 
 
 @pytest.fixture
@@ -24,19 +24,15 @@ def run(make_config, tmp_path):
             split_trials=split,
         )
         cells = cells_of(config)
-        files = [[], []]
-        for cell in cells:
-            for kind, ending in zip(files, (".parquet", ".timings.parquet"), strict=True):
-                kind.append(tmp_path / str(split) / f"{cell.stem}{ending}")
-            files[0][-1].parent.mkdir(parents=True, exist_ok=True)
-            specification = cell.specification(config)
-            run_cell(specification, [], files[0][-1], files[1][-1], limits=config["limits"])
+        plans = [cell.planned(config) for cell in cells]
+        run_cells(plans, tmp_path / str(split), limits=config["limits"])
+        files = zip(*(cell_files(plan, tmp_path / str(split)) for plan in plans), strict=True)
         points = {
             (c.experiment, c.dataset, c.mechanism, c.calibration): len(c.points(config))
             for c in cells
         }
         out = tmp_path / f"{split}.parquet", tmp_path / f"{split}.timings.parquet"
-        aggregate_experiment(*files, points, (), *out, strict=False)
+        aggregate_experiment(*files, points, (), *out)
         return cells, *(read_frame(path) for path in out)
 
     return run

@@ -16,6 +16,16 @@ COPIED = (
 )  # fmt: skip
 
 
+LIST_CELLS = """
+import sys
+from runs.batches import cells_to_run
+from runs.cells import results_folder
+from runs.config import read_config
+config = read_config(sys.argv[1])
+print("\\n".join(cell.stem for cell in cells_to_run(config, results_folder(config))))
+"""
+
+
 class Project:
     """A copy of the project in a folder of its own."""
 
@@ -61,10 +71,15 @@ class Project:
             pytest.fail(f"snakemake ended with {ended.returncode}:\n{ended.stdout}\n{ended.stderr}")
         return ended
 
-    def planned_cells(self, *arguments, config="config/tiny.yaml"):
-        """Cells that a dry run would run, by stem."""
+    def planned_batches(self, *arguments, config="config/tiny.yaml"):
+        """Batches that a dry run would run, by stem."""
         shown = self.snakemake("--dry-run", *arguments, config=config).stdout
-        return set(re.findall(r"wildcards: cell=(\S+)", shown))
+        return set(re.findall(r"wildcards: batch=(\S+)", shown))
+
+    def cells_to_run(self, config="config/tiny.yaml"):
+        """Cells without a current result, by stem."""
+        (self.folder / "list_cells.py").write_text(LIST_CELLS)
+        return set(self.python("list_cells", config).split())
 
 
 @pytest.fixture(scope="session")
