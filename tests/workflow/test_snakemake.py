@@ -1,7 +1,6 @@
 """The whole DAG on config/tiny.yaml, and what must and must not run again."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -67,6 +66,8 @@ def test_tiny_run_has_every_mechanism_and_no_failure(finished):
     drawn = {path.name for path in (results / "figures").iterdir()}
     for name in ("r1smg2024_fig4", "r1smg2024_fig5", "r1smg2024_fig9"):
         assert {f"{name}.pdf", f"{name}.png", f"{name}.csv"} <= drawn
+    explained = [path.name for path in results.rglob("*.md") if "Not drawn:" in path.read_text()]
+    assert explained == []
     tables = {path.name for path in (results / "tables").iterdir()}
     for name in ("r1smg2024_table1", "mgm2021_table4", "mgm2021_table5"):
         assert {f"{name}.csv", f"{name}.md", f"{name}.tex"} <= tables
