@@ -18,14 +18,22 @@ include: "workflow/rules/ledger.smk"
 include: "workflow/rules/summary.smk"
 
 
+# On a cluster batches are the jobs; all else takes seconds and runs where Snakemake does.
 localrules:
     all,
     data,
     download_data,
     results,
+    aggregate_experiment,
+    aggregate_maps,
+    aggregate_results,
     tables,
+    draw_table,
     figures,
+    draw_figure,
     claims,
+    judge_claims,
+    summary,
 
 
 rule all:

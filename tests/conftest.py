@@ -1,8 +1,9 @@
-"""Small configs and an outside mechanism, for tests of cells and their runner."""
+"""Small configs, an outside mechanism and copies of the project, for tests of runs."""
 
 import textwrap
 
 import pytest
+from copied_project import Project
 
 from runs.cells import Cell
 from runs.config import check_config
@@ -138,3 +139,9 @@ def odd_cell(tmp_path, monkeypatch, make_config):
     import sys
 
     sys.modules.pop("odd_mechanism", None)
+
+
+@pytest.fixture(scope="session")
+def new_project():
+    """Makes a copy of the project in an empty folder."""
+    return Project

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 COPIED = (
     "Snakefile", "workflow", "mechanisms", "papers", "datasets", "learning", "experiments", "runs",
     "paper_figures", "profiles", "config", "envs",
@@ -80,9 +80,3 @@ class Project:
         """Cells without a current result, by stem."""
         (self.folder / "list_cells.py").write_text(LIST_CELLS)
         return set(self.python("list_cells", config).split())
-
-
-@pytest.fixture(scope="session")
-def new_project():
-    """Makes a copy of the project in an empty folder."""
-    return Project
