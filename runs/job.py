@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
+
 from runs.result_table import DamagedTable, TableError
+
+# The environment variable with the process id of the Snakemake that plans the jobs.
+PLANNER = "MATRIX_NOISE_PLANNER"
+WATCH_SECONDS = 0.5
 
 
 @contextlib.contextmanager
@@ -17,6 +26,7 @@ def job(log: str | Path) -> Iterator[None]:
 
     A damaged file of results is removed, so that the next run makes it again.
     """
+    end_with_planner()
     with (
         open(log, "w", buffering=1) as out,
         contextlib.redirect_stdout(out),
@@ -31,6 +41,27 @@ def job(log: str | Path) -> Iterator[None]:
             _end(f"error: {error}")
         except Exception:
             _end(traceback.format_exc())
+
+
+def end_with_planner() -> None:
+    """End this process soon after the Snakemake that started it, however that ended.
+
+    Otherwise a job outlives a killed run, and the next run writes the same files beside it. A shell
+    may stand between the two, so that this process's parent says nothing.
+    """
+    number = os.environ.get(PLANNER)
+    if number is not None:
+        threading.Thread(target=_watch, args=(int(number),), daemon=True).start()
+
+
+def _watch(planner: int) -> None:
+    try:
+        process = psutil.Process(planner)
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(WATCH_SECONDS)
+    except psutil.NoSuchProcess:
+        pass
+    os._exit(1)
 
 
 def _end(message: str) -> None:

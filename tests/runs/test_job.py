@@ -1,11 +1,17 @@
 """What a job of the workflow says and leaves when its files are at fault."""
 
+import os
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
-from runs.job import job
+from runs.job import PLANNER, job
 from runs.result_table import DamagedTable, TableError, read_table, to_table, write_table
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_what_a_job_prints_is_in_its_log(tmp_path, capfd):
@@ -49,3 +55,15 @@ def test_other_errors_keep_their_traceback(tmp_path):
     with pytest.raises(SystemExit), job(tmp_path / "log"):
         raise ZeroDivisionError("a mistake of ours")
     assert "Traceback" in (tmp_path / "log").read_text()
+
+
+def test_a_job_ends_with_the_run_that_planned_it(tmp_path):
+    code = "import time; from runs.job import end_with_planner; end_with_planner(); time.sleep(60)"
+    planner = subprocess.Popen(["sleep", "60"])
+    environment = os.environ | {PLANNER: str(planner.pid)}
+    started = subprocess.Popen([sys.executable, "-c", code], env=environment, cwd=ROOT)
+    time.sleep(0.5)
+    assert started.poll() is None
+    planner.kill()
+    planner.wait()
+    assert started.wait(20) == 1

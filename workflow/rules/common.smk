@@ -1,5 +1,6 @@
 """The checked configuration, and the names that the rules share."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from snakemake.exceptions import WorkflowError
 
 from runs.batches import batches_of
 from runs.cells import cells_of, results_folder
+from runs.job import PLANNER
 from experiments.contract.settings import ConfigError
 from runs.config import check_config
 from runs.sources import digest_of
@@ -26,6 +28,9 @@ except (ConfigError, UnknownMechanism) as error:
 
 # Scripts read the checked limits from here: as params they would rerun every cell when raised.
 config["limits"] = CONFIG["limits"]
+
+# Jobs end with this process; on a cluster each job has a Snakemake of its own, which they end with.
+os.environ[PLANNER] = str(os.getpid())
 
 ENVIRONMENT = "../../envs/environment.yaml"
 RUN = results_folder(CONFIG)

@@ -3,8 +3,10 @@
 import sys
 from pathlib import Path
 
+from runs.job import end_with_planner
 from runs.runner import CellError, require_sources, run_batch
 
+end_with_planner()
 rows = Path(snakemake.output.rows)
 try:
     require_sources(snakemake.params.sources, snakemake.params.digest)
