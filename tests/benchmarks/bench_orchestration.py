@@ -85,6 +85,6 @@ def test_the_cost_of_a_job_does_not_grow_with_their_number(new_project, tmp_path
 
 def test_a_dry_run_of_the_papers_is_quick(new_project, tmp_path):
     project = new_project(tmp_path / "project")
-    own, total, peak, _ = timed(project, "--dry-run", config="config/paper.yaml")
+    _, total, peak, _ = timed(project, "--dry-run", config="config/paper.yaml")
     print(f"\ndry run of paper.yaml: {total:.1f} CPU seconds, {peak:.0f} MiB")
     assert total <= 6
