@@ -1,11 +1,16 @@
 """Small configs and an outside mechanism, for tests of cells and their runner."""
 
+import os
 import textwrap
 
 import pytest
 
-from runs.cells import Cell
-from runs.config import check_config
+# The linear algebra reads it when it is imported. Its threads wait for each other busily: where
+# workers share the cores, a matrix factorisation takes ten times as long on two threads as on one.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from runs.cells import Cell  # noqa: E402
+from runs.config import check_config  # noqa: E402
 
 # The queries of noise_only need no data, and its numbers take no time at this size.
 NOISE_ONLY = {
