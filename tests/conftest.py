@@ -9,8 +9,8 @@ import pytest
 # workers share the cores, a matrix factorisation takes ten times as long on two threads as on one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from runs.cells import Cell  # noqa: E402
-from runs.config import check_config  # noqa: E402
+from runs.cells import Cell
+from runs.config import check_config
 
 # The queries of noise_only need no data, and its numbers take no time at this size.
 NOISE_ONLY = {
