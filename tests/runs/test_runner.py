@@ -102,46 +102,55 @@ def test_whatever_happens_at_a_point_the_others_are_measured(odd_cell, run, tmp_
         if epsilon == 3:
             sys.exit(0)
         if epsilon == 4:
-            os._exit(7)
+            os._exit(0)
         if epsilon == 5:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os._exit(7)
         if epsilon == 6:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if epsilon == 7:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if epsilon == 8:
             eaten = []
             while True:
                 eaten.append(np.ones(1 << 21))
-        if epsilon == 7:
+        if epsilon == 9:
             raise MemoryError
-        if epsilon == 8:
+        if epsilon == 10:
             os.kill(os.getpid(), signal.SIGRTMIN + 1)
     """
-    cell, config, folder = odd_cell(happen, list(range(1, 10)), memory_gib=0.6)
+    cell, config, folder = odd_cell(happen, list(range(1, 12)), memory_gib=0.6)
     frame = run(cell, config)
     status = outcomes(frame)
-    assert status.pop(1.0) == status.pop(9.0) == ["ok"]
+    assert status.pop(1.0) == status.pop(11.0) == ["ok"]
     assert set(map(tuple, status.values())) == {("error",)}
-    assert measured(folder) == list(range(1, 10))
+    assert measured(folder) == list(range(1, 12))
     told = {
         2: "ZeroDivisionError: on purpose",
         3: "the process ended with status 0",
-        4: "the process ended with status 7",
-        5: "the process died of signal 9 (Killed)",
-        6: "exceeded the memory limit of 0.6 GiB",
-        7: "MemoryError: ",
-        8: f"the process died of signal {signal.SIGRTMIN + 1} (Real-time signal 1)",
+        4: "the process ended with status 0",
+        5: "the process ended with status 7",
+        6: "the process died of signal 9 (Killed)",
+        7: "the process died of signal 11 (Segmentation fault)",
+        8: "exceeded the memory limit of 0.6 GiB",
+        9: "MemoryError: ",
+        10: f"the process died of signal {signal.SIGRTMIN + 1} (Real-time signal 1)",
     }
     assert {epsilon: message(frame, epsilon) for epsilon in told} == told
     assert "ZeroDivisionError" in (tmp_path / "cell.log").read_text()
 
 
-def test_numbers_that_are_not_finite_are_an_error_of_their_point(odd_cell, run):
-    cell, config, folder = odd_cell("pass", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("value", "words"), [("nan", "expected_loss is nan"), ("inf", "expected_loss is inf")]
+)
+def test_numbers_that_are_not_finite_are_an_error_of_their_point(odd_cell, run, value, words):
+    cell, config, folder = odd_cell("pass", [1, 2])
     module = folder / "odd_mechanism.py"
-    sigmas = "sigma={1: math.nan, 2: math.inf, 3: 1.0}[epsilon]"
-    module.write_text("import math\n" + module.read_text().replace("sigma=sigma", sigmas))
+    module.write_text(
+        module.read_text().replace("sigma=sigma", f"sigma=float('{value}') if epsilon < 2 else 1.0")
+    )
     frame = run(cell, config)
-    assert outcomes(frame) == {1.0: ["error"], 2.0: ["error"], 3.0: ["ok"]}
-    assert message(frame, 1) == "ArithmeticError: expected_loss is nan"
-    assert message(frame, 2) == "ArithmeticError: expected_loss is inf"
+    assert outcomes(frame) == {1.0: ["error"], 2.0: ["ok"]}
+    assert message(frame, 1) == f"ArithmeticError: {words}"
 
 
 def test_warnings_reach_the_rows_or_the_log(odd_cell, run, tmp_path):
@@ -231,10 +240,13 @@ def killed_run(odd_cell, tmp_path):
     return cell, config, folder
 
 
+def test_a_hung_child_ends_with_the_run_that_started_it(killed_run):
+    _, _, folder = killed_run
+    wait_for(lambda: ended(int((folder / "killed").read_text())), seconds=10)
+
+
 def test_a_killed_run_goes_on_where_it_stopped(killed_run, run, tmp_path):
     cell, config, folder = killed_run
-    # The hung child ends with the run that started it.
-    wait_for(lambda: ended(int((folder / "killed").read_text())), seconds=10)
     (tmp_path / "backup").mkdir()
     partial = tmp_path / ".cell.partial"
     shutil.copytree(partial, tmp_path / "backup/.cell.partial")
@@ -249,16 +261,19 @@ def test_a_killed_run_goes_on_where_it_stopped(killed_run, run, tmp_path):
     assert (tmp_path / "uninterrupted.parquet").read_bytes() == resumed
     assert measured(folder)[5:] == [1, 2, 3, 4]
 
-    # The same leftovers are worth nothing once the source or the settings have changed.
+    # The same leftovers are worth nothing once the source has changed.
     shutil.copytree(tmp_path / "backup/.cell.partial", partial)
     source.write_text(source.read_text() + "\n# a comment\n")
     run(cell, config, [source])
     assert measured(folder)[9:] == [1, 2, 3, 4]
     assert (tmp_path / "cell.parquet").read_bytes() == resumed
-    shutil.copytree(tmp_path / "backup/.cell.partial", partial)
+
+
+def test_other_settings_start_afresh(killed_run, run, tmp_path):
+    cell, config, folder = killed_run
     config["seed"] += 1
-    run(cell, config, [source])
-    assert measured(folder)[13:] == [1, 2, 3, 4]
+    run(cell, config, [folder / "odd_mechanism.py"])
+    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
 
 
 def test_missing_data_are_an_error_of_the_run_and_not_of_a_mechanism(

@@ -27,12 +27,7 @@ def composed_release(shape, epsilon, times):
 
 @pytest.mark.parametrize(
     ("shape", "epsilon", "times"),
-    [
-        ((2, 10), 30.0, 3),
-        ((2, 10), 1e6, 10),
-        ((30, 64), 1.0, 3),
-        ((1, 26_010), 1.0, 10),
-    ],
+    [((2, 10), 1e6, 10), ((1, 26_010), 1.0, 10)],
 )
 def test_more_releases_spend_no_less(shape, epsilon, times):
     single, composed = one_release(shape, epsilon), composed_release(shape, epsilon, times)
@@ -45,9 +40,9 @@ def test_more_releases_spend_no_less(shape, epsilon, times):
     assert math.isfinite(found.upper)
 
 
-@pytest.mark.parametrize(("shape", "epsilon"), [((2, 10), 30.0), ((30, 64), 1.0)])
-def test_against_draws(shape, epsilon, times=3):
-    """E (1 - e^(at - L))_+ of the sum L of three losses."""
+@pytest.mark.parametrize(("shape", "epsilon"), [((2, 10), 1e6), ((1, 26_010), 1.0)])
+def test_against_draws(shape, epsilon, times=10):
+    """E (1 - e^(at - L))_+ of the sum L of ten losses."""
     composed = composed_release(shape, epsilon, times)
     losses = composed.sample_losses(np.random.default_rng(0), 20_000)
     for at in np.quantile(losses, [0.01, 0.5, 0.99]):
