@@ -1,9 +1,14 @@
 """Small configs, an outside mechanism and copies of the project, for tests of runs."""
 
+import os
 import textwrap
 
 import pytest
 from copied_project import Project
+
+# The linear algebra reads it when it is imported. Its threads wait for each other busily: where
+# workers share the cores, a matrix factorisation takes ten times as long on two threads as on one.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from runs.cells import Cell
 from runs.config import check_config

@@ -208,7 +208,7 @@ def both_sides(draw, pair):
 def audited(key, pair):
     mechanism = calibrated(key, 4, epsilon=2.0, ratio=0.5)
     draws = both_sides(mechanism.releases, pair)
-    return audit_outputs(*draws, 2.0, score=all_single, samples=200_000, seed=1)
+    return audit_outputs(*draws, 2.0, score=all_single, samples=100_000, seed=1)
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -237,7 +237,7 @@ def test_partition_alone_keeps_its_share_or_does_not():
             return partition(x, l1, 1.0, l1, rng, n).all(axis=1).astype(float)
 
         draws = both_sides(draw, pair)
-        result = audit_outputs(*draws, 1.0, score=lambda all_: all_, samples=200_000, seed=2)
+        result = audit_outputs(*draws, 1.0, score=lambda all_: all_, samples=100_000, seed=2)
         bounds[partition, l1] = result.epsilon_lower_bound(0.0)
     assert bounds[published_partition, 1.0] > 1.5
     assert bounds[dyadic_partition, 1.0] <= 1

@@ -73,11 +73,10 @@ WITH_PROFILE = [
 ]
 
 
-@pytest.mark.parametrize("shape", [(3, 3), (12, 20)])
 @pytest.mark.parametrize("key", WITH_PROFILE)
-def test_exact_calibration_meets_the_budget(key, shape, make_query):
+def test_exact_calibration_meets_the_budget(key, make_query):
     budget = Budget(epsilon=0.8, delta=1e-6)
-    query = make_query(*shape)
+    query = make_query(12, 20)
     published = calibrated(key, query, budget)
     # Even infinite noise leaves the values that TLDP keeps.
     exposed = published.profile().scaled(1e9).delta(budget.epsilon).value > budget.delta
