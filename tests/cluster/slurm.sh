@@ -5,13 +5,13 @@
 #   slurm.sh start FOLDER    configure and start it; does nothing where it already runs
 #   slurm.sh stop FOLDER     stop the processes that `start` started, and no others
 #
-# FOLDER holds everything: configuration, logs, process ids. Clients need SLURM_CONF=FOLDER/slurm.conf.
-# Root is needed, as slurmd starts jobs as the users who submit them.
+# FOLDER holds everything: configuration, logs, process ids. Links in /etc/slurm lead there, because
+# jobs lose SLURM_CONF; a host with a configuration of its own is left alone. Root is needed, as slurmd
+# starts jobs as the users who submit them.
 set -euo pipefail
 
 action=${1:?start or stop}
 folder=$(realpath -m "${2:?a folder}")
-export SLURM_CONF=$folder/slurm.conf
 # Away from the ports of a Slurm that the host may have.
 controller=26817 accounting=26819 database=26306 first_node=26821
 
@@ -37,6 +37,14 @@ wait_for() {
 }
 
 configure() {
+    mkdir -p /etc/slurm
+    for name in slurm.conf gres.conf slurmdbd.conf; do
+        if [ -e "/etc/slurm/$name" ] && [ "$(readlink "/etc/slurm/$name")" != "$folder/$name" ]; then
+            echo "/etc/slurm/$name exists: this host has a Slurm of its own" >&2
+            exit 1
+        fi
+        ln -sfn "$folder/$name" "/etc/slurm/$name"
+    done
     mkdir -p "$folder"/{database,spool,state}
     chmod 755 "$folder"
     if [ ! -s "$folder/munge.key" ]; then
@@ -119,13 +127,13 @@ start() {
         mysql_as_root -e "create or replace user slurm@'$host' identified by 'tests';
             grant all on *.* to slurm@'$host'"
     done
-    SLURM_CONF=$folder/slurm.conf run slurmdbd slurmdbd -D
+    run slurmdbd slurmdbd -D
     wait_for bash -c "echo >/dev/tcp/127.0.0.1/$accounting"
-    run slurmctld slurmctld -D -f "$folder/slurm.conf"
+    run slurmctld slurmctld -D
     wait_for timeout 2 sinfo
     for node in n1 n2; do
         mkdir -p "$folder/spool/$node"
-        run "slurmd-$node" slurmd -D -N "$node" -f "$folder/slurm.conf"
+        run "slurmd-$node" slurmd -D -N "$node"
     done
     wait_for bash -c '[ "$(timeout 2 sinfo -h -N -t idle,mix,alloc | wc -l)" = 2 ]'
 }
@@ -143,6 +151,9 @@ stop() {
         done
         alive "$name" && kill -KILL "$(cat "$folder/$name.pid")" 2>/dev/null || true
         rm -f "$folder/$name.pid"
+    done
+    for name in slurm.conf gres.conf slurmdbd.conf; do
+        if [ "$(readlink "/etc/slurm/$name")" = "$folder/$name" ]; then rm "/etc/slurm/$name"; fi
     done
 }
 

@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="slurmd must be started by root"),
 ]
 # What the tests wait for: a cluster looks at its jobs every few seconds only.
-PATIENCE = 120
+PATIENCE = 240
 OPTIONS = ["--profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "1"]
 OPTIONS += ["--latency-wait", "10", "--default-resources", "slurm_partition=main"]
 
@@ -74,14 +74,12 @@ class Eats(Waits):
 
 
 @pytest.fixture(scope="module")
-def slurm(tmp_path_factory):
-    """The cluster: its environment variables are set."""
+def slurm():
+    """The cluster, in a folder of its own."""
     # Sockets have short names only.
     folder = Path("/tmp") / f"slurm-{os.getpid()}"
     subprocess.run([SCRIPT, "start", folder], check=True, timeout=PATIENCE)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SLURM_CONF", str(folder / "slurm.conf"))
-        yield folder
+    yield folder
     subprocess.run([SCRIPT, "stop", folder], check=True, timeout=PATIENCE)
     shutil.rmtree(folder)
 
@@ -90,7 +88,6 @@ def slurm(tmp_path_factory):
 def project(slurm, new_project, tmp_path):
     """A copy of the project with the mechanisms above, for runs on the cluster."""
     project = new_project(tmp_path / "project")
-    project.environment |= {"SLURM_CONF": os.environ["SLURM_CONF"]}
     (project.folder / "outside.py").write_text(MECHANISMS)
     return project
 
