@@ -14,9 +14,9 @@ import torch
 
 from learning.networks.network import Network
 from learning.records.labelled import Split
+from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping
 from learning.training.device import prepared
-from learning.training.per_example_gradients import clipped_sum
 from learning.training.trial import Seeds
 
 _EVALUATED_AT_ONCE = 1000

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from learning.training.per_example_gradients import clipped_sum
 from opacus.grad_sample import GradSampleModule
 from opacus.optimizers import DPOptimizer
 from torch import nn
@@ -19,7 +20,6 @@ from learning.networks.multilayer_perceptron import ADULT_MLP
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.training.clipping import Clipping
 from learning.training.noisy_descent import DescentPlan
-from learning.training.per_example_gradients import clipped_sum
 from tests.learning import opacus_networks
 
 BATCH, BOUND = 256, 1.0
