@@ -7,13 +7,12 @@ parameters is formed for a single example.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import reduce
 
 import torch
 from torch import Tensor
 from torch.nn import functional
-from torch.overrides import TorchFunctionMode
 
 from learning.networks.network import Network
 from learning.training.clipping import Clipping
@@ -38,8 +37,6 @@ _CALLS = {
     functional.layer_norm: LayerNorm,
 }
 _ALLOWED = ", ".join([*(function.__name__ for function in _CALLS), "torch.lstm"])
-# They mix examples, with parameters or without.
-_MIXING = (functional.batch_norm, torch.batch_norm)
 # Questions to a parameter whose answers do not depend on its values.
 _QUESTIONS = (
     *(getattr(Tensor, name).__get__ for name in ("shape", "dtype", "device", "ndim")),
@@ -88,15 +85,19 @@ def _plain_sums(network: Network, tensors, inputs, labels) -> tuple[Tensor, ...]
 
 
 def _clipped_sums(network: Network, tensors, inputs, labels, clipping: Clipping) -> list[Tensor]:
-    recorder = _Recorder(_present(tensors), len(labels))
-    with recorder:
-        logits = network.apply(tensors, inputs)
-    calls = recorder.finished()
-    watched = [each for call in calls for each in call.watched]
-    gradients = iter(torch.autograd.grad(_loss(logits, labels), watched, materialize_grads=True))
-    squares = [call.squares(*(next(gradients) for _ in call.watched)) for call in calls]
-    factors = clipping.factors(sum(squares).sqrt_())
-    return recorder.in_order(call.sums(factors) for call in calls)
+    record = _Record(len(labels))
+    recorded = [[_Recorded.of(each, record) for each in pair] for pair in tensors]
+    loss = _loss(network.apply(recorded, inputs), labels)
+    parameters = _present(tensors)
+    record.require_each_once(parameters)
+    watched = [each for call in record.calls for each in call.watched]
+    gradients = iter(torch.autograd.grad(loss, watched))
+    squares = [call.squares(*(next(gradients) for _ in call.watched)) for call in record.calls]
+    factors = clipping.factors(reduce(Tensor.add_, squares).sqrt_())
+    sums = {}
+    for call in record.calls:
+        sums |= zip(map(id, call.parameters), call.sums(factors), strict=True)
+    return [sums[id(parameter)] for parameter in parameters]
 
 
 def _present(tensors) -> list[Tensor]:
@@ -107,70 +108,76 @@ def _loss(logits, labels) -> Tensor:
     return functional.cross_entropy(logits, labels, reduction="sum")
 
 
-class _Recorder(TorchFunctionMode):
-    """Records the calls with parameters, and refuses those that it does not know.
+class _Recorded(Tensor):
+    """A parameter as the network gets it: every function that is called with it comes here.
+
+    Attributes:
+        plain: The parameter.
+        record: Where calls with it are kept.
+    """
+
+    @classmethod
+    def of(cls, parameter: Tensor | None, record: _Record) -> _Recorded | None:
+        """None for None."""
+        if parameter is None:
+            return None
+        recorded = parameter.as_subclass(cls)
+        recorded.plain, recorded.record = parameter, record
+        return recorded
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        given = list(_tensors((*args, *kwargs.values())))
+        used = [each for each in given if isinstance(each, cls)]
+        args = _plain(args)
+        if func in _QUESTIONS:
+            return func(*args)
+        kwargs = {name: _plain(value) for name, value in kwargs.items()}
+        return used[0].record.called(func, args, kwargs, [each.plain for each in used])
+
+
+class _Record:
+    """The calls with parameters in one run of a network.
 
     Args:
-        parameters: All parameters of the network.
         examples: Number of rows of its inputs.
     """
 
-    def __init__(self, parameters: list[Tensor], examples: int) -> None:
-        super().__init__()
-        self.parameters, self.examples = parameters, examples
-        self.known = {id(parameter) for parameter in parameters}
+    def __init__(self, examples: int) -> None:
+        self.examples = examples
         self.calls: list[Call] = []
         self.versions: list[tuple[Tensor, int]] = []
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if func in _MIXING:
-            raise NoSingleGradients(
-                f"{func.__name__} mixes the examples of a batch, so that no example has a gradient "
-                "of its own; use group_norm or layer_norm"
-            )
-        given = list(_tensors((*args, *kwargs.values())))
-        used = [each for each in given if id(each) in self.known]
-        if not used or func in _QUESTIONS:
-            return func(*args, **kwargs)
+    def called(self, func, args, kwargs, used: list[Tensor]):
+        """What the function returns; the call is kept.
+
+        Raises:
+            NoSingleGradients: It is no call that is known, of one row per example.
+        """
         try:
-            result, calls = self._called(func, args, kwargs)
+            result, calls = _run(func, args, kwargs, {id(each) for each in used})
         except TypeError as error:
-            raise self._refusal(func, used, error) from error
-        recorded = [id(parameter) for call in calls for parameter in call.parameters]
-        if sorted(recorded) != sorted(id(each) for each in used):
-            raise self._refusal(func, used, "weight and bias must both be parameters")
-        if len(result) != self.examples or len(args[0]) != self.examples:
-            raise self._refusal(func, used, "the rows of its input must be the examples")
+            raise _refusal(func, used, error) from error
+        known = [id(parameter) for call in calls for parameter in call.parameters]
+        if sorted(known) != sorted(map(id, used)):
+            raise _refusal(func, used, "weight and bias must both be parameters")
+        if not len(args[0]) == len(result) == self.examples:
+            raise _refusal(func, used, "the rows of its input must be the examples")
         self.calls += calls
-        self.versions += [(each, each._version) for each in (*given, result)]
+        self.versions += ((each, each._version) for each in (args[0], result))
         return (result, None, None) if func is torch.lstm else result
 
-    def _called(self, func, args, kwargs) -> tuple[Tensor, list[Call]]:
-        if func is torch.lstm:
-            return lstm(lambda tensor: id(tensor) in self.known, *args, **kwargs)
-        if func not in _CALLS:
-            raise TypeError(f"use one of {_ALLOWED}")
-        call = _CALLS[func](*args, **kwargs)
-        return call.result, [call]
-
-    def _refusal(self, func, used: list[Tensor], reason) -> NoSingleGradients:
-        shapes = " and ".join(str(tuple(each.shape)) for each in used)
-        name = getattr(func, "__name__", func)
-        return NoSingleGradients(
-            f"no gradients of single examples by parameters {shapes} in {name}: {reason}"
-        )
-
-    def finished(self) -> list[Call]:
-        """All calls, when the network has run.
+    def require_each_once(self, parameters: list[Tensor]) -> None:
+        """What holds for all calls together.
 
         Raises:
             NoSingleGradients: A parameter is not used exactly once, or an operation in place has
                 overwritten what a call was given or has returned.
         """
-        recorded = [id(parameter) for call in self.calls for parameter in call.parameters]
-        for number, parameter in enumerate(self.parameters):
-            if (times := recorded.count(id(parameter))) != 1:
+        used = [id(parameter) for call in self.calls for parameter in call.parameters]
+        for number, parameter in enumerate(parameters):
+            if (times := used.count(id(parameter))) != 1:
                 raise NoSingleGradients(
                     f"every parameter must be used once; tensor {number} of shape "
                     f"{tuple(parameter.shape)} is used {times} times"
@@ -180,16 +187,24 @@ class _Recorder(TorchFunctionMode):
                 "the network overwrites inputs or results of its layers; use operations that are "
                 "not in place"
             )
-        return self.calls
 
-    def in_order(self, sums: Iterable[list[Tensor]]) -> list[Tensor]:
-        """The sums of all calls, in the order of the parameters."""
-        found = {
-            id(parameter): total
-            for call, totals in zip(self.calls, sums, strict=True)
-            for parameter, total in zip(call.parameters, totals, strict=True)
-        }
-        return [found[id(parameter)] for parameter in self.parameters]
+
+def _run(func, args, kwargs, parameters: set[int]) -> tuple[Tensor, list[Call]]:
+    """The result of a function, and the calls that it consists of."""
+    if func is torch.lstm:
+        return lstm(lambda tensor: id(tensor) in parameters, *args, **kwargs)
+    if func not in _CALLS:
+        raise TypeError(f"use one of {_ALLOWED}")
+    call = _CALLS[func](*args, **kwargs)
+    return call.result, [call]
+
+
+def _refusal(func, used: list[Tensor], reason) -> NoSingleGradients:
+    shapes = " and ".join(str(tuple(each.shape)) for each in used)
+    name = getattr(func, "__name__", func)
+    return NoSingleGradients(
+        f"no gradients of single examples by parameters {shapes} in {name}: {reason}"
+    )
 
 
 def _tensors(values) -> Iterator[Tensor]:
@@ -199,3 +214,10 @@ def _tensors(values) -> Iterator[Tensor]:
             yield value
         elif isinstance(value, (list, tuple)):
             yield from _tensors(value)
+
+
+def _plain(value):
+    """A value, or a list or tuple of values, with parameters themselves in place of recorded."""
+    if isinstance(value, _Recorded):
+        return value.plain
+    return type(value)(map(_plain, value)) if isinstance(value, (list, tuple)) else value

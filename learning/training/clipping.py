@@ -30,7 +30,9 @@ class Clipping:
 
     def clip_sum(self, total, batch: int):
         """A sum (M,) of clipped gradients, clipped to `batch` times the bound."""
-        norm, bound = float(total.norm()), batch * self.bound
+        from torch import linalg
+
+        norm, bound = float(linalg.vector_norm(total)), batch * self.bound
         return total if norm <= bound else total * (bound / norm)
 
     def query(self, size: int, batch: int) -> Query:

@@ -123,8 +123,8 @@ class Linear(Call):
         return _squares(self.x).add_(len(self.parameters) - 1).mul_(_squares(gradient))
 
     def sums(self, factors):
-        total = (self.g * factors[:, None]).T @ self.x
-        return [total, factors @ self.g][: len(self.parameters)]
+        g = self.g * factors[:, None]
+        return [g.T @ self.x, g.sum(dim=0)][: len(self.parameters)]
 
 
 class LinearAtPlaces(Affine):
@@ -263,7 +263,8 @@ class LayerNorm(Copied):
 
 def _squares(rows: Tensor) -> Tensor:
     """Squared norms (n,) of rows (n, k)."""
-    return torch.linalg.vector_norm(rows, dim=1).square_()
+    norms = torch.linalg.vector_norm(rows, dim=1)
+    return norms.mul_(norms)
 
 
 def _ghost(x: Tensor, g: Tensor) -> Tensor:

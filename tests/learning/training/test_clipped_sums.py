@@ -150,7 +150,7 @@ def of_the_whole_batch(p, x):
 
 SQUARE, SCALES = (6, 6), Layer(weight=(6, 1), scales=True)
 REFUSED = {
-    "batch_norm mixes the examples": network(batch_normalised, (6, 112), SCALES),
+    "in batch_norm: use one of linear": network(batch_normalised, (6, 112), SCALES),
     r"shape \(6, 6\) is used 2 times": network(twice, SQUARE),
     r"tensor 2 of shape \(3, 4\) is used 0 times": network(
         lambda p, x: linear(x.flatten(1), *p[0]), (6, 112), (3, 4)
