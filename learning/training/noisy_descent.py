@@ -44,7 +44,7 @@ class DescentPlan:
             the epochs as evenly as possible.
         learning_rate: Step size of plain gradient descent on the mean gradient.
         clipping: None for the plain gradient.
-        chunk: Number of per-example gradients in memory at once.
+        chunk: Number of examples that are worked on at once; see `clipped_sum`.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
 
@@ -52,7 +52,7 @@ class DescentPlan:
     epochs: int
     learning_rate: float
     clipping: Clipping | None
-    chunk: int = 128
+    chunk: int = 512
     device: str = "cpu"
 
     def steps(self, records: int, epochs: int | None = None) -> int:
