@@ -93,7 +93,7 @@ def _clipped_sums(network: Network, tensors, inputs, labels, clipping: Clipping)
     watched = [each for call in record.calls for each in call.watched]
     gradients = iter(torch.autograd.grad(loss, watched))
     squares = [call.squares(*(next(gradients) for _ in call.watched)) for call in record.calls]
-    factors = clipping.factors(reduce(Tensor.add_, squares).sqrt_())
+    factors = clipping.factors(reduce(Tensor.add_, squares))
     sums = {}
     for call in record.calls:
         sums |= zip(map(id, call.parameters), call.sums(factors), strict=True)

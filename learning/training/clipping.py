@@ -24,15 +24,13 @@ class Clipping:
         if not 0 < self.bound < math.inf:
             raise ValueError(f"bound must satisfy 0 < bound < infinity, got {self.bound!r}")
 
-    def factors(self, norms):
-        """What gradients of these norms (n,), a tensor, are multiplied by: at most 1."""
-        return norms.reciprocal().mul_(self.bound).clamp_(max=1.0)
+    def factors(self, squares):
+        """What gradients are multiplied by, at most 1; a tensor (n,), as their squared norms."""
+        return squares.rsqrt().mul_(self.bound).clamp_(max=1.0)
 
     def clip_sum(self, total, batch: int):
         """A sum (M,) of clipped gradients, clipped to `batch` times the bound."""
-        from torch import linalg
-
-        norm, bound = float(linalg.vector_norm(total)), batch * self.bound
+        norm, bound = math.sqrt(total @ total), batch * self.bound
         return total if norm <= bound else total * (bound / norm)
 
     def query(self, size: int, batch: int) -> Query:

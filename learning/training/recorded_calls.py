@@ -26,6 +26,8 @@ from torch.nn import functional
 _PRODUCTS_PER_NUMBER = 20
 # oneDNN convolves this many channels at once; with fewer in a group it is slow.
 _CHANNELS_AT_ONCE = 16
+# Images whose patches are made at once, so that they stay in the cache.
+_IN_CACHE = 32
 
 
 class Call(ABC):
@@ -155,13 +157,16 @@ class Convolution(Affine):
         super().__init__([weight], [] if bias is None else [bias], y, y.requires_grad_())
 
     def inputs(self):
-        """The patches; without groups and dilation."""
+        return self._patches(self.images)
+
+    def _patches(self, images) -> Tensor:
+        """(n, d, places); without groups and dilation."""
         (up, left), (down, right) = self.padding, self.stride
         height, width = self.weights[0].shape[2:]
-        padded = functional.pad(self.images, (left, left, up, up))
+        padded = functional.pad(images, (left, left, up, up))
         patches = padded.unfold(2, height, down).unfold(3, width, right)
         places = patches.shape[2] * patches.shape[3]
-        return patches.permute(0, 1, 4, 5, 2, 3).reshape(len(patches), -1, places)
+        return patches.permute(0, 1, 4, 5, 2, 3).reshape(len(images), -1, places)
 
     def outward(self, gradient):
         self.shape = gradient.shape[1:]
@@ -175,7 +180,8 @@ class Convolution(Affine):
 
     def single_gradients(self):
         if self._has_patches() and self.weights[0].shape[1] < _CHANNELS_AT_ONCE:
-            return super().single_gradients()
+            pairs = zip(self.g.split(_IN_CACHE), self.images.split(_IN_CACHE), strict=True)
+            return torch.cat([g @ self._patches(images).transpose(1, 2) for g, images in pairs])
         n = len(self.g)
         weight = self.weights[0].new_empty(n * len(self.weights[0]), *self.weights[0].shape[1:])
         # With every example as a group of channels of one image.

@@ -96,9 +96,8 @@ class _Block(nn.Module):
         self.inside = nn.Sequential(
             *_normalised(before, width, 3, stride), nn.ReLU(), *_normalised(width, width, 3, 1)
         )
-        self.shortcut = nn.Sequential(
-            *(_normalised(before, width, 1, stride) if stride > 1 else [])
-        )
+        shortcut = _normalised(before, width, 1, stride) if stride > 1 else []
+        self.shortcut = nn.Sequential(*shortcut)
 
     def forward(self, x):
         return (self.inside(x) + self.shortcut(x)).relu()
