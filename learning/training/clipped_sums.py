@@ -79,6 +79,23 @@ def clipped_sum(
     return total if clipping is None else clipping.clip_sum(total, batch)
 
 
+def require_alone(network: Network, parameters, inputs) -> None:
+    """Require that a network treats every example alone, by the first of a few inputs (n, ...).
+
+    Raises:
+        NoSingleGradients: Its logits depend on the other examples.
+    """
+    with torch.no_grad():
+        together = network.logits(parameters, network.shortened(inputs[:8]))[:1]
+        alone = network.logits(parameters, network.shortened(inputs[:1]))
+    # Sums in another order differ by far less.
+    if (together - alone).abs().max() > 1e-3 * together.abs().max():
+        raise NoSingleGradients(
+            "the logits of an example depend on the other examples of its batch, so that no "
+            "example has a gradient of its own; use group_norm or layer_norm to normalise"
+        )
+
+
 def _plain_sums(network: Network, tensors, inputs, labels) -> tuple[Tensor, ...]:
     parameters = [each.requires_grad_() for each in _present(tensors)]
     return torch.autograd.grad(_loss(network.apply(tensors, inputs), labels), parameters)

@@ -14,7 +14,7 @@ import torch
 
 from learning.networks.network import Network
 from learning.records.labelled import Split
-from learning.training.clipped_sums import clipped_sum
+from learning.training.clipped_sums import clipped_sum, require_alone
 from learning.training.clipping import Clipping
 from learning.training.device import prepared
 from learning.training.trial import Seeds
@@ -84,6 +84,7 @@ def train(
 
     Raises:
         Diverged: A gradient or a logit is not finite.
+        NoSingleGradients: Gradients are clipped, and those of single examples are not known.
     """
     device = prepared(plan.device)
     images, labels, test_inputs, test_labels = (
@@ -93,6 +94,8 @@ def train(
     records = len(labels)
     parameters, history = begin(network, seeds.start, checkpoint, Epoch)
     parameters = parameters.to(device)
+    if plan.clipping is not None:
+        require_alone(network, parameters, images)
     for epoch in range(len(history), plan.epochs):
         clock = time.perf_counter()
         sampling, noise = (np.random.default_rng([s, epoch]) for s in (seeds.batches, seeds.noise))

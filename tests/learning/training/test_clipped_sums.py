@@ -8,7 +8,7 @@ from torch.nn.functional import conv2d, embedding, group_norm, layer_norm, linea
 
 from learning.networks.network import Layer, Network
 from learning.training import recorded_calls
-from learning.training.clipped_sums import NoSingleGradients, clipped_sum
+from learning.training.clipped_sums import NoSingleGradients, clipped_sum, require_alone
 from learning.training.clipping import Clipping
 
 EXAMPLES, CLASSES, WORDS = 6, 6, 5
@@ -180,3 +180,15 @@ def test_what_has_no_known_gradients_of_examples_is_refused(words):
     net = REFUSED[words]
     with pytest.raises(NoSingleGradients, match=words):
         clipped_sum(net, *batch(net), Clipping(bound=1.0), batch=EXAMPLES, chunk=EXAMPLES)
+
+
+def test_normalisation_over_the_batch_is_refused_without_parameters_too():
+    def apply(p, x):
+        x = linear(x.flatten(1), *p[0])
+        return x - x.mean(dim=0)
+
+    alone, mixed = KINDS["linear"], network(apply, (6, 112))
+    parameters, inputs, _ = batch(alone)
+    require_alone(alone, parameters, inputs)
+    with pytest.raises(NoSingleGradients, match="depend on the other examples"):
+        require_alone(mixed, parameters, inputs)
