@@ -42,7 +42,8 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
-from learning.descent_metrics import DESCENT_METRICS
+from experiments.contract.tolerances import SCORE, tolerances
+from learning.descent_metrics import DESCENT_METRICS, LEARNING_TOLERANCES
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled as data
 from learning.training.clipping import Clipping
@@ -61,6 +62,9 @@ METRICS = DESCENT_METRICS | {
     "canary_false_positive_rate": "share of releases without the canary above the threshold",
     "canary_true_positive_rate": "share of releases with the canary above the threshold",
 }
+TOLERANCES = LEARNING_TOLERANCES | tolerances(
+    SCORE, "canary_false_positive_rate", "canary_true_positive_rate"
+)
 SPLITS_TRIALS = True
 # False positive rates at which the canary is tested.
 CANARY_RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)

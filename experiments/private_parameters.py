@@ -51,6 +51,7 @@ from experiments.contract.settings import (
     Positive,
 )
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
+from experiments.contract.tolerances import ACCOUNTED, SCORE, tolerances
 from learning.federated import parameter_averaging as averaging
 from learning.networks.lstm import lstm
 from learning.networks.mobilenet import FULL, SMALL, mobilenet
@@ -110,6 +111,9 @@ METRICS = {
     "true_delta_upper": "upper bound on the true delta of all rounds at epsilon",
     "true_epsilon_upper": "upper bound on the true epsilon of all rounds at delta",
 }
+TOLERANCES = tolerances(SCORE, "f1", "accuracy") | tolerances(
+    ACCOUNTED, "noise_deviation", "true_delta_lower", "true_delta_upper", "true_epsilon_upper"
+)
 SPLITS_TRIALS = True
 USERS = 3
 
