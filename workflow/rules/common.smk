@@ -1,13 +1,12 @@
 """The checked configuration, and the names that the rules share."""
 
+import sys
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
-
 from runs.cells import cells_of, results_folder
-from experiments.contract.settings import ConfigError
+from experiments.contract.settings import ConfigError, nearest
 from runs.config import check_config
-from runs.yaml_file import read_yaml
+from runs.yaml_file import located, read_yaml
 from experiments.contract.study import all_experiments, maps_of
 from mechanisms import UnknownMechanism
 from paper_figures.ledger import judging_sources
@@ -17,9 +16,15 @@ try:
     # Snakemake has read them already, but keeps the last of two equal keys without a word.
     for path in workflow.configfiles:
         read_yaml(path)
-    CONFIG = check_config(config)
+    try:
+        CONFIG = check_config(config)
+    except ConfigError as error:
+        # A value of --config stands in no file.
+        alone = len(workflow.configfiles) == 1 and not workflow.config_settings.config
+        raise located(error, workflow.configfiles[0]) if alone else error from None
 except (ConfigError, UnknownMechanism) as error:
-    raise WorkflowError(f"configuration: {error}") from None
+    # One line; Snakemake would add where in this file it was raised.
+    sys.exit(f"error: {error}")
 
 # Scripts read the checked limits from here: as params they would rerun every cell when raised.
 config["limits"] = CONFIG["limits"]
@@ -40,6 +45,8 @@ wildcard_constraints:
     experiment=r"[a-z0-9_]+",
     cell=r"[a-z0-9_]+/[a-z0-9_-]+/[a-z0-9_-]+",
     drawing=r"[a-z0-9_]+",
+    # What no rule makes: rules make files in data/ and in the folder of this run.
+    target=rf"[^/]+|results/(?!{CONFIG['run']}/).+",
 
 
 def cell_files(experiment, ending):
@@ -60,8 +67,22 @@ def cell_inputs(wildcards):
     }
 
 
+def no_target(name):
+    """What to say about a target that this config does not have."""
+    stages = ["all", "data", "results", "tables", "figures", "claims"]
+    papers = sorted({drawing.paper for drawing in DRAWINGS.values()})
+    known = [*stages, *papers, *DRAWINGS]
+    hint = nearest(name, known, "did you mean {!r}? ")
+    return (
+        f"the run {CONFIG['run']} has no target {name}; {hint}it has {', '.join(known)}, and files "
+        f"in {RUN}/"
+    )
+
+
 def drawing_inputs(wildcards):
     """Results and code of one figure or table."""
+    if wildcards.drawing not in DRAWINGS:
+        sys.exit(f"error: {no_target(wildcards.drawing)}")
     drawing = DRAWINGS[wildcards.drawing]
     files = [RUN / "experiments" / file for file in drawing.files]
     return {"results": files, "sources": drawing.sources()}
