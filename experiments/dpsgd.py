@@ -43,7 +43,7 @@ from experiments.contract.study import (
     trials_of,
 )
 from experiments.contract.tolerances import SCORE, tolerances
-from learning.descent_metrics import DESCENT_METRICS, LEARNING_TOLERANCES
+from learning.descent_metrics import DESCENT_METRICS, DESCENT_TOLERANCES
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled as data
 from learning.training.clipping import Clipping
@@ -62,7 +62,7 @@ METRICS = DESCENT_METRICS | {
     "canary_false_positive_rate": "share of releases without the canary above the threshold",
     "canary_true_positive_rate": "share of releases with the canary above the threshold",
 }
-TOLERANCES = LEARNING_TOLERANCES | tolerances(
+TOLERANCES = DESCENT_TOLERANCES | tolerances(
     SCORE, "canary_false_positive_rate", "canary_true_positive_rate"
 )
 SPLITS_TRIALS = True

@@ -28,9 +28,7 @@ FEDERATED_METRICS = _SPENT | {
     "use_delta": "delta of the budget of one release",
     "round_seconds": "wall-clock seconds of one round",
 }
-# For the studies of descent and for the federated ones.
-LEARNING_TOLERANCES = tolerances(
+SPENT_TOLERANCES = tolerances(
     ACCOUNTED, "noise_norm", "true_delta_lower", "true_delta_upper", "true_epsilon_upper"
-) | tolerances(
-    SCORE, "test_accuracy", "final_test_accuracy", "train_accuracy", "final_train_accuracy"
-)
+) | tolerances(SCORE, "test_accuracy", "final_test_accuracy")
+DESCENT_TOLERANCES = SPENT_TOLERANCES | tolerances(SCORE, "train_accuracy", "final_train_accuracy")

@@ -58,8 +58,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _check(options) -> int:
     if not Path(options.what).is_file():
-        # Raises where there is no such run either.
-        tables_of(options.what)
         return _check_run(options)
     config = read_config(options.what)
     cells = cells_of(config)
@@ -70,6 +68,10 @@ def _check(options) -> int:
 
 def _check_run(options) -> int:
     run = options.what
+    try:
+        tables_of(run)
+    except ConfigError as error:
+        raise ConfigError(f"{run} is no file, and {error}") from None
     config = read_config(_config_of(run))
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     stored = rerun.cells_with_values(run, config)
@@ -147,15 +149,16 @@ def _measure(cell: Cell, config: dict, out: Path) -> tuple[Path, Path]:
 
 def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:
     """Why a config has no such cell: the first of its four names that is not there."""
-    where = ""
+    above: list[str] = []
     for name in CELL:
         given = getattr(cell, name)
         known = list(dict.fromkeys(getattr(each, name) for each in cells))
         if given not in known:
             hint = nearest(given, known, "did you mean {!r}? ")
+            where = f" for {', '.join(above)}" if above else ""
             return f"{path} has no {name} {given!r}{where}; {hint}it has {', '.join(known)}"
         cells = [each for each in cells if getattr(each, name) == given]
-        where += f" with {name} {given!r}"
+        above.append(f"{name} {given}")
     raise AssertionError(f"{cell.stem} is a cell")
 
 

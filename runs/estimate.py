@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from experiments.contract.study import all_experiments, trial_count
 from runs.cells import Cell, cells_of
 from runs.frames import read_frame
-from runs.result_table import CELL, PEAK_MEMORY
+from runs.result_table import CELL, METRICS_OF_EVERY_STUDY, PEAK_MEMORY, POINT
 from runs.stored import tables_of
 
 HOUR, GIB = 3600.0, 1 << 30
@@ -36,10 +36,13 @@ class Measured:
     Args:
         seconds: Per grid point and trial.
         memory: Peak, bytes.
+        whole: Whether `seconds` are those of whole grid points, as the runner measures them, and
+            not only of the parts that the study times.
     """
 
     seconds: float | None = None
     memory: float | None = None
+    whole: bool = True
 
 
 @dataclass
@@ -55,6 +58,7 @@ class StudyEstimate:
     matched: int
     seconds: tuple[float, float, float] | None
     memory: tuple[float, float] | None
+    whole: bool
     differing: list[str] = field(default_factory=list)
     unmatched: list[str] = field(default_factory=list)
 
@@ -81,14 +85,19 @@ def measured_cells(run: str, config: dict) -> dict[Cell, Measured]:
 
 def _measured(path: Path, config: dict) -> dict[Cell, Measured]:
     frame = read_frame(path)
+    memory = frame["metric"] == PEAK_MEMORY
+    by_runner = frame["metric"].isin(list(METRICS_OF_EVERY_STUDY)) & ~memory
+    whole = bool(by_runner.any())
+    peaks = frame[memory].groupby(CELL)["value"].max()
+    seconds = frame[by_runner if whole else ~memory].groupby(CELL)["value"].sum()
     found = {}
-    for key, rows in frame.groupby(CELL, sort=False):
+    for key, points in frame[POINT].drop_duplicates().groupby(CELL, sort=False).size().items():
         cell = Cell(**dict(zip(CELL, key, strict=True)))
-        memory = rows["metric"] == PEAK_MEMORY
-        units = len(rows[["shape", "epsilon", "delta"]].drop_duplicates()) * _trials(cell, config)
+        taken = seconds.get(key)
         found[cell] = Measured(
-            seconds=None if memory.all() else float(rows.loc[~memory, "value"].sum()) / units,
-            memory=float(rows.loc[memory, "value"].max()),
+            seconds=None if taken is None else float(taken) / (points * _trials(cell, config)),
+            memory=float(peaks[key]),
+            whole=whole,
         )
     return found
 
@@ -114,7 +123,7 @@ def _of_study(
     study: str, cells: list[Cell], config: dict, measured: dict[Cell, Measured], before: dict
 ) -> StudyEstimate:
     known = {cell: took for cell, took in measured.items() if cell.experiment == study}
-    unmatched, differing = [], set()
+    unmatched, differing = [], {}
     seconds, memory = np.zeros(3), []
     rates = np.array([took.seconds for took in known.values() if took.seconds is not None])
     for cell in cells:
@@ -128,7 +137,9 @@ def _of_study(
             continue
         memory.append(took.memory or 0.0)
         seconds += units * (took.seconds or 0.0)
-        differing |= _differing(cell, config, before)
+        # Settings are those of a study on a data set.
+        if cell.dataset not in differing:
+            differing[cell.dataset] = _differing(cell, config, before)
     if unmatched and known:
         memory.append(max(took.memory or 0.0 for took in known.values()))
     memory = [each for each in memory if each]
@@ -138,7 +149,8 @@ def _of_study(
         matched=len(cells) - len(unmatched),
         seconds=tuple(seconds) if len(rates) else None,
         memory=(min(memory), max(memory)) if memory else None,
-        differing=sorted(differing),
+        whole=all(took.whole for took in known.values() if took.seconds is not None),
+        differing=sorted(set().union(*differing.values())),
         unmatched=_named(unmatched, cells),
     )
 
@@ -196,11 +208,15 @@ def report(found: list[StudyEstimate], run: str) -> str:
     untimed = [each.study for each in found if each.seconds is None]
     if untimed:
         lines.append(f"Not timed in the run {run}, so not in the total: {', '.join(untimed)}")
+    parts = [each.study for each in found if each.seconds is not None and not each.whole]
+    if parts:
+        lines.append(
+            "Only what the study times (calibration, draws, releases, training), so that loading "
+            f"and scoring come on top: {', '.join(parts)}"
+        )
     lines += [
-        f"Core-hours: what studies time (calibration, draws, releases, training), by the run {run} "
-        "on one core, without a GPU.",
-        "Starting cells, loading data and scoring come on top. Seconds follow grid points and "
-        "trials, no other setting.",
+        f"Core-hours: on one core of the machine of the run {run}, without a GPU; starting cells "
+        "comes on top. They follow grid points and trials, no other setting.",
         "Brackets: cells without a match at the seconds of the study's cheapest and dearest cell. "
         "Memory: peaks of single cells.",
     ]

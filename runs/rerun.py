@@ -113,15 +113,16 @@ def compare(before: pd.DataFrame, again: pd.DataFrame, cell: Cell) -> Comparison
     both = both[(both["status"] == OK) & (both["status_again"] == OK)]
     old, new = both["value"].to_numpy(float), both["value_again"].to_numpy(float)
     difference = np.abs(new - old)
-    excess = difference - _allowed(both, before, keys, cell)
-    if (excess > 0).any():
-        worst = int(np.argmax(excess / np.maximum(np.abs(old), 1e-300)))
+    allowed = _allowed(both, before, keys, cell)
+    # Written so that a value that is no number is outside.
+    outside = ~(difference <= allowed)
+    if outside.any():
+        worst = int(np.flatnonzero(outside)[0])
         row = both.iloc[worst]
         problems.append(
-            f"{(excess > 0).sum()} of {len(both)} values outside of their tolerance, first "
+            f"{outside.sum()} of {len(both)} values outside of their tolerance, first "
             f"{row['metric']} at {row['shape']}, epsilon {row['epsilon']:g}: {old[worst]:.10g} "
-            f"stored, {new[worst]:.10g} now, allowed difference "
-            f"{difference[worst] - excess[worst]:.2g}"
+            f"stored, {new[worst]:.10g} now, allowed difference {allowed[worst]:.2g}"
         )
     relative = np.divide(
         difference, np.abs(old), out=np.where(difference > 0, np.inf, 0.0), where=old != 0

@@ -113,6 +113,9 @@ class UnknownName(Fault):
     def message(self, path: str) -> str:
         return unknown_key(joined(path, self.key), self.name, self.known)
 
+    def error(self, path: str) -> ConfigError:
+        return ConfigError(self.message(path), joined(path, self.key, str(self.name)))
+
 
 class Section(BaseModel):
     """A mapping of the config with known keys. A subclass may override `check`."""
