@@ -32,6 +32,7 @@ from experiments.contract.settings import (
     Count,
     Disallowed,
     Distinct,
+    Epsilon,
     Positive,
     Share,
 )
@@ -73,7 +74,7 @@ CANARY_RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)
 class Settings(OnDevice):
     """Settings of this study."""
 
-    budgets: ByDataset[Distinct[Positive]] = Field(description="total epsilon of a run")
+    budgets: ByDataset[Distinct[Epsilon]] = Field(description="total epsilon of a run")
     delta: Share = Field(description="total delta")
     slack: Positive = Field(1e-10, description="delta' of r1smg2024 eq. (16)")
     epochs: ByDataset[Count] = Field(description="epochs of a run")

@@ -48,6 +48,7 @@ from experiments.contract.settings import (
     Count,
     Disallowed,
     Distinct,
+    Epsilon,
     Positive,
 )
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
@@ -138,7 +139,7 @@ class Settings(EpsilonGrid, OnDevice):
         64, description="training records declared public, for the thresholds of DPHSGD alone"
     )
     clipping_bound: Positive = Field(1.0, description="C, to which parameters are clipped")
-    epsilons_by_range: ByDataset[dict[Literal[RANGES], Distinct[Positive]]] = Field(
+    epsilons_by_range: ByDataset[dict[Literal[RANGES], Distinct[Epsilon]]] = Field(
         {},
         description="grids over epsilon by the Delta of the noise as published, in place of "
         "`epsilons`; clip: 2 C, the default, stated: that of the paper's Table 4",

@@ -27,6 +27,7 @@ from pydantic import (
 )
 
 from experiments.contract.allowed_words import Words, unwrapped, words_of
+from mechanisms.contract.query import EPSILONS
 
 
 class ConfigError(ValueError):
@@ -179,6 +180,7 @@ MOST_TRIALS = 10**6
 
 Number = Annotated[float, BeforeValidator(_read_number), Field(allow_inf_nan=False)]
 Positive = Annotated[Number, Field(gt=0)]
+Epsilon = Annotated[Number, Field(ge=EPSILONS[0], le=EPSILONS[1])]
 Share = Annotated[Number, Field(gt=0, lt=1)]
 Delta = Annotated[Number, Field(ge=0, lt=1)]
 Whole = Annotated[int, BeforeValidator(_read_whole)]

@@ -215,7 +215,12 @@ def test_the_check_leaves_its_argument_alone(config):
         (
             "experiments.count_query.epsilons",
             [1, "1e0"],
-            "experiments.count_query.epsilons must be a list of numbers > 0, got [1, '1e0']",
+            "count_query.epsilons must be a list of numbers in [10^-15, 10^15], got [1, '1e0']",
+        ),
+        (
+            "experiments.count_query.epsilons",
+            ["1e-320"],
+            "count_query.epsilons[0] must be a number in [10^-15, 10^15], got '1e-320'",
         ),
         (
             "experiments.count_query.epsilons_for",
@@ -255,7 +260,7 @@ def test_the_check_leaves_its_argument_alone(config):
         (
             "experiments.count_query.map_epsilons",
             {"default": 0},
-            "experiments.count_query.map_epsilons.default must be a number > 0, got 0",
+            "map_epsilons.default must be a number in [10^-15, 10^15], got 0",
         ),
         (
             "experiments.count_query.delta",
