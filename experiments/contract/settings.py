@@ -170,7 +170,7 @@ def _unique(values: list) -> list:
     for index, value in enumerate(values):
         if value in values[:index]:
             name = "x".join(map(str, value)) if isinstance(value, tuple) else shown(value)
-            raise ValueError(f"{name} is there twice")
+            raise ValueError(f"{name} is there twice; remove one")
     return values
 
 

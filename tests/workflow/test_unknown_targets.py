@@ -20,7 +20,8 @@ def test_an_unknown_target_lists_what_there_is(project, target, words):
     assert ended.returncode == 1
     last = ended.stderr.splitlines()[-1]
     assert last.startswith(f"error: {words}")
-    assert "results, tables, figures, claims" in last and "suite_headline" in last
+    for known in ("data", "figures", "claims", "suite_headline", "all"):
+        assert f"{known}, " in last
     assert "Traceback" not in ended.stderr
 
 

@@ -69,9 +69,7 @@ def cell_inputs(wildcards):
 
 def no_target(name):
     """What to say about a target that this config does not have."""
-    stages = ["all", "data", "results", "tables", "figures", "claims"]
-    papers = sorted({drawing.paper for drawing in DRAWINGS.values()})
-    known = [*stages, *papers, *DRAWINGS]
+    known = [rule.name for rule in workflow.rules if not rule.has_wildcards()]
     hint = nearest(name, known, "did you mean {!r}? ")
     return (
         f"the run {CONFIG['run']} has no target {name}; {hint}it has {', '.join(known)}, and files "
