@@ -202,7 +202,7 @@ class _Fetch:
         if len(reasons) > _REASONS:
             left = len(reasons) - _REASONS + 1
             reasons = [*reasons[: _REASONS - 1], f"and {left} more failures"]
-        why = "; ".join(reasons) or "it can be downloaded from nowhere without a form"
+        why = "; ".join(reasons) or "there is no address to download it from"
         return (
             f"{self.dataset.name} could not be fetched: {why}\n"
             f"Set DATA_MIRROR (or data.mirror in the config) to a folder or URL laid out as "
