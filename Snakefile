@@ -16,6 +16,7 @@ include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/ledger.smk"
 include: "workflow/rules/summary.smk"
+include: "workflow/rules/unknown.smk"
 
 
 # On a cluster batches are the jobs; all else takes seconds and runs where Snakemake does.

@@ -46,7 +46,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
-from learning.descent_metrics import DESCENT_METRICS
+from learning.descent_metrics import DESCENT_METRICS, DESCENT_TOLERANCES
 from learning.networks import graph_convolution as graph
 from learning.networks.alexnet import ALEXNET
 from learning.networks.lenet import LENET
@@ -73,6 +73,7 @@ NETWORKS = {
 DATASETS = {name: labelled.SOURCES[name] for name in (*NETWORKS, "cora")}
 COORDINATES = (EPOCH,)
 METRICS = DESCENT_METRICS
+TOLERANCES = DESCENT_TOLERANCES
 SPLITS_TRIALS = True
 # Examples that are worked on at once: of the large networks, each needs several megabytes. Few of
 # Cora's nodes have many neighbours: small parts need little padding.

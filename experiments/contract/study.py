@@ -102,6 +102,8 @@ class Experiment(Protocol):
     Settings: Its settings in a config, a subclass of `StudySettings`.
     NEEDS: What it needs of mechanisms, see `mechanism_sets.CAPABILITIES`. "any" if left out.
     METRICS: What it measures: name -> meaning with the unit, seconds and memory included.
+    TOLERANCES: How far a metric may lie from its value on another machine; see
+        `experiments.contract.tolerances`. A metric without an entry is exact. May be left out.
     COORDINATES: The columns it adds to the tidy table; see `experiments.contract.coordinates`.
     MAPS: Metrics whose values are whole maps, kept in a file apart. May be left out.
     FILES: Where a data set of the experiment is made of another one of `datasets`:

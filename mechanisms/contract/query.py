@@ -8,6 +8,12 @@ from numbers import Real
 
 ADJACENCIES = ("add-remove", "replace", "local")
 STRUCTURES = ("records", "gram")
+# Beyond these limits numbers of the mathematics (fourth moments of the squared norm, e^epsilon)
+# leave the range of float64; no use of a mechanism comes near them.
+EPSILONS = (1e-15, 1e15)
+SENSITIVITIES = (1e-12, 1e12)
+# One array of float64 of this size takes 1.6 GB.
+LARGEST_SIZE = 2 * 10**8
 
 
 class Unsupported(Exception):
@@ -37,8 +43,14 @@ def checked_real(name: str, value: object, *, low: float, high: float, allowed: 
     return number
 
 
-def _checked_positive(name: str, value: object) -> float:
-    return checked_real(name, value, low=0.0, high=math.inf, allowed=f"0 < {name} < infinity")
+def _checked_within(name: str, value: object, limits: tuple[float, float]) -> float:
+    low, high = limits
+    number = checked_real(
+        name, value, low=0.0, high=math.inf, allowed=f"{low:g} <= {name} <= {high:g}"
+    )
+    if not low <= number <= high:
+        raise ValueError(f"{name} must satisfy {low:g} <= {name} <= {high:g}, got {number!r}")
+    return number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +62,9 @@ class Query:
     refer to the `adjacency` given here.
 
     Args:
-        shape: Axes of the answer, each at least 1; M is their product.
-        l2_sensitivity: sup ||f(x) - f(x')||_2 (Frobenius for matrices), positive.
+        shape: Axes of the answer, each at least 1; M, at most 2 * 10^8, is their product.
+        l2_sensitivity: sup ||f(x) - f(x')||_2 (Frobenius for matrices). As all sensitivities and
+            bounds in [1e-12, 1e12].
         l1_sensitivity: sup ||f(x) - f(x')||_1, positive, or None where unknown.
         linf_sensitivity: Largest change of one element, positive. Defaults to the width b - a of
             `element_range` where that is given.
@@ -86,6 +99,11 @@ class Query:
             raise TypeError(f"shape must be a non-empty tuple of integers, got {self.shape!r}")
         if min(axes) < 1:
             raise ValueError(f"every axis of shape must be at least 1, got {self.shape!r}")
+        if math.prod(axes) > LARGEST_SIZE:
+            raise ValueError(
+                f"shape must have at most {LARGEST_SIZE:,} elements, got {math.prod(axes):,} in "
+                f"{'x'.join(map(str, axes))}"
+            )
         object.__setattr__(self, "shape", axes)
         if self.element_range is not None:
             self._check_range()
@@ -93,7 +111,7 @@ class Query:
         for name in (*positive, "record_bound"):
             value = getattr(self, name)
             if value is not None or name == "l2_sensitivity":
-                object.__setattr__(self, name, _checked_positive(name, value))
+                object.__setattr__(self, name, _checked_within(name, value, SENSITIVITIES))
         if self.adjacency not in ADJACENCIES:
             raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {self.adjacency!r}")
         self._check_structure()
@@ -116,7 +134,8 @@ class Query:
     def _check_range(self) -> None:
         if not isinstance(self.element_range, (tuple, list)) or len(self.element_range) != 2:
             raise TypeError(f"element_range must be a pair (a, b), got {self.element_range!r}")
-        everything = {"low": -math.inf, "high": math.inf, "allowed": "a finite number"}
+        largest = SENSITIVITIES[1]
+        everything = {"low": -largest, "high": largest, "allowed": f"ends within +-{largest:g}"}
         a, b = (checked_real("element_range", end, **everything) for end in self.element_range)
         if not a < b:
             raise ValueError(f"element_range (a, b) must satisfy a < b, got {(a, b)}")
@@ -169,13 +188,13 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """The privacy to reach: (epsilon, delta) with epsilon > 0 and 0 <= delta < 1."""
+    """The privacy to reach: (epsilon, delta) with epsilon in [1e-15, 1e15], delta in [0, 1)."""
 
     epsilon: float
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _checked_positive("epsilon", self.epsilon))
+        object.__setattr__(self, "epsilon", _checked_within("epsilon", self.epsilon, EPSILONS))
         delta = checked_real("delta", self.delta, low=-1.0, high=1.0, allowed="0 <= delta < 1")
         if delta < 0:
             raise ValueError(f"delta must satisfy 0 <= delta < 1, got {delta!r}")

@@ -63,8 +63,16 @@ def test_what_is_unsupported_is_told_and_no_failure(capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--mechanism", "gausian"], "has no cell count_query/city/gausian--published; it has"),
-        (["--mechanism", "non-private", "--calibration", "exact"], "non-private--exact"),
+        (
+            ["--mechanism", "gausian"],
+            "has no mechanism 'gausian' for experiment count_query, dataset city; did you mean "
+            "'gaussian'? it has ",
+        ),
+        (
+            ["--mechanism", "non-private", "--calibration", "exact"],
+            "dataset city, mechanism non-private; it has published",
+        ),
+        (["--dataset", "citty", "--mechanism", "mvg"], "'citty' for experiment count_query; did"),
         (["--mechanism", "mvg", "--config", "nowhere.yaml"], "cannot read the config nowhere.yaml"),
     ],
 )

@@ -4,15 +4,13 @@ import os
 import sys
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
-
 from runs.batches import batches_of
 from runs.cells import cells_of, results_folder
 from runs.job import PLANNER
-from experiments.contract.settings import ConfigError
+from experiments.contract.settings import ConfigError, nearest
 from runs.config import check_config
 from runs.sources import digest_of
-from runs.yaml_file import read_yaml
+from runs.yaml_file import located, read_yaml
 from experiments.contract.study import all_experiments, maps_of
 from mechanisms import UnknownMechanism
 from paper_figures.ledger import judging_sources
@@ -22,9 +20,15 @@ try:
     # Snakemake has read them already, but keeps the last of two equal keys without a word.
     for path in workflow.configfiles:
         read_yaml(path)
-    CONFIG = check_config(config)
+    try:
+        CONFIG = check_config(config)
+    except ConfigError as error:
+        # A value of --config stands in no file.
+        alone = len(workflow.configfiles) == 1 and not workflow.config_settings.config
+        raise located(error, workflow.configfiles[0]) if alone else error from None
 except (ConfigError, UnknownMechanism) as error:
-    raise WorkflowError(f"configuration: {error}") from None
+    # One line; Snakemake would add where in this file it was raised.
+    sys.exit(f"error: {error}")
 
 # Scripts read the checked limits from here: as params they would rerun every cell when raised.
 config["limits"] = CONFIG["limits"]
@@ -49,6 +53,8 @@ wildcard_constraints:
     experiment=r"[a-z0-9_]+",
     batch=r"[a-z0-9_]+/[a-z0-9_-]+",
     drawing=r"[a-z0-9_]+",
+    # What no rule makes: rules make files in data/ and in the folder of this run.
+    target=rf"[^/]+|results/(?!{CONFIG['run']}/).+",
 
 
 def batch_files(experiment, ending):
@@ -60,8 +66,20 @@ def batch_files(experiment, ending):
     ]
 
 
+def no_target(name):
+    """What to say about a target that this config does not have."""
+    known = [rule.name for rule in workflow.rules if not rule.has_wildcards()]
+    hint = nearest(name, known, "did you mean {!r}? ")
+    return (
+        f"the run {CONFIG['run']} has no target {name}; {hint}it has {', '.join(known)}, and files "
+        f"in {RUN}/"
+    )
+
+
 def drawing_files(wildcards):
     """Results that one figure or table reads."""
+    if wildcards.drawing not in DRAWINGS:
+        sys.exit(f"error: {no_target(wildcards.drawing)}")
     return [RUN / "experiments" / file for file in DRAWINGS[wildcards.drawing].files]
 
 
