@@ -8,7 +8,6 @@ import numpy as np
 
 from mechanisms.contract.mechanism import Mechanism, exact_factor
 from mechanisms.contract.option import positive_integer
-from mechanisms.contract.query import Unsupported
 from mechanisms.contract.requirements import require_gram
 from mechanisms.noise.bingham import CONVERGED, sample_bingham
 from mechanisms.profiles.bounded_profile import BoundedProfile

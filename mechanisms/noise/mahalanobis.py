@@ -145,7 +145,9 @@ def largest_mu(noise: Mahalanobis, query: Query) -> MuBounds:
         vertex = worst_vertex(np.kron(*noise.roots())).reshape(noise.shape)
         upper.append(query.linf_sensitivity * noise.of(vertex))
         changes.append(vertex)
-    return best_bounds((allowed_share(change, query) * noise.of(change) for change in changes), upper)
+    return best_bounds(
+        (allowed_share(change, query) * noise.of(change) for change in changes), upper
+    )
 
 
 def largest_move(noise: Mahalanobis, query: Query) -> MuBounds:
@@ -220,4 +222,3 @@ def best_bounds(lower: Iterable[float], upper: Iterable[float]) -> MuBounds:
     """The best of several bounds; equal where they are so but for rounding."""
     low, high = max(lower), min(upper)
     return MuBounds(high if low >= high * (1 - _ROUNDING) else low, high)
-

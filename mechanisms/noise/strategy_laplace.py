@@ -87,9 +87,7 @@ class StrategyLaplace(Noise):
             return None
         largest = math.prod(float(strategy.matrix().max()) for strategy in self.strategies)
         measurements = math.prod(strategy.measurements for strategy in self.strategies)
-        shifts = concentrated(
-            query.l1_sensitivity, query.l1_sensitivity * largest, measurements
-        )
+        shifts = concentrated(query.l1_sensitivity, query.l1_sensitivity * largest, measurements)
         one_cell = min(
             limit
             for limit in (query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity)

@@ -197,9 +197,7 @@ class IndependentLaplaceProfile(PrivacyProfile):
         return Bounds(*(np.minimum(bound, 0.0).reshape(epsilon.shape) for bound in bounds))
 
 
-def laplace_profile(
-    *, components: int, width: float, rest: float, scale: float
-) -> PrivacyProfile:
+def laplace_profile(*, components: int, width: float, rest: float, scale: float) -> PrivacyProfile:
     """`components` components that change by `width`, and one more by `rest`: see the class above.
 
     A single component has a closed form, LaplaceProfile.

@@ -83,6 +83,8 @@ class PIdentity:
         z with |A z| <= 1. In terms of u = D^-1 z the cells' own bounds are |u| <= 1 and the sums'
         |Theta u| <= 1. This is the largest g of a few cells; 1 is the largest possible.
         """
+        if self.is_identity:
+            return 1.0
         largest = 0.0
         for cell in np.linspace(0, self.cells - 1, min(_TRIED_CELLS, self.cells)).astype(int):
             gains = self.theta[:, cell] @ self.theta

@@ -14,8 +14,8 @@ from mechanisms import (
     Unsupported,
     get_mechanism,
 )
-from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.noise.mahalanobis import worst_vertex
+from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.profiles.gaussian_profile import mu_for
 
 
