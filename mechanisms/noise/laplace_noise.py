@@ -43,7 +43,8 @@ class IndependentLaplace(Noise):
         """That of `Query.largest_shifts`, the most concentrated change; see `LaplaceProfile`.
 
         Where l2_sensitivity or the records of a Gram matrix exclude it, it is an upper bound, and
-        the largest ||D||_1 that is known to be possible gives a lower one: see `_spread`.
+        the largest ||D||_1 that is known to be possible gives a lower one. For pure privacy both
+        are the same, except where d is odd.
         """
         bounds = self._change_bounds(query)
         if bounds is None:
@@ -97,10 +98,10 @@ def _gram_bounds(query: Query) -> tuple[Shifts, Shifts]:
 
     No element changes by more than B^2. By ||D||_1 <= d ||D||_F the sum is at most d B^2 under
     add-remove, which x = B (1, ..., 1) / sqrt(d) attains, and at most sqrt(2) d B^2 under replace.
-    For even d x_i = B sqrt(2 / d) cos t_i and y_i = B sqrt(2 / d) sin t_i attain it, with t_i = pi
-    / 8 for one half of the elements and -3 pi / 8 for the other: |x_i x_j - y_i y_j| = (2 B^2 / d)
-    |cos(t_i + t_j)| = sqrt(2) B^2 / d for all i and j. For odd d > 1 one element stays at 0. Shorter
-    records keep what else the query states.
+    For even d x_i = B sqrt(2 / d) cos t_i and y_i = B sqrt(2 / d) sin t_i attain it, with
+    t_i = pi / 8 for one half of the elements and -3 pi / 8 for the other: for all i and j
+    |x_i x_j - y_i y_j| = (2 B^2 / d) |cos(t_i + t_j)| = sqrt(2) B^2 / d. For odd d > 1 one element
+    stays at 0. Shorter records keep what else the query states.
     """
     size = query.shape[0]
     even = size if query.adjacency == "add-remove" or size == 1 else size - size % 2

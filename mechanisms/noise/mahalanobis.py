@@ -71,7 +71,7 @@ class Mahalanobis:
 
     @cached_property
     def element_weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """mu of a unit change of element (i, j) is the product of entries i and j, (m,) and (n,)."""
+        """mu of a unit change of element (i, j) is the product of entries i (m,) and j (n,)."""
         rows, columns = (
             1 / std if directions is None else np.linalg.norm(directions / std, axis=1)
             for std, directions in self._axes

@@ -92,7 +92,7 @@ class BoundedProfile(PrivacyProfile):
 def enclosed(
     above: PrivacyProfile, below: PrivacyProfile | None = None, *, attained_loss: float = 0.0
 ) -> PrivacyProfile:
-    """`above` alone where it is the profile `below` of a pair of neighbours, else both as bounds."""
+    """`above` where it is also the profile `below` of a pair of neighbours, else both as bounds."""
     if above == below:
         return above
     return BoundedProfile(above=above, below=below, attained_loss=attained_loss)

@@ -1,4 +1,4 @@
-"""What one event proves: a lower bound of the profile of releases of which nothing else is known."""
+"""What one event proves: a lower bound of a profile of which nothing else is known."""
 
 from __future__ import annotations
 
