@@ -186,7 +186,8 @@ def explain(result: Verification) -> str:
         f"probability of {result.claimed_delta:g}",
         f"  true delta   {result.true_delta.value:.6g} at that epsilon "
         f"[{result.true_delta.lower:.6g}, {result.true_delta.upper:.6g}]",
-        f"  true epsilon {result.true_epsilon.value:.6g} at that delta",
+        f"  true epsilon {result.true_epsilon.value:.6g} at that delta"
+        f"{_interval(result.true_epsilon)}",
     ]
     if result.noise_scale is not None:
         loss = result.expected_loss
@@ -200,6 +201,13 @@ def explain(result: Verification) -> str:
         )
     lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
     return "\n".join(lines)
+
+
+def _interval(bounds: Bounds) -> str:
+    """The bounds in brackets, nothing where they agree to all digits that are shown."""
+    if f"{bounds.lower:.6g}" == f"{bounds.upper:.6g}":
+        return ""
+    return f" [{bounds.lower:.6g}, {bounds.upper:.6g}]"
 
 
 def _reason(result: Verification) -> str:
