@@ -77,9 +77,9 @@ class JohnsonLindenstrauss(Mechanism):
     @classmethod
     def build(cls, query, budget, calibration, settings):
         require_delta(budget)
-        if query.structure is None:
+        if query.structure not in ("records", "gram"):
             raise Unsupported(
-                "needs structure and record_bound, which say how records make up the answer"
+                "needs structure 'records' or 'gram' with record_bound: how records make up the answer"
             )
         if query.adjacency == "local":
             raise Unsupported(
