@@ -267,6 +267,11 @@ class KeepOrNoiseProfile(PrivacyProfile):
         return np.inf if self._keeps else self.noise.largest_loss
 
     @property
+    def attains_largest_loss(self) -> bool:
+        """As the noise's, unless a kept value makes it infinite."""
+        return self._keeps or self.noise.attains_largest_loss
+
+    @property
     def calibrated_curve(self) -> str:
         """As the noise's."""
         return self.noise.calibrated_curve
