@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
+from mechanisms import Budget, Query, Unsupported, all_mechanisms, get_mechanism, verify
 from mechanisms.audit.verification import HOLDS, LOOSE, REFUTED
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.mahalanobis import allowed_share
@@ -336,3 +336,36 @@ def test_a_p_identity_strategy_spends_all_of_epsilon():
     )
     result = verify(mechanism)
     assert result.verdict == HOLDS and result.wasted_variance == pytest.approx(1.0)
+
+
+CUT = (
+    # The box and the l2 ball cut each other, alone and for a Gram matrix.
+    Query(
+        shape=(3, 3), l2_sensitivity=1.0, l1_sensitivity=2.5, element_range=(0, 0.6),
+        frobenius_bound=2.0, adjacency="local",
+    ),
+    Query(
+        shape=(3, 3), l2_sensitivity=2.0, l1_sensitivity=1.5, element_range=(0, 0.6),
+        frobenius_bound=2.0, adjacency="replace", structure="gram", record_bound=1.0,
+    ),
+    counts(3, 3, adjacency="replace"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("query", CUT, ids=("cut", "gram", "counts"))
+@pytest.mark.parametrize("key", sorted(set(all_mechanisms()) - {"spherical-gamma"}))  # a search
+def test_who_admits_slack_has_bounds_that_differ(key, query):
+    """At an epsilon below every claim's; some deltas underflow."""
+    try:
+        mechanism = get_mechanism(key).calibrate(query, Budget(epsilon=0.9, delta=1e-3))
+        profile = mechanism.profile()
+    except Unsupported:
+        return
+    if profile is None:
+        return
+    bounds = profile.log_delta(0.2)
+    wide = bounds.upper > -math.inf and bounds.lower < bounds.upper - 1e-3
+    if mechanism.slack() is not None:
+        assert wide
+    elif not isinstance(profile, IndependentLaplaceProfile):
+        assert not wide
