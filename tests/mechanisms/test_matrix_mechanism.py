@@ -144,7 +144,7 @@ def test_which_neighbours_are_meant():
         (Query(**replaced, l1_sensitivity=2.0), 2.0),
         (Query(**replaced, l1_sensitivity=1.5), 1.5),
         # One cell changes, and nothing else is known.
-        (Query(shape=(8,), l2_sensitivity=2.0, l1_sensitivity=1.5), 1.5),
+        (Query(shape=(8,), l2_sensitivity=1.5, l1_sensitivity=1.5), 1.5),
     ]:
         assert strategy_sensitivity(query, strategies) == pytest.approx(expected, rel=1e-12)
 
