@@ -197,6 +197,8 @@ def histogram_query(counts: np.ndarray) -> Query:
         l1_sensitivity=1.0,
         linf_sensitivity=1.0,
         adjacency="add-remove",
+        structure="histogram",
+        record_bound=1.0,
     )
 
 

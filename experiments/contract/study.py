@@ -84,9 +84,13 @@ class Names:
     folder: Path | None = None
 
     def seed(self, point: Point, *more: object) -> int:
-        """The seed of one trial, or another named draw, at a point."""
+        """The seed of one trial, or another named draw, at a point.
+
+        delta is no part of it: points that differ in delta alone share their draws, as calibrations
+        do. An epsilon of 1 and of 1.0 is the same.
+        """
         names = (self.base_seed, self.experiment, self.dataset, self.mechanism)
-        return seed_of(*names, point.shape_name, point.epsilon, *more)
+        return seed_of(*names, point.shape_name, float(point.epsilon), *more)
 
     def shared_seed(self, *more: object) -> int:
         """A seed that all mechanisms share: splits of the data, random workloads."""

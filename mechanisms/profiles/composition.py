@@ -61,6 +61,11 @@ class ComposedProfile(PrivacyProfile):
     def largest_loss(self) -> float:
         return self.times * self.base.largest_loss
 
+    @property
+    def attains_largest_loss(self) -> bool:
+        """As that of one release."""
+        return self.base.attains_largest_loss
+
     def compose(self, times: int) -> ComposedProfile:
         return ComposedProfile(base=self.base, times=self.times * check_count("times", times))
 
