@@ -91,7 +91,7 @@ def compare(
 
 def checked_task(query: Query, budget, workload, calibrations) -> Task:
     """The arguments of `compare` as a task; raises TypeError or ValueError."""
-    budgets = (budget,) if isinstance(budget, Budget) else tuple(budget)
+    budgets = tuple(budget) if isinstance(budget, list | tuple) else (budget,)
     if not isinstance(query, Query) or not all(isinstance(each, Budget) for each in budgets):
         raise TypeError("compare takes a Query and a Budget, or a sequence of Budgets")
     if not budgets or len(set(budgets)) < len(budgets):

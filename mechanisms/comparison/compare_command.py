@@ -141,7 +141,7 @@ def text(query: Query, frame: pd.DataFrame, per: str) -> str:
     """The comparison as tables, the reasons and the conclusion."""
     axes = "x".join(map(str, query.shape))
     head = (
-        f"{axes} ({query.size:,} elements), l2 sensitivity {query.l2_sensitivity:g}, "
+        f"Answer of shape {axes}, M = {query.size:,}, l2 sensitivity {query.l2_sensitivity:g}, "
         f"{query.adjacency}. RMSE per {per}."
     )
     budgets = frame.groupby(["epsilon", "delta"])

@@ -71,7 +71,7 @@ def sampled_losses(noise: Noise, factors: tuple[Workload, ...], *, least: int) -
         for axis, factor in enumerate(factors, 1):
             moved = np.moveaxis(weighted, axis, -1)
             weighted = np.moveaxis(factor.gram_times(moved), -1, axis)
-        losses[start : start + size] = np.einsum("i...,i...->i", draws, weighted)
+        losses[start : start + size] = np.sum(draws * weighted, axis=tuple(range(1, draws.ndim)))
     return losses
 
 
