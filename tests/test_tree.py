@@ -58,6 +58,11 @@ MAY_IMPORT = {
         "mechanisms.strategies",
         "mechanisms.audit",
     ),
+    "mechanisms.bridges": (
+        "mechanisms.contract",
+        "mechanisms.contract.mechanism",
+        "mechanisms.profiles",
+    ),
     "mechanisms": ("mechanisms.*",),
     "datasets": (),
     "papers": ("mechanisms.*",),
