@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 TIE = 1e-3
 # Sampled errors tie as well within so many standard errors of their difference.
 TIE_DEVIATIONS = 3.0
+# More ties than this are counted, not named.
+_MOST_NAMED = 3
 COLUMNS = (
     *("epsilon", "delta", "mechanism", "title", "calibration", "status", "rank", "rmse"),
     *("rmse_error", "times_best", "rmse_p99", "p99_from", "true_epsilon", "true_delta"),
@@ -169,27 +171,23 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     counted = part[part["rank"].notna()]
     if counted.empty:
         return f"At {budget} no mechanism serves this query with proven privacy and a known error."
-    best = counted.iloc[0]
-    text = (
-        f"At {budget} {best.title} has the least error ({best.calibration} calibration): RMSE "
-        f"{best.rmse:.5g} per {per}."
-    )
-    ties = counted[counted["rank"] == 1].iloc[1:]
-    if len(ties):
-        ready = part["calibration"].eq("published") & part["verdict"].isin([HOLDS, LOOSE])
-        ready &= part["rmse"] <= best.rmse * (1 + TIE)
-        names = part["title"][ready & part["mechanism"].isin(ties["mechanism"])]
-        text += f" {_counted(len(ties), 'other ties', 'others tie')} with it (within {TIE:.1%})"
-        text += f", of which {_listed(names)} need no rescaling." if len(names) else "."
+    first = counted[counted["rank"] == 1]
+    ready = part["calibration"].eq("published") & part["verdict"].isin([HOLDS, LOOSE])
+    ready &= part["rmse"] <= first.iloc[0].rmse * (1 + TIE)
+    # Of those that tie, one that needs no rescaling.
+    published = first[first["mechanism"].isin(part["mechanism"][ready])]
+    best = first.iloc[0] if published.empty else published.iloc[0]
+    how = "rescaled to the exact calibration" if published.empty else "as published"
+    text = f"At {budget} {best.title} has the least error, {how}: RMSE {best.rmse:.5g} per {per}."
+    ties = list(first["title"][first["mechanism"] != best.mechanism])
+    if ties:
+        who = _listed(ties) if len(ties) <= _MOST_NAMED else f"{len(ties)} others"
+        text += f" {who} {'ties' if len(ties) == 1 else 'tie'} with it (within {TIE:.1%})."
     behind = counted[counted["rank"] > 1]
     if len(behind):
         following = behind.iloc[0]
         text += f" Next is {following.title} with {following.times_best:.4g} times that error."
     return text
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -154,7 +154,7 @@ def _table(frame: pd.DataFrame) -> str:
     published = frame[frame["calibration"] == "published"].set_index("mechanism")
     head = (
         *("rank", "mechanism", "calibration", "RMSE", "of best", "99% below"),
-        *("s/draw", "published RMSE", "true epsilon", "true delta", "verdict"),
+        *("published RMSE", "true epsilon", "true delta", "verdict", "seconds per draw"),
     )
     lines = [head]
     for row in frame[frame["status"] == SERVED].drop_duplicates("mechanism").itertuples():
@@ -163,8 +163,8 @@ def _table(frame: pd.DataFrame) -> str:
             (
                 *(_number(row.rank), row.mechanism, row.calibration),
                 *(_number(row.rmse), _number(row.times_best), _number(row.rmse_p99, 3)),
-                _number(row.seconds_per_draw, 2),
                 *(("", "", "", "") if claim is None else _claim(claim)),
+                _number(row.seconds_per_draw, 2),
             )
         )
     return _aligned(lines)

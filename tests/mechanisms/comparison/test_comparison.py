@@ -189,8 +189,8 @@ def test_prefix_queries_on_256_cells_rank_as_computed_elsewhere():
     assert row_of(frame, "hb", "exact")["note"].startswith("has no exact calibration")
     assert counted["times_best"].iloc[1] == pytest.approx(math.sqrt(80.4706 / 53.9924), rel=1e-4)
     assert conclusion(frame, "query") == [
-        "At (1, 1e-05) Matrix mechanism (Laplace) has the least error (published calibration): "
-        "RMSE 7.348 per query. Next is H_b with 1.221 times that error."
+        "At (1, 1e-05) Matrix mechanism (Laplace) has the least error, as published: RMSE 7.348 "
+        "per query. Next is H_b with 1.221 times that error."
     ]
 
 
@@ -206,9 +206,9 @@ def test_ties_are_called_ties():
         "r1smg": 5,
     }
     assert conclusion(frame) == [
-        "At (1, 1e-05) Spherical gamma has the least error (exact calibration): RMSE 3.7304 per "
-        "element. 3 others tie with it (within 0.1%), of which Analytic Gaussian and IMGM need no "
-        "rescaling. Next is R1SMG with 1.3e+04 times that error."
+        "At (1, 1e-05) Spherical gamma has the least error, as published: RMSE 3.7304 per element. "
+        "Classic Gaussian, Analytic Gaussian and IMGM tie with it (within 0.1%). Next is R1SMG "
+        "with 1.3e+04 times that error."
     ]
 
 
