@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import optimize, special, stats
 
-from mechanisms import Budget, Query, UnknownMechanism, compare
+from mechanisms import Budget, Query, UnknownMechanism, all_mechanisms, compare
 from mechanisms.comparison.advisor import COLUMNS, TIE, checked_task, conclusion, ranked
 from mechanisms.comparison.assessment import assessed_rows
 from mechanisms.contract.mechanism import CALIBRATIONS
@@ -187,11 +187,13 @@ def test_prefix_queries_on_256_cells_rank_as_computed_elsewhere():
         150, abs=0.5
     )
     assert row_of(frame, "hb", "exact")["note"].startswith("has no exact calibration")
-    assert counted["times_best"].iloc[1] == pytest.approx(math.sqrt(80.4706 / 53.9924), rel=1e-4)
-    assert conclusion(frame, "query") == [
-        "At (1, 1e-05) Matrix mechanism (Laplace) has the least error, as published: RMSE 7.348 "
-        "per query. Next is H_b with 1.221 times that error."
-    ]
+    assert counted["times_best"].iloc[1] == pytest.approx(math.sqrt(80.4706 / 53.9924), rel=1e-3)
+    # The search for a strategy ends elsewhere in the fifth digit with other versions of scipy.
+    (told,) = conclusion(frame, "query")
+    assert told.startswith(
+        "At (1, 1e-05) Matrix mechanism (Laplace) has the least error, as published: RMSE 7.34"
+    )
+    assert told.endswith(" per query. Next is H_b with 1.221 times that error.")
 
 
 def test_ties_are_called_ties():
@@ -362,6 +364,18 @@ def test_a_size_that_is_too_large_for_a_search_has_its_reason():
     row = rows_of(histogram(10**6), "matrix-mechanism", "matrix-mechanism-l1", workload="prefix")
     assert set(row["status"]) == {"unsupported"}
     assert row["note"].str.contains("at most").all()
+
+
+def test_every_mechanism_has_a_number_or_a_reason():
+    """A small histogram on which nearly all assumptions hold; none may fail."""
+    query = histogram(2, 2, element_range=(0.0, 1.0), frobenius_bound=2.0)
+    slow = {"matrix-mechanism-cvxpy", "matrix-mechanism-l1", "spherical-gamma"}
+    frame = rows_of(query, *(set(all_mechanisms()) - slow), workload=["prefix", "identity"])
+    assert not frame["status"].isin(["failed", "too slow"]).any(), frame[["mechanism", "note"]]
+    served = frame[frame["rank"].notna()]
+    assert len(served) >= 12
+    assert (served["rmse"] > 0).all()
+    assert (frame["note"].str.len()[frame["rmse"].isna()] > 10).all()
 
 
 def test_a_grid_of_budgets_has_ranks_at_each():
