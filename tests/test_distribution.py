@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CONFIGURED = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = CONFIGURED["project"]
+# The top packages that the wheel holds.
+SHIPPED = {
+    pattern.rstrip("*")
+    for pattern in CONFIGURED["tool"]["setuptools"]["packages"]["find"]["include"]
+}
 # CPU seconds of `import mechanisms`.
 LONGEST_IMPORT = 0.5
 # What the package may need; everything else is blocked below.
@@ -43,7 +49,7 @@ def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("distribution")
     sources = folder / "sources"
     sources.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", "mechanisms", "learning"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", *SHIPPED, "learning"):
         # A copy, as building writes into its folder.
         copy(ROOT / name, sources / name)
     build = ["wheel", "--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
@@ -82,10 +88,11 @@ def isolated(folder: Path, code: str) -> str:
     return done.stdout
 
 
-def test_the_wheel_holds_mechanisms_alone(installed):
+def test_the_wheel_holds_mechanisms_and_not_the_suite(installed):
     tops = {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")}
-    assert tops == {"mechanisms"}
-    sources = {path.relative_to(ROOT) for path in (ROOT / "mechanisms").rglob("*.py")}
+    assert "mechanisms" in tops
+    assert tops == SHIPPED
+    sources = {path.relative_to(ROOT) for top in tops for path in (ROOT / top).rglob("*.py")}
     assert {path.relative_to(installed) for path in installed.rglob("*.py")} == sources
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechanisms.audit.verification import REFUTED, UNDECIDED
+from mechanisms.audit.verification import HOLDS, LOOSE
 from mechanisms.comparison.advisor import compare, conclusion
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.contract.mechanism import CALIBRATIONS
@@ -197,7 +197,7 @@ def _reasons(frame: pd.DataFrame) -> str:
 
 
 def _reason(row) -> str:
-    if isinstance(row.verdict, str) and row.verdict in (REFUTED, UNDECIDED):
+    if isinstance(row.verdict, str) and row.verdict not in (HOLDS, LOOSE):
         return f"its claim is {row.verdict}; {row.note}".rstrip("; ")
     return row.note
 
