@@ -178,7 +178,7 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     published = first[first["mechanism"].isin(part["mechanism"][ready])]
     best = first.iloc[0] if published.empty else published.iloc[0]
     how = "rescaled to the exact calibration" if published.empty else "as published"
-    text = f"At {budget} {best.title} has the least error, {how}: RMSE {best.rmse:.5g} per {per}."
+    text = f"At {budget} {best.title} has the least error, {how}: RMSE {rmse_text(best)} per {per}."
     ties = list(first["title"][first["mechanism"] != best.mechanism])
     if ties:
         who = _listed(ties) if len(ties) <= _MOST_NAMED else f"{len(ties)} others"
@@ -188,6 +188,13 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
         following = behind.iloc[0]
         text += f" Next is {following.title} with {following.times_best:.4g} times that error."
     return text
+
+
+def rmse_text(row) -> str:
+    """The error of a row: five digits, or three and the standard error where it is sampled."""
+    if row.rmse_error > 0:
+        return f"{row.rmse:.3g} +- {row.rmse * row.rmse_error:.1g}"
+    return f"{row.rmse:.5g}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechanisms.audit.verification import HOLDS, LOOSE
-from mechanisms.comparison.advisor import compare, conclusion
+from mechanisms.comparison.advisor import compare, conclusion, rmse_text
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.contract.mechanism import CALIBRATIONS
 from mechanisms.contract.query import Budget, Query
@@ -162,7 +162,7 @@ def _table(frame: pd.DataFrame) -> str:
         lines.append(
             (
                 *(_number(row.rank), row.mechanism, row.calibration),
-                *(_number(row.rmse), _number(row.times_best), _number(row.rmse_p99, 3)),
+                *(_rmse(row), _number(row.times_best), _number(row.rmse_p99, 3)),
                 *(("", "", "", "") if claim is None else _claim(claim)),
                 _number(row.seconds_per_draw, 2),
             )
@@ -172,7 +172,7 @@ def _table(frame: pd.DataFrame) -> str:
 
 def _claim(row) -> tuple[str, str, str, str]:
     verdict = row.verdict if isinstance(row.verdict, str) else "unknown"
-    return _number(row.rmse), _number(row.true_epsilon, 4), _number(row.true_delta, 3), verdict
+    return _rmse(row), _number(row.true_epsilon, 4), _number(row.true_delta, 3), verdict
 
 
 def _grid(frame: pd.DataFrame) -> str:
@@ -200,6 +200,10 @@ def _reason(row) -> str:
     if isinstance(row.verdict, str) and row.verdict not in (HOLDS, LOOSE):
         return f"its claim is {row.verdict}; {row.note}".rstrip("; ")
     return row.note
+
+
+def _rmse(row) -> str:
+    return rmse_text(row) if row.rmse == row.rmse else "-"
 
 
 def _number(value, digits: int = 5) -> str:

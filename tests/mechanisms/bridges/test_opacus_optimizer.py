@@ -13,6 +13,11 @@ from scipy import stats
 from mechanisms import Budget, Query, get_mechanism
 from mechanisms.bridges.opacus_optimizer import MechanismOptimizer
 
+# What opacus warns of in networks as small as these.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Full backward hook"),
+    pytest.mark.filterwarnings("ignore:Optimal order is the largest alpha"),
+]
 CLIP, BATCH = 0.5, 8
 BUDGET = Budget(epsilon=1.0, delta=1e-5)
 

@@ -242,6 +242,11 @@ def test_sampled_errors_tie_within_their_deviations():
     assert list(made_up(rmse=[1.0, 1.05], rmse_error=[0.01, 0.0])["rank"]) == [1, 2]
 
 
+def test_a_sampled_error_is_told_with_its_standard_error():
+    (told,) = conclusion(made_up(rmse=[31.0094], rmse_error=[0.0715]), "query")
+    assert told.endswith("RMSE 31 +- 2 per query.")
+
+
 def test_only_proven_privacy_is_ranked():
     frame = made_up(
         rmse=[1.0, 2.0, 3.0, math.inf, 5.0],
