@@ -9,6 +9,7 @@ import importlib
 from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.contract.query import (
     Budget,
+    Inconsistent,
     OutOfRangeWarning,
     Query,
     Unsupported,
@@ -18,6 +19,7 @@ from mechanisms.contract.registry import UnknownMechanism, all_mechanisms, get_m
 __all__ = [
     "AdditiveMechanism",
     "Budget",
+    "Inconsistent",
     "Mechanism",
     "OutOfRangeWarning",
     "Query",

@@ -41,12 +41,11 @@ class TwoStage(Mechanism):
         return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 
     def release(self, value, rng):
-        value = self.checked_value(value)
         return self.releases(value, rng, 1)[0].astype(value.dtype, copy=False)
 
     def releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
         """Independent private answers to one value, float64 (trials, *query.shape)."""
-        value = self.checked_value(value).astype(float)
+        value = value.astype(float)
         order = hilbert_order(self.query.shape) if value.ndim == 2 else slice(None)
         cells = value.reshape(-1)[order]
         sensitivity, epsilon = self.query.l1_sensitivity, self.budget.epsilon

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
+
+from mechanisms.contract.sensitivities import check_sensitivities
 
 ADJACENCIES = ("add-remove", "replace", "local")
 STRUCTURES = ("records", "gram")
@@ -16,6 +18,14 @@ class Unsupported(Exception):
     The message is the reason as a predicate of the mechanism: "needs delta > 0, ...", "has no exact
     calibration: ...". The command line prints "KEY is unsupported here: it REASON"; studies store
     the reason as the message of a row with status ``unsupported``.
+    """
+
+
+class Inconsistent(Exception):
+    """A mechanism contradicts itself: its releases, moments and profile are not of one noise.
+
+    The message is a sentence that says which two statements differ. Studies store it as the message
+    of a row with status ``inconsistent``.
     """
 
 
@@ -67,7 +77,8 @@ class Query:
 
     Raises:
         TypeError: A number, shape or range of the wrong type.
-        ValueError: A value out of its range; the message names both.
+        ValueError: A value out of its range, with both in the message; or sensitivities that no
+            query has together, see `mechanisms.contract.sensitivities`.
     """
 
     shape: tuple[int, ...]
@@ -82,8 +93,9 @@ class Query:
 
     def __post_init__(self) -> None:
         axes = tuple(self.shape) if isinstance(self.shape, (tuple, list)) else None
-        if not axes or any(isinstance(n, bool) or not isinstance(n, int) for n in axes):
+        if not axes or any(isinstance(n, bool) or not isinstance(n, Integral) for n in axes):
             raise TypeError(f"shape must be a non-empty tuple of integers, got {self.shape!r}")
+        axes = tuple(int(n) for n in axes)
         if min(axes) < 1:
             raise ValueError(f"every axis of shape must be at least 1, got {self.shape!r}")
         object.__setattr__(self, "shape", axes)
@@ -97,6 +109,7 @@ class Query:
         if self.adjacency not in ADJACENCIES:
             raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {self.adjacency!r}")
         self._check_structure()
+        check_sensitivities(self)
 
     def _check_structure(self) -> None:
         if self.structure is None and self.record_bound is None:
