@@ -300,7 +300,7 @@ def _check_exact(mechanism: Mechanism) -> None:
     epsilon, delta = mechanism.budget.epsilon, mechanism.budget.delta
     profile = exact_profile(mechanism)
     reached = getattr(profile.delta(epsilon), profile.calibrated_curve)
-    if abs(reached - delta) <= _MET * delta:
+    if delta > 0 and abs(reached - delta) <= _MET * delta:
         return
     needed = getattr(profile.epsilon(delta), profile.calibrated_curve)
     fixed = not mechanism.parameters()

@@ -38,8 +38,8 @@ def check_sensitivities(query: Query) -> None:
         if None not in (small, large) and small > large * (1 + _TYPED_BY_HAND):
             raise ValueError(
                 f"the sensitivities contradict each other: every query has {words}, got {small:g} "
-                f"> {large:g}; state the largest norms of one set of changes, and leave out what is "
-                "not known"
+                f"> {large:g}; state the largest norms of one set of changes, and leave out "
+                "what is not known"
             )
 
 

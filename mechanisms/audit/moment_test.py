@@ -1,0 +1,73 @@
+"""Compares draws with a stated mean, without any assumption on the shape of their distribution."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+# Blocks of draws whose means vote. More of them would need smaller deviations to be believed, of
+# means over fewer draws.
+BLOCKS = 16
+
+
+@dataclass(frozen=True)
+class StatedMean:
+    """What is stated about one draw: its mean, its variance and, where known, E(X - mean)^4."""
+
+    mean: float
+    variance: float
+    fourth: float | None = None
+
+    def interval(self, size: int, share: float) -> tuple[float, float]:
+        """Where the mean of `size` draws lies, each end but for a probability of `share`.
+
+        By the inequalities of Cantelli and, with the fourth moment, of Markov: E(mean of n - mu)^4
+        = (mu_4 + 3 (n - 1) variance^2) / n^3.
+        """
+        reach = math.sqrt(self.variance / size * (1 / share - 1))
+        if self.fourth is not None:
+            spread = (self.fourth / size + 3 * (1 - 1 / size) * self.variance**2) / size**2
+            reach = min(reach, (spread / share) ** 0.25)
+        return self.mean - reach, self.mean + reach
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """Draws that contradict what is stated: the mean of the block in the middle, beyond the interval
+    that it has to lie in."""
+
+    found: float
+    lower: float
+    upper: float
+
+
+def deviation(
+    draws: np.ndarray, stated: StatedMean, tail: float, rounding: float = 0.0
+) -> Deviation | None:
+    """How independent draws contradict their stated mean, or None.
+
+    Median of means: of K blocks of draws at least half must have a mean beyond the same end of the
+    interval that one block's mean leaves with probability p, where P(Binomial(K, p) >= K / 2) is
+    `tail`. So each side errs with probability at most `tail`, whatever the distribution; the price
+    against normal draws is a factor of about three in the deviation that is seen.
+
+    Args:
+        draws: (n,), n >= 1.
+        rounding: Relative width of rounding errors, by which the interval grows.
+    """
+    blocks = min(len(draws), BLOCKS)
+    size = len(draws) // blocks
+    means = draws[: blocks * size].reshape(blocks, size).mean(axis=1)
+    half = (blocks + 1) // 2
+    share = float(special.betaincinv(half, blocks - half + 1, tail))
+    lower, upper = stated.interval(size, share)
+    slack = rounding * abs(stated.mean)
+    lower, upper = lower - slack, upper + slack
+    ordered = np.sort(means)
+    for middle in (ordered[half - 1], ordered[blocks - half]):
+        if not lower <= middle <= upper:
+            return Deviation(float(middle), lower, upper)
+    return None
