@@ -13,7 +13,7 @@ import sys
 import warnings
 
 from mechanisms.audit.release_audit import PAIR_NAMES, audit_release, load_pair, load_release
-from mechanisms.audit.verification import Verification, explain, verify
+from mechanisms.audit.verification import INCONSISTENT, Verification, explain, verify
 from mechanisms.contract.mechanism import CALIBRATIONS, AdditiveMechanism, Mechanism
 from mechanisms.contract.query import (
     ADJACENCIES,
@@ -26,10 +26,15 @@ from mechanisms.contract.query import (
 from mechanisms.contract.registry import all_mechanisms, get_mechanism
 
 UNSUPPORTED = 3
+STATUSES = (
+    "Exit status: 0, there is an answer (of verify: a verdict on the claim, true or false); 1, the "
+    "mechanism contradicts itself and verify gives no verdict on its claim; 2, bad input; 3, the "
+    "mechanism does not serve this query or budget."
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status (0, 2 for bad input, 3 for unsupported)."""
+    """Run one command; returns the exit status, see `STATUSES`."""
     options = _parser().parse_args(arguments)
     try:
         answer = options.run(options)
@@ -40,7 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(json.dumps(_finite(answer), indent=2) if options.json else options.show(answer))
-    return 0
+    verdict = answer.get("verdict") if isinstance(answer, dict) else None
+    return int(INCONSISTENT in (verdict, getattr(answer, "verdict", None)))
 
 
 def _list(options) -> list[dict]:
@@ -268,7 +274,14 @@ def _parser() -> argparse.ArgumentParser:
     add_query_arguments(calibrate)
     calibrate.set_defaults(run=_calibrate, show=_show)
 
-    verifying = commands.add_parser("verify", parents=[common], help="claimed and true privacy")
+    verifying = commands.add_parser(
+        "verify",
+        parents=[common],
+        help="claimed and true privacy",
+        description="Compares a mechanism's releases with what it states of them, and its claim "
+        "with its true privacy.",
+        epilog=STATUSES,
+    )
     add_query_arguments(verifying)
     verifying.add_argument(
         "--samples", type=int, default=0, help="draws of a sampled audit (default: no audit)"

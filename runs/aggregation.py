@@ -33,7 +33,7 @@ def aggregate_experiment(
         points: Number of grid points of every expected cell
             (experiment, dataset, mechanism, calibration).
         maps: Metrics that are whole maps; see `aggregate_maps`.
-        strict: Rows with status error or timeout are an error.
+        strict: Rows with a status of FAILURES are an error.
 
     Raises:
         TableError: A cell is incomplete, rows are duplicated, a value with status ok is not

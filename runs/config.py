@@ -64,7 +64,9 @@ class RunSettings(Section):
         Name, Words("a file name of lower-case letters, digits, - and _", "file names")
     ] = Field(description="name of the run; results go to results/<run>/")
     seed: Whole = Field(0, ge=0, description="base seed of every draw")
-    strict: bool = Field(False, description="fail the run when any row has status error or timeout")
+    strict: bool = Field(
+        False, description="fail the run when any row has status error, timeout or inconsistent"
+    )
     data: Data = Field(Data(), description="where data come from")
     limits: Limits = Field(Limits(), description="limits of one cell")
     variants: dict[Name, VariantSettings] = Field({}, description="mechanisms with options")

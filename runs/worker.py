@@ -26,7 +26,7 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
-from mechanisms import OutOfRangeWarning, Unsupported, get_mechanism
+from mechanisms import Inconsistent, OutOfRangeWarning, Unsupported, get_mechanism
 from runs.parts import (
     SPECIFICATION,
     begin,
@@ -34,7 +34,7 @@ from runs.parts import (
     part_path,
     write_part,
 )
-from runs.result_table import ERROR, OK, PEAK_MEMORY, UNSUPPORTED
+from runs.result_table import ERROR, INCONSISTENT, OK, PEAK_MEMORY, UNSUPPORTED
 
 
 def main(folder: str, parent: str) -> None:
@@ -98,6 +98,8 @@ def _measured(
             _require_finite(values)
         except Unsupported as reason:
             return failure(UNSUPPORTED, str(reason))
+        except Inconsistent as contradiction:
+            return failure(INCONSISTENT, str(contradiction))
         except Exception as error:
             traceback.print_exc()
             return failure(ERROR, f"{type(error).__name__}: {error}")

@@ -36,8 +36,7 @@ class StatedMean:
 
 @dataclass(frozen=True)
 class Deviation:
-    """Draws that contradict what is stated: the mean of the block in the middle, beyond the interval
-    that it has to lie in."""
+    """The mean of the block in the middle, and the interval that it should lie in and does not."""
 
     found: float
     lower: float

@@ -10,7 +10,7 @@ import numpy as np
 from mechanisms.contract.guard import checked_value
 from mechanisms.contract.query import Query
 
-# Elements up to which the direction of the least noise is computed, and the draws it needs for each.
+# Elements up to which the direction of the least noise is computed, and draws needed for each.
 LARGEST_COVARIANCE, DRAWS_PER_ELEMENT = 64, 4
 
 

@@ -46,7 +46,8 @@ class Effort:
     """How much a check may draw.
 
     numbers: random numbers in all: an answer of M elements is released numbers / M times, but at
-    least 4 times and at most `releases` times. seconds: CPU time after which no further release is
+    least 4 times and at most `releases` times. A larger answer is not released at all, and nothing
+    is compared. seconds: CPU time after which no further release is
     drawn, for mechanisms that take long; what was drawn by then is judged.
     """
 
@@ -61,8 +62,11 @@ THOROUGH = Effort(numbers=1 << 22, releases=4096, seconds=1.0)
 QUICK = Effort(numbers=1 << 19, releases=512, seconds=0.2)
 
 
-def require_consistent(mechanism: Mechanism, *, seed: int, effort: Effort = THOROUGH) -> None:
+def require_consistent(mechanism: Mechanism, *, seed: int, effort: Effort = THOROUGH) -> int:
     """Raise Inconsistent, with a sentence, where a mechanism contradicts itself.
+
+    Returns how many releases were drawn: 0 where the answer is too large, or no value is known that
+    the query allows.
 
     Args:
         mechanism: Calibrated at either calibration.
@@ -75,13 +79,15 @@ def require_consistent(mechanism: Mechanism, *, seed: int, effort: Effort = THOR
     check = _Check(mechanism, np.random.default_rng(seed), effort)
     for contradiction in check.contradictions():
         raise Inconsistent(contradiction)
+    return check.drawn
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Check:
     mechanism: Mechanism
     rng: np.random.Generator
     effort: Effort
+    drawn: int = 0
     begun: float = field(default_factory=time.process_time)
 
     @property
@@ -97,7 +103,7 @@ class _Check:
     def contradictions(self) -> Iterator[str]:
         """The sentences, the strongest statement first."""
         rest = resting_value(self.query)
-        if rest is None:
+        if rest is None or self.query.size > self.effort.numbers:
             return
         profile = self.mechanism.profile()
         if isinstance(self.mechanism, AdditiveMechanism):
@@ -118,6 +124,7 @@ class _Check:
                 if self._time_is_up():
                     break
                 looked = time.perf_counter()
+        self.drawn += len(drawn)
         return np.array(drawn)
 
     def _time_is_up(self) -> bool:
@@ -180,8 +187,8 @@ class _Check:
             yield (
                 f"the squared norm of the noise of {len(losses)} releases {where} has a variance "
                 f"of {found.found:.4g} (a median of means); it states {variance:.4g}, which leaves "
-                f"[{found.lower:.4g}, {found.upper:.4g}]: the elements depend on each other, or the "
-                "releases do"
+                f"[{found.lower:.4g}, {found.upper:.4g}]: the elements depend on each other, or "
+                "the releases do"
             )
 
     def _prepared_change(self, rest: np.ndarray, change: np.ndarray) -> np.ndarray:
@@ -259,6 +266,8 @@ class _Check:
 
     def _of_a_grid(self, rest: np.ndarray, profile: PrivacyProfile) -> Iterator[str]:
         """Answers whose elements come again from release to release, until the value moves."""
+        if self._time_is_up():
+            return
         count = self.releases // 4
         earlier = self.answers(rest, count)
         every = self.query.size // GRID_ELEMENTS + 1
