@@ -26,8 +26,8 @@ from mechanisms.profiles.profile import PrivacyProfile
 
 # The probability of a false alarm of one check: that of a thousand checks together is 0.1%.
 ERROR = 1e-6
-# One-sided bounds that share it: two for the mean at three values and for the variance at two, and
-# four for each of at most six changes, in both orders, and for a grid.
+# One-sided bounds that share it: three for the mean at three values and for the variance at two,
+# two for each of two multiples of six changes, and as many for each change of a grid.
 TAIL = ERROR / 64
 FEWEST = 4
 EPSILONS = np.array([0.0, 1.0])
@@ -141,7 +141,7 @@ class _Check:
         yield from _of_two_profiles(self.mechanism, profile)
         training = self.noise(rest, self.releases // 4)
         test = self.noise(rest, self.releases // 4)
-        yield from self._of_moments(np.concatenate([training, test]), rest, "at rest")
+        yield from self._of_moments(np.concatenate([training, test]), rest, "of a constant")
         scale = 10 * math.sqrt(self.mechanism.expected_loss() / self.query.size)
         value = random_value(self.query, self.rng, scale)
         if value is not None:
@@ -174,9 +174,9 @@ class _Check:
         found = deviation(losses, StatedMean(mean, variance, fourth), TAIL, rounding)
         if found is not None:
             yield (
-                f"the noise of {len(losses)} releases {where} has a squared norm of "
-                f"{found.found:.4g} (a median of means); it states {mean:.4g}, which leaves "
-                f"[{found.lower:.4g}, {found.upper:.4g}]"
+                f"the noise of {len(losses)} releases {where} has a mean squared norm of "
+                f"{found.found:.4g}; the mechanism states {mean:.4g}, and chance alone stays "
+                f"within [{found.lower:.4g}, {found.upper:.4g}]"
             )
         squares = (losses - mean) ** 2
         spread = StatedMean(variance, fourth - variance**2)
@@ -186,9 +186,9 @@ class _Check:
         if found is not None:
             yield (
                 f"the squared norm of the noise of {len(losses)} releases {where} has a variance "
-                f"of {found.found:.4g} (a median of means); it states {variance:.4g}, which leaves "
-                f"[{found.lower:.4g}, {found.upper:.4g}]: the elements depend on each other, or "
-                "the releases do"
+                f"of {found.found:.4g}; the mechanism states {variance:.4g}, and chance alone "
+                f"stays within [{found.lower:.4g}, {found.upper:.4g}]: elements or releases depend "
+                "on each other, or the noise has other tails"
             )
 
     def _prepared_change(self, rest: np.ndarray, change: np.ndarray) -> np.ndarray:
@@ -223,9 +223,9 @@ class _Check:
             if found is not None:
                 times = "" if multiple == 1 else f", multiplied by {multiple:g}"
                 yield (
-                    f"the noise of {len(test)} releases hides a change of {name}{times}, with "
-                    f"delta({found.epsilon:g}) at least {found.lower:.4g}; its profile says at "
-                    f"most {found.claim:.4g}"
+                    f"{len(test)} releases show a change of {name}{times}, with "
+                    f"delta({found.epsilon:g}) of at least {found.lower:.4g}; the profile states "
+                    f"at most {found.claim:.4g}"
                 )
 
     @cached_property
@@ -260,7 +260,7 @@ class _Check:
                     yield (
                         f"{len(tested[0])} releases of each of two values that differ by a change "
                         f"of {name} show delta({found.epsilon:g}) of at least {found.lower:.4g}; "
-                        f"its profile says at most {found.claim:.4g}"
+                        f"the profile states at most {found.claim:.4g}"
                     )
         yield from self._of_a_grid(rest, profile)
 
@@ -295,10 +295,10 @@ class _Check:
             upper = clopper_pearson(moved, others, TAIL)[1]
             if lower - upper > claim:
                 yield (
-                    "its answers lie on a grid that moves with the value: "
+                    "the answers lie on a grid that moves with the value: "
                     f"{hits / trials:.2g} of {trials} releases repeat an earlier number, and "
                     f"{moved / others:.2g} do once the value has changed, so that delta(0) is at "
-                    f"least {lower - upper:.4g}; its profile says at most {claim:.4g}"
+                    f"least {lower - upper:.4g}; the profile states at most {claim:.4g}"
                 )
 
 
@@ -359,8 +359,8 @@ def _of_two_profiles(mechanism: AdditiveMechanism, profile) -> Iterator[str]:
     if worse.any():
         place = int(np.argmax(worse))
         yield (
-            f"its profile has delta({epsilons[place]:g}) of at most {stated[place]:.4g}, and its "
-            f"noise has at least {true[place]:.4g}"
+            f"the profile states delta({epsilons[place]:g}) of at most {stated[place]:.4g}, and "
+            f"that of the noise has at least {true[place]:.4g}"
         )
 
 

@@ -20,6 +20,7 @@ from mechanisms import (
 from mechanisms.__main__ import main
 from mechanisms.audit.verification import (
     HOLDS,
+    INCONSISTENT,
     LOOSE,
     REFUTED,
     UNDECIDED,
@@ -27,7 +28,9 @@ from mechanisms.audit.verification import (
     verify,
 )
 from mechanisms.noise.laplace_noise import IndependentLaplace
+from mechanisms.profiles.gaussian_profile import GaussianProfile
 from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.profiles.profile import Bounds
 
 
 def calibrated(key, query, budget, calibration="published"):
@@ -271,3 +274,59 @@ def test_uniform_matrix_noise_is_the_general_case(make_query):
             np.outer(noise.row_std, noise.column_std), l2_sensitivity=0.9, linf_sensitivity=linf
         )
         assert noise.profile(query).mu == pytest.approx(general, rel=1e-12)
+
+
+OUTSIDE = ["--shape", "8x8", "--l2-sensitivity", "1", "--l1-sensitivity", "8", "--epsilon", "1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("HundredthOfTheScale", "mean squared norm"),
+        ("ProfileTooGood", "the profile states at most"),
+        ("WritesIntoTheValue", "writes into the value"),
+    ],
+)
+def test_a_mechanism_that_contradicts_itself_has_no_verdict_and_status_1(name, words, capsys):
+    command = ["verify", f"planted_bugs:{name}", *OUTSIDE, "--delta", "1e-5"]
+    assert main(command) == 1
+    shown = capsys.readouterr().out
+    assert "verdict      inconsistent: " in shown
+    assert words in shown
+    assert main([*command, "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == INCONSISTENT
+    assert words in answer["contradiction"]
+    assert answer["true_delta_at_epsilon"] is None
+
+
+def test_a_mechanism_that_agrees_with_itself_has_a_verdict_and_status_0(capsys):
+    command = ["verify", "planted_bugs:Gaussian", *OUTSIDE, "--delta", "1e-5"]
+    assert main(command) == 0
+    assert "which agree with the stated noise" in capsys.readouterr().out
+
+
+class HundredTimesTooSmall(GaussianProfile):
+    """The losses of a Gaussian and a hundredth of its delta."""
+
+    def _log_delta(self, epsilon):
+        return Bounds(*(bound - math.log(100) for bound in super()._log_delta(epsilon)))
+
+
+def test_losses_that_contradict_their_profile_leave_no_verdict():
+    mechanism = get_mechanism("gaussian-analytic").calibrate(
+        unit(4), Budget(epsilon=0.5, delta=1e-3)
+    )
+    noise = type(mechanism.noise)
+
+    class TooGood(noise):
+        def profile(self, query):
+            return HundredTimesTooSmall(mu=query.reach / self.sigma)
+
+    wrong = dataclasses.replace(mechanism, noise=TooGood(shape=(4,), sigma=mechanism.noise.sigma))
+    result = verify(wrong, samples=20_000, effort=None)
+    assert (result.verdict, result.releases) == (INCONSISTENT, 0)
+    assert "privacy losses that its profile draws" in explain(result)
+    assert "20,000" in result.contradiction
+    # Fewer samples could not tell, and its releases do.
+    assert verify(wrong).verdict == INCONSISTENT

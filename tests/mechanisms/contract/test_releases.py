@@ -119,7 +119,7 @@ def test_a_generator_is_all_that_numpy_takes():
     old = np.random.RandomState(42)
     assert not np.array_equal(mechanism.release(value, old), mechanism.release(value, old))
     for wrong, error in (("42", TypeError), (-1, ValueError), (1.5, TypeError)):
-        with pytest.raises(error, match="rng must be a numpy.random.Generator, a seed"):
+        with pytest.raises(error, match=r"rng must be a numpy\.random\.Generator, a seed"):
             mechanism.release(value, wrong)
 
 
