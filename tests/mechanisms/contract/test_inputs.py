@@ -239,3 +239,21 @@ def test_a_shape_of_numpy_integers_is_one_of_integers():
     query = Query(shape=(np.int64(4), 4), l2_sensitivity=1.0)
     assert query == Query(shape=(4, 4), l2_sensitivity=1.0)
     assert all(type(axis) is int for axis in query.shape)
+
+
+@pytest.mark.parametrize("factor", [0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("key", ["gaussian", "laplace", "non-private", "tldp-l", "jl"])
+def test_noise_and_profiles_are_scaled_by_positive_factors_alone(key, factor):
+    query = Query(
+        shape=(3, 3),
+        l2_sensitivity=1.0,
+        l1_sensitivity=1.7,
+        linf_sensitivity=1.0,
+        structure="records",
+        record_bound=1.0,
+    )
+    mechanism = get_mechanism(key).calibrate(query, BUDGET)
+    scaled = [mechanism.profile(), getattr(mechanism, "noise", None)]
+    for each in filter(None, scaled):
+        with pytest.raises(ValueError, match="factor must be finite and > 0"):
+            each.scaled(factor)
