@@ -154,7 +154,8 @@ def _clipped(query: Query, thresholds) -> Query:
         )
     a, b = query.element_range
     widths = np.minimum((b - a) * parts, query.linf_sensitivity)
-    l2, linf = min(query.l2_sensitivity, float(np.linalg.norm(widths))), float(widths.max())
-    most = min(float(widths.sum()), math.sqrt(query.changed) * l2)
+    linf, root = float(widths.max()), math.sqrt(query.changed)
+    l2 = min(query.l2_sensitivity, float(np.linalg.norm(widths)), root * linf)
+    most = min(float(widths.sum()), root * l2)
     l1 = None if query.l1_sensitivity is None else min(query.l1_sensitivity, most)
     return replace(query, l2_sensitivity=l2, l1_sensitivity=l1, linf_sensitivity=linf)

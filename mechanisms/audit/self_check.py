@@ -143,6 +143,7 @@ class _Check:
         test = self.noise(rest, self.releases // 4)
         yield from self._of_moments(np.concatenate([training, test]), rest, "of a constant")
         scale = 10 * math.sqrt(self.mechanism.expected_loss() / self.query.size)
+        scale = scale or self.query.l2_sensitivity
         value = random_value(self.query, self.rng, scale)
         if value is not None:
             elsewhere = self.noise(value, self.releases // 4)
