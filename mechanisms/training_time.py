@@ -158,4 +158,4 @@ def _clipped(query: Query, thresholds) -> Query:
     l2 = min(query.l2_sensitivity, float(np.linalg.norm(widths)), root * linf)
     most = min(float(widths.sum()), root * l2)
     l1 = None if query.l1_sensitivity is None else min(query.l1_sensitivity, most)
-    return replace(query, l2_sensitivity=l2, l1_sensitivity=l1, linf_sensitivity=linf)
+    return replace(query, l2_sensitivity=l2, l1_sensitivity=l1, linf_sensitivity=min(linf, l2))
