@@ -2,9 +2,11 @@
 
 Three statements are compared with draws of `release` itself: the moments of the noise, that the
 noise is independent of the value, and the privacy profile, which must not be better than a test
-that tells the releases of two neighbouring values apart. The profile is also compared with that of
-the noise it comes from. All bounds hold for every sample size and distribution: a mechanism that
-agrees with itself is accused with probability `ERROR` at most.
+that tells the releases of two neighbouring values apart. The profile is also compared with the
+losses that it draws and with the profile of the noise it comes from.
+
+All bounds hold for every sample size and distribution: a mechanism that agrees with itself is
+accused with probability `events.ERROR` at most.
 """
 
 from __future__ import annotations
@@ -17,28 +19,23 @@ from functools import cached_property
 
 import numpy as np
 
-from mechanisms.audit.audit_statistics import clopper_pearson, hockey_stick
+from mechanisms.audit.audit_statistics import clopper_pearson
+from mechanisms.audit.events import EPSILONS, ROUNDING, TAIL, contradiction
 from mechanisms.audit.moment_test import StatedMean, deviation
 from mechanisms.audit.neighbours import changes, pair_that_differs, random_value, resting_value
+from mechanisms.audit.profile_check import of_losses, of_noise
 from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.contract.query import Inconsistent, Query, Unsupported
 from mechanisms.profiles.profile import PrivacyProfile
 
-# The probability of a false alarm of one check: that of a thousand checks together is 0.1%.
-ERROR = 1e-6
-# One-sided bounds that share it: three for the mean at three values and for the variance at two,
-# two for each of two multiples of six changes, and as many for each change of a grid.
-TAIL = ERROR / 64
 FEWEST = 4
-EPSILONS = np.array([0.0, 1.0])
+# A privacy loss is cheaper than a release, and costs as much as so many random numbers.
+NUMBERS_PER_LOSS = 64
 # An additive mechanism is audited at multiples of a change that are this many standard deviations
 # of its noise: the profile of less noise is known, and such changes are seen in few releases.
 SHIFTS = (1.0, 3.0)
-# Of the scores: where an event that tells two values apart may begin.
-THRESHOLDS = (0.02, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.98)
 # Elements whose values are looked up in a list of earlier ones.
 GRID_ELEMENTS = 4096
-ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -77,8 +74,8 @@ def require_consistent(mechanism: Mechanism, *, seed: int, effort: Effort = THOR
         ReleaseError: A release breaks its contract.
     """
     check = _Check(mechanism, np.random.default_rng(seed), effort)
-    for contradiction in check.contradictions():
-        raise Inconsistent(contradiction)
+    for sentence in check.sentences():
+        raise Inconsistent(sentence)
     return check.drawn
 
 
@@ -100,12 +97,15 @@ class _Check:
         wanted = self.effort.numbers // self.query.size
         return int(np.clip(wanted, FEWEST, self.effort.releases))
 
-    def contradictions(self) -> Iterator[str]:
+    def sentences(self) -> Iterator[str]:
         """The sentences, the strongest statement first."""
+        profile = self.mechanism.profile()
+        if profile is not None:
+            count = self.effort.numbers // NUMBERS_PER_LOSS
+            yield from of_losses(profile, self.rng, count)
         rest = resting_value(self.query)
         if rest is None or self.query.size > self.effort.numbers:
             return
-        profile = self.mechanism.profile()
         if isinstance(self.mechanism, AdditiveMechanism):
             yield from self._of_additive_noise(rest, profile)
         elif profile is not None:
@@ -138,7 +138,7 @@ class _Check:
     # Noise that is added to the value.
 
     def _of_additive_noise(self, rest: np.ndarray, profile) -> Iterator[str]:
-        yield from _of_two_profiles(self.mechanism, profile)
+        yield from of_noise(self.mechanism, profile)
         training = self.noise(rest, self.releases // 4)
         test = self.noise(rest, self.releases // 4)
         yield from self._of_moments(np.concatenate([training, test]), rest, "of a constant")
@@ -218,8 +218,13 @@ class _Check:
         for multiple in sorted(multiples):
             claims = self._claims(profile, multiple)
             moved = multiple * length
-            found = _contradiction(
-                (trained, trained + moved), (tested, tested + moved), claims, EPSILONS
+            found = contradiction(
+                (trained, trained + moved),
+                (tested, tested + moved),
+                claims,
+                EPSILONS,
+                TAIL,
+                ROUNDING,
             )
             if found is not None:
                 times = "" if multiple == 1 else f", multiplied by {multiple:g}"
@@ -252,10 +257,9 @@ class _Check:
             trained = [self.answers(value, count) for value in pair]
             tested = [self.answers(value, count) for value in pair]
             for score in _scores(change):
-                found = _contradiction(
+                found = contradiction(
                     *([score(draws) for draws in draws] for draws in (trained, tested)),
                     self._claims(profile, 1.0),
-                    EPSILONS,
                 )
                 if found is not None:
                     yield (
@@ -301,68 +305,6 @@ class _Check:
                     f"{moved / others:.2g} do once the value has changed, so that delta(0) is at "
                     f"least {lower - upper:.4g}; the profile states at most {claim:.4g}"
                 )
-
-
-@dataclass(frozen=True)
-class _Contradiction:
-    epsilon: float
-    lower: float
-    claim: float
-
-
-def _contradiction(trained, tested, claims: np.ndarray, epsilons) -> _Contradiction | None:
-    """A lower bound of a pair's delta above what is claimed, from scores of both sides.
-
-    Of all thresholds, directions and epsilons the event is chosen that stands out in `trained`; it
-    is judged by `tested` alone.
-    """
-    pooled = np.concatenate(trained)
-    thresholds = np.unique(np.quantile(pooled, THRESHOLDS))
-    best = (-math.inf, None)
-    for order in ((0, 1), (1, 0)):
-        for above in (True, False):
-            lower, upper = _bounds(trained, order, thresholds, above)
-            for epsilon, claim in zip(epsilons, claims, strict=True):
-                gains = hockey_stick(lower, upper, epsilon) - claim
-                choice = int(np.argmax(gains))
-                event = order, thresholds[choice : choice + 1], above, epsilon, float(claim)
-                best = max(best, (float(gains[choice]), event), key=lambda found: found[0])
-    order, threshold, above, epsilon, claim = best[1]
-    lower, upper = _bounds(tested, order, threshold, above)
-    proved = float(hockey_stick(lower, upper, epsilon)[0])
-    if proved <= claim * (1 + ROUNDING):
-        return None
-    return _Contradiction(float(epsilon), proved, claim)
-
-
-def _bounds(scores, order, thresholds, above) -> tuple[np.ndarray, np.ndarray]:
-    """A lower bound of A(event) and an upper one of B(event) for scores beyond each threshold."""
-    hits = []
-    for side in order:
-        ordered = np.sort(scores[side])
-        place = np.searchsorted(ordered, thresholds, side="right" if above else "left")
-        hits.append(len(ordered) - place if above else place)
-    lower, _ = clopper_pearson(hits[0], len(scores[order[0]]), TAIL)
-    _, upper = clopper_pearson(hits[1], len(scores[order[1]]), TAIL)
-    return lower, upper
-
-
-def _of_two_profiles(mechanism: AdditiveMechanism, profile) -> Iterator[str]:
-    """A profile of its own that is better than that of the noise the mechanism only adds."""
-    if profile is None or not type(mechanism).only_adds_noise():
-        return
-    noise = mechanism.noise.profile(mechanism.query)
-    if noise is None or mechanism.noise.slack(mechanism.query):
-        return
-    epsilons = np.array([0.0, mechanism.budget.epsilon])
-    stated, true = profile.delta(epsilons).upper, noise.delta(epsilons).lower
-    worse = true > stated * (1 + ROUNDING)
-    if worse.any():
-        place = int(np.argmax(worse))
-        yield (
-            f"the profile states delta({epsilons[place]:g}) of at most {stated[place]:.4g}, and "
-            f"that of the noise has at least {true[place]:.4g}"
-        )
 
 
 def _stated_moments(mechanism: AdditiveMechanism) -> tuple[float, float, float] | None:
