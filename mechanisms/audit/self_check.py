@@ -44,8 +44,8 @@ class Effort:
 
     numbers: random numbers in all: an answer of M elements is released numbers / M times, but at
     least 4 times and at most `releases` times. A larger answer is not released at all, and nothing
-    is compared. seconds: CPU time after which no further release is
-    drawn, for mechanisms that take long; what was drawn by then is judged.
+    is compared. seconds: CPU time after which no further release is drawn, for mechanisms that take
+    long; what was drawn by then is judged.
     """
 
     numbers: int
@@ -218,14 +218,7 @@ class _Check:
         for multiple in sorted(multiples):
             claims = self._claims(profile, multiple)
             moved = multiple * length
-            found = contradiction(
-                (trained, trained + moved),
-                (tested, tested + moved),
-                claims,
-                EPSILONS,
-                TAIL,
-                ROUNDING,
-            )
+            found = contradiction((trained, trained + moved), (tested, tested + moved), claims)
             if found is not None:
                 times = "" if multiple == 1 else f", multiplied by {multiple:g}"
                 yield (

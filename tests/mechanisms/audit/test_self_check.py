@@ -20,7 +20,7 @@ INCONSISTENT = {
     planted.TwentiethMore: "mean squared norm",
     planted.ReusedSeed: "mean squared norm",
     planted.OneOfTenSeeds: "mean squared norm",
-    planted.OneNumberForAllElements: "mean squared norm",
+    planted.OneNumberForAllElements: "elements or releases depend on each other",
     planted.CorrelatedElements: "elements or releases depend on each other",
     planted.OneElementWithoutNoise: "show a change of one element",
     planted.RoundedNoise: "lie on a grid that moves with the value",
