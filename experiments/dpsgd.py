@@ -152,7 +152,7 @@ def measure(
     step = steps.step_budget(total)
     yield Value("step_epsilon", step.epsilon)
     yield Value("step_delta", step.delta)
-    one_step = variant.mechanism.calibrate(query, step, calibration, **variant.options)
+    one_step = variant.calibrate(query, step, calibration)
     yield from canary_rates(one_step, problem.settings, names.seed(point, "canary"))
 
     network = TUTORIALS[problem.dataset]

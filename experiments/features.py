@@ -172,9 +172,7 @@ def measure(
     total = Budget(epsilon=point.epsilon, delta=point.delta)
     published = calibration == "published" and settings["amplification"]
     batch_budget = amplified(total, rate) if published else total
-    mechanism = variant.mechanism.calibrate(
-        batch_query(point.shape), batch_budget, calibration, **variant.options
-    )
+    mechanism = variant.calibrate(batch_query(point.shape), batch_budget, calibration)
     yield Value("records", float(records))
     yield Value("public_records", float(problem.extracted.public))
     yield Value("extractor_accuracy", problem.extracted.test_accuracy)

@@ -21,6 +21,7 @@ without privacy does not clip. All mechanisms share the split, the start and the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import Field
@@ -128,6 +129,12 @@ def _training(
     from learning.federated.horizontal import HorizontalPlan, train
 
     settings, private = problem.settings, mechanisms[0].guarantee != "none"
+    if not private:
+        # Its uploads are not clipped: they lie in no range.
+        mechanisms = [
+            replace(each, query=replace(each.query, element_range=None, frobenius_bound=None))
+            for each in mechanisms
+        ]
     network = NETWORKS[problem.dataset]
     plan = HorizontalPlan(
         participants=settings["participants"],

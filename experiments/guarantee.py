@@ -37,6 +37,7 @@ from experiments.noise_only import family_query
 from mechanisms import (
     AdditiveMechanism,
     Budget,
+    Inconsistent,
     Mechanism,
     Query,
     Unsupported,
@@ -129,24 +130,25 @@ def measure(
 
     Raises:
         Unsupported: The mechanism has no exact profile, or refuses the query or the budget.
+        Inconsistent: The audit contradicts the profile.
     """
     dataset, settings = problem
     if dataset == "grid":
         budget = Budget(epsilon=point.epsilon, delta=point.delta)
-        yield from _on_grid(
-            variant.mechanism.calibrate(
-                grid_query(point.shape), budget, calibration, **variant.options
-            )
-        )
+        yield from _on_grid(variant.calibrate(grid_query(point.shape), budget, calibration))
         return
     setting = setting_at(point)
     seed = names.seed(point, "audit")
     result = verify(
-        variant.mechanism.calibrate(setting.query, setting.budget, calibration, **variant.options),
+        variant.calibrate(setting.query, setting.budget, calibration),
         samples=settings["audit_samples"],
         seed=seed,
         confidence=familywise_confidence(CONFIDENCE, settings["audits"]),
+        # The variant has compared the mechanism with itself.
+        effort=None,
     )
+    if result.contradiction is not None:
+        raise Inconsistent(result.contradiction)
     yield Value("claimed_delta", result.claimed_delta)
     yield from _bounded("true_delta", result.true_delta)
     if np.isfinite(result.true_epsilon.value):

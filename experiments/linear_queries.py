@@ -36,7 +36,6 @@ from __future__ import annotations
 import functools
 import math
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -217,11 +216,9 @@ def measure(
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
 
     def served(workloads: dict[str, tuple], **options) -> Iterator[Value]:
-        clock = time.perf_counter()
-        mechanism = variant.mechanism.calibrate(
-            histogram_query(problem.counts), budget, calibration, **variant.options | options
+        mechanism, seconds = variant.timed_calibration(
+            histogram_query(problem.counts), budget, calibration, **options
         )
-        seconds = time.perf_counter() - clock
         where = {"workload": next(iter(workloads))} if len(workloads) == 1 else {}
         yield Value("calibrate_seconds", seconds, at=where, timing=True)
         yield from _exact(mechanism, workloads)

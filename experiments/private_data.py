@@ -147,7 +147,7 @@ def measure(
     used = public.keys() - variant.options.keys()
     options = public | variant.options
     query = box_query(point.shape, *PIXELS)
-    mechanism = variant.mechanism.calibrate(query, budget, calibration, **options)
+    mechanism = variant.calibrate(query, budget, calibration, **options)
     if isinstance(mechanism, AdditiveMechanism):
         yield Value("expected_loss", mechanism.expected_loss())
     yield Value("records", float(len(problem.split.train_labels)))

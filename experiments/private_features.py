@@ -161,7 +161,7 @@ def measure(
     """Weighted F1 and accuracy on clean features, and the squared error of one released vector."""
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
     query = box_query(point.shape, *FEATURES)
-    mechanism = variant.mechanism.calibrate(query, budget, calibration, **variant.options)
+    mechanism = variant.calibrate(query, budget, calibration)
     split = problem.extracted.split
     if isinstance(mechanism, AdditiveMechanism):
         yield Value("expected_loss", mechanism.expected_loss())

@@ -289,7 +289,11 @@ def _mechanism(
     mechanism = calibrate_each_release(
         variant, box_query(shape, -reach, reach), budget, problem.rounds, calibration, **public
     )
-    return replace(mechanism, query=box_query(shape, -bound, bound))
+    query = box_query(shape, -bound, bound)
+    if mechanism.guarantee == "none":
+        # Its parameters are not clipped: they lie in no range.
+        query = replace(query, element_range=None, frobenius_bound=None)
+    return replace(mechanism, query=query)
 
 
 def _training(

@@ -279,7 +279,7 @@ def _along_private_directions(
         private = problem.private(trial)
         covariance = directions.release(private @ private.T / records, rng)
         along = principal_directions(covariance)[1]
-        mechanism = variant.mechanism.calibrate(
+        mechanism = variant.calibrate(
             scaled_records(rows, records), for_records, calibration, **options, directions=along
         )
         return mechanism.release_with_diagnostics(private, rng)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism  # noqa: F401
     from mechanisms.contract.query import (  # noqa: F401
         Budget,
+        Inconsistent,
         OutOfRangeWarning,
         Query,
         Unsupported,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AdditiveMechanism": "mechanisms.contract.mechanism",
     "Budget": "mechanisms.contract.query",
+    "Inconsistent": "mechanisms.contract.query",
     "Mechanism": "mechanisms.contract.mechanism",
     "OutOfRangeWarning": "mechanisms.contract.query",
     "Query": "mechanisms.contract.query",

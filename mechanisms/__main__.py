@@ -14,7 +14,7 @@ import sys
 import warnings
 
 from mechanisms.audit.release_audit import PAIR_NAMES, audit_release, load_pair, load_release
-from mechanisms.audit.verification import Verification, explain, verify
+from mechanisms.audit.verification import INCONSISTENT, Verification, explain, verify
 from mechanisms.command_line.arguments import Parser, number, run, share, whole_number
 from mechanisms.comparison.compare_command import add_compare_command
 from mechanisms.contract.mechanism import CALIBRATIONS, AdditiveMechanism, Mechanism
@@ -30,10 +30,15 @@ from mechanisms.contract.registry import all_mechanisms, get_mechanism
 
 UNSUPPORTED = 3
 _SEED, _SAMPLES = whole_number(0, 2**64 - 1), whole_number(0, 10**9)
+STATUSES = (
+    "Exit status: 0, there is an answer (of verify: a verdict on the claim, true or false); 1, the "
+    "mechanism contradicts itself and verify gives no verdict on its claim; 2, bad input; 3, the "
+    "mechanism does not serve this query or budget."
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status (0, 2 for bad input, 3 for unsupported)."""
+    """Run one command; returns the exit status, see `STATUSES`."""
     options = _parser().parse_args(arguments)
     try:
         answer = options.run(options)
@@ -47,7 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {_shape_name(options)} needs more memory than there is", file=sys.stderr)
         return 2
     print(json.dumps(_finite(answer), indent=2) if options.json else options.show(answer))
-    return 0
+    verdict = answer.get("verdict") if isinstance(answer, dict) else None
+    return int(INCONSISTENT in (verdict, getattr(answer, "verdict", None)))
 
 
 def _list(options) -> list[dict]:
@@ -290,7 +296,14 @@ def _parser() -> argparse.ArgumentParser:
     add_query_arguments(calibrate)
     calibrate.set_defaults(run=_calibrate, show=_show)
 
-    verifying = commands.add_parser("verify", parents=[common], help="claimed and true privacy")
+    verifying = commands.add_parser(
+        "verify",
+        parents=[common],
+        help="claimed and true privacy",
+        description="Compares a mechanism's releases with what it states of them, and its claim "
+        "with its true privacy.",
+        epilog=STATUSES,
+    )
     add_query_arguments(verifying)
     verifying.add_argument(
         "--samples", type=_SAMPLES, default=0, help="draws of a sampled audit (default: no audit)"

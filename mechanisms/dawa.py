@@ -52,12 +52,11 @@ class TwoStage(Mechanism):
         return mechanism
 
     def release(self, value, rng):
-        value = self.checked_value(value)
         return self.releases(value, rng, 1)[0].astype(value.dtype, copy=False)
 
     def releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
         """Independent private answers to one value, float64 (trials, *query.shape)."""
-        value = self.checked_value(value).astype(float)
+        value = value.astype(float)
         order = self._order
         cells = value.reshape(-1)[order]
         scale = self._charge

@@ -106,7 +106,6 @@ class Ppca(Mechanism):
         return released[0], diagnostics
 
     def _drawn(self, value, rng, trials):
-        value = self.checked_value(value)
         gram = 0.5 * (value.astype(float) + value.T)
         eigenvalues, eigenvectors = np.linalg.eigh(gram)
         exponents = self._density_epsilon / (2 * self.query.record_bound**2) * eigenvalues[::-1]

@@ -10,6 +10,7 @@ calibration is not proved.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -125,13 +126,12 @@ class DPHSGD(AdditiveMechanism):
         """The query after clipping, which the noise protects."""
         return _clipped(self.query, self.settings["thresholds"])
 
-    def release(self, value, rng):
-        value = self.checked_value(value)
-        if self.settings["thresholds"] is not None:
-            a, b = self.query.element_range
-            half = (b - a) / 2 * np.asarray(self.settings["thresholds"], dtype=float)
-            value = np.clip(value, (a + b) / 2 - half, (a + b) / 2 + half).astype(value.dtype)
-        return super().release(value, rng)
+    def prepared(self, value):
+        if self.settings["thresholds"] is None:
+            return value
+        a, b = self.query.element_range
+        half = (b - a) / 2 * np.asarray(self.settings["thresholds"], dtype=float)
+        return np.clip(value, (a + b) / 2 - half, (a + b) / 2 + half).astype(value.dtype)
 
     def profile(self):
         return self.noise.profile(self.clipped_query)
@@ -154,12 +154,17 @@ def _clipped(query: Query, thresholds) -> Query:
         )
     a, b = query.element_range
     widths = np.minimum((b - a) * parts, query.linf_sensitivity)
+    linf, root = float(widths.max()), math.sqrt(query.changed)
+    l2 = min(query.l2_sensitivity, float(np.linalg.norm(widths)), root * linf)
+    most = min(float(widths.sum()), root * l2)
+    l1 = None if query.l1_sensitivity is None else min(query.l1_sensitivity, most)
     # What was a Gram matrix or a histogram is none after clipping.
     columns = query.structure == "records"
     return replace(
         query,
-        l2_sensitivity=min(query.l2_sensitivity, float(np.linalg.norm(widths))),
-        linf_sensitivity=float(widths.max()),
+        l2_sensitivity=l2,
+        l1_sensitivity=l1,
+        linf_sensitivity=min(linf, l2),
         structure=query.structure if columns else None,
         record_bound=query.record_bound if columns else None,
     )

@@ -65,7 +65,7 @@ class RunSettings(Section):
     ] = Field(description="name of the run; results go to results/<run>/")
     seed: Whole = Field(0, ge=0, description="base seed of every draw")
     strict: bool = Field(
-        True, description="end with status 1 when a row has status error or timeout"
+        True, description="end with status 1 when a row has status error, timeout or inconsistent"
     )
     cells_per_job: Whole = Field(
         8, ge=1, description="cells of a study and data set that one job runs, one after the other"

@@ -14,8 +14,9 @@ OK = "ok"
 UNSUPPORTED = "unsupported"
 ERROR = "error"
 TIMEOUT = "timeout"
-STATUSES = (OK, UNSUPPORTED, ERROR, TIMEOUT)
-FAILURES = (ERROR, TIMEOUT)
+INCONSISTENT = "inconsistent"
+STATUSES = (OK, UNSUPPORTED, ERROR, TIMEOUT, INCONSISTENT)
+FAILURES = (ERROR, TIMEOUT, INCONSISTENT)
 
 # One row: a metric of one trial (null: an exact value or a statistic over trials) at one grid point
 # of one cell. The columns that the study declares stand between these two parts.
@@ -47,7 +48,8 @@ AFTER = (
         "status",
         str,
         "ok, unsupported (the mechanism does not serve this query or budget), error (it raised an "
-        "exception) or timeout (it took longer than the run allows)",
+        "exception), timeout (it took longer than the run allows) or inconsistent (its releases "
+        "contradict the moments or the privacy that it states)",
     ),
     Coordinate(
         "message", str, "why there is no value, or the warnings of the mechanism where there is one"

@@ -28,9 +28,9 @@ from pathlib import Path
 
 from experiments.contract.coordinates import check_declared
 from experiments.contract.study import Names, Point, Value, Variant
-from mechanisms import OutOfRangeWarning, Unsupported, get_mechanism
+from mechanisms import Inconsistent, OutOfRangeWarning, Unsupported, get_mechanism
 from runs.parts import SPECIFICATION, begin, failure, read_part, write_part
-from runs.result_table import CPU_SECONDS, ERROR, OK, PEAK_MEMORY, UNSUPPORTED
+from runs.result_table import CPU_SECONDS, ERROR, INCONSISTENT, OK, PEAK_MEMORY, UNSUPPORTED
 
 WATCH_SECONDS = 0.2
 # Below this a file system counts as full: libraries hide the system's error in their own.
@@ -217,6 +217,8 @@ def _measured(
             _require_finite(values)
         except Unsupported as reason:
             return failure(UNSUPPORTED, str(reason))
+        except Inconsistent as contradiction:
+            return failure(INCONSISTENT, str(contradiction))
         except Exception as error:
             if reason := _fault_of_machine(error, names.folder):
                 raise MachineError(reason) from error

@@ -14,7 +14,6 @@ import math
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.option import Option
 from mechanisms.contract.query import Budget, Query
-from mechanisms.contract.requirements import require_delta
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 
 
@@ -42,10 +41,9 @@ class MyMechanism(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, order: float | None = None):
-        # Refuse with `Unsupported` and a reason what the theorem does not cover. `require_delta`
-        # refuses delta = 0, at which no Gaussian noise has a guarantee; see also `matrix_shape`
-        # and `require_gram` in mechanisms/contract/requirements.py.
-        require_delta(budget)
+        # Refuse with `Unsupported` and a reason what the theorem does not cover; see `matrix_shape`
+        # and `require_gram` in mechanisms/contract/requirements.py. Delta = 0 is refused before
+        # this is called, because the guarantee is "approximate".
         log = math.log(1 / budget.delta)
         if order is None:
             order = 1 + (log + math.sqrt(log**2 + log * budget.epsilon)) / budget.epsilon
@@ -65,5 +63,5 @@ class MyMechanism(AdditiveMechanism):
 
 
 # Not noise that is added to the answer? Subclass `Mechanism` of mechanisms/contract/mechanism.py:
-# `_calibrated(cls, query, budget, calibration, settings)` builds the instance,
-# `release(self, value, rng)` answers, and `profile(self)` gives the true privacy where it is known.
+# `build(cls, query, budget, calibration, settings)` makes the instance, `release(self, value, rng)`
+# answers, and `profile(self)` gives the true privacy where it is known.

@@ -95,7 +95,7 @@ def measure(
     """One grid point. An `Unsupported` becomes a row that gives the reason, any other error too."""
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
     query = coin_query(problem.answer, problem.settings["records"])
-    mechanism = variant.mechanism.calibrate(query, budget, calibration, **variant.options)
+    mechanism = variant.calibrate(query, budget, calibration)
     if isinstance(mechanism, AdditiveMechanism):
         yield Value("expected_loss", mechanism.expected_loss())
     for trial in range(problem.settings["trials"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,8 @@ from typing import Any, Protocol
 import experiments
 from experiments.contract.coordinates import Coordinate
 from experiments.contract.seeds import seed_of
-from mechanisms import Mechanism
+from mechanisms import Budget, Inconsistent, Mechanism, Query
+from mechanisms.audit.self_check import QUICK, require_consistent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,46 @@ class Variant:
     name: str
     mechanism: type[Mechanism]
     options: dict[str, Any] = field(default_factory=dict)
+    # For each calibration and shape that was checked the contradiction found, or None.
+    _checked: dict[tuple, str | None] = field(default_factory=dict, repr=False, compare=False)
+
+    def calibrate(
+        self, query: Query, budget: Budget, calibration: str = "published", **options
+    ) -> Mechanism:
+        """The mechanism of `timed_calibration` alone."""
+        return self.timed_calibration(query, budget, calibration, **options)[0]
+
+    def timed_calibration(
+        self, query: Query, budget: Budget, calibration: str = "published", **options
+    ) -> tuple[Mechanism, float]:
+        """The mechanism for a query and a budget, and the seconds that its calibration took.
+
+        Every study calibrates here, because the first mechanism of each calibration and shape is
+        compared with itself (`mechanisms.audit.self_check`). The check takes few releases, draws
+        from a seed of its own, so that no other draw changes, and is not part of the seconds.
+
+        Args:
+            options: Of the mechanism, such as public side information; they take precedence over
+                those of the variant.
+
+        Raises:
+            Inconsistent: The releases contradict the moments or the privacy that are stated.
+            Unsupported, TypeError, ValueError: As `Mechanism.calibrate` does.
+        """
+        clock = time.perf_counter()
+        mechanism = self.mechanism.calibrate(query, budget, calibration, **(self.options | options))
+        seconds = time.perf_counter() - clock
+        place = (calibration, query.shape)
+        if place not in self._checked:
+            seed = seed_of("self-check", self.name, calibration, list(query.shape))
+            try:
+                require_consistent(mechanism, seed=seed, effort=QUICK)
+                self._checked[place] = None
+            except Inconsistent as contradiction:
+                self._checked[place] = str(contradiction)
+        if self._checked[place]:
+            raise Inconsistent(self._checked[place])
+        return mechanism, seconds
 
 
 @dataclass(frozen=True)

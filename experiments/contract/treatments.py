@@ -173,9 +173,7 @@ def measure_treatments(
     """Calibrate `variant` for every treatment, release `value_of(trial)` and score the answers."""
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
     for treatment, options in treatments.items():
-        clock = time.perf_counter()
-        mechanism = variant.mechanism.calibrate(query, budget, calibration, **options)
-        seconds = time.perf_counter() - clock
+        mechanism, seconds = variant.timed_calibration(query, budget, calibration, **options)
         yield Value("calibrate_seconds", seconds, at=treatment.at, timing=True)
         if isinstance(mechanism, AdditiveMechanism):
             yield Value("expected_loss", mechanism.expected_loss(), at=treatment.at)

@@ -77,8 +77,7 @@ class Uploads:
         """
         use = self.use_budget(total, len(queries))
         made = {
-            query: variant.mechanism.calibrate(query, use, "published", **variant.options)
-            for query in dict.fromkeys(queries)
+            query: variant.calibrate(query, use, "published") for query in dict.fromkeys(queries)
         }
         published = tuple(made[query] for query in queries)
         if calibration == "published":

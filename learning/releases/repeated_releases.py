@@ -33,9 +33,7 @@ def calibrate_each_release(
             mechanism adds no noise, its profile is not exactly known, or no scale reaches the
             budget.
     """
-    published = variant.mechanism.calibrate(
-        query, budget, "published", **(options | variant.options)
-    )
+    published = variant.calibrate(query, budget, "published", **(options | variant.options))
     if calibration == "published":
         return published
     profile = published.profile()

@@ -137,7 +137,7 @@ def step_mechanism(
         published = gaussian_by_rdp(variant, query, total, steps)
     else:
         budget = steps.step_budget(total)
-        published = variant.mechanism.calibrate(query, budget, "published", **variant.options)
+        published = variant.calibrate(query, budget, "published")
     if calibration == "published":
         return published
     profile = step_profile(published)

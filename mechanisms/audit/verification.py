@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mechanisms.audit.sampled_audit import AuditResult, audit_losses
+from mechanisms.audit.self_check import THOROUGH, Effort, require_consistent
+from mechanisms.contract.guard import ReleaseError
 from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
-from mechanisms.contract.query import Unsupported
+from mechanisms.contract.query import Inconsistent, Unsupported
 from mechanisms.profiles.profile import Bounds
 
 HOLDS, LOOSE, REFUTED, UNDECIDED = "holds", "loose", "refuted", "undecided"
+# No verdict on the claim: what the mechanism states of itself is not true of it.
+INCONSISTENT = "inconsistent"
 # Relative slack within which a true delta or epsilon counts as the claimed one.
 TOLERANCE = 1e-6
 # A claim that costs less than one percent of extra variance is called tight.
@@ -30,9 +34,12 @@ class Verification:
         wasted_variance: Variance of the noise over that of the same noise rescaled until the true
             delta is the claimed one (below 1: too little noise), or None if unknown.
         verdict: "holds" (proved), "loose" (holds, and wastes more than 1% of variance), "refuted"
-            (proved, or sampled with the audit's confidence), "undecided".
+            (proved, or sampled with the audit's confidence), "undecided"; "inconsistent" if the
+            mechanism contradicts itself, so that nothing is known about its claim.
         audit: The sampled audit of the worst pair, or None without samples or where that pair is
             not known.
+        contradiction: A sentence, if the verdict is "inconsistent".
+        releases: How many releases were compared with what the mechanism states; 0 if none.
     """
 
     mechanism: str
@@ -46,6 +53,8 @@ class Verification:
     wasted_variance: float | None
     verdict: str
     audit: AuditResult | None
+    contradiction: str | None = None
+    releases: int = 0
 
     def to_dict(self) -> dict:
         """The verification as a dictionary of plain values, for JSON."""
@@ -68,29 +77,48 @@ class Verification:
             "expected_loss": self.expected_loss,
             "wasted_variance": self.wasted_variance,
             "verdict": self.verdict,
+            "contradiction": self.contradiction,
+            "releases": self.releases,
             "audit": self.audit.to_dict(self.claimed_delta) if self.audit else None,
         }
 
 
 def verify(
-    mechanism: Mechanism, *, samples: int = 0, seed: int = 0, confidence: float = 0.999
+    mechanism: Mechanism,
+    *,
+    samples: int = 0,
+    seed: int = 0,
+    confidence: float = 0.999,
+    effort: Effort | None = THOROUGH,
 ) -> Verification:
-    """Compare a mechanism's claim with its exact profile and, optionally, with samples.
+    """Compare a mechanism with itself, and its claim with its exact profile and with samples.
 
     Args:
         mechanism: Calibrated at either calibration.
         samples: Draws of the sampled audit from each side of the worst pair; 0 for no audit. The
-            audit draws privacy losses by sufficient statistics, never in M dimensions.
-        seed, confidence: Seed and confidence of the audit.
+            audit draws privacy losses of the profile by sufficient statistics, never in M
+            dimensions.
+        seed: Of all draws.
+        confidence: Of the audit.
+        effort: How many releases are compared with the stated moments and profile, see
+            `mechanisms.audit.self_check`; None for none.
 
     Raises:
         Unsupported: The mechanism claims no privacy, or its profile is unknown.
     """
     if mechanism.guarantee == "none":
         raise Unsupported("claims no privacy, so there is nothing to verify")
+    contradiction, releases = None, 0
+    if effort is not None:
+        try:
+            releases = require_consistent(mechanism, seed=seed, effort=effort)
+        except (Inconsistent, ReleaseError) as reason:
+            contradiction = str(reason)
     epsilon = mechanism.budget.epsilon
     delta = claimed_delta(mechanism)
     profile = mechanism.profile()
+    if contradiction is not None:
+        return _without_verdict(mechanism, delta, contradiction)
     if profile is None:
         raise Unsupported(
             "has no exact profile to compare with its claim; sample its releases on a pair of "
@@ -108,6 +136,7 @@ def verify(
             seed=seed,
             confidence=confidence,
         )
+        contradiction = _contradiction_of_losses(audit, true_delta)
     known = exact or (delta == 0 and profile.attains_largest_loss)
     wasted = _wasted_variance(mechanism, delta, true_delta) if known else None
     return Verification(
@@ -122,8 +151,43 @@ def verify(
             mechanism.expected_loss() if isinstance(mechanism, AdditiveMechanism) else None
         ),
         wasted_variance=wasted,
-        verdict=_verdict(true_delta, true_epsilon, epsilon, delta, wasted, audit),
+        verdict=(
+            INCONSISTENT
+            if contradiction is not None
+            else _verdict(true_delta, true_epsilon, epsilon, delta, wasted, audit)
+        ),
         audit=audit,
+        contradiction=contradiction,
+        releases=releases,
+    )
+
+
+def _without_verdict(mechanism: Mechanism, delta: float, contradiction: str) -> Verification:
+    return Verification(
+        mechanism=mechanism.key,
+        calibration=mechanism.calibration,
+        claimed_epsilon=mechanism.budget.epsilon,
+        claimed_delta=delta,
+        true_delta=None,
+        true_epsilon=None,
+        noise_scale=next(iter(mechanism.parameters().values()), None),
+        expected_loss=None,
+        wasted_variance=None,
+        verdict=INCONSISTENT,
+        audit=None,
+        contradiction=contradiction,
+    )
+
+
+def _contradiction_of_losses(audit: AuditResult, true_delta: Bounds) -> str | None:
+    """How the losses that a profile draws contradict the delta that it states, or None."""
+    consistent = audit.consistent and audit.delta_lower <= true_delta.upper * (1 + TOLERANCE)
+    if consistent and audit.forward.delta.upper >= true_delta.lower * (1 - TOLERANCE):
+        return None
+    return (
+        f"{audit.samples:,} privacy losses that its profile draws show a delta between "
+        f"{audit.delta_lower:.4g} and {audit.delta_upper:.4g}, and the profile states "
+        f"{true_delta.value:.4g}"
     )
 
 
@@ -184,6 +248,10 @@ def explain(result: Verification) -> str:
         f"  claim        {claimed}-differential privacy: between neighbouring data sets no event",
         f"               becomes more than e^{result.claimed_epsilon:g} times as likely, up to a "
         f"probability of {result.claimed_delta:g}",
+    ]
+    if result.verdict == INCONSISTENT:
+        return "\n".join([*lines, f"  verdict      {INCONSISTENT}: {result.contradiction}"])
+    lines += [
         f"  true delta   {result.true_delta.value:.6g} at that epsilon "
         f"[{result.true_delta.lower:.6g}, {result.true_delta.upper:.6g}]",
         f"  true epsilon {result.true_epsilon.value:.6g} at that delta"
@@ -199,6 +267,8 @@ def explain(result: Verification) -> str:
             f"  sampled      delta between {bounds.delta_lower:.4g} and {bounds.delta_upper:.4g} "
             f"({bounds.samples:,} draws of each side, {bounds.confidence:.1%} confidence)"
         )
+    agree = f"{result.releases:,}, which agree with the stated noise and with the profile"
+    lines.append(f"  releases     {agree if result.releases else 'none compared with the profile'}")
     lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
     return "\n".join(lines)
 

@@ -12,24 +12,46 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mechanisms.contract.guard import (
+    check_answer,
+    check_answers,
+    check_described_answer,
+    check_draws,
+    generator,
+    guarded,
+)
 from mechanisms.contract.option import Option
 from mechanisms.contract.query import (
     Budget,
+    Inconsistent,
     OutOfRangeWarning,
     Query,
     Unsupported,
 )
+from mechanisms.contract.requirements import require_delta
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.profiles.profile import PrivacyProfile
 
 CALIBRATIONS = ("published", "exact")
 GUARANTEES = ("pure", "approximate", "local", "none")
+# Methods that release, with the check of what they return.
+_RELEASES = {
+    "release": check_answer,
+    "release_with_diagnostics": check_described_answer,
+    "releases": check_answers,
+}
+# Relative slack within which an exact calibration meets its budget.
+_MET = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mechanism(ABC):
     """A mechanism calibrated to one query and one budget. Create it with `calibrate`; immutable.
+
+    A subclass defines `build` and `release`, and `profile` where it is known. What every release is
+    held to is checked here, whatever the subclass does: see `mechanisms.contract.guard`. Instances
+    can be copied and pickled.
 
     Class attributes that a subclass sets:
         key: Name in configs, tables and figures.
@@ -56,6 +78,20 @@ class Mechanism(ABC):
     options: ClassVar[dict[str, Option]] = {}
     public_information: ClassVar[dict[str, str]] = {}
 
+    def __init_subclass__(cls, **arguments) -> None:
+        super().__init_subclass__(**arguments)
+        for name, check in _RELEASES.items():
+            method = vars(cls).get(name)
+            if method is not None and not getattr(method, "__isabstractmethod__", False):
+                setattr(cls, name, guarded(method, check))
+
+    # The view of a dictionary in `settings` can be neither copied nor pickled.
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"settings": dict(self.settings)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state | {"settings": types.MappingProxyType(state["settings"])})
+
     @classmethod
     def calibrate(
         cls, query: Query, budget: Budget, calibration: str = "published", **options
@@ -73,6 +109,8 @@ class Mechanism(ABC):
 
         Raises:
             Unsupported: The mechanism cannot serve this query or budget, with the reason.
+            Inconsistent: The exact calibration does not meet the budget by the mechanism's own
+                profile.
             TypeError, ValueError: A bad calibration or option.
 
         Warns:
@@ -90,10 +128,15 @@ class Mechanism(ABC):
             if name not in cls.options:
                 raise ValueError(_unknown_option(cls, name))
             settings[name] = cls.options[name].check(name, value)
+        if cls.guarantee == "approximate":
+            require_delta(budget)
         notice = cls.limit(query, budget)
         if notice and calibration == "published":
             warnings.warn(f"{cls.key}: {notice}", OutOfRangeWarning, stacklevel=2)
-        return cls.build(query, budget, calibration, types.MappingProxyType(settings))
+        mechanism = cls.build(query, budget, calibration, types.MappingProxyType(settings))
+        if calibration == "exact":
+            _check_exact(mechanism)
+        return mechanism
 
     @classmethod
     @abstractmethod
@@ -109,12 +152,17 @@ class Mechanism(ABC):
     def release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One private answer, of the query's shape.
 
-        `value` is a float32 or float64 array, whose precision the answer keeps, or an array of
-        integers, whose answer is float64.
+        Args:
+            value: A float32 or float64 array, whose precision the answer keeps, or an array of
+                integers, whose answer is float64. An override receives a read-only copy.
+            rng: All that `numpy.random.default_rng` takes. The same number gives the same noise
+                every time: the difference of two such answers is that of the values. An override
+                receives a Generator.
 
         Raises:
-            TypeError: `value` is not an array of real numbers.
-            ValueError: Its shape is not the query's, or it holds NaN or infinities.
+            TypeError, ValueError: As `mechanisms.contract.guard.checked_value` and `generator` do.
+            ReleaseError: The mechanism wrote into the value, or its answer is not a finite array of
+                the query's shape in the value's precision.
         """
 
     def release_with_diagnostics(
@@ -149,28 +197,10 @@ class Mechanism(ABC):
         """Scale parameters by name, maybe none; the exact calibration rescales the first."""
         return {}
 
-    def checked_value(self, value: np.ndarray) -> np.ndarray:
-        """`value` as a float array of the query's shape; raises as `release` says."""
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":
-            kind = getattr(value, "dtype", type(value).__name__)
-            raise TypeError(f"the value must be a numpy array of real numbers, got {kind}")
-        if value.dtype.kind == "f" and value.dtype not in (np.float32, np.float64):
-            raise TypeError(f"the value must be float32 or float64, got {value.dtype}")
-        if value.shape != self.query.shape:
-            raise ValueError(
-                f"the value must have the query's shape {self.query.shape}, got {value.shape}"
-            )
-        if value.dtype.kind != "f":
-            return value.astype(np.float64)
-        if not np.isfinite(value).all():
-            bad = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
-            raise ValueError(f"the value must be finite, got {value[bad]} at index {bad}")
-        return value
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AdditiveMechanism(Mechanism):
-    """value + noise. A subclass defines the noise in `noise_for`."""
+    """prepared(value) + noise. A subclass defines the noise in `noise_for`."""
 
     noise: Noise
 
@@ -195,18 +225,31 @@ class AdditiveMechanism(Mechanism):
             noise=noise.scaled(exact_factor(published)),
         )
 
+    def prepared(self, value: np.ndarray) -> np.ndarray:
+        """What the noise is added to: the value, or a function of it such as a clipped one.
+
+        Of the value's shape and precision. `profile` then covers the change of what it returns.
+        """
+        return value
+
     def sample(self, rng: np.random.Generator, trials: int, dtype=np.float64) -> np.ndarray:
-        """`trials` independent draws of the noise, shape (trials, *query.shape)."""
-        return self.noise.sample(rng, trials, dtype)
+        """`trials` independent draws of the noise, shape (trials, *query.shape).
+
+        Raises:
+            ReleaseError: The noise has another shape or precision.
+        """
+        draws = self.noise.sample(generator(rng), trials, dtype)
+        check_draws(draws, trials, self.query.shape, np.dtype(dtype))
+        return draws
 
     def release(self, value, rng):
-        value = self.checked_value(value)
-        return value + self.noise.sample(rng, 1, value.dtype)[0]
+        return self.prepared(value) + self.sample(rng, 1, value.dtype)[0]
 
     @classmethod
     def only_adds_noise(cls):
-        # A subclass with a release of its own, which may clip first, does more.
-        return cls.release is AdditiveMechanism.release
+        # A subclass with a release of its own, or one that clips first, does more.
+        own = cls.release is not AdditiveMechanism.release
+        return not own and cls.prepared is AdditiveMechanism.prepared
 
     def loss(self) -> LossMoments:
         """The exact moments of the accuracy loss L = ||n||^2."""
@@ -226,24 +269,54 @@ class AdditiveMechanism(Mechanism):
         return self.noise.slack(self.query)
 
 
+def exact_profile(mechanism: Mechanism) -> PrivacyProfile:
+    """The profile that an exact calibration needs.
+
+    Raises:
+        Unsupported: There is none, or it is only an upper bound.
+    """
+    profile = mechanism.profile()
+    if profile is None:
+        raise Unsupported("has no exact profile, hence no exact calibration")
+    # Pure privacy asks for the largest loss alone, which may be known where the rest is not.
+    pure = mechanism.budget.delta == 0 and profile.attains_largest_loss
+    if (slack := mechanism.slack()) and not pure:
+        raise Unsupported(f"has no exact calibration: {slack}")
+    return profile
+
+
 def exact_factor(published: Mechanism) -> float:
     """The factor that brings the true delta of a published noise to the budget's.
 
     Raises:
         Unsupported: There is no profile, the profile is only an upper bound, or no factor exists.
     """
-    profile = published.profile()
-    if profile is None:
-        raise Unsupported("has no exact profile, hence no exact calibration")
-    # Pure privacy asks for the largest loss alone, which may be known where the rest is not.
-    if (slack := published.slack()) and not (
-        published.budget.delta == 0 and profile.attains_largest_loss
-    ):
-        raise Unsupported(f"has no exact calibration: {slack}")
+    profile = exact_profile(published)
     try:
         return profile.scale_factor(published.budget.epsilon, published.budget.delta)
     except ValueError as reason:
         raise Unsupported(f"has no exact calibration: {reason}") from reason
+
+
+def _check_exact(mechanism: Mechanism) -> None:
+    """Raise unless the mechanism's own profile meets the budget, as the exact calibration says.
+
+    Within rounding of delta or of epsilon; with nothing to rescale (no parameters), or where delta
+    falls too steeply, the profile may be below the budget.
+    """
+    epsilon, delta = mechanism.budget.epsilon, mechanism.budget.delta
+    profile = exact_profile(mechanism)
+    reached = getattr(profile.delta(epsilon), profile.calibrated_curve)
+    if delta > 0 and abs(reached - delta) <= _MET * delta:
+        return
+    needed = getattr(profile.epsilon(delta), profile.calibrated_curve)
+    fixed = not mechanism.parameters()
+    if abs(needed - epsilon) <= _MET * epsilon or (fixed and needed <= epsilon):
+        return
+    raise Inconsistent(
+        f"the exact calibration must have delta {delta:g} at epsilon {epsilon:g}, and by its own "
+        f"profile it has {reached:.6g}"
+    )
 
 
 def _unknown_option(cls: type[Mechanism], name: str) -> str:

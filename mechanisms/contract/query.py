@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import NamedTuple
+
+from mechanisms.contract.sensitivities import check_sensitivities
 
 ADJACENCIES = ("add-remove", "replace", "local")
 # Beyond these limits numbers of the mathematics (fourth moments of the squared norm, e^epsilon)
@@ -25,6 +27,14 @@ class Unsupported(Exception):
     The message is the reason as a predicate of the mechanism: "needs delta > 0, ...", "has no exact
     calibration: ...". The command line prints "KEY is unsupported here: it REASON"; studies store
     the reason as the message of a row with status ``unsupported``.
+    """
+
+
+class Inconsistent(Exception):
+    """A mechanism contradicts itself: its releases, moments and profile are not of one noise.
+
+    The message is a sentence that says which two statements differ. Studies store it as the message
+    of a row with status ``inconsistent``.
     """
 
 
@@ -112,7 +122,8 @@ class Query:
 
     Raises:
         TypeError: A number, shape or range of the wrong type.
-        ValueError: A value out of its range; the message names both.
+        ValueError: A value out of its range, with both in the message; or sensitivities that no
+            query has together, see `mechanisms.contract.sensitivities`.
     """
 
     shape: tuple[int, ...]
@@ -127,8 +138,9 @@ class Query:
 
     def __post_init__(self) -> None:
         axes = tuple(self.shape) if isinstance(self.shape, (tuple, list)) else None
-        if not axes or any(isinstance(n, bool) or not isinstance(n, int) for n in axes):
+        if not axes or any(isinstance(n, bool) or not isinstance(n, Integral) for n in axes):
             raise TypeError(f"shape must be a non-empty tuple of integers, got {self.shape!r}")
+        axes = tuple(int(n) for n in axes)
         if min(axes) < 1:
             raise ValueError(f"every axis of shape must be at least 1, got {self.shape!r}")
         if math.prod(axes) > LARGEST_SIZE:
@@ -147,6 +159,7 @@ class Query:
         if self.adjacency not in ADJACENCIES:
             raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {self.adjacency!r}")
         self._check_structure()
+        check_sensitivities(self)
 
     def _check_structure(self) -> None:
         if self.structure is None and self.record_bound is None:

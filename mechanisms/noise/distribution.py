@@ -13,7 +13,7 @@ import numpy as np
 
 from mechanisms.contract.query import Query
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.profile import PrivacyProfile
+from mechanisms.profiles.profile import PrivacyProfile, require_positive_factor
 from mechanisms.strategies.workload import Workload
 
 # Floats drawn at a time by `loss_samples`: 64 MiB of float64, whatever the shape.
@@ -27,6 +27,10 @@ class Noise(ABC):
     """
 
     shape: tuple[int, ...]
+
+    def __init_subclass__(cls, **arguments) -> None:
+        super().__init_subclass__(**arguments)
+        require_positive_factor(cls)
 
     @abstractmethod
     def sample(self, rng: np.random.Generator, trials: int, dtype=np.float64) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -47,6 +48,10 @@ class PrivacyProfile(ABC):
     Subclasses are frozen dataclasses. They define `_log_delta` and, if there is a better way than
     the search below, `_epsilon`; both receive a float array of validated numbers.
     """
+
+    def __init_subclass__(cls, **arguments) -> None:
+        super().__init_subclass__(**arguments)
+        require_positive_factor(cls)
 
     # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are wider
     # than rounding, so that what the rescaled noise claims is proven.
@@ -253,6 +258,20 @@ def check_positive(name: str, value: float) -> None:
         raise TypeError(f"{name} must be one number, got an array of shape {array.shape}")
     if not (np.isfinite(array) and array > 0):
         raise ValueError(f"{name} must be finite and > 0, got {value}")
+
+
+def require_positive_factor(cls: type) -> None:
+    """Make the `scaled` that a class defines raise unless its factor is finite and > 0."""
+    scaled = vars(cls).get("scaled")
+    if scaled is None:
+        return
+
+    @functools.wraps(scaled)
+    def checked(self, factor):
+        check_positive("factor", factor)
+        return scaled(self, factor)
+
+    cls.scaled = checked
 
 
 def check_count(name: str, value: int, minimum: int = 1) -> int:

@@ -32,7 +32,7 @@ class Echo(Mechanism):
         return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 
     def release(self, value, rng):
-        return self.answer(self.checked_value(value), rng)
+        return self.answer(value, rng)
 
     def release_with_diagnostics(self, value, rng):
         return self.release(value, rng), {"sweeps": 7.0}

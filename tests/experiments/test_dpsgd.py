@@ -216,6 +216,7 @@ def test_the_canary_s_losses_are_those_of_real_releases(key):
     canary = rng.standard_normal(QUERY.shape)
     canary *= QUERY.l2_sensitivity / np.linalg.norm(canary)
     others = rng.standard_normal(QUERY.shape)
+    others *= 0.5 * QUERY.frobenius_bound / np.linalg.norm(others)
 
     def log_density(noise):
         square = np.sum(noise**2, axis=(1, 2))

@@ -7,6 +7,7 @@ import pytest
 
 from datasets import load as load_dataset
 from experiments import first_component
+from mechanisms import Unsupported
 from runs.config import read_config
 from tests.experiments.mvg_studies import ROOT, Echo, measure, names_of, series
 
@@ -50,7 +51,9 @@ def test_a_random_answer_knows_no_component():
 
 def test_the_exact_calibration_uses_what_one_record_can_change():
     measure("first_component", Echo)
-    measure("first_component", Echo, "exact")
+    # An echo has no profile; it is asked for the exact calibration all the same.
+    with pytest.raises(Unsupported, match="no exact profile"):
+        measure("first_component", Echo, "exact")
     for query, *_ in Echo.calls:
         assert query.l2_sensitivity == pytest.approx(2 * 13 / 40)
         assert query.reach == pytest.approx(math.sqrt(2) * 13 / 40)

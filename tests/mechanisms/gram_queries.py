@@ -9,14 +9,8 @@ BUDGET = Budget(epsilon=0.8, delta=1e-6)
 
 def gram(size, *, bound=1.0, adjacency="replace", **more):
     # No mechanism may use this l2 sensitivity: everything follows from the record bound.
-    return Query(
-        shape=(size, size),
-        l2_sensitivity=1e9,
-        structure="gram",
-        record_bound=bound,
-        adjacency=adjacency,
-        **more,
-    )
+    stated = {"l2_sensitivity": 1e9, "structure": "gram", "record_bound": bound}
+    return Query(shape=(size, size), adjacency=adjacency, **stated | more)
 
 
 def calibrated(key, query, budget=BUDGET, calibration="published", **options):

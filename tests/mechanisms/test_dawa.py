@@ -346,7 +346,7 @@ def test_hilbert_order_of_a_rectangle_is_that_of_its_square(shape):
 @pytest.mark.parametrize("key", VARIANTS)
 @pytest.mark.parametrize("shape", [(1,), (2,), (100,), (9, 14), (1, 6)])
 def test_releases_have_the_query_shape_and_follow_the_seed(key, shape):
-    mechanism = calibrated(key, *shape, epsilon=3.0, l1=2.0)
+    mechanism = calibrated(key, *shape, epsilon=3.0)
     values = np.random.default_rng(0).poisson(5, shape)
     first, again = (mechanism.release(values, np.random.default_rng(3)) for _ in range(2))
     assert first.shape == shape

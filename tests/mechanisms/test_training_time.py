@@ -137,3 +137,23 @@ def test_assumptions_are_told():
     for key in ("llagp", "dphsgd"):
         with pytest.raises(Unsupported, match="needs delta > 0"):
             get_mechanism(key).calibrate(box_query((2, 3), -1, 1), Budget(epsilon=1.0))
+
+
+@pytest.mark.parametrize("width", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("structure", [None, "records"])
+def test_a_clipped_query_has_sensitivities_that_fit_together(width, structure):
+    bound = None if structure is None else 2.0
+    query = Query(
+        shape=(3, 5),
+        l2_sensitivity=1.0 if width > 0.1 else 0.1,
+        element_range=(0.0, width),
+        structure=structure,
+        record_bound=bound,
+        adjacency="replace",
+    )
+    for thresholds in (np.full((3, 5), 0.3), np.linspace(0, 1, 15).reshape(3, 5)):
+        mechanism = get_mechanism("dphsgd").calibrate(
+            query, Budget(epsilon=0.5, delta=1e-5), thresholds=thresholds
+        )
+        clipped = mechanism.clipped_query
+        assert clipped.linf_sensitivity <= clipped.l2_sensitivity <= query.l2_sensitivity

@@ -426,3 +426,15 @@ def test_a_cell_computes_on_one_thread_unless_told_otherwise(odd_cell, run, monk
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     run(cell, config, name="again")
     assert (folder / "threads").read_text() == "2"
+
+
+def test_a_mechanism_that_contradicts_itself_is_inconsistent(odd_cell, run):
+    happen = """
+        IndependentGaussian.sample = lambda self, rng, trials, dtype=float: (
+            np.zeros((trials, *self.shape), dtype)
+        )
+    """
+    cell, config, _ = odd_cell(happen, [1, 2])
+    frame = run(cell, config)
+    assert outcomes(frame) == {1.0: ["inconsistent"], 2.0: ["inconsistent"]}
+    assert "the mechanism states" in message(frame, 1)

@@ -20,6 +20,7 @@ from mechanisms import (
 from mechanisms.__main__ import main
 from mechanisms.audit.verification import (
     HOLDS,
+    INCONSISTENT,
     LOOSE,
     REFUTED,
     UNDECIDED,
@@ -27,8 +28,9 @@ from mechanisms.audit.verification import (
     verify,
 )
 from mechanisms.noise.laplace_noise import IndependentLaplace
-from mechanisms.profiles.gaussian_profile import mu_for
+from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.profiles.profile import Bounds
 
 
 def calibrated(key, query, budget, calibration="published"):
@@ -129,7 +131,7 @@ def test_laplace_is_pure_and_tight(make_query):
         (3.0, 1.0, 1 / 3, (9, 1 / 3)),
         (2.0, math.sqrt(2), 1.0, (2, 1.0)),
         (2.0, 2.0, None, (1, 2.0)),
-        (2.0, 2.0, 3.0, (1, 2.0)),
+        (2.0, 2.0, 2.0, (1, 2.0)),
         # No l1 sensitivity is needed where the box implies one.
         (None, 3.0, 1.0, (9, 1.0)),
     ],
@@ -198,9 +200,9 @@ def test_random_answer_is_perfectly_private(make_query):
 
 def test_the_element_box_makes_diagonal_noise_more_private():
     """One element may change by 1/10 only: mu is that of one element, not of the l2 ball."""
-    ball = Query(shape=(2, 2), l2_sensitivity=1.0, frobenius_bound=1.0)
+    ball = Query(shape=(2, 2), l2_sensitivity=0.2, frobenius_bound=1.0)
     box = Query(
-        shape=(2, 2), l2_sensitivity=1.0, frobenius_bound=1.0, linf_sensitivity=0.1
+        shape=(2, 2), l2_sensitivity=0.2, frobenius_bound=1.0, linf_sensitivity=0.1
     )  # fmt: skip
     theta = [0.9, 0.1]
     budget = Budget(epsilon=0.5, delta=1e-5)
@@ -209,7 +211,7 @@ def test_the_element_box_makes_diagonal_noise_more_private():
         mechanism = get_mechanism("mvg").calibrate(query, budget, precision=theta)
         mu[name] = mechanism.profile().mu
         std = mechanism.noise.row_std
-    assert mu["ball"] == pytest.approx(1 / std.min(), rel=1e-12)
+    assert mu["ball"] == pytest.approx(0.2 / std.min(), rel=1e-12)
     assert mu["box"] == pytest.approx(0.1 * math.sqrt(2 / std[0] ** 2 + 2 / std[1] ** 2), rel=1e-12)
 
 
@@ -266,10 +268,66 @@ def test_uniform_matrix_noise_is_the_general_case(make_query):
     """The closed form for equal standard deviations against the knapsack over the box."""
     from mechanisms.profiles.gaussian_profile import worst_case_mu
 
-    for linf in (0.05, 0.2, 10.0):
+    for linf in (0.17, 0.2, 0.9):
         query = Query(shape=(6, 5), l2_sensitivity=0.9, linf_sensitivity=linf)
         noise = get_mechanism("udn").calibrate(query, Budget(epsilon=0.5, delta=1e-5)).noise
         general = worst_case_mu(
             np.outer(noise.row_std, noise.column_std), l2_sensitivity=0.9, linf_sensitivity=linf
         )
         assert noise.profile(query).mu == pytest.approx(general, rel=1e-12)
+
+
+OUTSIDE = ["--shape", "8x8", "--l2-sensitivity", "1", "--l1-sensitivity", "8", "--epsilon", "1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("HundredthOfTheScale", "mean squared norm"),
+        ("ProfileTooGood", "the profile states at most"),
+        ("WritesIntoTheValue", "writes into the value"),
+    ],
+)
+def test_a_mechanism_that_contradicts_itself_has_no_verdict_and_status_1(name, words, capsys):
+    command = ["verify", f"planted_bugs:{name}", *OUTSIDE, "--delta", "1e-5"]
+    assert main(command) == 1
+    shown = capsys.readouterr().out
+    assert "verdict      inconsistent: " in shown
+    assert words in shown
+    assert main([*command, "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == INCONSISTENT
+    assert words in answer["contradiction"]
+    assert answer["true_delta_at_epsilon"] is None
+
+
+def test_a_mechanism_that_agrees_with_itself_has_a_verdict_and_status_0(capsys):
+    command = ["verify", "planted_bugs:Gaussian", *OUTSIDE, "--delta", "1e-5"]
+    assert main(command) == 0
+    assert "which agree with the stated noise" in capsys.readouterr().out
+
+
+class HundredTimesTooSmall(GaussianProfile):
+    """The losses of a Gaussian and a hundredth of its delta."""
+
+    def _log_delta(self, epsilon):
+        return Bounds(*(bound - math.log(100) for bound in super()._log_delta(epsilon)))
+
+
+def test_losses_that_contradict_their_profile_leave_no_verdict():
+    mechanism = get_mechanism("gaussian-analytic").calibrate(
+        unit(4), Budget(epsilon=0.5, delta=1e-3)
+    )
+    noise = type(mechanism.noise)
+
+    class TooGood(noise):
+        def profile(self, query):
+            return HundredTimesTooSmall(mu=query.reach / self.sigma)
+
+    wrong = dataclasses.replace(mechanism, noise=TooGood(shape=(4,), sigma=mechanism.noise.sigma))
+    result = verify(wrong, samples=20_000, effort=None)
+    assert (result.verdict, result.releases) == (INCONSISTENT, 0)
+    assert "privacy losses that its profile draws" in explain(result)
+    assert "20,000" in result.contradiction
+    # Fewer samples could not tell, and its releases do.
+    assert verify(wrong).verdict == INCONSISTENT

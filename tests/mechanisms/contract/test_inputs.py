@@ -1,5 +1,6 @@
 """Bad input gets an error that names the value and what is allowed; limits are told."""
 
+import dataclasses
 import math
 import warnings
 
@@ -199,3 +200,61 @@ def test_outside_class_that_is_no_mechanism():
 def test_a_structure_that_makes_no_sense_is_refused(structure, bound, shape, words):
     with pytest.raises(ValueError, match=words):
         Query(shape=shape, l2_sensitivity=1.0, structure=structure, record_bound=bound)
+
+
+@pytest.mark.parametrize(
+    ("sensitivities", "words"),
+    [
+        ({"linf_sensitivity": 1.1}, "linf_sensitivity <= l2_sensitivity, got 1.1 > 1"),
+        ({"linf_sensitivity": 0.2}, r"l2_sensitivity <= sqrt\(16\) linf_sensitivity, got 1 > 0.8"),
+        ({"l1_sensitivity": 0.1}, "l2_sensitivity <= l1_sensitivity, got 1 > 0.1"),
+        ({"l1_sensitivity": 100.0}, r"l1_sensitivity <= sqrt\(16\) l2_sensitivity, got 100 > 4"),
+        (
+            {"l1_sensitivity": 4.0, "structure": "records", "record_bound": 1.0},
+            r"l1_sensitivity <= sqrt\(4\) l2_sensitivity, got 4 > 2",
+        ),
+    ],
+)
+def test_sensitivities_that_contradict_each_other_are_refused(sensitivities, words):
+    with pytest.raises(ValueError, match=words):
+        Query(shape=(4, 4), l2_sensitivity=1.0, **sensitivities)
+
+
+@pytest.mark.parametrize(
+    "sensitivities",
+    [
+        {"l1_sensitivity": 4.0, "linf_sensitivity": 0.25},
+        {"l1_sensitivity": 1.0, "linf_sensitivity": 1.0},
+        {"l1_sensitivity": 0.9995},
+        # A range bounds the values: one person may change less.
+        {"element_range": (0.0, 100.0)},
+        {"element_range": (0.0, 100.0), "linf_sensitivity": 0.5},
+    ],
+)
+def test_sensitivities_of_one_query_are_taken(sensitivities):
+    query = Query(shape=(4, 4), l2_sensitivity=1.0, **sensitivities)
+    assert dataclasses.replace(query, adjacency="replace").l2_sensitivity == 1.0
+
+
+def test_a_shape_of_numpy_integers_is_one_of_integers():
+    query = Query(shape=(np.int64(4), 4), l2_sensitivity=1.0)
+    assert query == Query(shape=(4, 4), l2_sensitivity=1.0)
+    assert all(type(axis) is int for axis in query.shape)
+
+
+@pytest.mark.parametrize("factor", [0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("key", ["gaussian", "laplace", "non-private", "tldp-l", "jl"])
+def test_noise_and_profiles_are_scaled_by_positive_factors_alone(key, factor):
+    query = Query(
+        shape=(3, 3),
+        l2_sensitivity=1.0,
+        l1_sensitivity=1.7,
+        linf_sensitivity=1.0,
+        structure="records",
+        record_bound=1.0,
+    )
+    mechanism = get_mechanism(key).calibrate(query, BUDGET)
+    scaled = [mechanism.profile(), getattr(mechanism, "noise", None)]
+    for each in filter(None, scaled):
+        with pytest.raises(ValueError, match="factor must be finite and > 0"):
+            each.scaled(factor)

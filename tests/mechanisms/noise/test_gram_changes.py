@@ -100,7 +100,7 @@ def test_the_typed_l2_sensitivity_counts_where_it_is_smaller_only():
 
 
 def test_a_box_that_cuts_off_the_worst_record_is_slack():
-    box = gram("replace", linf_sensitivity=0.5 * BOUND**2)
+    box = gram("replace", l2_sensitivity=BOUND**2, linf_sensitivity=0.5 * BOUND**2)
     spherical = Spherical(shape=(3, 3), radial_shape=1.0, power=2.0, scale=1.0)
     matrix = MatrixGaussian(row_std=STEEP, column_std=STEEP)
     for noise in (IndependentGaussian(shape=(3, 3), sigma=1.0), spherical, matrix):
@@ -121,7 +121,10 @@ def test_equal_true_privacy_is_the_same_whatever_l2_sensitivity_is_typed(key):
     assert stated.l2_sensitivity == pytest.approx(math.sqrt(2) * stated.reach, rel=1e-12)
     losses = [
         get_mechanism(key).calibrate(query, budget, "exact").expected_loss()
-        for query in (stated, replace(stated, l2_sensitivity=stated.reach))
+        for query in (
+            stated,
+            replace(stated, l1_sensitivity=4 * stated.reach, l2_sensitivity=stated.reach),
+        )
     ]
     assert losses[0] == pytest.approx(losses[1], rel=1e-9)
 
@@ -136,7 +139,7 @@ def test_equal_true_privacy_is_the_same_whatever_l2_sensitivity_is_typed(key):
         ({"l2_sensitivity": 1.4142, "adjacency": "replace", **HISTOGRAM}, True),
         (HISTOGRAM, True),
         ({}, True),
-        ({"l1_sensitivity": 3.0}, True),
+        ({"l1_sensitivity": math.sqrt(8)}, True),
         ({"l1_sensitivity": 2.0}, False),
         ({"linf_sensitivity": 1.0}, True),
         ({"element_range": (0.0, 0.1)}, False),

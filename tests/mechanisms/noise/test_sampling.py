@@ -84,8 +84,8 @@ def test_same_seed_same_bytes_in_both_precisions(key, dtype, make_query):
 def test_release_answers_in_the_precision_of_the_value(make_query):
     mechanism = calibrated("gaussian", make_query(2, 2))
     rng = np.random.default_rng(0)
-    assert mechanism.release(np.ones((2, 2), np.float32), rng).dtype == np.float32
-    assert mechanism.release(np.ones((2, 2), np.int64), rng).dtype == np.float64
+    assert mechanism.release(np.zeros((2, 2), np.float32), rng).dtype == np.float32
+    assert mechanism.release(np.zeros((2, 2), np.int64), rng).dtype == np.float64
 
 
 def test_directional_noise_has_the_covariance_it_says(make_query):
@@ -179,12 +179,12 @@ def test_optimal_variances_agree_with_a_convex_solver(make_query):
 def test_random_answer_ignores_the_data(make_query):
     mechanism = calibrated("random-answer", make_query(3, 3))
     answers = [
-        mechanism.release(np.full((3, 3), value), np.random.default_rng(1)) for value in (0.0, 99.0)
+        mechanism.release(np.full((3, 3), value), np.random.default_rng(1)) for value in (0.0, 0.3)
     ]
     assert np.array_equal(*answers)
 
 
 def test_non_private_returns_the_value(make_query):
-    value = np.arange(9.0).reshape(3, 3)
+    value = np.arange(9.0).reshape(3, 3) / 30
     released = calibrated("non-private", make_query(3, 3)).release(value, np.random.default_rng(0))
     assert np.array_equal(released, value)

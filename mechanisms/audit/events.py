@@ -1,0 +1,83 @@
+"""Events that tell two sides apart, chosen on some scores and judged by others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms.audit.audit_statistics import clopper_pearson, hockey_stick
+
+# The probability of a false alarm of one check: that of a thousand checks together is 0.1%.
+ERROR = 1e-6
+# One-sided bounds that share it: three for the mean at three values and for the variance at two,
+# two for each of two multiples of six changes, as many for each change of a grid and for the losses
+# of the profile at each epsilon.
+TAIL = ERROR / 64
+# Where a delta is compared with what is claimed; counts show none at a large epsilon.
+EPSILONS = np.array([0.0, 1.0])
+# Relative excess over a claim that is put down to rounding.
+ROUNDING = 1e-6
+# Quantiles of the scores at which an event may begin.
+QUANTILES = (0.02, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.98)
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A lower bound of delta at `epsilon`, above what is claimed there."""
+
+    epsilon: float
+    lower: float
+    claim: float
+
+
+def contradiction(
+    trained: Sequence[np.ndarray],
+    tested: Sequence[np.ndarray],
+    claims: np.ndarray,
+) -> Contradiction | None:
+    """A lower bound of a pair's delta above what is claimed, from scores of both sides, or None.
+
+    Of all thresholds, directions and epsilons the event is chosen that stands out in `trained`; it
+    is judged by `tested` alone, whose two bounds err with probability at most `TAIL` each.
+
+    Args:
+        trained, tested: For each, the scores (n,) of either side.
+        claims: The largest delta that is claimed at each of `EPSILONS`.
+    """
+    thresholds = np.unique(np.quantile(np.concatenate(trained), QUANTILES))
+    best = (-math.inf, None)
+    for order in ((0, 1), (1, 0)):
+        for above in (True, False):
+            lower, upper = event_bounds(trained, order, thresholds, above=above)
+            for epsilon, claim in zip(EPSILONS, claims, strict=True):
+                gains = hockey_stick(lower, upper, epsilon) - claim
+                choice = int(np.argmax(gains))
+                event = order, thresholds[choice : choice + 1], above, epsilon, float(claim)
+                best = max(best, (float(gains[choice]), event), key=lambda found: found[0])
+    order, threshold, above, epsilon, claim = best[1]
+    lower, upper = event_bounds(tested, order, threshold, above=above)
+    proved = float(hockey_stick(lower, upper, epsilon)[0])
+    if proved <= claim * (1 + ROUNDING):
+        return None
+    return Contradiction(float(epsilon), proved, claim)
+
+
+def event_bounds(
+    scores: Sequence[np.ndarray],
+    order: tuple[int, int],
+    thresholds: np.ndarray,
+    *,
+    above: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    """A lower bound of A(event) and an upper one of B(event) for scores beyond each threshold."""
+    hits = []
+    for side in order:
+        ordered = np.sort(scores[side])
+        place = np.searchsorted(ordered, thresholds, side="right" if above else "left")
+        hits.append(len(ordered) - place if above else place)
+    lower, _ = clopper_pearson(hits[0], len(scores[order[0]]), TAIL)
+    _, upper = clopper_pearson(hits[1], len(scores[order[1]]), TAIL)
+    return lower, upper

@@ -1,0 +1,82 @@
+"""Compares draws with a stated mean, without any assumption on the shape of their distribution."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+# Blocks of draws whose means vote. More of them would need smaller deviations to be believed, of
+# means over fewer draws.
+BLOCKS = 16
+
+
+@dataclass(frozen=True)
+class StatedMean:
+    """What is stated about one draw: its mean, its variance and, where known, E(X - mean)^4."""
+
+    mean: float
+    variance: float
+    fourth: float | None = None
+
+    def interval(self, size: int, share: float) -> tuple[float, float]:
+        """Where the mean of `size` draws lies, each end but for a probability of `share`.
+
+        By the inequalities of Cantelli and, with the fourth moment, of Markov: E(mean of n - mu)^4
+        = (mu_4 + 3 (n - 1) variance^2) / n^3.
+        """
+        reach = math.sqrt(self.variance / size * (1 / share - 1))
+        if self.fourth is not None:
+            spread = (self.fourth / size + 3 * (1 - 1 / size) * self.variance**2) / size**2
+            reach = min(reach, (spread / share) ** 0.25)
+        return self.mean - reach, self.mean + reach
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """A mean of draws, and the interval that it should lie in and does not."""
+
+    found: float
+    lower: float
+    upper: float
+
+
+def deviation(
+    draws: np.ndarray, stated: StatedMean, tail: float, rounding: float = 0.0
+) -> Deviation | None:
+    """How independent draws, all of them >= 0, contradict their stated mean, or None.
+
+    Two bounds, neither of which asks for more than the stated moments:
+
+    - Median of means: of K blocks of draws at least half must have a mean beyond the same end of
+      the interval that one block's mean leaves with probability p, where
+      P(Binomial(K, p) >= K / 2) is `tail`. The price against normal draws is a factor of about
+      three in the deviation that is seen.
+    - From below also the mean of all n: P(mean <= mu - t) <= exp(-n t^2 / (2 E X^2)) for X >= 0
+      (Maurer, A bound on the deviation probability for sums of non-negative random variables,
+      2003).
+
+    Each of the three sides errs with probability at most `tail`.
+
+    Args:
+        draws: (n,), n >= 1.
+        rounding: Relative width of rounding errors, by which the intervals grow.
+    """
+    slack = rounding * abs(stated.mean)
+    second = stated.variance + stated.mean**2
+    least = stated.mean - math.sqrt(-2 * math.log(tail) * second / len(draws)) - slack
+    if draws.mean() < least:
+        return Deviation(float(draws.mean()), least, math.inf)
+    blocks = min(len(draws), BLOCKS)
+    size = len(draws) // blocks
+    half = (blocks + 1) // 2
+    share = float(special.betaincinv(half, blocks - half + 1, tail))
+    lower, upper = stated.interval(size, share)
+    lower, upper = lower - slack, upper + slack
+    ordered = np.sort(draws[: blocks * size].reshape(blocks, size).mean(axis=1))
+    for middle in (ordered[half - 1], ordered[blocks - half]):
+        if not lower <= middle <= upper:
+            return Deviation(float(middle), lower, upper)
+    return None

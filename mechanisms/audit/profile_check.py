@@ -1,0 +1,47 @@
+"""Does a privacy profile agree with itself and with the noise it comes from?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mechanisms.audit.audit_statistics import hockey_stick
+from mechanisms.audit.events import EPSILONS, ROUNDING, event_bounds
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.profiles.profile import PrivacyProfile
+
+# A loss of exactly epsilon is not above it, and rounding must not put it there.
+LOSS_ROUNDING = 1e-9
+
+
+def of_losses(profile: PrivacyProfile, rng: np.random.Generator, count: int) -> Iterator[str]:
+    """Sentences on `count` privacy losses that a profile draws and the delta that it states."""
+    sides = [profile.sample_losses(rng, count, reverse=side) for side in (False, True)]
+    claims = profile.delta(EPSILONS).upper
+    lower, upper = event_bounds(sides, (0, 1), EPSILONS + LOSS_ROUNDING, above=True)
+    for epsilon, claim, low, high in zip(EPSILONS, claims, lower, upper, strict=True):
+        proved = float(hockey_stick(low, high, epsilon))
+        if proved > claim * (1 + ROUNDING):
+            yield (
+                f"{count} privacy losses that the profile draws show delta({epsilon:g}) of at "
+                f"least {proved:.4g}; the profile states at most {claim:.4g}"
+            )
+
+
+def of_noise(mechanism: AdditiveMechanism, profile: PrivacyProfile | None) -> Iterator[str]:
+    """A profile of its own that is better than that of the noise the mechanism only adds."""
+    if profile is None or not type(mechanism).only_adds_noise():
+        return
+    noise = mechanism.noise.profile(mechanism.query)
+    if noise is None or mechanism.noise.slack(mechanism.query):
+        return
+    epsilons = np.array([0.0, mechanism.budget.epsilon])
+    stated, true = profile.delta(epsilons).upper, noise.delta(epsilons).lower
+    worse = true > stated * (1 + ROUNDING)
+    if worse.any():
+        place = int(np.argmax(worse))
+        yield (
+            f"the profile states delta({epsilons[place]:g}) of at most {stated[place]:.4g}, and "
+            f"that of the noise has at least {true[place]:.4g}"
+        )

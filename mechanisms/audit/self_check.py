@@ -1,0 +1,323 @@
+"""Does a calibrated mechanism agree with itself? Its releases against what it states of them.
+
+Three statements are compared with draws of `release` itself: the moments of the noise, that the
+noise is independent of the value, and the privacy profile, which must not be better than a test
+that tells the releases of two neighbouring values apart. The profile is also compared with the
+losses that it draws and with the profile of the noise it comes from.
+
+All bounds hold for every sample size and distribution: a mechanism that agrees with itself is
+accused with probability `events.ERROR` at most.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from mechanisms.audit.audit_statistics import clopper_pearson
+from mechanisms.audit.events import EPSILONS, ROUNDING, TAIL, contradiction
+from mechanisms.audit.moment_test import StatedMean, deviation
+from mechanisms.audit.neighbours import changes, pair_that_differs, random_value, resting_value
+from mechanisms.audit.profile_check import of_losses, of_noise
+from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
+from mechanisms.contract.query import Inconsistent, Query, Unsupported
+from mechanisms.profiles.profile import PrivacyProfile
+
+FEWEST = 4
+# A privacy loss is cheaper than a release, and costs as much as so many random numbers.
+NUMBERS_PER_LOSS = 64
+# An additive mechanism is audited at multiples of a change that are this many standard deviations
+# of its noise: the profile of less noise is known, and such changes are seen in few releases.
+SHIFTS = (1.0, 3.0)
+# Elements whose values are looked up in a list of earlier ones.
+GRID_ELEMENTS = 4096
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a check may draw.
+
+    numbers: random numbers in all: an answer of M elements is released numbers / M times, but at
+    least 4 times and at most `releases` times. A larger answer is not released at all, and nothing
+    is compared. seconds: CPU time after which no further release is drawn, for mechanisms that take
+    long; what was drawn by then is judged.
+    """
+
+    numbers: int
+    releases: int
+    seconds: float
+
+
+# By default: at most 2 s for an answer of 7921 elements.
+THOROUGH = Effort(numbers=1 << 22, releases=4096, seconds=1.0)
+# In every study, once for each shape of a cell.
+QUICK = Effort(numbers=1 << 19, releases=512, seconds=0.2)
+
+
+def require_consistent(mechanism: Mechanism, *, seed: int, effort: Effort = THOROUGH) -> int:
+    """Raise Inconsistent, with a sentence, where a mechanism contradicts itself.
+
+    Returns how many releases were drawn: 0 where the answer is too large, or no value is known that
+    the query allows.
+
+    Args:
+        mechanism: Calibrated at either calibration.
+        seed: Of the draws; the check takes nothing from any other generator.
+
+    Raises:
+        Inconsistent: See the head of this module.
+        ReleaseError: A release breaks its contract.
+    """
+    check = _Check(mechanism, np.random.default_rng(seed), effort)
+    for sentence in check.sentences():
+        raise Inconsistent(sentence)
+    return check.drawn
+
+
+@dataclass
+class _Check:
+    mechanism: Mechanism
+    rng: np.random.Generator
+    effort: Effort
+    drawn: int = 0
+    begun: float = field(default_factory=time.process_time)
+
+    @property
+    def query(self) -> Query:
+        return self.mechanism.query
+
+    @cached_property
+    def releases(self) -> int:
+        """How many releases the effort allows in all."""
+        wanted = self.effort.numbers // self.query.size
+        return int(np.clip(wanted, FEWEST, self.effort.releases))
+
+    def sentences(self) -> Iterator[str]:
+        """The sentences, the strongest statement first."""
+        profile = self.mechanism.profile()
+        if profile is not None:
+            count = self.effort.numbers // NUMBERS_PER_LOSS
+            yield from of_losses(profile, self.rng, count)
+        rest = resting_value(self.query)
+        if rest is None or self.query.size > self.effort.numbers:
+            return
+        if isinstance(self.mechanism, AdditiveMechanism):
+            yield from self._of_additive_noise(rest, profile)
+        elif profile is not None:
+            yield from self._of_other_releases(rest, profile)
+        else:
+            # Nothing but the contract of a release is stated.
+            self.answers(rest, 1)
+
+    def answers(self, value: np.ndarray, count: int) -> np.ndarray:
+        """Releases of `value`, (n, *shape); n is `count`, or less where the time is up."""
+        drawn, looked = [], time.perf_counter()
+        for _ in range(max(count, 1)):
+            drawn.append(self.mechanism.release(value, self.rng))
+            # The clock of the process is slow to read, and that of the wall runs for others too.
+            if time.perf_counter() - looked > 0.005:
+                if self._time_is_up():
+                    break
+                looked = time.perf_counter()
+        self.drawn += len(drawn)
+        return np.array(drawn)
+
+    def _time_is_up(self) -> bool:
+        return time.process_time() - self.begun > self.effort.seconds
+
+    def noise(self, value: np.ndarray, count: int) -> np.ndarray:
+        """What releases of `value` add to it, (n, *shape) float64."""
+        start = self.mechanism.prepared(value).astype(float)
+        return self.answers(value, count).astype(float) - start
+
+    # Noise that is added to the value.
+
+    def _of_additive_noise(self, rest: np.ndarray, profile) -> Iterator[str]:
+        yield from of_noise(self.mechanism, profile)
+        training = self.noise(rest, self.releases // 4)
+        test = self.noise(rest, self.releases // 4)
+        yield from self._of_moments(np.concatenate([training, test]), rest, "of a constant")
+        scale = 10 * math.sqrt(self.mechanism.expected_loss() / self.query.size)
+        scale = scale or self.query.l2_sensitivity
+        value = random_value(self.query, self.rng, scale)
+        if value is not None:
+            elsewhere = self.noise(value, self.releases // 4)
+            yield from self._of_moments(elsewhere, value, "of a random value")
+            test = np.concatenate([test, elsewhere])
+            if scale * math.sqrt(self.query.size) < 1e30 and np.abs(value).max() < 1e30:
+                single = value.astype(np.float32)
+                noise = self.noise(single, self.releases // 4)
+                yield from self._of_moments(noise, single, "of a random value in float32")
+        if profile is None:
+            return
+        for name, change in changes(self.query, training, self.rng):
+            change = self._prepared_change(rest, change)
+            yield from self._of_shifts(training, test, name, change, profile)
+        yield from self._of_a_grid(rest, profile)
+
+    def _of_moments(self, noise: np.ndarray, value: np.ndarray, where: str) -> Iterator[str]:
+        stated = _stated_moments(self.mechanism)
+        if stated is None:
+            return
+        flat = noise.reshape(len(noise), -1)
+        losses = np.vecdot(flat, flat)
+        mean, variance, fourth = stated
+        # What rounding to the precision of the answers may change in a loss.
+        single = value.dtype == np.float32
+        error = np.finfo(value.dtype).eps * math.sqrt(self.query.size) * float(np.abs(value).max())
+        relative = error / math.sqrt(mean) if mean else 0.0
+        rounding = 2 * relative + relative**2 + (1e-5 if single else 1e-9)
+        found = deviation(losses, StatedMean(mean, variance, fourth), TAIL, rounding)
+        if found is not None:
+            yield (
+                f"the noise of {len(losses)} releases {where} has a mean squared norm of "
+                f"{found.found:.4g}; the mechanism states {mean:.4g}, and chance alone stays "
+                f"within [{found.lower:.4g}, {found.upper:.4g}]"
+            )
+        squares = (losses - mean) ** 2
+        spread = StatedMean(variance, fourth - variance**2)
+        if single or rounding > 1e-3 * math.sqrt(variance) / (mean or 1.0):
+            return
+        found = deviation(squares, spread, TAIL, ROUNDING)
+        if found is not None:
+            yield (
+                f"the squared norm of the noise of {len(losses)} releases {where} has a variance "
+                f"of {found.found:.4g}; the mechanism states {variance:.4g}, and chance alone "
+                f"stays within [{found.lower:.4g}, {found.upper:.4g}]: elements or releases depend "
+                "on each other, or the noise has other tails"
+            )
+
+    def _prepared_change(self, rest: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """What is left of a change in what the noise is added to."""
+        first, second = (self.mechanism.prepared(rest + s * change / 2) for s in (-1, 1))
+        return second - first
+
+    def _of_shifts(
+        self,
+        training: np.ndarray,
+        test: np.ndarray,
+        name: str,
+        change: np.ndarray,
+        profile: PrivacyProfile,
+    ) -> Iterator[str]:
+        """Noise against the same noise moved by multiples of one change."""
+        length = float(np.linalg.norm(change))
+        if not length:
+            return
+        trained, tested = (_projected(draws, change / length) for draws in (training, test))
+        deviation_along = math.sqrt(float(np.mean(trained**2)))
+        multiples = {1.0}
+        if deviation_along:
+            # Powers of two, so that directions share them and the profile is computed once.
+            multiples = {2.0 ** round(math.log2(s * deviation_along / length)) for s in SHIFTS}
+        for multiple in sorted(multiples):
+            claims = self._claims(profile, multiple)
+            moved = multiple * length
+            found = contradiction((trained, trained + moved), (tested, tested + moved), claims)
+            if found is not None:
+                times = "" if multiple == 1 else f", multiplied by {multiple:g}"
+                yield (
+                    f"{len(test)} releases show a change of {name}{times}, with "
+                    f"delta({found.epsilon:g}) of at least {found.lower:.4g}; the profile states "
+                    f"at most {found.claim:.4g}"
+                )
+
+    @cached_property
+    def _known_claims(self) -> dict[float, np.ndarray]:
+        return {}
+
+    def _claims(self, profile: PrivacyProfile, multiple: float) -> np.ndarray:
+        """The largest delta, at each of EPSILONS, of a change times `multiple`."""
+        if multiple not in self._known_claims:
+            scaled = profile if multiple == 1 else profile.scaled(1 / multiple)
+            self._known_claims[multiple] = scaled.delta(EPSILONS).upper
+        return self._known_claims[multiple]
+
+    # Any releases.
+
+    def _of_other_releases(self, rest: np.ndarray, profile: PrivacyProfile) -> Iterator[str]:
+        count = self.releases // 8
+        first_look = self.answers(rest, max(count, 2))
+        for name, change in changes(self.query, first_look, self.rng):
+            pair = pair_that_differs(self.query, change, rest)
+            if pair is None or self._time_is_up():
+                continue
+            trained = [self.answers(value, count) for value in pair]
+            tested = [self.answers(value, count) for value in pair]
+            for score in _scores(change):
+                found = contradiction(
+                    *([score(draws) for draws in draws] for draws in (trained, tested)),
+                    self._claims(profile, 1.0),
+                )
+                if found is not None:
+                    yield (
+                        f"{len(tested[0])} releases of each of two values that differ by a change "
+                        f"of {name} show delta({found.epsilon:g}) of at least {found.lower:.4g}; "
+                        f"the profile states at most {found.claim:.4g}"
+                    )
+        yield from self._of_a_grid(rest, profile)
+
+    def _of_a_grid(self, rest: np.ndarray, profile: PrivacyProfile) -> Iterator[str]:
+        """Answers whose elements come again from release to release, until the value moves."""
+        if self._time_is_up():
+            return
+        count = self.releases // 4
+        earlier = self.answers(rest, count)
+        every = self.query.size // GRID_ELEMENTS + 1
+        places = np.arange(0, self.query.size, every)
+        if self.query.one_column:
+            places = np.arange(self.query.shape[0]) * self.query.shape[1]
+        seen = np.unique(earlier.reshape(len(earlier), -1)[:, places])
+
+        def share_seen(value):
+            answers = self.answers(value, count)
+            again = np.isin(answers.reshape(len(answers), -1)[:, places], seen).any(axis=1)
+            return int(np.count_nonzero(again)), len(again)
+
+        hits, trials = share_seen(rest)
+        claim = float(self._claims(profile, 1.0)[0])
+        if clopper_pearson(hits, trials, TAIL)[0] <= claim:
+            return
+        for _, change in changes(self.query, earlier, self.rng):
+            touched = np.count_nonzero(change.ravel()[places]) == len(places)
+            pair = pair_that_differs(self.query, change, rest) if touched else None
+            if pair is None or not np.array_equal(pair[0], rest):
+                continue
+            moved, others = share_seen(pair[1])
+            lower = clopper_pearson(hits, trials, TAIL)[0]
+            upper = clopper_pearson(moved, others, TAIL)[1]
+            if lower - upper > claim:
+                yield (
+                    "the answers lie on a grid that moves with the value: "
+                    f"{hits / trials:.2g} of {trials} releases repeat an earlier number, and "
+                    f"{moved / others:.2g} do once the value has changed, so that delta(0) is at "
+                    f"least {lower - upper:.4g}; the profile states at most {claim:.4g}"
+                )
+
+
+def _stated_moments(mechanism: AdditiveMechanism) -> tuple[float, float, float] | None:
+    """Mean, variance and E(L - mean)^4 of the loss L = ||noise||^2, or None if not all known."""
+    try:
+        mean, variance, _, fourth = mechanism.loss().cumulants
+    except Unsupported:
+        return None
+    moments = mean, variance, fourth + 3 * variance**2
+    return moments if all(map(math.isfinite, moments)) else None
+
+
+def _projected(draws: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    return draws.reshape(len(draws), -1) @ direction.ravel()
+
+
+def _scores(change: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:
+    """Numbers that tell answers to two values apart: along the change, and across it squared."""
+    unit = change / np.linalg.norm(change)
+    scores = [lambda draws: _projected(draws, unit)]
+    if change.ndim == 2:
+        scores.append(lambda draws: np.sum((unit.T @ draws) ** 2, axis=(1, 2)))
+    return scores

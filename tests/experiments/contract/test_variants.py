@@ -1,0 +1,76 @@
+"""Studies calibrate through their variant, which compares every mechanism with itself."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from experiments.contract import study
+from experiments.contract.study import Variant
+from mechanisms import AdditiveMechanism, Budget, Inconsistent, Query
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+
+ROOT = Path(__file__).resolve().parents[3]
+QUERY, BUDGET = Query(shape=(4, 4), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
+
+
+class Wrong(IndependentGaussian):
+    """Draws a hundredth of the noise that it states."""
+
+    def sample(self, rng, trials, dtype=float):
+        return super().sample(rng, trials, dtype) / 100
+
+
+class Understated(AdditiveMechanism):
+    """Wrong noise; `asked` counts calibrations."""
+
+    key, title, paper, theorem, guarantee = "wrong", "Wrong", "test", "none", "approximate"
+
+    @classmethod
+    def noise_for(cls, query, budget):
+        return Wrong(shape=query.shape, sigma=5 / budget.epsilon)
+
+
+def test_a_mechanism_that_contradicts_itself_is_inconsistent_at_every_point():
+    variant = Variant(name="wrong", mechanism=Understated)
+    for epsilon in (0.5, 1.0):
+        with pytest.raises(Inconsistent, match="mean squared norm"):
+            variant.calibrate(QUERY, Budget(epsilon=epsilon, delta=1e-5))
+
+
+def test_one_check_for_each_calibration_and_shape(monkeypatch):
+    checked = []
+    monkeypatch.setattr(
+        study,
+        "require_consistent",
+        lambda mechanism, seed, effort: checked.append(
+            (mechanism.calibration, mechanism.query.shape, seed)
+        ),
+    )
+    variant = Variant(name="wrong", mechanism=Understated)
+    for query in (QUERY, Query(shape=(2, 3), l2_sensitivity=1.0)):
+        for calibration in ("published", "exact"):
+            for epsilon in (0.5, 1.0):
+                budget = Budget(epsilon=epsilon, delta=1e-5)
+                mechanism, seconds = variant.timed_calibration(query, budget, calibration)
+                assert (mechanism.budget, mechanism.calibration) == (budget, calibration)
+                assert seconds > 0
+    assert len(checked) == 4
+    assert len({seed for _, _, seed in checked}) == 4
+
+
+# It times the calibration to the directions of an SVD, again and again.
+TIMED = {"experiments/noise_only.py"}
+
+
+def test_every_study_calibrates_through_its_variant():
+    """A direct call of `variant.mechanism.calibrate` would leave the comparison out."""
+    direct = set()
+    for top in ("experiments", "learning", "templates"):
+        for path in (ROOT / top).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == (
+                    "variant.mechanism.calibrate"
+                ):
+                    direct.add(str(path.relative_to(ROOT)))
+    assert direct == TIMED
