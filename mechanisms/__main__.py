@@ -9,20 +9,20 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import re
 import sys
-import warnings
 
 from mechanisms.audit.release_audit import PAIR_NAMES, audit_release, load_pair, load_release
 from mechanisms.audit.verification import INCONSISTENT, Verification, explain, verify
 from mechanisms.command_line.arguments import Parser, number, run, share, whole_number
+from mechanisms.command_line.query_arguments import (
+    add_query_arguments,
+    add_shape_and_sensitivities,
+    mechanism_of,
+    query_of,
+)
 from mechanisms.comparison.compare_command import add_compare_command
-from mechanisms.contract.mechanism import CALIBRATIONS, AdditiveMechanism, Mechanism
+from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.query import (
-    ADJACENCIES,
-    STRUCTURES,
-    Budget,
-    Query,
     Unsupported,
     checked_real,
 )
@@ -67,35 +67,6 @@ def _describe(options) -> dict:
         for name, option in cls.options.items()
     }
     return _metadata(cls) | {"about": cls.__doc__.strip(), "options": described}
-
-
-def query_of(options) -> Query:
-    """The query that the command line describes."""
-    return Query(
-        shape=options.shape,
-        l2_sensitivity=options.l2_sensitivity,
-        l1_sensitivity=options.l1_sensitivity,
-        linf_sensitivity=options.linf_sensitivity,
-        element_range=options.element_range,
-        frobenius_bound=options.frobenius_bound,
-        adjacency=options.adjacency,
-        structure=options.structure,
-        record_bound=options.record_bound,
-    )
-
-
-def mechanism_of(options) -> Mechanism:
-    """The mechanism that the command line describes; warnings go to stderr."""
-    query = query_of(options)
-    budget = Budget(epsilon=options.epsilon, delta=options.delta)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        mechanism = get_mechanism(options.key).calibrate(
-            query, budget, options.calibration, **dict(options.option)
-        )
-    for notice in caught:
-        print(f"warning: {notice.message}", file=sys.stderr)
-    return mechanism
 
 
 def _calibrate(options) -> dict:
@@ -215,57 +186,6 @@ def _finite(value):
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value
-
-
-def _shape(text: str) -> tuple[int, ...]:
-    if not re.fullmatch(r"0*[1-9]\d*(x0*[1-9]\d*)*", text.lower()):
-        raise argparse.ArgumentTypeError(
-            f"must be axes of at least 1 such as 89x89 or 1000, got {text!r}"
-        )
-    return tuple(int(axis) for axis in text.lower().split("x"))
-
-
-def _range(text: str) -> tuple[float, float]:
-    try:
-        low, high = map(float, text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a,b such as 0,1, got {text!r}") from None
-    return low, high
-
-
-def _option(text: str) -> tuple[str, object]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
-    try:
-        return name, json.loads(value)
-    except json.JSONDecodeError:
-        return name, value
-
-
-def add_query_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of every command that calibrates a mechanism."""
-    parser.add_argument("key", help="mechanism key, or module:Class")
-    add_shape_and_sensitivities(parser)
-    parser.add_argument("--epsilon", type=number, required=True)
-    parser.add_argument("--delta", type=number, default=0.0)
-    parser.add_argument("--calibration", choices=CALIBRATIONS, default="published")
-    parser.add_argument("--option", type=_option, action="append", default=[], metavar="NAME=VALUE")
-
-
-def add_shape_and_sensitivities(parser: argparse.ArgumentParser) -> None:
-    """Options that describe a query, see `query_of`."""
-    parser.add_argument("--shape", type=_shape, required=True, help="axes, such as 89x89")
-    parser.add_argument(
-        "--l2-sensitivity", type=number, required=True, help="largest l2 change of the answer"
-    )
-    parser.add_argument("--l1-sensitivity", type=number, help="largest l1 change of the answer")
-    parser.add_argument("--linf-sensitivity", type=number, help="largest change of one element")
-    parser.add_argument("--element-range", type=_range, help="a,b if every element lies in [a, b]")
-    parser.add_argument("--frobenius-bound", type=number, help="largest norm of the answer")
-    parser.add_argument("--adjacency", choices=ADJACENCIES, default="add-remove")
-    parser.add_argument("--structure", choices=STRUCTURES, help="how records form the answer")
-    parser.add_argument("--record-bound", type=number, help="largest l2 norm of a record")
 
 
 def _add_audit_arguments(parser: argparse.ArgumentParser) -> None:

@@ -39,6 +39,9 @@ class MomentsAccountant(AdditiveMechanism):
             raise Unsupported(f"cannot meet this budget: {reason}") from None
         return IndependentGaussian(shape=query.shape, sigma=multiplier * query.l2_sensitivity)
 
+    def profile_of_release(self):
+        return self.noise.profile(self.query)
+
     def profile(self):
         """The profile of all releases, with bounds where they are on samples.
 

@@ -66,7 +66,11 @@ MAY_IMPORT = {
         "mechanisms.contract.mechanism",
         "mechanisms.profiles",
     ),
-    "mechanisms.command_line": (),
+    "mechanisms.command_line": (
+        "mechanisms.contract",
+        "mechanisms.contract.mechanism",
+        "mechanisms.contract.registry",
+    ),
     "mechanisms": ("mechanisms.*",),
     "datasets": ("mechanisms.command_line",),
     "papers": ("mechanisms.*",),

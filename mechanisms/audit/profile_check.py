@@ -16,8 +16,14 @@ LOSS_ROUNDING = 1e-9
 
 
 def of_losses(profile: PrivacyProfile, rng: np.random.Generator, count: int) -> Iterator[str]:
-    """Sentences on `count` privacy losses that a profile draws and the delta that it states."""
-    sides = [profile.sample_losses(rng, count, reverse=side) for side in (False, True)]
+    """Sentences on `count` privacy losses that a profile draws and the delta that it states.
+
+    None where it cannot draw losses.
+    """
+    try:
+        sides = [profile.sample_losses(rng, count, reverse=side) for side in (False, True)]
+    except NotImplementedError:
+        return
     claims = profile.delta(EPSILONS).upper
     lower, upper = event_bounds(sides, (0, 1), EPSILONS + LOSS_ROUNDING, above=True)
     for epsilon, claim, low, high in zip(EPSILONS, claims, lower, upper, strict=True):

@@ -99,7 +99,7 @@ class _Check:
 
     def sentences(self) -> Iterator[str]:
         """The sentences, the strongest statement first."""
-        profile = self.mechanism.profile()
+        profile = self.mechanism.profile_of_release()
         if profile is not None:
             count = self.effort.numbers // NUMBERS_PER_LOSS
             yield from of_losses(profile, self.rng, count)

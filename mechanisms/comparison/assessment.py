@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechanisms.audit.self_check import QUICK
 from mechanisms.audit.verification import verify
 from mechanisms.comparison.loss_quantile import LEAST_FOR_MEAN, loss_quantile, sampled_losses
 from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
@@ -103,7 +104,9 @@ def _privacy(mechanism: Mechanism) -> tuple[dict, list[str]]:
     """The truth about the claim, and what limits it."""
     if mechanism.guarantee != "none" and mechanism.profile() is None:
         return {}, ["has no exact profile to compare with its claim"]
-    found = verify(mechanism)
+    found = verify(mechanism, effort=QUICK)
+    if found.contradiction is not None:
+        return {"verdict": found.verdict}, [f"contradicts itself: {found.contradiction}"]
     slack = mechanism.slack()
     return {
         "true_epsilon": found.true_epsilon.value,

@@ -186,6 +186,13 @@ class Mechanism(ABC):
         """The true privacy profile of everything that the claim covers, or None if unknown."""
         return None
 
+    def profile_of_release(self) -> PrivacyProfile | None:
+        """The profile of one call of `release` with the answer of all records, or None if unknown.
+
+        That of `profile`, unless the claim covers releases on secret samples of the records.
+        """
+        return self.profile()
+
     def slack(self) -> str | None:
         """Why `profile` is only an upper bound of the true profile, or None if it is exact.
 

@@ -54,7 +54,7 @@ def test_defaults_are_filled_in(config):
     for key in ("seed", "strict", "limits"):
         config.pop(key, None)
     checked = check_config(config)
-    assert (checked["seed"], checked["strict"]) == (0, False)
+    assert (checked["seed"], checked["strict"]) == (0, True)
     assert checked["limits"] == {"seconds": 3600.0, "memory_gib": 2.0}
     assert checked["experiments"]["count_query"]["calibrations"] == ["published", "exact"]
 
