@@ -118,9 +118,7 @@ class ProductNoise(AdditiveMechanism):
         log_k = math.log(k) if k else log_k_for(query.size, budget.epsilon, budget.delta)
         sigma = query.l2_sensitivity / budget.epsilon * math.exp(log_multiplier(query.size, log_k))
         # R = sigma |z| is (R / (sqrt(2) sigma))^2 ~ Gamma(1/2).
-        return Spherical(
-            shape=query.shape, radial_shape=1.0, power=2.0, scale=math.sqrt(2) * sigma
-        )
+        return Spherical(shape=query.shape, radial_shape=1.0, power=2.0, scale=math.sqrt(2) * sigma)
 
     def parameters(self):
         return {"sigma_m": self.noise.scale / math.sqrt(2)}
