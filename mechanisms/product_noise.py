@@ -88,7 +88,7 @@ class ProductNoise(AdditiveMechanism):
             None,
             "a number > 0, or null: from the budget's delta",
             _is_positive_or_none,
-            "k of the stated delta, which falls as 1/k; the paper's experiments have 1000 and 40000",
+            "k of the stated delta, which falls as 1/k; the published code has 1000 and 40000",
         )
     }
 

@@ -84,8 +84,8 @@ class CorrelatedGaussian(AdditiveMechanism):
 class EllipticGaussian(AdditiveMechanism):
     """The least elliptic Gaussian noise for sums, counts and votes.
 
-    - counts, of which k at most change: k counts or `worst_of_all`, whichever is less, change in the
-      worst case; with k = M it is the correlated Gaussian, with k = 1 independent noise;
+    - counts, of which k at most change: in the worst case k counts change or `worst_of_all`,
+      whichever is less; with k = M it is the correlated Gaussian, with k = 1 independent noise;
     - votes: every change has the same norm and the same sum;
     - any other query is a sum: signs may turn, no correlation helps, and the noise is independent.
     """

@@ -102,10 +102,10 @@ class MatrixGaussian(Noise):
     def slack(self, query):
         if query.gram_change is not None:
             return gram_slack(query) or self._gram_directions_slack(query)
-        if query.structure in ("counts", "votes") and not self._uniform():
-            # Noise along the coordinate axes meets its worst change at whole counts.
-            if query.structure == "votes" or not self._diagonal():
-                return f"the profile ignores what structure {query.structure!r} excludes"
+        # Noise along the coordinate axes meets its worst change at whole counts.
+        whole = query.structure == "counts" and self._diagonal()
+        if query.structure in ("counts", "votes") and not (whole or self._uniform()):
+            return f"the profile ignores what structure {query.structure!r} excludes"
         if self._diagonal() or not box_binds(query, query.l2_sensitivity):
             return None
         if query.one_column and (self.row_directions is None or self._box_in_ball(query)):
