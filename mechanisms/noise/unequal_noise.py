@@ -113,6 +113,8 @@ class UnequalLaplace(_Unequal):
             (LaplaceProfile(l1_sensitivity=float(loss), scale=1.0), int(count))
             for loss, count in zip(losses, times, strict=True)
         )
+        if len(parts) == 1:
+            return parts[0][0].compose(parts[0][1])
         return UnequalReleasesProfile(parts=parts)
 
     def slack(self, query):

@@ -31,9 +31,9 @@ class UnequalReleasesProfile(PrivacyProfile):
     """Profile of independent releases: (profile, number of releases with it), one pair or more.
 
     Every profile must belong to a symmetric pair and know P(L > epsilon). The largest loss is
-    exact. Bounds of delta are proven but for an allowance of 1e-12, absolute, for the FFT: below about
-    1e-10 delta is not resolved. The first use computes the convolutions, in time proportional to
-    the number of different profiles.
+    exact. Bounds of delta are proven but for an allowance of 1e-12, absolute, for the FFT: below
+    about 1e-10 delta is not resolved. The first use computes the convolutions, in time
+    proportional to the number of different profiles.
     """
 
     parts: tuple[tuple[PrivacyProfile, int], ...]
