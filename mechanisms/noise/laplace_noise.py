@@ -15,6 +15,7 @@ from mechanisms.noise.distribution import (
     uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles import fisher
 from mechanisms.profiles.product_profiles import LaplaceProfile
 
 
@@ -88,6 +89,9 @@ class IndependentLaplace(Noise):
                 "the profile of Laplace noise ignores l2_sensitivity, which excludes its worst pair"
             )
         return None
+
+    def kappa(self):
+        return fisher.LAPLACE
 
     def workload_variance(self, factors):
         return uncorrelated_variance(self, factors)

@@ -18,6 +18,7 @@ from mechanisms.noise.distribution import (
     variance_along,
 )
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles import fisher
 from mechanisms.profiles.gaussian_profile import (
     VERTEX_AXES,
     GaussianProfile,
@@ -176,6 +177,9 @@ class MatrixGaussian(Noise):
             return None
         sigma = self.parameters()["sigma_min"]
         return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / sigma**2)
+
+    def kappa(self):
+        return fisher.GAUSSIAN if self._uniform() else None
 
     def workload_variance(self, factors):
         """The product of tr(V_k U_k U_k^T) over both axes, if there is one factor for each."""
