@@ -233,7 +233,7 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--element-range", type=_range, help="a,b if every element lies in [a, b]")
     parser.add_argument("--frobenius-bound", type=float, help="largest norm of the answer")
     parser.add_argument("--adjacency", choices=ADJACENCIES, default="add-remove")
-    parser.add_argument("--structure", choices=STRUCTURES, help="how records form the matrix")
+    parser.add_argument("--structure", choices=STRUCTURES, help="how records make up the answer")
     parser.add_argument("--record-bound", type=float, help="largest l2 norm of a record")
     parser.add_argument("--epsilon", type=float, required=True)
     parser.add_argument("--delta", type=float, default=0.0)
