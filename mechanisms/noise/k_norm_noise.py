@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -123,20 +124,19 @@ class CountNorm(KNorm):
         size = self.size
         totals = [mpmath.mpf(0)] * 4
         for j in range(size + 1):
-            inside, outside = _with_one(_raw_of_squares(j - 1)), _raw_of_squares(size - j)
-            if j == 0:
-                inside = (mpmath.mpf(0),) * 4
+            above = (1, *(_with_one(_raw_of_squares(j - 1)) if j else (0, 0, 0, 0)))
+            below = (1, *_raw_of_squares(size - j))
+            up = [math.prod(range(j, j + 2 * a)) for a in range(5)]
+            down = [math.prod(range(size - j + 1, size - j + 1 + 2 * b)) for b in range(5)]
             for k in range(1, 5):
-                totals[k - 1] += mpmath.fsum(
-                    mpmath.binomial(k, a)
-                    * (inside[a - 1] if a else 1)
-                    * (outside[k - a - 1] if a < k else 1)
-                    * mpmath.rf(j, 2 * a)
-                    * mpmath.rf(size - j + 1, 2 * (k - a))
-                    / mpmath.rf(size + 1, 2 * k)
+                totals[k - 1] += sum(
+                    math.comb(k, a) * up[a] * down[k - a] * above[a] * below[k - a]
                     for a in range(k + 1)
                 )
-        return tuple(total / (size + 1) for total in totals)
+        return tuple(
+            total / ((size + 1) * math.prod(range(size + 1, size + 1 + 2 * k)))
+            for k, total in enumerate(totals, 1)
+        )
 
     def workload_variance(self, factors):
         """By the covariance, which has one variance and one covariance."""
@@ -165,18 +165,7 @@ def _mean_square_of_sum(size: int) -> float:
 
 def _raw_of_squares(count: int) -> tuple[mpmath.mpf, ...]:
     """E S^k, k = 1..4, for a sum S of `count` squares of numbers uniform on [0, 1]."""
-    one = [mpmath.mpf(1) / (2 * k + 1) for k in range(1, 5)]
-    cumulants = (
-        one[0],
-        one[1] - one[0] ** 2,
-        one[2] - 3 * one[1] * one[0] + 2 * one[0] ** 3,
-        one[3]
-        - 4 * one[2] * one[0]
-        - 3 * one[1] ** 2
-        + 12 * one[1] * one[0] ** 2
-        - 6 * one[0] ** 4,
-    )
-    k1, k2, k3, k4 = (max(count, 0) * each for each in cumulants)
+    k1, k2, k3, k4 = (count * each for each in _cumulants_of_one())
     return (
         k1,
         k2 + k1**2,
@@ -185,9 +174,20 @@ def _raw_of_squares(count: int) -> tuple[mpmath.mpf, ...]:
     )
 
 
+@functools.cache
+def _cumulants_of_one() -> tuple[mpmath.mpf, ...]:
+    """Cumulants 1 to 4 of the square of a uniform number, whose k-th moment is 1 / (2 k + 1)."""
+    with mpmath.workdps(_DIGITS):
+        m1, m2, m3, m4 = (mpmath.mpf(1) / (2 * k + 1) for k in range(1, 5))
+        return (
+            m1,
+            m2 - m1**2,
+            m3 - 3 * m2 * m1 + 2 * m1**3,
+            m4 - 4 * m3 * m1 - 3 * m2**2 + 12 * m2 * m1**2 - 6 * m1**4,
+        )
+
+
 def _with_one(raw: tuple[mpmath.mpf, ...]) -> tuple[mpmath.mpf, ...]:
-    """E (1 + S)^k from E S^k."""
-    moments = (mpmath.mpf(1), *raw)
-    return tuple(
-        mpmath.fsum(mpmath.binomial(k, i) * moments[i] for i in range(k + 1)) for k in range(1, 5)
-    )
+    """E (1 + S)^k from E S^k, k = 1..4."""
+    moments = (1, *raw)
+    return tuple(sum(math.comb(k, i) * moments[i] for i in range(k + 1)) for k in range(1, 5))

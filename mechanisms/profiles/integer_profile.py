@@ -84,9 +84,11 @@ class IntegerShiftProfile(PrivacyProfile):
         with np.errstate(divide="ignore"):
             log_survival = np.log(self._survival(epsilon))
         # A loss is a difference of log masses; its rounding moves delta by P(L > epsilon).
-        slope = np.exp(np.minimum(np.maximum(log_survival - value, 0.0), 30.0))
-        size = 8 * (1 + epsilon) + 2 * np.abs(np.maximum(value, -1e3))
+        near = np.maximum(value, 2 * _LOG_BEYOND)
+        slope = np.exp(np.clip(log_survival - near, 0.0, 30.0))
+        size = 8 * (1 + epsilon) + 2 * np.abs(near)
         error = ULP * (64 + size * (2 + slope))
+        # Losses beyond the table count as infinite.
         upper = np.logaddexp(value + error, _LOG_BEYOND)
         return Bounds(value - error, value, np.minimum(upper, 0.0))
 

@@ -71,6 +71,13 @@ def test_delta_of_the_discrete_gaussian_by_its_theorem(variance, epsilon):
 
 
 @pytest.mark.parametrize("name", LAWS)
+def test_beyond_the_table_delta_is_negligible(name):
+    bounds = LAWS[name](std=0.5).delta(1e4)
+    assert (bounds.lower, bounds.value) == (0.0, 0.0)
+    assert 0 < bounds.upper < 1e-200
+
+
+@pytest.mark.parametrize("name", LAWS)
 def test_two_counts_by_enumeration(name):
     p = np.array([float(m) for m in masses(name, 4.0, 40)])
     losses = np.log(p[1:] / p[:-1])
