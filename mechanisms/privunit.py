@@ -60,7 +60,7 @@ class Cap:
         uniform = 1 - rng.random()  # in (0, 1]
         if rng.random() < self.p:
             return -float(special.ndtri(uniform * self.q))
-        return -float(special.ndtri(self.q + uniform * (1 - self.q) * (1 - 1e-16)))
+        return float(special.ndtri(uniform * (1 - self.q)))
 
 
 @functools.lru_cache(maxsize=256)
