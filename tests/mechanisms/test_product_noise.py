@@ -42,9 +42,9 @@ def test_a_sampled_audit_refutes_it_too():
     assert result.audit.delta_lower > 0.5
 
 
-@pytest.mark.parametrize("size", [4, 784, 10**6])
-@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 30.0])
-@pytest.mark.parametrize("delta", [1e-30, 1e-5, 0.5])
+@pytest.mark.parametrize("size", [4, 10**6])
+@pytest.mark.parametrize("epsilon", [1e-6, 30.0])
+@pytest.mark.parametrize("delta", [1e-30, 0.5])
 def test_k_from_delta_and_back(size, epsilon, delta):
     log_k = log_k_for(size, epsilon, delta)
     assert log_stated_delta(size, epsilon, log_k) == pytest.approx(math.log(delta), abs=1e-9)
