@@ -1,7 +1,7 @@
-# make run | test | figures | lint | bench | pins | clean
+# make run | test | figures | lint | bench | soak | pins | clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: run test figures lint bench pins clean
+.PHONY: run test figures lint bench soak pins clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all
@@ -42,6 +42,9 @@ figures: $(READY)
 
 bench: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/benchmarks -s -o python_files='bench_*.py'
+
+soak: $(READY)
+	$(BIN)/python -m pytest tests/soak -s -o python_files='soak_*.py'
 
 pins: $(READY)
 	$(BIN)/python envs/pin.py

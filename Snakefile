@@ -15,16 +15,26 @@ include: "workflow/rules/experiments.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/ledger.smk"
+include: "workflow/rules/summary.smk"
+include: "workflow/rules/unknown.smk"
 
 
+# On a cluster batches are the jobs; all else takes seconds and runs where Snakemake does.
 localrules:
     all,
     data,
     download_data,
     results,
+    aggregate_experiment,
+    aggregate_maps,
+    aggregate_results,
     tables,
+    draw_table,
     figures,
+    draw_figure,
     claims,
+    judge_claims,
+    summary,
 
 
 rule all:
@@ -34,3 +44,4 @@ rule all:
         rules.tables.input,
         rules.figures.input,
         rules.claims.input,
+        rules.summary.output,

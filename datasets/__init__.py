@@ -1,8 +1,8 @@
 """The data sets: `fetch` puts verified files into a folder, `load` reads them into arrays.
 
-Learning, experiments and runs may import it; it imports no other package of the project. Official
-data are never replaced by others: what cannot be fetched or verified raises `DataError`, and
-bundled and simulated data have their own names.
+Learning, experiments and runs may import it; it imports `command_line` and no other package.
+Official data are never replaced by others: what cannot be fetched or verified raises `DataError`,
+and bundled and simulated data have their own names.
 
     import datasets
 

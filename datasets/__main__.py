@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
 
+from command_line.arguments import Parser, run
 from datasets import DATASETS, DataError, fetch
 from datasets.fetching.checksums import present_form
 
@@ -26,8 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
     return int(failed)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m datasets", description=__doc__)
+def _parser() -> Parser:
+    parser = Parser(prog="python -m datasets", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list", help="show all data sets and which files are present")
     fetching = commands.add_parser("fetch", help="download or copy official files and verify them")
@@ -51,13 +51,9 @@ def _list(folder: Path) -> int:
         if dataset.source == "official":
             there = "yes" if present_form(dataset, folder / dataset.name) else "no"
         rows.append(line.format(dataset.name, dataset.source, there, dataset.title, counts))
-    try:
-        print("\n".join(row.rstrip() for row in rows), flush=True)
-    except BrokenPipeError:
-        # The reader, `head` say, has seen enough. Python flushes once more on exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    print("\n".join(row.rstrip() for row in rows))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -36,8 +36,8 @@ from experiments.contract.settings import (
     ByMechanism,
     Count,
     Disallowed,
+    Epsilon,
     Number,
-    Positive,
     Section,
     Whole,
 )
@@ -136,7 +136,7 @@ class Settings(EpsilonGrid, MapSettings):
     boxes: Annotated[Whole, Field(ge=0, le=10**6)] = Field(
         0, description="other bounding boxes of the Uber map whose largest exact count is measured"
     )
-    map_epsilons: ByMechanism[Positive] = Field(
+    map_epsilons: ByMechanism[Epsilon] = Field(
         description="epsilon at which the first trial's whole map is kept, for Figures 4 and 5; "
         "`default`: of all other mechanisms"
     )

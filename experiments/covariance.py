@@ -26,6 +26,7 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
+from experiments.contract.tolerances import ROUNDED, tolerances
 from experiments.contract.treatments import (
     feature_names,
     measure_treatments,
@@ -42,6 +43,7 @@ METRICS = treatments.METRICS | {
     "rss": "sum over all components of (lambda_i - v_i^T C v_i)^2",
     "largest_eigenvalue": "largest eigenvalue of the exact covariance",
 }
+TOLERANCES = tolerances(ROUNDED, "rss")
 
 
 class Settings(treatments.TreatmentSettings):

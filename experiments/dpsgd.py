@@ -32,6 +32,7 @@ from experiments.contract.settings import (
     Count,
     Disallowed,
     Distinct,
+    Epsilon,
     Positive,
     Share,
 )
@@ -42,7 +43,8 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
-from learning.descent_metrics import DESCENT_METRICS
+from experiments.contract.tolerances import SCORE, tolerances
+from learning.descent_metrics import DESCENT_METRICS, DESCENT_TOLERANCES
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled as data
 from learning.training.clipping import Clipping
@@ -61,6 +63,9 @@ METRICS = DESCENT_METRICS | {
     "canary_false_positive_rate": "share of releases without the canary above the threshold",
     "canary_true_positive_rate": "share of releases with the canary above the threshold",
 }
+TOLERANCES = DESCENT_TOLERANCES | tolerances(
+    SCORE, "canary_false_positive_rate", "canary_true_positive_rate"
+)
 SPLITS_TRIALS = True
 # False positive rates at which the canary is tested.
 CANARY_RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)
@@ -69,7 +74,7 @@ CANARY_RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)
 class Settings(OnDevice):
     """Settings of this study."""
 
-    budgets: ByDataset[Distinct[Positive]] = Field(description="total epsilon of a run")
+    budgets: ByDataset[Distinct[Epsilon]] = Field(description="total epsilon of a run")
     delta: Share = Field(description="total delta")
     slack: Positive = Field(1e-10, description="delta' of r1smg2024 eq. (16)")
     epochs: ByDataset[Count] = Field(description="epochs of a run")

@@ -49,6 +49,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
+from experiments.contract.tolerances import ACCOUNTED, SCORE, tolerances
 from learning.networks.cut_network import CUTS
 from learning.records import labelled
 from learning.training.classifiers import Training, in_units, network
@@ -81,6 +82,9 @@ METRICS = {
     "true_delta_upper": "upper bound on it",
     "true_epsilon_upper": "upper bound on the true epsilon at delta",
 }
+TOLERANCES = tolerances(SCORE, "test_accuracy", "extractor_accuracy") | tolerances(
+    ACCOUNTED, "noise_deviation", "true_delta_lower", "true_delta_upper", "true_epsilon_upper"
+)
 SPLITS_TRIALS = True
 
 

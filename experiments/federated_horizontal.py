@@ -39,7 +39,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
-from learning.descent_metrics import FEDERATED_METRICS
+from learning.descent_metrics import FEDERATED_METRICS, SPENT_TOLERANCES
 from learning.federated import both_studies
 from learning.federated import layerwise_release as layerwise
 from learning.federated.both_studies import FederatedRecords
@@ -66,6 +66,7 @@ NETWORKS = {
 DATASETS = {name: labelled.SOURCES[name] for name in NETWORKS}
 COORDINATES = (ROUND,)
 METRICS = FEDERATED_METRICS
+TOLERANCES = SPENT_TOLERANCES
 SPLITS_TRIALS = True
 
 

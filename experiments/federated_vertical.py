@@ -43,7 +43,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
-from learning.descent_metrics import FEDERATED_METRICS
+from learning.descent_metrics import FEDERATED_METRICS, SPENT_TOLERANCES
 from learning.federated import both_studies
 from learning.federated.both_studies import FederatedRecords
 from learning.networks.split_network import SPLIT_NETWORKS
@@ -57,6 +57,7 @@ PAPER = "mgm2021"
 DATASETS = {name: labelled.SOURCES[name] for name in SPLIT_NETWORKS}
 COORDINATES = (ROUND,)
 METRICS = FEDERATED_METRICS
+TOLERANCES = SPENT_TOLERANCES
 SPLITS_TRIALS = True
 PARTICIPANTS = 2
 

@@ -30,6 +30,7 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
+from experiments.contract.tolerances import ROUNDED, tolerances
 from experiments.contract.treatments import (
     feature_names,
     measure_treatments,
@@ -46,6 +47,7 @@ METRICS = treatments.METRICS | {
     "error": "exact variance that the private component misses, lambda_1 - v^T C v",
     "largest_eigenvalue": "largest eigenvalue of the exact covariance",
 }
+TOLERANCES = tolerances(ROUNDED, "error")
 
 
 class Settings(treatments.TreatmentSettings):

@@ -46,7 +46,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
-from learning.descent_metrics import DESCENT_METRICS
+from learning.descent_metrics import DESCENT_METRICS, DESCENT_TOLERANCES
 from learning.networks import graph_convolution as graph
 from learning.networks.alexnet import ALEXNET
 from learning.networks.lenet import LENET
@@ -73,11 +73,11 @@ NETWORKS = {
 DATASETS = {name: labelled.SOURCES[name] for name in (*NETWORKS, "cora")}
 COORDINATES = (EPOCH,)
 METRICS = DESCENT_METRICS
+TOLERANCES = DESCENT_TOLERANCES
 SPLITS_TRIALS = True
-# Examples whose gradients are in memory at once; fewer for networks of more than 2^21 parameters.
-# Few of Cora's nodes have many neighbours: small parts need little padding.
-_AT_ONCE = {"cora": 16}
-_LARGEST = 1 << 28
+# Examples that are worked on at once: of the large networks, each needs several megabytes. Few of
+# Cora's nodes have many neighbours: small parts need little padding.
+_AT_ONCE = {"cora": 16, "svhn": 64, "cifar10": 32}
 
 
 class Settings(EpsilonGrid, OnDevice):
@@ -145,7 +145,7 @@ def measure(
         epochs=epochs,
         learning_rate=settings["learning_rates"][problem.dataset],
         clipping=None if variant.mechanism.guarantee == "none" else clipping,
-        chunk=max(1, min(_AT_ONCE.get(problem.dataset, 128), _LARGEST // problem.network.size)),
+        chunk=_AT_ONCE.get(problem.dataset, DescentPlan.chunk),
         device=settings["device"],
     )
     schedule = AmplifiedShares(rate=lot / records, steps=plan.steps(records))

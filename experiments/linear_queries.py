@@ -57,6 +57,7 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
+from experiments.contract.tolerances import Tolerance
 from experiments.count_query import (
     MapSettings,
     map_counts,
@@ -103,6 +104,8 @@ METRICS = {
     "occupied_cells": "cells that hold a record",
     "calibrate_seconds": "wall-clock seconds to calibrate, for one workload or (null) for all",
 }
+# A gap that an iteration leaves, next to 1.
+TOLERANCES = {"optimality_gap": Tolerance(absolute=1e-8)}
 FILES = dict.fromkeys(_ADULT, "adult") | {"uber-grid": "uber"}
 
 
@@ -194,6 +197,8 @@ def histogram_query(counts: np.ndarray) -> Query:
         l1_sensitivity=1.0,
         linf_sensitivity=1.0,
         adjacency="add-remove",
+        structure="histogram",
+        record_bound=1.0,
     )
 
 

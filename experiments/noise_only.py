@@ -33,7 +33,7 @@ from experiments.contract.settings import (
     Count,
     Delta,
     Distinct,
-    Positive,
+    Epsilon,
     Shape,
 )
 from experiments.contract.study import (
@@ -88,7 +88,7 @@ class Settings(EpsilonGrid):
 
     sizes: Distinct[Shape] = Field(description="shapes of fixed-sensitivity")
     growth_shapes: Distinct[Shape] = Field(description="shapes of growing-sensitivity")
-    growth_epsilon: Positive = Field(
+    growth_epsilon: Epsilon = Field(
         description="epsilon of growing-sensitivity and gradient-shapes"
     )
     growth_delta: Delta = Field(description="their delta")

@@ -49,6 +49,7 @@ from experiments.contract.study import (
     Value,
     Variant,
 )
+from experiments.contract.tolerances import ROUNDED, SCORE, tolerances
 from mechanisms import AdditiveMechanism, Budget
 from papers.r1smg2024 import DEVIATION_COMPONENTS, covariance_query
 
@@ -71,6 +72,9 @@ METRICS = {
     "calibrate_seconds": "wall-clock seconds to calibrate",
     "release_seconds": "wall-clock seconds of one release",
 }
+TOLERANCES = tolerances(SCORE, "accuracy") | tolerances(
+    ROUNDED, "leading_deviation", "total_deviation"
+)
 TRAINING_SHARE = 0.6
 
 

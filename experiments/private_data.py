@@ -41,6 +41,7 @@ from experiments.contract.settings import (
     Count,
 )
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
+from experiments.contract.tolerances import SCORE, tolerances
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled
 from learning.releases.protected_records import protected, squared_error
@@ -67,6 +68,7 @@ METRICS = {
     "release_seconds": "wall-clock seconds to release all images",
     "training_seconds": "wall-clock seconds of one training",
 }
+TOLERANCES = tolerances(SCORE, "f1", "accuracy")
 SPLITS_TRIALS = True
 SHAPES = {"digits": (8, 8), "mnist": (28, 28), "cifar10": (96, 32), "svhn": (96, 32)}
 NETWORKS = TUTORIALS | {"svhn": TUTORIALS["cifar10"]}

@@ -40,6 +40,7 @@ from experiments.contract.settings import (
     Share,
 )
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
+from experiments.contract.tolerances import SCORE, Tolerance, tolerances
 from learning.networks.cut_network import CUTS, tanh_perceptron
 from learning.records import labelled
 from learning.releases.protected_records import protected, squared_error
@@ -65,6 +66,10 @@ METRICS = {
     "extractor_accuracy": "test accuracy of the extractor with its own last layer, in [0, 1]",
     "release_seconds": "wall-clock seconds to release all records",
     "training_seconds": "wall-clock seconds of one training",
+}
+# The features come from an extractor that was trained.
+TOLERANCES = tolerances(SCORE, "f1", "accuracy", "extractor_accuracy") | {
+    "squared_error": Tolerance(relative=1e-5)
 }
 SPLITS_TRIALS = True
 OWN = {"digits": "perceptron", "mnist": "lenet", "cifar10": "cnn", "svhn": "cnn"}

@@ -48,9 +48,11 @@ from experiments.contract.settings import (
     Count,
     Disallowed,
     Distinct,
+    Epsilon,
     Positive,
 )
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
+from experiments.contract.tolerances import ACCOUNTED, SCORE, tolerances
 from learning.federated import parameter_averaging as averaging
 from learning.networks.lstm import lstm
 from learning.networks.mobilenet import FULL, SMALL, mobilenet
@@ -110,6 +112,9 @@ METRICS = {
     "true_delta_upper": "upper bound on the true delta of all rounds at epsilon",
     "true_epsilon_upper": "upper bound on the true epsilon of all rounds at delta",
 }
+TOLERANCES = tolerances(SCORE, "f1", "accuracy") | tolerances(
+    ACCOUNTED, "noise_deviation", "true_delta_lower", "true_delta_upper", "true_epsilon_upper"
+)
 SPLITS_TRIALS = True
 USERS = 3
 
@@ -134,7 +139,7 @@ class Settings(EpsilonGrid, OnDevice):
         64, description="training records declared public, for the thresholds of DPHSGD alone"
     )
     clipping_bound: Positive = Field(1.0, description="C, to which parameters are clipped")
-    epsilons_by_range: ByDataset[dict[Literal[RANGES], Distinct[Positive]]] = Field(
+    epsilons_by_range: ByDataset[dict[Literal[RANGES], Distinct[Epsilon]]] = Field(
         {},
         description="grids over epsilon by the Delta of the noise as published, in place of "
         "`epsilons`; clip: 2 C, the default, stated: that of the paper's Table 4",

@@ -1,5 +1,7 @@
 """Metrics of the studies of learning, with units; apart from their code, which loads torch."""
 
+from experiments.contract.tolerances import ACCOUNTED, SCORE, tolerances
+
 _SPENT = {
     "noise_norm": "sqrt(E||noise||^2) of one release",
     "records": "training records",
@@ -26,3 +28,7 @@ FEDERATED_METRICS = _SPENT | {
     "use_delta": "delta of the budget of one release",
     "round_seconds": "wall-clock seconds of one round",
 }
+SPENT_TOLERANCES = tolerances(
+    ACCOUNTED, "noise_norm", "true_delta_lower", "true_delta_upper", "true_epsilon_upper"
+) | tolerances(SCORE, "test_accuracy", "final_test_accuracy")
+DESCENT_TOLERANCES = SPENT_TOLERANCES | tolerances(SCORE, "train_accuracy", "final_train_accuracy")

@@ -9,9 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
 import warnings
 
+from command_line.arguments import Parser, number, run, share, whole_number
 from mechanisms.audit.release_audit import PAIR_NAMES, audit_release, load_pair, load_release
 from mechanisms.audit.verification import Verification, explain, verify
 from mechanisms.contract.mechanism import CALIBRATIONS, AdditiveMechanism, Mechanism
@@ -26,6 +28,7 @@ from mechanisms.contract.query import (
 from mechanisms.contract.registry import all_mechanisms, get_mechanism
 
 UNSUPPORTED = 3
+_SEED, _SAMPLES = whole_number(0, 2**64 - 1), whole_number(0, 10**9)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,6 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
         return UNSUPPORTED
     except (TypeError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
+        return 2
+    except MemoryError:
+        print(f"error: {_shape_name(options)} needs more memory than there is", file=sys.stderr)
         return 2
     print(json.dumps(_finite(answer), indent=2) if options.json else options.show(answer))
     return 0
@@ -184,6 +190,11 @@ def _show(answer: dict, indent: str = "") -> str:
     return "\n".join(lines)
 
 
+def _shape_name(options) -> str:
+    shape = getattr(options, "shape", None)
+    return f"shape {'x'.join(map(str, shape))}" if shape else options.command
+
+
 def _finite(value):
     """JSON has no NaN and no infinity: they become null and the text "inf"."""
     if isinstance(value, dict):
@@ -196,19 +207,19 @@ def _finite(value):
 
 
 def _shape(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(axis) for axis in text.lower().split("x"))
-    except ValueError:
+    if not re.fullmatch(r"0*[1-9]\d*(x0*[1-9]\d*)*", text.lower()):
         raise argparse.ArgumentTypeError(
-            f"must be axes such as 89x89 or 1000, got {text!r}"
-        ) from None
+            f"must be axes of at least 1 such as 89x89 or 1000, got {text!r}"
+        )
+    return tuple(int(axis) for axis in text.lower().split("x"))
 
 
-def _range(text: str) -> tuple[float, ...]:
+def _range(text: str) -> tuple[float, float]:
     try:
-        return tuple(float(end) for end in text.split(","))
+        low, high = map(float, text.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be a,b such as 0,1, got {text!r}") from None
+    return low, high
 
 
 def _option(text: str) -> tuple[str, object]:
@@ -226,32 +237,32 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("key", help="mechanism key, or module:Class")
     parser.add_argument("--shape", type=_shape, required=True, help="axes, such as 89x89")
     parser.add_argument(
-        "--l2-sensitivity", type=float, required=True, help="largest l2 change of the answer"
+        "--l2-sensitivity", type=number, required=True, help="largest l2 change of the answer"
     )
-    parser.add_argument("--l1-sensitivity", type=float, help="largest l1 change of the answer")
-    parser.add_argument("--linf-sensitivity", type=float, help="largest change of one element")
+    parser.add_argument("--l1-sensitivity", type=number, help="largest l1 change of the answer")
+    parser.add_argument("--linf-sensitivity", type=number, help="largest change of one element")
     parser.add_argument("--element-range", type=_range, help="a,b if every element lies in [a, b]")
-    parser.add_argument("--frobenius-bound", type=float, help="largest norm of the answer")
+    parser.add_argument("--frobenius-bound", type=number, help="largest norm of the answer")
     parser.add_argument("--adjacency", choices=ADJACENCIES, default="add-remove")
     parser.add_argument("--structure", choices=STRUCTURES, help="how records make up the answer")
-    parser.add_argument("--record-bound", type=float, help="largest l2 norm of a record")
-    parser.add_argument("--epsilon", type=float, required=True)
-    parser.add_argument("--delta", type=float, default=0.0)
+    parser.add_argument("--record-bound", type=number, help="largest l2 norm of a record")
+    parser.add_argument("--epsilon", type=number, required=True)
+    parser.add_argument("--delta", type=number, default=0.0)
     parser.add_argument("--calibration", choices=CALIBRATIONS, default="published")
     parser.add_argument("--option", type=_option, action="append", default=[], metavar="NAME=VALUE")
 
 
 def _add_audit_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=int, default=0, help="seed of the audit (default: 0)")
+    parser.add_argument("--seed", type=_SEED, default=0, help="seed of the audit (default: 0)")
     parser.add_argument(
-        "--confidence", type=float, default=0.999, help="of the bounds (default: 0.999)"
+        "--confidence", type=share, default=0.999, help="of the bounds (default: 0.999)"
     )
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m mechanisms", description=__doc__)
+    parser = Parser(prog="python -m mechanisms", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    common = argparse.ArgumentParser(add_help=False)
+    common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")
 
     listing = commands.add_parser("list", parents=[common], help="all mechanisms")
@@ -272,7 +283,7 @@ def _parser() -> argparse.ArgumentParser:
     verifying = commands.add_parser("verify", parents=[common], help="claimed and true privacy")
     add_query_arguments(verifying)
     verifying.add_argument(
-        "--samples", type=int, default=0, help="draws of a sampled audit (default: no audit)"
+        "--samples", type=_SAMPLES, default=0, help="draws of a sampled audit (default: no audit)"
     )
     _add_audit_arguments(verifying)
     verifying.set_defaults(run=_verify, show=explain)
@@ -298,8 +309,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE.npz",
         help=f"the values, arrays {' and '.join(PAIR_NAMES)} of numpy.savez",
     )
-    auditing.add_argument("--epsilon", type=float, required=True)
-    auditing.add_argument("--delta", type=float, default=0.0, help="claimed delta (default: 0)")
+    auditing.add_argument("--epsilon", type=number, required=True)
+    auditing.add_argument("--delta", type=number, default=0.0, help="claimed delta (default: 0)")
     auditing.add_argument(
         "--score",
         choices=("logistic", "boosting"),
@@ -307,7 +318,7 @@ def _parser() -> argparse.ArgumentParser:
         help="classifier that tells the outputs apart (default: logistic, a linear one)",
     )
     auditing.add_argument(
-        "--samples", type=int, default=10_000, help="outputs for each value (default: 10000)"
+        "--samples", type=_SAMPLES, default=10_000, help="outputs for each value (default: 10000)"
     )
     _add_audit_arguments(auditing)
     auditing.set_defaults(run=_audit, show=_show_audit)
@@ -315,4 +326,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -7,6 +7,7 @@ import numpy as np
 from mechanisms.contract.mechanism import Mechanism
 from mechanisms.contract.query import Unsupported
 from mechanisms.noise.boxed_exponential import BoxedExponential
+from mechanisms.profiles.bounded_profile import BoundedProfile
 from mechanisms.profiles.profile import PrivacyProfile
 from mechanisms.profiles.pure_profile import PureProfile
 
@@ -22,8 +23,9 @@ class Exponential(Mechanism):
     Half of epsilon pays for the normalising constant, which depends on V because of the walls of
     the box. Without walls it does not, and the density is that of the l2 mechanism at twice the
     necessary scale, `l2` at half the budget: so a query without element_range is unsupported. How
-    much of that half is really spent depends on V. The profile is therefore an upper bound, that
-    of any epsilon-DP release, and there is no exact calibration.
+    much of that half is really spent depends on V and on the shape: of one element between far
+    walls log(2 - e^(-epsilon / 2)), so that epsilon 1 truly is 0.83. The profile is therefore an
+    upper bound, that of any epsilon-DP release, and there is no exact calibration.
 
     Draws are exact up to rounding and the table of `BoxedExponential`; no Markov chain is needed.
     """
@@ -73,8 +75,17 @@ class Exponential(Mechanism):
         return {"b": 2 * self.query.l2_sensitivity / self.budget.epsilon}
 
     def profile(self) -> PrivacyProfile:
-        """The profile of randomised response: no epsilon-DP release is worse."""
-        return PureProfile(largest=self.budget.epsilon)
+        """The profile of randomised response from above: no epsilon-DP release is worse.
+
+        Two answers that mirror each other in the centre of the box have the same constant: their
+        distance over b is a loss that occurs.
+        """
+        structured = self.query.structure is not None and self.query.adjacency != "local"
+        mirrored = 0.0 if structured else self.query.reach
+        return BoundedProfile(
+            above=PureProfile(largest=self.budget.epsilon),
+            attained_loss=mirrored / self.parameters()["b"],
+        )
 
     def slack(self):
         return "its normaliser depends on the data, and only the claim bounds what that costs"

@@ -67,8 +67,10 @@ class Hb(AdditiveMechanism):
 
     Each level spends epsilon / h; the root is not measured. Pure epsilon-DP under the adjacency of
     the query's l1 sensitivity. Made for range and prefix queries on histograms: their answers are
-    sums of the released cells. The profile is that of the noisy tree, an upper bound for the cells,
-    so that the exact calibration is unsupported unless the tree has a single level.
+    sums of the released cells. epsilon is exactly what the cells cost, under one adjacency as under
+    the other (see `TreeLaplace.profile`), so that at delta = 0 the exact calibration changes
+    nothing. For delta > 0 the profile is that of the noisy tree, an upper bound for the cells, and
+    the exact calibration is unsupported unless the tree has a single level.
     """
 
     key = "hb"

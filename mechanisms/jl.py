@@ -77,10 +77,8 @@ class JohnsonLindenstrauss(Mechanism):
     @classmethod
     def build(cls, query, budget, calibration, settings):
         require_delta(budget)
-        if query.structure is None:
-            raise Unsupported(
-                "needs structure and record_bound, which say how records make up the answer"
-            )
+        if query.structure not in ("records", "gram"):
+            raise Unsupported("needs structure 'records' or 'gram': how records make up the answer")
         if query.adjacency == "local":
             raise Unsupported(
                 "needs adjacency add-remove or replace: it protects one record among others"

@@ -29,7 +29,8 @@ class MatrixMechanism(AdditiveMechanism):
     The strategy A minimises tr(W^T W (A^T A)^-1) among those with unit columns; A x + b is
     measured with i.i.d. Gaussian b of sigma = ||A||_sensitivity sqrt(2 ln(1.25 / delta)) / epsilon
     and x + A^+ b is released: W times it is unbiased with the least total variance of any
-    such mechanism. `strategy_sensitivity` says which neighbours the sensitivity covers.
+    such mechanism. `sensitivity_bounds` says which neighbours the sensitivity covers: under replace
+    state a histogram as one (structure "histogram"), or the noise covers the whole l2 ball.
 
     The constant 1.25 is the classic Gaussian's (Dwork and Roth 2014). The literature also uses
     ln(2 / delta) for the matrix mechanism, and which of the two Li et al. 2015 state was not

@@ -26,8 +26,8 @@ class MatrixMechanismL1(AdditiveMechanism):
 
     Workloads have the names of `matrix-mechanism`. The identity, which is the default, and every
     workload for which the search finds nothing better than the cells give plain Laplace noise. For
-    all others the profile is that of the measurements, an upper bound, and the exact calibration
-    is unsupported.
+    all others the profile is that of the measurements, an upper bound; its epsilon is exact where
+    one record changes one cell. The exact calibration is then supported for delta = 0 alone.
     """
 
     key = "matrix-mechanism-l1"

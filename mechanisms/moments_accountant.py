@@ -40,7 +40,22 @@ class MomentsAccountant(AdditiveMechanism):
         return IndependentGaussian(shape=query.shape, sigma=multiplier * query.l2_sensitivity)
 
     def profile(self):
-        """The profile of all releases if every one uses all records, else None: see SampledRun."""
-        if self.settings["rate"] < 1:
+        """The profile of all releases, with bounds where they are on samples.
+
+        None for samples of a query under which one record does not just come or go: the claim does
+        not cover it.
+        """
+        rate, steps = self.settings["rate"], self.settings["steps"]
+        if rate == 1:
+            return self.noise.profile(self.query).compose(steps)
+        if self.query.adjacency != "add-remove":
             return None
-        return self.noise.profile(self.query).compose(self.settings["steps"])
+        from mechanisms.accounting.sampled_profile import SampledGaussianProfile
+
+        mu = self.query.reach / self.noise.sigma
+        return SampledGaussianProfile(mu=mu, rate=rate, steps=steps)
+
+    def slack(self):
+        if self.settings["rate"] < 1:
+            return "the profile of releases on samples is known between bounds only"
+        return super().slack()

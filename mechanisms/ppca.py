@@ -6,11 +6,11 @@ import warnings
 
 import numpy as np
 
-from mechanisms.contract.mechanism import Mechanism
+from mechanisms.contract.mechanism import Mechanism, exact_factor
 from mechanisms.contract.option import positive_integer
-from mechanisms.contract.query import Unsupported
 from mechanisms.contract.requirements import require_gram
 from mechanisms.noise.bingham import CONVERGED, sample_bingham
+from mechanisms.profiles.bounded_profile import BoundedProfile
 from mechanisms.profiles.pure_profile import PureProfile
 
 
@@ -28,7 +28,10 @@ class Ppca(Mechanism):
     tr(V^T A V) changes by |V^T x|^2 in [0, B^2] if x is added and by |V^T x|^2 - |V^T y|^2 in
     [-B^2, B^2] if x replaces y, so that the exponential mechanism is epsilon-DP. With the
     normalising constant, an average of the same ratio, the loss is at most epsilon under replace,
-    and at most epsilon / 2 under add-remove, where the change has one sign.
+    and at most epsilon / 2 under add-remove, where the change has one sign. With k < d data sets
+    come as close to both as you like: many records in k directions orthogonal to x, y among them,
+    hold the average at its one end, and a V with x and without y the ratio at its other. Half of
+    epsilon is thus wasted under add-remove; the exact calibration at delta = 0 spends it.
 
     The guarantee holds for the exact density. Draws are the last states of Markov chains, see
     `sample_bingham`; `release_with_diagnostics` returns their convergence.
@@ -51,14 +54,29 @@ class Ppca(Mechanism):
                 f"option components must be at most d = {query.shape[0]}, got "
                 f"{settings['components']}"
             )
+        mechanism = cls(query=query, budget=budget, calibration=calibration, settings=settings)
         if calibration == "exact":
-            raise Unsupported("has no exact profile, hence no exact calibration")
-        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
+            exact_factor(mechanism)
+        return mechanism
+
+    @property
+    def _spent(self) -> float:
+        """The share of the density's epsilon that the largest loss is under this adjacency."""
+        return 1.0 if self.query.adjacency == "replace" else 0.5
+
+    @property
+    def _density_epsilon(self) -> float:
+        """The eps of the density: at the exact calibration the largest loss is the budget's."""
+        exact = self.calibration == "exact"
+        return self.budget.epsilon / (self._spent if exact else 1.0)
 
     def profile(self):
-        """The bound of a pure guarantee, at the largest loss under the query's adjacency."""
-        share = 1.0 if self.query.adjacency == "replace" else 0.5
-        return PureProfile(largest=share * self.budget.epsilon)
+        """The bound of a pure guarantee, at the largest loss, which data sets approach if k < d."""
+        largest = self._spent * self._density_epsilon
+        known = self.settings["components"] < self.query.shape[0]
+        return BoundedProfile(
+            above=PureProfile(largest=largest), attained_loss=largest if known else 0.0
+        )
 
     def slack(self):
         return "its normaliser depends on the data, so that only the largest privacy loss is known"
@@ -91,7 +109,7 @@ class Ppca(Mechanism):
         value = self.checked_value(value)
         gram = 0.5 * (value.astype(float) + value.T)
         eigenvalues, eigenvectors = np.linalg.eigh(gram)
-        exponents = self.budget.epsilon / (2 * self.query.record_bound**2) * eigenvalues[::-1]
+        exponents = self._density_epsilon / (2 * self.query.record_bound**2) * eigenvalues[::-1]
         drawn, diagnostics = sample_bingham(exponents, self.settings["components"], rng, trials)
         components = eigenvectors[:, ::-1] @ drawn
         projectors = components @ components.swapaxes(1, 2)

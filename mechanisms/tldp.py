@@ -10,6 +10,9 @@ range of 1, 0.18 (Laplace) and 6.8 (Gaussian) are expected at the epsilon at whi
 frequent, about 1/784 and half of that; at epsilon 1 e^-777 are expected, and the weights, which
 change p alone, change nothing that a run could show.
 
+Only elements that differ between neighbours give anything away: all of a tensor that may become any
+other, two cells of a histogram of which one record moves (structure "histogram").
+
 The exact calibration rescales the noise and leaves p as it is. It exists if the budget's delta
 exceeds the probability that any value is kept.
 """

@@ -154,8 +154,12 @@ def _clipped(query: Query, thresholds) -> Query:
         )
     a, b = query.element_range
     widths = np.minimum((b - a) * parts, query.linf_sensitivity)
+    # What was a Gram matrix or a histogram is none after clipping.
+    columns = query.structure == "records"
     return replace(
         query,
         l2_sensitivity=min(query.l2_sensitivity, float(np.linalg.norm(widths))),
         linf_sensitivity=float(widths.max()),
+        structure=query.structure if columns else None,
+        record_bound=query.record_bound if columns else None,
     )

@@ -15,9 +15,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from command_line.arguments import Parser, run
+from experiments.contract.settings import ConfigError
 from paper_figures.drawings import draw_or_explain, drawings_for
 from paper_figures.ledger import write_ledger
 from paper_figures.results import read_results
+from runs.stored import RESULTS, tables_of
 
 PLACES = {
     "figures": "figures",
@@ -29,7 +32,7 @@ PLACES = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m paper_figures",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -37,10 +40,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("command", choices=("draw", "judge", "where"))
     parser.add_argument("run", help="name of a folder of results/")
     options = parser.parse_args(arguments)
-    folder = Path("results", options.run)
-    stored = sorted((folder / "experiments").glob("*.parquet"))
-    if not stored:
-        print(f"error: {folder} holds no results; run `make run` first", file=sys.stderr)
+    folder = RESULTS / options.run
+    try:
+        stored = tables_of(options.run)
+    except ConfigError as error:
+        print(f"error: {error}", file=sys.stderr)
         return 2
     if options.command == "draw":
         _draw(folder, stored)
@@ -68,4 +72,4 @@ def _draw(folder: Path, stored: list[Path]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

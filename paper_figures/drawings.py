@@ -79,9 +79,9 @@ class Drawing:
         timings = [f"{name}.timings.parquet" for name in self.timings]
         return rows + timings + [f"{name}.maps.parquet" for name in self.maps]
 
-    def sources(self) -> list[str]:
+    def sources(self) -> frozenset[str]:
         """Files with the code of the drawing: its module and the project's modules it imports."""
-        return sorted(source_files(self.function.__module__))
+        return source_files(self.function.__module__)
 
 
 def drawing(

@@ -88,7 +88,7 @@ class Mean:
             raise ValueError(f"trials must be finite, got {self.values!r}")
         object.__setattr__(self, "values", values)
 
-    @property
+    @functools.cached_property
     def value(self) -> float:
         return float(self.values.mean())
 
@@ -96,9 +96,13 @@ class Mean:
     def trials(self) -> int:
         return len(self.values)
 
+    @functools.cached_property
+    def standard_error(self) -> float:
+        """Of the mean, at least the resolution."""
+        return max(float(self.values.std(ddof=1)) / math.sqrt(self.trials), self.resolution)
+
     def interval(self, confidence: float) -> Interval:
-        error = max(float(self.values.std(ddof=1)) / math.sqrt(self.trials), self.resolution)
-        half = _student((1 - confidence) / 2, self.trials - 1) * error
+        half = _student((1 - confidence) / 2, self.trials - 1) * self.standard_error
         return Interval(self.value - half, self.value + half)
 
     def shifted(self, by: float) -> Mean:

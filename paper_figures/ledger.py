@@ -106,12 +106,12 @@ def all_judges() -> dict[str, Judge]:
     return dict(sorted(found.items()))
 
 
-def judging_sources() -> list[str]:
+def judging_sources() -> frozenset[str]:
     """Code that verdicts depend on: judges, what they import, and all mechanisms."""
     names = [module.__name__ for module in paper_modules()]
     imported = set().union(*(source_files(name) for name in (__name__, *names)))
     # Looked up by name, so that no import statement leads to them.
-    return sorted(imported | {str(path) for path in Path("mechanisms").rglob("*.py")})
+    return frozenset(imported | {str(path) for path in Path("mechanisms").rglob("*.py")})
 
 
 def all_claims() -> list[Claim]:

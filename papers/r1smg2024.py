@@ -58,6 +58,8 @@ def count_query(pickups: float, shape: tuple[int, int] = (89, 89)) -> Query:
         linf_sensitivity=1.0,
         frobenius_bound=float(pickups),
         adjacency="replace",
+        structure="histogram",
+        record_bound=1.0,
     )
 
 

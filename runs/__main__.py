@@ -1,26 +1,54 @@
-"""Command line without Snakemake: run one cell, check a config, list the studies."""
+"""Command line without Snakemake: check and estimate a config, run one cell, check a run.
+
+python -m runs list
+    Every study with its data sets.
+python -m runs check CONFIG
+    Check a config and say how many cells it has and how many of them are to be run.
+python -m runs check RUN [--sample 5] [--seed N]
+    Compute a random sample of a finished run's cells again, in a temporary folder, and compare the
+    numbers by the tolerances of their studies; `reference` is the run whose results are committed.
+python -m runs estimate CONFIG
+    Cells, core-hours and memory of a config, from the seconds of the reference run.
+python -m runs run STUDY --dataset D --mechanism M
+    One cell of a config.
+python -m runs redo RUN [--status error timeout] [--study ...] [--mechanism ...]
+    Make cells of a run stale, so that its next run measures them again.
+"""
 
 from __future__ import annotations
 
 import argparse
+import secrets
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import mechanisms
+from command_line import arguments as reading
 from datasets import DataError, fetch
-from experiments.contract.settings import ConfigError
+from experiments.contract.settings import ConfigError, nearest
 from experiments.contract.study import all_experiments, maps_of
 from mechanisms.contract.mechanism import CALIBRATIONS
+from runs import rerun
+from runs.batches import batches_of, cells_to_run
 from runs.cells import Cell, cells_of, results_folder
 from runs.config import read_config
+from runs.estimate import estimates, measured_cells, report
 from runs.frames import read_frame
-from runs.result_table import OK
-from runs.runner import CellError, run_cell
+from runs.redo import Wanted, redo
+from runs.result_table import CELL, OK
+from runs.runner import CellError, cell_files, run_cells
+from runs.stored import tables_of
+
+REFERENCE = "reference"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status (0, 1 for a cell that could not start, 2)."""
+    """Run one command; returns the exit status.
+
+    1 for a cell that could not start or numbers outside of their tolerance, 2 for bad input.
+    """
     options = _parser().parse_args(arguments)
     try:
         return options.run(options)
@@ -33,10 +61,50 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _check(options) -> int:
-    config = read_config(options.config)
+    if not Path(options.what).is_file():
+        return _check_run(options)
+    config = read_config(options.what)
     cells = cells_of(config)
     points = sum(len(cell.points(config)) for cell in cells)
-    print(f"{options.config}: {len(cells)} cells, one job each, with {points} grid points")
+    todo = len(cells_to_run(config, results_folder(config)))
+    print(
+        f"{options.what}: {len(cells)} cells in {len(batches_of(config))} jobs, with {points} "
+        f"grid points; {todo} cells have no current result"
+    )
+    return 0
+
+
+def _check_run(options) -> int:
+    run = options.what
+    try:
+        tables_of(run)
+    except ConfigError as error:
+        raise ConfigError(f"{run} is no file, and {error}") from None
+    config = read_config(_config_of(run))
+    seed = secrets.randbelow(2**32) if options.seed is None else options.seed
+    stored = rerun.cells_with_values(run, config)
+    cells = rerun.sample_of(stored, options.sample, seed)
+    print(f"{run}: {len(cells)} of {len(stored)} cells again, --seed {seed}", flush=True)
+    wrong = 0
+    for cell in cells:
+        with tempfile.TemporaryDirectory() as folder:
+            rows, _ = _measure(cell, config, Path(folder))
+            found = rerun.compare(rerun.stored_rows(run, cell), read_frame(rows), cell)
+        wrong += bool(found.problems)
+        print(f"{'differs' if found.problems else 'agrees':<8} {cell.stem}: {found}", flush=True)
+    if wrong:
+        print(f"{wrong} of {len(cells)} cells lie outside of the tolerances of their studies")
+    return int(wrong > 0)
+
+
+def _config_of(run: str) -> Path:
+    """The config of a run: the file of its name in config/."""
+    return Path("config", f"{run}.yaml")
+
+
+def _estimate(options) -> int:
+    config, before = read_config(options.config), read_config(_config_of(REFERENCE))
+    print(report(estimates(config, measured_cells(REFERENCE, before), before), REFERENCE))
     return 0
 
 
@@ -58,18 +126,8 @@ def _run(options) -> int:
     # Here all trials run in one job, whatever the config says.
     cells = [replace(each, trial=None) for each in cells_of(config)]
     if cell not in cells:
-        near = list(dict.fromkeys(c.stem for c in cells if c.experiment == cell.experiment))
-        raise ConfigError(
-            f"{options.config} has no cell {cell.stem}; it has "
-            f"{', '.join(near) or 'no cell of this experiment'}"
-        )
-    for name in cell.downloads(config):
-        fetch(name, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
-    out = results_folder(config) / "cells"
-    rows, timings = out / f"{cell.stem}.parquet", out / f"{cell.stem}.timings.parquet"
-    run_cell(
-        cell.specification(config), cell.sources(config), rows, timings, limits=config["limits"]
-    )
+        raise ConfigError(_no_cell(cell, cells, options.config))
+    rows, timings = _measure(cell, config, results_folder(config))
     frame = read_frame(rows)
     experiment = all_experiments()[cell.experiment]
     measured = frame[(frame["status"] == OK) & ~frame["metric"].isin(maps_of(experiment))]
@@ -85,13 +143,73 @@ def _run(options) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m runs", description=__doc__)
+def _redo(options) -> int:
+    wanted = Wanted(
+        statuses=options.status,
+        studies=options.study,
+        datasets=options.dataset,
+        mechanisms=options.mechanism,
+    )
+    stems = redo(Path("results") / options.name, wanted)
+    print("\n".join(stems))
+    cells = "cell" if len(stems) == 1 else "cells"
+    print(f"{len(stems)} {cells} of {options.name} will be measured again by its next run")
+    return 0
+
+
+def _measure(cell: Cell, config: dict, run: Path) -> tuple[Path, Path]:
+    """Measure a cell unless its rows are current; returns the tables of its rows and seconds."""
+    for name in cell.downloads(config):
+        fetch(name, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
+    planned = cell.planned(config)
+    run_cells([planned], run, limits=config["limits"])
+    return cell_files(planned, run)
+
+
+def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:
+    """Why a config has no such cell: the first of its four names that is not there."""
+    above: list[str] = []
+    for name in CELL:
+        given = getattr(cell, name)
+        known = list(dict.fromkeys(getattr(each, name) for each in cells))
+        if given not in known:
+            hint = nearest(given, known, "did you mean {!r}? ")
+            where = f" for {', '.join(above)}" if above else ""
+            return f"{path} has no {name} {given!r}{where}; {hint}it has {', '.join(known)}"
+        cells = [each for each in cells if getattr(each, name) == given]
+        above.append(f"{name} {given}")
+    raise AssertionError(f"{cell.stem} is a cell")
+
+
+def _parser() -> reading.Parser:
+    parser = reading.Parser(
+        prog="python -m runs",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="every study").set_defaults(run=_list)
-    check = commands.add_parser("check", help="check a config")
-    check.add_argument("config")
+    check = commands.add_parser("check", help="check a config, or the numbers of a run")
+    check.add_argument(
+        "what",
+        metavar="CONFIG or RUN",
+        help="a YAML file, or a folder of results/ such as reference",
+    )
+    check.add_argument(
+        "--sample",
+        type=reading.whole_number(1, 10**6),
+        default=5,
+        help="cells of a run to compute again (default: 5)",
+    )
+    check.add_argument(
+        "--seed",
+        type=reading.whole_number(0, 2**64 - 1),
+        help="seed of the sample (default: another one each time)",
+    )
     check.set_defaults(run=_check)
+    estimate = commands.add_parser("estimate", help="cells, core-hours and memory of a config")
+    estimate.add_argument("config")
+    estimate.set_defaults(run=_estimate)
     run = commands.add_parser("run", help="one cell, without Snakemake")
     run.add_argument("experiment")
     run.add_argument("--dataset", required=True)
@@ -99,8 +217,20 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--calibration", default="published", choices=CALIBRATIONS)
     run.add_argument("--config", default="config/quick.yaml")
     run.set_defaults(run=_run)
+    again = commands.add_parser(
+        "redo", help="remove results of cells, so that the next run measures them again"
+    )
+    again.add_argument("name", metavar="run", help="a folder of results/")
+    for option, what in (
+        ("--status", "cells with a row of this status, such as error or timeout"),
+        ("--study", "cells of these studies"),
+        ("--dataset", "cells on these data sets"),
+        ("--mechanism", "cells of these mechanisms or variants"),
+    ):
+        again.add_argument(option, nargs="+", default=(), help=what)
+    again.set_defaults(run=_redo)
     return parser
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(reading.run(main))

@@ -1,4 +1,4 @@
-"""Cells to one table per experiment, and those to the tables of a run."""
+"""Batches to one table per experiment, and those to the tables of a run."""
 
 from __future__ import annotations
 
@@ -8,13 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from experiments.contract.coordinates import OF_MAPS
-from runs.frames import TableError, check_table, read_frame
-from runs.result_table import (
-    FAILURES,
-    OK,
-    read_table,
-    write_table,
-)
+from runs.frames import check_table, read_frame
+from runs.result_table import OK, read_table, write_table
 
 
 def aggregate_experiment(
@@ -24,39 +19,27 @@ def aggregate_experiment(
     maps: tuple[str, ...],
     rows_out: Path,
     timings_out: Path,
-    *,
-    strict: bool,
 ) -> None:
-    """Join cells in the order given and check that nothing is missing.
+    """Join batches in the order given and check that nothing is missing.
 
     Args:
         points: Number of grid points of every expected cell
             (experiment, dataset, mechanism, calibration).
         maps: Metrics that are whole maps; see `aggregate_maps`.
-        strict: Rows with status error or timeout are an error.
 
     Raises:
-        TableError: A cell is incomplete, rows are duplicated, a value with status ok is not
-            finite, or `strict` is broken.
+        TableError: A cell is incomplete, rows are duplicated, or a value with status ok is
+            not finite.
     """
     table = read_table(*rows)
     check_table(table, points)
-    failed = table.filter(pc.is_in(table["status"], pa.array(FAILURES)))
-    if strict and len(failed):
-        first = failed.slice(0, 1).to_pylist()[0]
-        raise TableError(
-            f"{len(failed)} grid points failed and the config says strict; the first is "
-            f"{first['experiment']}/{first['dataset']}/{first['mechanism']}--"
-            f"{first['calibration']} at epsilon {first['epsilon']:g}: {first['status']}, "
-            f"{first['message']}"
-        )
     of_maps = pc.is_in(table["metric"], pa.array(maps, pa.string()))
     write_table(_without_map_columns(table.filter(pc.invert(of_maps))), rows_out)
     write_table(_without_map_columns(read_table(*timings)), timings_out)
 
 
 def aggregate_maps(rows: list[str], maps: tuple[str, ...], out: Path) -> None:
-    """Join the maps of the cells, which `aggregate_experiment` leaves out."""
+    """Join the maps of the batches, which `aggregate_experiment` leaves out."""
     table = read_table(*rows)
     write_table(table.filter(pc.is_in(table["metric"], pa.array(maps, pa.string()))), out)
 

@@ -1,7 +1,10 @@
-"""The cells of a run: one (experiment, data set, mechanism, calibration) is one job."""
+"""The cells of a run: one is a study on a data set with a mechanism at a calibration."""
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +20,7 @@ from experiments.contract.study import (
     trial_count,
 )
 from mechanisms import get_mechanism
-from runs.sources import source_files
+from runs.sources import digest_of, source_files
 
 # Settings that say which cells and points there are; no number depends on them otherwise.
 _GRID = (
@@ -27,6 +30,7 @@ _GRID = (
     "calibrations",
     "calibrations_for",
     "split_trials",
+    "cells_per_job",
     "epsilons",
     "epsilons_for",
 )
@@ -34,9 +38,10 @@ _GRID = (
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One job. The grid over shapes, epsilon and delta is a loop inside it.
+    """What is measured, resumed and redone as one.
 
-    So are the trials, unless the config splits them: then `trial` is the one of this job.
+    The grid over shapes, epsilon and delta is a loop inside it. So are the trials, unless the
+    config splits them: then `trial` is the one of this cell.
     """
 
     experiment: str
@@ -87,17 +92,31 @@ class Cell:
         settings = config["experiments"][self.experiment]
         return experiment.points(settings, self.mechanism, self.dataset)
 
-    def sources(self, config: dict) -> list[str]:
+    def sources(self, config: dict) -> frozenset[str]:
         """The files of code that its numbers depend on: editing one of them reruns the cell."""
+        return _files_of_modules(self._modules(config))
+
+    def _modules(self, config: dict) -> frozenset[str]:
+        loaders = {self.files, *self.downloads(config)}
         modules = (
             "runs.runner",
             "runs.worker",
             f"experiments.{self.experiment}",
             # Loaders are chosen by name, so no import statement leads to them.
-            *(f"datasets.loaders.{name}" for name in {self.files, *self.downloads(config)}),
+            *(f"datasets.loaders.{name}" for name in loaders),
             self.variant(config).mechanism.__module__,
         )
-        return sorted(set().union(*(source_files(module) for module in modules)))
+        return frozenset(modules)
+
+    def planned(self, config: dict) -> dict[str, Any]:
+        """What `runner.run_batch` needs to know of it, as JSON data.
+
+        The digest is a hash of all that its numbers depend on: its specification and its sources.
+        """
+        specification = self.specification(config)
+        text = json.dumps(specification, sort_keys=True) + digest_of(self.sources(config))
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return {"stem": self.stem, "digest": digest, "specification": specification}
 
     def specification(self, config: dict) -> dict[str, Any]:
         """What the cell needs of the config, as JSON data; its numbers depend on nothing else."""
@@ -125,6 +144,11 @@ class Cell:
             "seed": config["seed"],
             "data_folder": config["data"]["folder"],
         }
+
+
+@functools.cache
+def _files_of_modules(modules: frozenset[str]) -> frozenset[str]:
+    return frozenset().union(*(source_files(module) for module in modules))
 
 
 def variant_of(config: dict, mechanism: str) -> tuple[str, dict]:

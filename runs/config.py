@@ -25,7 +25,7 @@ from experiments.contract.settings import (
 from experiments.contract.study import all_experiments
 from experiments.contract.study_settings import StudySettings, Surroundings
 from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
-from runs.yaml_file import read_yaml
+from runs.yaml_file import located, read_yaml
 
 
 class Data(Section):
@@ -64,7 +64,12 @@ class RunSettings(Section):
         Name, Words("a file name of lower-case letters, digits, - and _", "file names")
     ] = Field(description="name of the run; results go to results/<run>/")
     seed: Whole = Field(0, ge=0, description="base seed of every draw")
-    strict: bool = Field(False, description="fail the run when any row has status error or timeout")
+    strict: bool = Field(
+        True, description="end with status 1 when a row has status error or timeout"
+    )
+    cells_per_job: Whole = Field(
+        8, ge=1, description="cells of a study and data set that one job runs, one after the other"
+    )
     data: Data = Field(Data(), description="where data come from")
     limits: Limits = Field(Limits(), description="limits of one cell")
     variants: dict[Name, VariantSettings] = Field({}, description="mechanisms with options")
@@ -77,8 +82,12 @@ class RunSettings(Section):
 
 
 def read_config(path: Path | str) -> dict[str, Any]:
-    """Read and check a YAML file; see `check_config`."""
-    return check_config(read_yaml(path))
+    """Read and check a YAML file; see `check_config`. Errors say the file and the line."""
+    content = read_yaml(path)
+    try:
+        return check_config(content)
+    except ConfigError as error:
+        raise located(error, path) from None
 
 
 def check_config(config: Any) -> dict[str, Any]:
@@ -93,14 +102,16 @@ def check_config(config: Any) -> dict[str, Any]:
     available = all_mechanisms() | _variants(run.variants)
     for name, members in run.sets.items():
         if name in available:
-            raise ConfigError(f"config key sets.{name} is already the name of a mechanism")
+            message = f"config key sets.{name} is already the name of a mechanism; choose another"
+            raise ConfigError(message, f"sets.{name}")
         for member in members:
             if member not in available:
-                raise ConfigError(unknown_key(f"sets.{name}", member, available))
+                message = unknown_key(f"sets.{name}", member, available)
+                raise ConfigError(message, f"sets.{name}")
     known = all_experiments()
     for name, settings in run.experiments.items():
         if name not in known:
-            raise ConfigError(unknown_key("experiments", name, known))
+            raise ConfigError(unknown_key("experiments", name, known), f"experiments.{name}")
         near = Surroundings(study=known[name], available=available, sets=run.sets)
         path = f"experiments.{name}"
         checked["experiments"][name] = read_settings(
@@ -115,19 +126,21 @@ def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]
     for name, variant in variants.items():
         path = f"variants.{name}"
         if name in all_mechanisms():
-            raise ConfigError(f"config key {path} is already the key of a mechanism")
+            message = f"config key {path} is already the key of a mechanism; choose another"
+            raise ConfigError(message, path)
         try:
             found[name] = get_mechanism(variant.use)
         except (UnknownMechanism, TypeError) as error:
-            raise ConfigError(f"config key {path}.use: {error}") from None
+            raise ConfigError(f"config key {path}.use: {error}", f"{path}.use") from None
         known = found[name].options
         for option, value in variant.options.items():
             if option not in known:
-                raise ConfigError(unknown_key(f"{path}.options", option, known))
+                message = unknown_key(f"{path}.options", option, known)
+                raise ConfigError(message, f"{path}.options.{option}")
             try:
                 known[option].check(f"{path}.options.{option}", value)
             except ValueError as error:
-                raise ConfigError(str(error)) from None
+                raise ConfigError(str(error), f"{path}.options.{option}") from None
     return found
 
 

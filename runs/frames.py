@@ -16,13 +16,10 @@ from runs.result_table import (
     OK,
     POINT,
     STATUSES,
+    TableError,
     key_of,
     read_table,
 )
-
-
-class TableError(Exception):
-    """A table of results is incomplete, has duplicates or holds values that are not finite."""
 
 
 def read_frame(*paths: Path | str) -> pd.DataFrame:

@@ -1,7 +1,12 @@
-"""The files of finished grid points, which a cell's parent and child processes share."""
+"""The files of finished grid points, which a cell's parent and child processes share.
+
+A part carries the hash of its rows. One that was cut short or changed counts as missing, so that
+its grid point is measured again.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -15,7 +20,17 @@ def part_path(folder: str | Path, index: int) -> Path:
 
 def write_part(folder: str | Path, index: int, values: list[dict]) -> None:
     """Write the rows of one grid point atomically."""
-    _write(part_path(folder, index), json.dumps(values))
+    rows = json.dumps(values)
+    _write(part_path(folder, index), f"{_hash(rows)}\n{rows}")
+
+
+def read_part(folder: str | Path, index: int) -> list[dict] | None:
+    """The rows of grid point `index`, or None where they are missing or damaged."""
+    try:
+        stated, _, rows = part_path(folder, index).read_text().partition("\n")
+    except (FileNotFoundError, UnicodeDecodeError):
+        return None
+    return json.loads(rows) if stated == _hash(rows) else None
 
 
 def begin(folder: str | Path, index: int) -> None:
@@ -34,12 +49,16 @@ def forget_begun(folder: str | Path) -> None:
     Path(folder, "current").unlink(missing_ok=True)
 
 
+def failure(status: str, message: str) -> list[dict]:
+    """The one row of a point that could not be measured."""
+    return [{"metric": "", "value": None, "status": status, "message": message, "timing": False}]
+
+
 def _write(path: Path, text: str) -> None:
     temporary = path.with_suffix(".tmp")
     temporary.write_text(text)
     temporary.replace(path)
 
 
-def failure(status: str, message: str) -> list[dict]:
-    """The one row of a point that could not be measured."""
-    return [{"metric": "", "value": None, "status": status, "message": message, "timing": False}]
+def _hash(rows: str) -> str:
+    return hashlib.sha256(rows.encode()).hexdigest()

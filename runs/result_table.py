@@ -54,14 +54,17 @@ AFTER = (
     ),
     Coordinate("seed", int, "seed of the random draws behind the value; null where there are none"),
 )
-# The one metric that the runner adds to every study, in the timings.
+# The metrics that the runner adds to every study, in the timings.
 PEAK_MEMORY = "peak_memory_bytes"
+CPU_SECONDS = "cpu_seconds"
 METRICS_OF_EVERY_STUDY = {
-    PEAK_MEMORY: "largest resident memory of the cell's process so far, bytes"
+    CPU_SECONDS: "processor time of the grid point, with the processes it started, s",
+    PEAK_MEMORY: "largest resident memory of the cell's process so far, bytes",
 }
 BASE = [column.name for column in (*BEFORE, *AFTER)]
 CELL = ["experiment", "dataset", "mechanism", "calibration"]
 POINT = [*CELL, "shape", "epsilon", "delta"]
+_DIGEST = b"digest"
 _ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64()}
 
 
@@ -82,22 +85,73 @@ def to_table(rows: list[dict], coordinates: Iterable[Coordinate] = ()) -> pa.Tab
     return pa.Table.from_pylist(rows, schema=schema_of(coordinates))
 
 
-def write_table(table: pa.Table, path: Path) -> None:
-    """Write Parquet atomically and byte-stably: no timestamps, no pandas metadata."""
+class TableError(Exception):
+    """A table of results is incomplete, has duplicates or holds values that are not finite."""
+
+
+class DamagedTable(TableError):
+    """A file of results cannot be read: it was cut short or changed since it was written.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path | str, reason: str) -> None:
+        super().__init__(f"{path} is damaged: {reason}")
+        self.path = Path(path)
+
+
+def write_table(table: pa.Table, path: Path, digest: str | None = None) -> None:
+    """Write Parquet atomically and byte-stably: no timestamps, no pandas metadata.
+
+    Pages carry checksums. `digest` says what the table was computed from; see `digest_in`.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
-    pq.write_table(table.replace_schema_metadata(None), temporary, compression="zstd")
+    metadata = None if digest is None else {_DIGEST: digest}
+    table = table.replace_schema_metadata(metadata)
+    pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
     temporary.replace(path)
+
+
+def digest_in(path: Path) -> str | None:
+    """The digest that a table was written with; None where the file is missing or damaged."""
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except (FileNotFoundError, pa.ArrowException, OSError):
+        return None
+    return metadata.get(_DIGEST, b"").decode() or None
+
+
+def read_file(path: Path | str) -> pa.Table:
+    """One table, its checksums verified.
+
+    Raises:
+        DamagedTable: The file is cut short or was changed.
+        FileNotFoundError: There is no such file.
+    """
+    try:
+        # From memory: Arrow's own reader of files reports a wrong checksum as an OSError as well.
+        return pq.read_table(
+            pa.py_buffer(Path(path).read_bytes()), page_checksum_verification=True
+        ).replace_schema_metadata(None)
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise DamagedTable(path, str(error).splitlines()[0]) from None
 
 
 def read_table(*paths: Path | str) -> pa.Table:
     """Tables from files, one after the other in the order given.
 
     Columns that a study does not have are null in its rows.
+
+    Raises:
+        DamagedTable: A file is cut short or was changed.
     """
     if not paths:
         return schema_of(()).empty_table()
-    tables = [pq.read_table(path) for path in paths]
+    tables = [read_file(path) for path in paths]
     table = pa.concat_tables(tables, promote_options="default").combine_chunks()
     before, after = ([column.name for column in part] for part in (BEFORE, AFTER))
     own = [name for name in table.column_names if name not in BASE]

@@ -1,21 +1,17 @@
-"""Runs a cell in a child process with a time and a memory limit; failures become rows."""
+"""Runs the cells of a batch under their limits and writes their tables.
+
+What a mechanism does becomes rows of its cell. What the machine does (a full disk, a kill from
+outside) fails the cell without a row, and the next run does it again. Every cell keeps its own
+files below cells/, so that a batch repeats only those whose code or settings have changed.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import threading
 import time
 from pathlib import Path
-from typing import IO
-
-import psutil
+from typing import Any
 
 from experiments.contract.coordinates import TYPES, Coordinate
 from runs.parts import (
@@ -24,154 +20,162 @@ from runs.parts import (
     failure,
     forget_begun,
     part_path,
+    read_part,
     write_part,
 )
 from runs.result_table import (
-    ERROR,
     OK,
     TIMEOUT,
+    DamagedTable,
+    digest_in,
+    read_table,
     to_table,
     write_table,
 )
-
-POLL_SECONDS = 0.05
-GIB = 1 << 30
+from runs.sources import current_digest_of
+from runs.warm_process import WarmProcess
 
 
 class CellError(Exception):
-    """The cell could not start, for example without its data; no mechanism is at fault."""
+    """Cells could not be finished, and no mechanism is at fault; the next run repeats them."""
 
 
-def run_cell(
-    specification: dict,
-    sources: list[str],
+def run_batch(
+    cells: list[dict[str, Any]],
+    run: Path,
     rows: Path,
     timings: Path,
     *,
     limits: dict[str, float],
-    log: Path | None = None,
 ) -> None:
-    """Measure a cell and write its two tables.
+    """Bring the cells of a batch up to date and write the tables of all of them.
 
     Args:
-        specification: `Cell.specification`.
-        sources: Files whose content the numbers depend on; a partial result of other content
-            is discarded.
+        cells, run, limits: As in `run_cells`.
         rows: Parquet file for the reproducible numbers.
         timings: Parquet file for seconds and memory, which no two runs share.
-        limits: `seconds` of wall clock and `memory_gib` of resident memory for the cell.
-        log: File for what is also shown on stderr: progress and tracebacks.
 
     Raises:
-        CellError: The child ended before it reached its first grid point.
+        CellError: A cell could not be finished; the others were.
     """
-    folder = _partial_folder(specification, sources, rows)
+    run_cells(cells, run, limits=limits)
+    files = zip(*(cell_files(cell, run) for cell in cells), strict=True)
+    try:
+        for parts, out in zip(files, (rows, timings), strict=True):
+            write_table(read_table(*parts), out)
+    except DamagedTable as error:
+        error.path.unlink()
+        raise CellError(f"{error}; it is removed: run again") from None
+
+
+def run_cells(cells: list[dict[str, Any]], run: Path, *, limits: dict[str, float]) -> None:
+    """Measure the cells that have no current result, one after the other in one warm process.
+
+    Args:
+        cells: `Cell.planned` of cells of one study.
+        run: Folder of the run: cells/ and logs/cells/ are below it.
+        limits: `seconds` of wall clock and `memory_gib` of resident memory for each cell.
+
+    Raises:
+        CellError: A cell could not be finished; the others were.
+    """
+    stale = [cell for cell in cells if not is_current(cell, run)]
+    if not stale:
+        return
+    errors = []
+    warm = WarmProcess(stale[0]["specification"]["experiment"])
+    try:
+        for cell in stale:
+            try:
+                _run_cell(cell, run, limits, warm)
+            except CellError as error:
+                errors.append(str(error))
+            except OSError as error:
+                errors.append(f"cell {cell['stem']} could not be written: {error}")
+    finally:
+        warm.close()
+    if errors:
+        raise CellError("; ".join(errors))
+
+
+def cell_files(cell: dict[str, Any], run: Path) -> tuple[Path, Path]:
+    """The files of a cell's rows and of its timings."""
+    rows = run / "cells" / f"{cell['stem']}.parquet"
+    return rows, rows.with_suffix(".timings.parquet")
+
+
+def is_current(cell: dict[str, Any], run: Path) -> bool:
+    """Whether a cell has results of the code and the settings that it has now."""
+    return all(digest_in(path) == cell["digest"] for path in cell_files(cell, run))
+
+
+def require_sources(sources: list[str], digest: str) -> None:
+    """Raise CellError where files of code are no longer those that a run was planned with."""
+    try:
+        changed = current_digest_of(sources) != digest
+    except FileNotFoundError:
+        changed = True
+    if changed:
+        raise CellError("the code has changed since this run began; start it again")
+
+
+def _run_cell(cell: dict[str, Any], run: Path, limits: dict, warm: WarmProcess) -> None:
+    specification = cell["specification"]
+    log = run / "logs" / "cells" / f"{cell['stem']}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    rows, timings = cell_files(cell, run)
+    folder = _partial_folder(cell, rows)
     (folder / SPECIFICATION).write_text(json.dumps(specification))
-    points = specification["points"]
+    indices = range(len(specification["points"]))
     deadline = time.monotonic() + limits["seconds"]
-    while missing := [i for i in range(len(points)) if not part_path(folder, i).exists()]:
+    while missing := [i for i in indices if read_part(folder, i) is None]:
         forget_begun(folder)
-        status, message = _watch(folder, deadline, limits, log)
-        if status == TIMEOUT:
-            failed = missing
+        ended = warm.run(folder, log, deadline, limits)
+        unfinished = [i for i in missing if read_part(folder, i) is None]
+        if ended.status is None:
+            raise CellError(f"cell {cell['stem']} failed: {ended.message}")
+        if ended.status == TIMEOUT:
+            failed = unfinished
         elif (index := begun(folder)) is not None:
-            failed = [index]
+            # The child may have ended after it had written the point.
+            failed = [index] if index in unfinished else []
         else:
             raise CellError(
-                f"cell {rows.stem} failed before its first grid point: {message}; "
-                "see the traceback above"
+                f"cell {cell['stem']} failed before its first grid point: {ended.message}; "
+                f"{log} has the traceback"
             )
+        if len(unfinished) == len(missing) and not failed:
+            raise CellError(f"cell {cell['stem']} makes no progress: {ended.message}")
         for index in failed:
-            # The child may have ended after it had written the point.
-            if not part_path(folder, index).exists():
-                write_part(folder, index, failure(status, message))
-    _assemble(specification, folder, rows, timings)
+            write_part(folder, index, failure(ended.status, ended.message))
+    _assemble(cell, folder, rows, timings)
     shutil.rmtree(folder)
 
 
-def _watch(folder: Path, deadline: float, limits: dict, log: Path | None) -> tuple[str, str]:
-    """Run one child until it ends, or kill it at the deadline or over the memory limit.
-
-    Returns the status and the message of a point that the child began but did not finish.
-    """
-    child = subprocess.Popen(
-        [sys.executable, "-m", "runs.worker", str(folder), str(os.getpid())],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        # One thread unless the caller says otherwise: the last bits of a matrix product, and every
-        # second measured, depend on their number.
-        env={"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": _python_path()},
-    )
-    reader = threading.Thread(target=_show, args=(child.stdout, log), daemon=True)
-    reader.start()
-    try:
-        while child.poll() is None:
-            time.sleep(POLL_SECONDS)
-            if time.monotonic() > deadline:
-                return TIMEOUT, f"stopped at the cell's limit of {limits['seconds']:g} s"
-            if _resident_bytes(child.pid) > limits["memory_gib"] * GIB:
-                return ERROR, f"exceeded the memory limit of {limits['memory_gib']:g} GiB"
-    finally:
-        # The whole session, so that processes the mechanism started end too.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
-        reader.join(timeout=5)
-    if child.returncode < 0:
-        number = -child.returncode
-        return ERROR, f"the process died of signal {number} ({signal.strsignal(number)})"
-    return ERROR, f"the process ended with status {child.returncode}"
-
-
-def _show(lines: IO[bytes], log: Path | None) -> None:
-    """Copy the child's output to stderr and to the log."""
-    with open(log or os.devnull, "ab") as kept:
-        for line in lines:
-            sys.stderr.write(line.decode(errors="replace"))
-            sys.stderr.flush()
-            kept.write(line)
-            kept.flush()
-
-
-def _resident_bytes(pid: int) -> int:
-    try:
-        parent = psutil.Process(pid)
-        return sum(p.memory_info().rss for p in [parent, *parent.children(recursive=True)])
-    except psutil.NoSuchProcess:
-        return 0
-
-
-def _python_path() -> str:
-    """The child finds what the parent finds: the project, and modules of outside mechanisms."""
-    return os.pathsep.join(path or os.getcwd() for path in sys.path)
-
-
-def _partial_folder(specification: dict, sources: list[str], rows: Path) -> Path:
+def _partial_folder(cell: dict[str, Any], rows: Path) -> Path:
     """The folder of finished points, emptied when it belongs to other code or settings."""
-    digest = hashlib.sha256(json.dumps(specification, sort_keys=True).encode())
-    for source in sorted(sources):
-        digest.update(hashlib.sha256(Path(source).read_bytes()).digest())
-    folder = rows.parent / f".{rows.stem}.partial"
+    folder = rows.with_name(f".{rows.stem}.partial")
     stamp = folder / "digest"
-    if not stamp.exists() or stamp.read_text() != digest.hexdigest():
+    if not stamp.exists() or stamp.read_text() != cell["digest"]:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        stamp.write_text(digest.hexdigest())
+        stamp.write_text(cell["digest"])
     return folder
 
 
-def _assemble(specification: dict, folder: Path, rows: Path, timings: Path) -> None:
-    cell = ("paper", "experiment", "dataset", "data_source", "mechanism", "calibration")
+def _assemble(cell: dict[str, Any], folder: Path, rows: Path, timings: Path) -> None:
+    specification = cell["specification"]
+    names = ("paper", "experiment", "dataset", "data_source", "mechanism", "calibration")
     tables: dict[bool, list[dict]] = {False: [], True: []}
     for index, (shape, epsilon, delta) in enumerate(specification["points"]):
-        fixed = {name: specification[name] for name in cell} | {
+        fixed = {name: specification[name] for name in names} | {
             "shape": "x".join(map(str, shape)),
             "epsilon": epsilon,
             "delta": delta,
         }
-        values = json.loads(part_path(folder, index).read_text())
+        values = read_part(folder, index)
+        if values is None:
+            raise CellError(f"{part_path(folder, index)} was lost while its cell ran; run again")
         for value in _of_trial(specification["settings"].get("trial"), values):
             timing = value.pop("timing")
             tables[timing].append(fixed | value)
@@ -179,8 +183,8 @@ def _assemble(specification: dict, folder: Path, rows: Path, timings: Path) -> N
     coordinates = [
         Coordinate(name, types[kind], "") for name, kind in specification["columns"].items()
     ]
-    write_table(to_table(tables[False], coordinates), rows)
-    write_table(to_table(tables[True], coordinates), timings)
+    write_table(to_table(tables[False], coordinates), rows, cell["digest"])
+    write_table(to_table(tables[True], coordinates), timings, cell["digest"])
 
 
 def _of_trial(trial: int | None, values: list[dict]) -> list[dict]:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ast
 import functools
+import hashlib
 import importlib.util
+from collections.abc import Iterable
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
 PROJECT = ("mechanisms", "datasets", "learning", "papers", "experiments", "runs")
 
 
-def source_files(module: str) -> set[str]:
+@functools.cache
+def source_files(module: str) -> frozenset[str]:
     """The file of a module and of all it imports, directly or not, from the project.
 
     A module from elsewhere (an outside mechanism) brings the modules of its own package as well.
-    Paths are relative to the working directory where possible. The `__init__` files of packages
+    Paths of the project are relative to its root. The `__init__` files of packages
     are followed but not listed: they re-export, and hold no mathematics of their own.
     """
     packages = (*PROJECT, module.split(".")[0])
@@ -22,15 +26,31 @@ def source_files(module: str) -> set[str]:
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        if name not in seen and name.split(".")[0] in packages and _is_module(name):
-            seen[name] = Path(importlib.util.find_spec(name).origin)
-            waiting += _imports(seen[name])
-    here = Path.cwd()
-    return {
-        str(path.relative_to(here) if path.is_relative_to(here) else path)
+        if name not in seen and name.split(".")[0] in packages and (file := _file_of(name)):
+            seen[name] = file
+            waiting += _imports(file)
+    return frozenset(
+        str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
         for path in seen.values()
         if path.name != "__init__.py"
-    }
+    )
+
+
+@functools.cache
+def digest_of(files: frozenset[str]) -> str:
+    """One hash of the content of files.
+
+    It is kept for the life of the process, as thousands of cells share a few hundred files.
+    """
+    return current_digest_of(files)
+
+
+def current_digest_of(files: Iterable[str]) -> str:
+    """The same, of the files as they are now."""
+    digest = hashlib.sha256()
+    for path in sorted(set(files)):
+        digest.update(hashlib.sha256((ROOT / path).read_bytes()).digest())
+    return digest.hexdigest()
 
 
 @functools.cache
@@ -46,9 +66,18 @@ def _imports(path: Path) -> tuple[str, ...]:
 
 
 @functools.cache
-def _is_module(name: str) -> bool:
+def _file_of(name: str) -> Path | None:
+    """The file of a module, or None where there is none; nothing is imported to find it."""
+    top, *rest = name.split(".")
     try:
-        spec = importlib.util.find_spec(name)
-    except ModuleNotFoundError:
-        return False
-    return spec is not None and spec.origin is not None
+        spec = importlib.util.find_spec(top)
+    except (ModuleNotFoundError, ValueError):
+        return None
+    if spec is None or not rest:
+        return Path(spec.origin) if spec is not None and spec.origin else None
+    for place in spec.submodule_search_locations or ():
+        path = Path(place, *rest)
+        for file in (path / "__init__.py", path.with_name(f"{path.name}.py")):
+            if file.is_file():
+                return file
+    return None

@@ -2,36 +2,60 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.constructor import ConstructorError
 
 from experiments.contract.settings import ConfigError
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """Refuses a mapping in which a key is there twice; YAML itself keeps the last one."""
+    """Refuses what YAML reads otherwise than it looks.
+
+    Of two equal keys YAML keeps the last; 0x3 is 3 to it, 010 is 8 and 1:30 is 90.
+    """
 
     def construct_mapping(self, node, deep=False):
         lines: dict[Any, int] = {}
         for key_node, _ in node.value:
             if key_node.tag == "tag:yaml.org,2002:merge":
                 continue
-            key, line = self.construct_object(key_node, deep=True), key_node.start_mark.line + 1
+            key, line = self.construct_object(key_node, deep=True), _line(key_node)
             if isinstance(key, list | dict):
-                raise yaml.constructor.ConstructorError(
-                    None, None, "a key must be a name", key_node.start_mark
-                )
+                raise _refused(key_node, "a key must be a name; remove the brackets")
             if key in lines:
-                raise yaml.constructor.ConstructorError(
-                    None,
-                    None,
-                    f"the key {key!r} is there twice, first in line {lines[key]}; remove one",
-                    key_node.start_mark,
-                )
+                problem = f"the key {key!r} is there twice, first in line {lines[key]}; remove one"
+                raise _refused(key_node, problem)
             lines[key] = line
         return super().construct_mapping(node, deep)
+
+    def construct_yaml_int(self, node):
+        number = super().construct_yaml_int(node)
+        if re.fullmatch(r"[-+]?(0|[1-9][0-9_]*)", node.value):
+            return number
+        raise _refused(
+            node,
+            f"YAML reads {node.value} as the number {number}; put a shape or a text in quotes, "
+            "write a number in decimals",
+        )
+
+    def construct_undefined(self, node):
+        raise _refused(node, f"the tag {node.tag!r} is not allowed; remove it")
+
+
+_StrictLoader.add_constructor("tag:yaml.org,2002:int", _StrictLoader.construct_yaml_int)
+_StrictLoader.add_constructor(None, _StrictLoader.construct_undefined)
+
+
+def _refused(node: yaml.Node, problem: str) -> ConstructorError:
+    return ConstructorError(None, None, problem, node.start_mark)
+
+
+def _line(node: yaml.Node) -> int:
+    return node.start_mark.line + 1
 
 
 def read_yaml(path: Path | str) -> Any:
@@ -40,8 +64,25 @@ def read_yaml(path: Path | str) -> Any:
     Raises:
         ConfigError: The file cannot be read, is not UTF-8, is not YAML, or a key is there twice.
     """
+    text = _text(path)
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return yaml.load(text, _StrictLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{path}, line {mark.line + 1}" if mark else str(path)
+        if isinstance(error, ConstructorError):
+            raise ConfigError(f"{where}: {error.problem}") from None
+        raise ConfigError(
+            f"{where}: no valid YAML: {_problem(error)}; indent with spaces, close brackets and "
+            "quotes, write `key: value` with a space"
+        ) from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: no valid YAML: {' '.join(str(error).split())}") from None
+
+
+def _text(path: Path | str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         before = error.object[: error.start]
         line = before.count(b"\n") + 1
@@ -50,18 +91,36 @@ def read_yaml(path: Path | str) -> Any:
             "file in UTF-8"
         ) from None
     except OSError as error:
-        raise ConfigError(f"cannot read the config {path}: {error.strerror}") from None
-    try:
-        return yaml.load(text, _StrictLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"{path}, line {mark.line + 1}" if mark else str(path)
-        problem = error.problem or error.context
-        if isinstance(error, yaml.constructor.ConstructorError):
-            raise ConfigError(f"{where}: {problem}") from None
         raise ConfigError(
-            f"{where}: no valid YAML: {problem}; indent with spaces, close brackets and quotes, "
-            "write `key: value` with a space"
+            f"cannot read the config {path}: {error.strerror}; name a YAML file such as "
+            "config/quick.yaml"
         ) from None
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: no valid YAML: {' '.join(str(error).split())}") from None
+
+
+def _problem(error: yaml.MarkedYAMLError) -> str:
+    """What the parser says, with the line where it began what it could not finish."""
+    problem, context = error.problem or error.context, error.context_mark
+    if context is None or error.problem_mark is None or context.line == error.problem_mark.line:
+        return problem
+    return f"{problem} ({error.context} that begins in line {context.line + 1})"
+
+
+def located(error: ConfigError, path: Path | str) -> ConfigError:
+    """The error with the file and, where its key or one above it stands there, the line."""
+    root = yaml.compose(_text(path), yaml.SafeLoader)
+    line = _line_of(root, error.key) if error.key else None
+    where = str(path) if line is None else f"{path}, line {line}"
+    return ConfigError(f"{where}: {error}", error.key)
+
+
+def _line_of(node: yaml.Node | None, key: str) -> int | None:
+    """The line of the deepest key that stands on the path `key`, below `node`."""
+    if isinstance(node, yaml.SequenceNode) and (index := re.match(r"\[(\d+)\]\.?", key)):
+        item = node.value[int(index[1])]
+        return _line_of(item, key[index.end() :]) or _line(item)
+    if isinstance(node, yaml.MappingNode):
+        for name, value in node.value:
+            rest = key.removeprefix(str(name.value))
+            if rest != key and (not rest or rest[0] in ".["):
+                return _line_of(value, rest.removeprefix(".")) or _line(name)
+    return None

@@ -21,6 +21,7 @@ from experiments.contract.coordinates import Coordinate
 from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import MOST_TRIALS, Count, Disallowed
 from experiments.contract.study import Names, Point, Value, Variant
+from experiments.contract.tolerances import Tolerance
 from mechanisms import AdditiveMechanism, Budget, Query
 
 NAME = "my_study"  # the name of this file; seeds are made of it, so it must never change
@@ -36,6 +37,9 @@ METRICS = {
     "squared_error": "mean squared error of one half of the answer",
     "expected_loss": "E||noise||^2 in closed form",
 }
+# How far a metric may lie from its value on another machine. Without an entry, as here, it has to
+# repeat to 1e-9 of its value; scores after training do not: {"accuracy": SCORE}.
+TOLERANCES: dict[str, Tolerance] = {}
 
 
 class Settings(EpsilonGrid):

@@ -1,8 +1,14 @@
-"""Small configs and an outside mechanism, for tests of cells and their runner."""
+"""Small configs, an outside mechanism and copies of the project, for tests of runs."""
 
+import os
 import textwrap
 
 import pytest
+from copied_project import Project
+
+# The linear algebra reads it when it is imported. Its threads wait for each other busily: where
+# workers share the cores, a matrix factorisation takes ten times as long on two threads as on one.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from runs.cells import Cell
 from runs.config import check_config
@@ -138,3 +144,9 @@ def odd_cell(tmp_path, monkeypatch, make_config):
     import sys
 
     sys.modules.pop("odd_mechanism", None)
+
+
+@pytest.fixture(scope="session")
+def new_project():
+    """Makes a copy of the project in an empty folder."""
+    return Project

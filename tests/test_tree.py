@@ -13,7 +13,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("mechanisms", "datasets", "papers", "learning", "experiments", "runs", "paper_figures")
+PACKAGES = (
+    "command_line", "mechanisms", "datasets", "papers", "learning", "experiments", "runs",
+    "paper_figures",
+)  # fmt: skip
 # A study has two homes of one name: experiments/<study>.py and paper_figures/<paper>/<study>.py.
 # Judges of closed forms, which belong to no study, are in every paper's `theorems.py`.
 SHARED_NAMES = {"__init__", "__main__", "conftest", "theorems"}
@@ -49,14 +52,16 @@ MAY_IMPORT = {
         "mechanisms.contract.mechanism",
         "mechanisms.profiles",
     ),
-    "mechanisms": ("mechanisms.*",),
-    "datasets": (),
+    "command_line": (),
+    "mechanisms": ("mechanisms.*", "command_line"),
+    "datasets": ("command_line",),
     "papers": ("mechanisms.*",),
     "experiments.contract": ("mechanisms.*", "papers"),
     "learning": ("mechanisms.*", "datasets.*", "papers", "experiments.contract"),
     "experiments": ("mechanisms.*", "datasets.*", "papers", "learning.*", "experiments.contract"),
-    "runs": ("mechanisms.*", "datasets.*", "experiments.contract"),
+    "runs": ("mechanisms.*", "datasets.*", "experiments.contract", "command_line"),
     "paper_figures": (
+        "command_line",
         "mechanisms.*",
         "datasets.*",
         "papers",

@@ -70,7 +70,7 @@ def verify(folder: Path, file: RemoteFile) -> None:
     if different:
         expected, actual = different
         raise DataError(
-            f"{path} has the wrong content\n  expected {expected}\n  actual   {actual}\n"
+            f"{path} has the wrong content: {actual}, expected {expected}\n"
             f"Delete it and fetch {folder.name} again, or set DATA_MIRROR (data.mirror in the "
             f"config) to a place that has the right file"
         )
@@ -80,8 +80,7 @@ def verify(folder: Path, file: RemoteFile) -> None:
     sha256 = pooch.file_hash(str(path))
     if sha256 != known:
         raise DataError(
-            f"{path} is not the file that was fetched first\n"
-            f"  recorded sha256 {known}\n  actual   sha256 {sha256}\n"
+            f"{path} is not the file that was fetched first: sha256 {sha256}, recorded {known}\n"
             f"Delete it and fetch {folder.name} again; if its publisher changed it and you accept "
             f"the new file, delete its line in {folder / RECORD} too"
         )

@@ -18,7 +18,7 @@ from datasets.fetching.download import DownloadError, NotThereError, download, i
 from datasets.fetching.inspection import inspect
 
 _SETTINGS = "--mirror, DATA_MIRROR or data.mirror"
-_REASONS = 3  # lines of an error that say why; with the others it has six at most
+_REASONS = 3  # in an error; more are counted
 
 
 def fetch(dataset: str | Dataset, folder: Path | str, *, mirror: Path | str | None = None) -> Path:
@@ -101,7 +101,7 @@ class _Fetch:
             if self._try(files, places):
                 self._report(files)
                 return
-        raise DataError("\n".join(self._error_lines()))
+        raise DataError(self._explanation())
 
     def _accept(self, file: RemoteFile) -> None:
         """Verify a file that is there; record the checksum of a right one that has none yet."""
@@ -151,13 +151,18 @@ class _Fetch:
 
     def _download(self, file: RemoteFile, places: str) -> bool:
         in_mirror = f"{self.mirror}/{self.dataset.name}/{file.name}"
+        failures: list[DownloadError] = []
         for place in [in_mirror, f"{in_mirror}.xz"] if places == "mirror" else file.urls:
             try:
                 download(place, file, self.target, self.dead_hosts)
             except DownloadError as error:
-                self.failures.append(error)
+                failures.append(error)
             else:
+                self.failures += failures
                 return True
+        wrong = [error for error in failures if not isinstance(error, NotThereError)]
+        # Of the mirror's two names the one that is there says more than the one that is not.
+        self.failures += (places == "mirror" and wrong) or failures
         return False
 
     def _unpack(self, archive: RemoteFile) -> None:
@@ -183,7 +188,8 @@ class _Fetch:
             packaging = f"{files[0].name} is another packaging of the official content"
             print(f"{self.dataset.name}: {packaging}", file=sys.stderr)
 
-    def _error_lines(self) -> list[str]:
+    def _explanation(self) -> str:
+        """Two lines: why nothing could be fetched, and what to do."""
         places: dict[str, dict[str, None]] = {}
         # Files that a place does not have come last: what went wrong elsewhere says more.
         for failure in sorted(self.failures, key=lambda error: isinstance(error, NotThereError)):
@@ -196,13 +202,13 @@ class _Fetch:
         if len(reasons) > _REASONS:
             left = len(reasons) - _REASONS + 1
             reasons = [*reasons[: _REASONS - 1], f"and {left} more failures"]
-        return [
-            f"{self.dataset.name} could not be fetched:",
-            *(f"  {reason}" for reason in reasons),
+        why = "; ".join(reasons) or "there is no address to download it from"
+        return (
+            f"{self.dataset.name} could not be fetched: {why}\n"
             f"Set DATA_MIRROR (or data.mirror in the config) to a folder or URL laid out as "
-            f"<mirror>/{self.dataset.name}/<file>[.xz],",
-            f"or {self._by_hand()}; then fetch {self.dataset.name} again.",
-        ]
+            f"<mirror>/{self.dataset.name}/<file>[.xz], or {self._by_hand()}; then fetch "
+            f"{self.dataset.name} again"
+        )
 
     def _by_hand(self) -> str:
         wanted = self.dataset.files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from experiments.contract.settings import ByMechanism, Delta, Distinct, Positive
+from experiments.contract.settings import ByMechanism, Delta, Distinct, Epsilon
 from experiments.contract.study import Point
 from experiments.contract.study_settings import StudySettings
 
@@ -12,8 +12,8 @@ from experiments.contract.study_settings import StudySettings
 class EpsilonGrid(StudySettings):
     """Settings of a study with a grid over epsilon at one delta."""
 
-    epsilons: Distinct[Positive] = Field(description="grid over epsilon")
-    epsilons_for: ByMechanism[Distinct[Positive]] = Field(
+    epsilons: Distinct[Epsilon] = Field(description="grid over epsilon")
+    epsilons_for: ByMechanism[Distinct[Epsilon]] = Field(
         {}, description="grids of single mechanisms, in place of `epsilons`"
     )
     delta: Delta = Field(description="delta")

@@ -27,10 +27,20 @@ from pydantic import (
 )
 
 from experiments.contract.allowed_words import Words, unwrapped, words_of
+from mechanisms.contract.query import EPSILONS
 
 
 class ConfigError(ValueError):
-    """A configuration key or value is not allowed; the message says which, and what is."""
+    """A configuration key or value is not allowed; the message says which, and what is.
+
+    Args:
+        message: One sentence.
+        key: Path of the key that is wrong, such as "experiments.pca.trials"; empty where none is.
+    """
+
+    def __init__(self, message: str, key: str = "") -> None:
+        super().__init__(message)
+        self.key = key
 
 
 class Fault(ValueError):
@@ -48,6 +58,10 @@ class Fault(ValueError):
     def message(self, path: str) -> str:
         """The message when the section is at `path`."""
         raise NotImplementedError
+
+    def error(self, path: str) -> ConfigError:
+        """The error when the section is at `path`."""
+        return ConfigError(self.message(path), joined(path, self.key))
 
 
 class Disallowed(Fault):
@@ -99,6 +113,9 @@ class UnknownName(Fault):
 
     def message(self, path: str) -> str:
         return unknown_key(joined(path, self.key), self.name, self.known)
+
+    def error(self, path: str) -> ConfigError:
+        return ConfigError(self.message(path), joined(path, self.key, str(self.name)))
 
 
 class Section(BaseModel):
@@ -152,7 +169,8 @@ def _read_name(value: Any) -> str:
 def _unique(values: list) -> list:
     for index, value in enumerate(values):
         if value in values[:index]:
-            raise ValueError(f"{shown(value)} is there twice")
+            name = "x".join(map(str, value)) if isinstance(value, tuple) else shown(value)
+            raise ValueError(f"{name} is there twice; remove one")
     return values
 
 
@@ -162,6 +180,7 @@ MOST_TRIALS = 10**6
 
 Number = Annotated[float, BeforeValidator(_read_number), Field(allow_inf_nan=False)]
 Positive = Annotated[Number, Field(gt=0)]
+Epsilon = Annotated[Number, Field(ge=EPSILONS[0], le=EPSILONS[1])]
 Share = Annotated[Number, Field(gt=0, lt=1)]
 Delta = Annotated[Number, Field(ge=0, lt=1)]
 Whole = Annotated[int, BeforeValidator(_read_whole)]
@@ -202,7 +221,7 @@ def read_settings(model: type[Section], value: Any, path: str, context: Any = No
         errors = error.errors()
     # A mistyped key is often why another one is missing.
     errors.sort(key=lambda each: each["type"] != "extra_forbidden")
-    raise ConfigError(_message(model, path, errors[0]))
+    raise _config_error(model, path, errors[0])
 
 
 def unknown_key(path: str, key: Any, known: Iterable[str]) -> str:
@@ -234,28 +253,30 @@ def shown(value: Any) -> str:
     return text if len(text) <= 120 else f"{text[:100]}... ({len(text)} characters)"
 
 
-def _message(model: type[Section], path: str, error: dict) -> str:
+def _config_error(model: type[Section], path: str, error: dict) -> ConfigError:
     is_key = error["loc"][-1:] == ("[key]",)
     keys = [key for key in error["loc"] if key != "[key]"]
     where = joined(path, *keys)
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, Fault):
-        return cause.message(where)
+        return cause.error(where)
     if error["type"] in ("extra_forbidden", "invalid_key"):
         parent, _ = _type_at(model, keys[:-1])
-        return unknown_key(joined(path, *keys[:-1]), keys[-1], parent.model_fields)
+        message = unknown_key(joined(path, *keys[:-1]), keys[-1], parent.model_fields)
+        return ConfigError(message, where)
     if is_key:
         mapping, _ = _type_at(model, keys[:-1])
         allowed = words_of(get_args(mapping)[0]).one
-        return f"config key {where}: {keys[-1]!r} must be {allowed}"
+        return ConfigError(f"config key {where}: {keys[-1]!r} must be {allowed}", where)
     kind, metadata = _type_at(model, keys)
     allowed = words_of(kind, metadata).one
     if error["type"] == "missing":
-        return f"config key {where} is missing; it must be {allowed}"
+        return ConfigError(f"config key {where} is missing; it must be {allowed}", where)
     reason = f": {cause}" if cause is not None and str(cause) else ""
     if error["type"] == "literal_error":
         reason = nearest(error["input"], get_args(kind), "; did you mean {!r}?")
-    return f"config key {where} must be {allowed}, got {shown(error['input'])}{reason}"
+    given = shown(error["input"])
+    return ConfigError(f"config key {where} must be {allowed}, got {given}{reason}", where)
 
 
 def _type_at(model: type[Section], keys: Sequence) -> tuple[Any, Sequence]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
@@ -83,9 +84,13 @@ class Names:
     folder: Path | None = None
 
     def seed(self, point: Point, *more: object) -> int:
-        """The seed of one trial, or another named draw, at a point."""
+        """The seed of one trial, or another named draw, at a point.
+
+        delta is no part of it: points that differ in delta alone share their draws, as calibrations
+        do. An epsilon of 1 and of 1.0 is the same.
+        """
         names = (self.base_seed, self.experiment, self.dataset, self.mechanism)
-        return seed_of(*names, point.shape_name, point.epsilon, *more)
+        return seed_of(*names, point.shape_name, float(point.epsilon), *more)
 
     def shared_seed(self, *more: object) -> int:
         """A seed that all mechanisms share: splits of the data, random workloads."""
@@ -101,6 +106,8 @@ class Experiment(Protocol):
     Settings: Its settings in a config, a subclass of `StudySettings`.
     NEEDS: What it needs of mechanisms, see `mechanism_sets.CAPABILITIES`. "any" if left out.
     METRICS: What it measures: name -> meaning with the unit, seconds and memory included.
+    TOLERANCES: How far a metric may lie from its value on another machine; see
+        `experiments.contract.tolerances`. A metric without an entry is exact. May be left out.
     COORDINATES: The columns it adds to the tidy table; see `experiments.contract.coordinates`.
     MAPS: Metrics whose values are whole maps, kept in a file apart. May be left out.
     FILES: Where a data set of the experiment is made of another one of `datasets`:
@@ -151,6 +158,7 @@ def also_read(experiment: Experiment, settings: dict, dataset: str) -> list[str]
     return further(settings, dataset) if further else []
 
 
+@functools.cache
 def all_experiments() -> dict[str, Experiment]:
     """Every experiment by name: the modules of this folder that declare NAME and measure."""
     found = {}

@@ -21,6 +21,7 @@ from experiments.contract.settings import (
     MissingEntry,
     Section,
     UnknownName,
+    Whole,
 )
 from mechanisms import Mechanism
 
@@ -50,8 +51,8 @@ class StudySettings(Section):
     """Settings of every study. A study adds its own as fields of a subclass `Settings`.
 
     Fields of type `ByDataset` without a default need an entry for every data set of the run. The
-    keys of `ByDataset` and of `ByMechanism` must be data sets of the study and mechanisms of the
-    run; a `ByMechanism` without a default may have the key "default" for all that it does not name.
+    keys of `ByDataset` and of `ByMechanism` must be data sets and mechanisms of the run; a
+    `ByMechanism` without a default may have the key "default" for all that it does not name.
     """
 
     datasets: Distinct[Dataset] = Field(description="data sets of the study")
@@ -66,7 +67,13 @@ class StudySettings(Section):
         {}, description="for single mechanisms, which of `calibrations` to run"
     )
     split_trials: bool = Field(
-        False, description="one job per trial, in studies that train networks; for a cluster"
+        False, description="one cell per trial, in studies that train networks; for a cluster"
+    )
+    cells_per_job: Whole | None = Field(
+        None,
+        ge=1,
+        description="cells that one job runs; null for the key of the run, or for 1 where trials "
+        "are split",
     )
 
     @field_validator("mechanisms", mode="before")
@@ -96,7 +103,7 @@ class StudySettings(Section):
         for name, field in type(self).model_fields.items():
             keys = _keys_of(field.annotation)
             if keys == Dataset:
-                self._check_datasets(name, study.DATASETS, required=field.is_required())
+                self._check_datasets(name, required=field.is_required())
             elif keys == MechanismName:
                 known = [*self.mechanisms, *([DEFAULT] if field.is_required() else [])]
                 _check_names(name, getattr(self, name), known)
@@ -107,9 +114,9 @@ class StudySettings(Section):
         self.check()
         return self
 
-    def _check_datasets(self, name: str, known: Mapping[str, Any], *, required: bool) -> None:
+    def _check_datasets(self, name: str, *, required: bool) -> None:
         entries = getattr(self, name)
-        _check_names(name, entries, known)
+        _check_names(name, entries, self.datasets)
         for dataset in self.datasets:
             if required and dataset not in entries:
                 raise MissingEntry(name, dataset)

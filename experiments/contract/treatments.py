@@ -24,9 +24,9 @@ from experiments.contract.settings import (
     Count,
     Disallowed,
     Distinct,
+    Epsilon,
     MissingEntry,
     Name,
-    Positive,
     Share,
     Text,
     UnknownName,
@@ -51,7 +51,7 @@ IID, PCA, SUBSPACE = "iid", "pca", "subspace"
 class TreatmentSettings(StudySettings):
     """Settings of the three studies."""
 
-    epsilon: Positive = Field(1.0, description="epsilon")
+    epsilon: Epsilon = Field(1.0, description="epsilon")
     records: Count = Field(ge=2, description="private records N; delta is 1/N, as in the paper")
     trials: Count = Field(100, ge=2, le=MOST_TRIALS, description="releases per treatment")
     directions: ByDataset[dict[Name, Distinct[Text]]] = Field(

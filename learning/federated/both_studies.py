@@ -16,6 +16,7 @@ from experiments.contract.settings import (
     ByMechanism,
     Count,
     Distinct,
+    Epsilon,
     Positive,
     Share,
     Trials,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 class FederatedSettings(OnDevice):
     """Settings of both studies."""
 
-    budgets: ByDataset[Distinct[Positive]] = Field(description="total epsilon of a run")
+    budgets: ByDataset[Distinct[Epsilon]] = Field(description="total epsilon of a run")
     epsilons_for: ByMechanism[Distinct[Positive]] = Field(
         {},
         description="total epsilon of single mechanisms on every data set, in place of `budgets`",

@@ -110,8 +110,8 @@ def _bilstm_body(parameters, texts):
 
     (embedding, _), *gates = parameters
     weights = [tensor for pair in _paired(gates) for tensor in pair]
-    start = embedding.new_zeros(2, len(texts), gates[1][0].shape[1])
     words = torch.nn.functional.embedding(texts, embedding) * EMBEDDING_SCALE
+    start = words.new_zeros(2, len(texts), gates[1][0].shape[1])
     states, _, _ = torch.lstm(words, (start, start), weights, True, 1, 0.0, False, True, True)
     return states.mean(dim=1)
 

@@ -57,26 +57,15 @@ def _apply(parameters, texts, *, hidden, depth, bidirectional):
 
     (words, _), *cells, output = parameters
     vectors = embedding(texts, words) * EMBEDDING_SCALE
-    ways = ("", "_reverse") if bidirectional else ("",)
-    names = [f"l{layer}{way}" for layer in range(depth) for way in ways]
-    weights = {}
-    for name, (inner, bias), (recurrent, _) in zip(names, cells[::2], cells[1::2], strict=True):
-        weights[f"weight_ih_{name}"], weights[f"weight_hh_{name}"] = inner, recurrent
-        # torch's cells have a second bias.
-        weights[f"bias_ih_{name}"], weights[f"bias_hh_{name}"] = bias, torch.zeros_like(bias)
-    module = _cells(vectors.shape[-1], hidden, depth, bidirectional)
-    states, _ = torch.func.functional_call(module, weights, (vectors,))
+    start = vectors.new_zeros(depth * (1 + bidirectional), len(texts), hidden)
+    # torch's cells have a second bias.
+    none = vectors.new_zeros(4 * hidden)
+    weights = []
+    for (inner, bias), (recurrent, _) in zip(cells[::2], cells[1::2], strict=True):
+        weights += inner, recurrent, bias, none
+    options = True, depth, 0.0, True, bidirectional, True
+    states, _, _ = torch.lstm(vectors, (start, start), weights, *options)
     return linear(states.mean(dim=1), *output)
-
-
-@functools.cache
-def _cells(dimensions: int, hidden: int, depth: int, bidirectional: bool):
-    """torch's module, without parameters."""
-    import torch
-
-    return torch.nn.LSTM(
-        dimensions, hidden, depth, batch_first=True, bidirectional=bidirectional, device="meta"
-    )
 
 
 IMDB_LSTM = lstm(WORDS["imdb"] + 2, 128, 128)

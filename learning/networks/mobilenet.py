@@ -120,7 +120,7 @@ def _convolution(inputs: int, outputs: int, taps: int) -> list[Layer]:
     """Weights without biases, and the normalisation after them."""
     return [
         Layer(weight=(outputs, inputs, taps, taps), bias=False),
-        Layer(weight=(outputs, 1), start="zeros"),
+        Layer(weight=(outputs, 1), scales=True),
     ]
 
 
@@ -129,6 +129,5 @@ def _convolved(pairs, x, stride: int = 1, groups: int = 1):
     from torch.nn.functional import conv2d, group_norm
 
     weight, _ = next(pairs)
-    scale, shift = next(pairs)
     x = conv2d(x, weight, stride=stride, padding=weight.shape[-1] // 2, groups=groups)
-    return group_norm(x, len(scale) // _GROUP, 1 + scale[:, 0], shift)
+    return group_norm(x, x.shape[1] // _GROUP, *next(pairs))

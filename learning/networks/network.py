@@ -13,17 +13,20 @@ import numpy as np
 class Layer:
     """A weight and, unless `bias` is False, a bias with an entry per row of the weight.
 
+    Weights start as Glorot and Bengio 2010 say, uniform: the default of Keras and of the tutorials
+    that the papers use. Biases start at zero.
+
     Args:
         weight: Its shape, outputs first: (out, in) or (out, in, k, k); an embedding is
-            (words, dimensions), the scales of a normalisation are (channels, 1).
+            (words, dimensions).
         bias: Whether the layer has one.
-        start: How the weight starts: "glorot", uniform by Glorot and Bengio 2010, the default of
-            Keras and of the tutorials that the papers use; or "zeros". Biases start at zero.
+        scales: Whether the layer scales and shifts after a normalisation: the weight is
+            (channels, 1), it starts at zero, and the scales are 1 + weight.
     """
 
     weight: tuple[int, ...]
     bias: bool = True
-    start: str = "glorot"
+    scales: bool = False
 
     @property
     def size(self) -> int:
@@ -34,7 +37,7 @@ class Layer:
         """Random initial parameters (size,): the weight, row by row, and then the bias."""
         count, taps = math.prod(self.weight), math.prod(self.weight[2:])
         bias = np.zeros(self.bias * self.weight[0])
-        if self.start == "zeros":
+        if self.scales:
             return np.concatenate([np.zeros(count), bias])
         bound = math.sqrt(6 / ((self.weight[0] + self.weight[1]) * taps))
         return np.concatenate([rng.uniform(-bound, bound, count), bias])
@@ -47,7 +50,8 @@ class Network:
     Args:
         layers: The layers in the order of the flat vector of parameters.
         apply: From a list of (weight, bias) and inputs (n, ...), as torch tensors, to logits
-            (n, classes). The bias of a layer without one is None.
+            (n, classes). The bias of a layer without one is None; the weight of a normalisation is
+            its scales (channels,).
         shortened: From a batch of inputs to the same batch without padding that no input needs.
     """
 
@@ -69,12 +73,13 @@ class Network:
         return self.apply(self.tensors(parameters), inputs)
 
     def tensors(self, parameters) -> list[tuple]:
-        """The (weight, bias) of every layer as views of parameters (M,)."""
+        """What `apply` takes, from parameters (M,): the (weight, bias) of every layer."""
         parts = parameters.split([layer.size for layer in self.layers])
         pairs = []
         for layer, part in zip(self.layers, parts, strict=True):
             count = math.prod(layer.weight)
-            pairs.append((part[:count].view(layer.weight), part[count:] if layer.bias else None))
+            weight = 1 + part[:count] if layer.scales else part[:count].view(layer.weight)
+            pairs.append((weight, part[count:] if layer.bias else None))
         return pairs
 
 

@@ -3,7 +3,7 @@
 The first convolution is 3 x 3 at stride 1 without pooling, as usual for images of this size. Group
 normalisation (Wu and He 2018) replaces batch normalisation: with the statistics of a batch one
 record's gradient would depend on other records, and running averages are a state that no mechanism
-protects. The scale of a normalisation is 1 + w.
+protects.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _layers() -> tuple[Layer, ...]:
 def _convolution(before: int, width: int, side: int) -> tuple[Layer, Layer]:
     """A convolution without bias, and the scales and shifts of its normalisation."""
     weight = (width, before, side, side)
-    return Layer(weight=weight, bias=False), Layer(weight=(width, 1), start="zeros")
+    return Layer(weight=weight, bias=False), Layer(weight=(width, 1), scales=True)
 
 
 def _resnet(parameters, images):
@@ -46,9 +46,8 @@ def _resnet(parameters, images):
 
     def normalised(x, stride):
         weight, _ = next(remaining)
-        scale, shift = next(remaining)
         x = conv2d(x, weight, stride=stride, padding=weight.shape[-1] // 2)
-        return group_norm(x, _GROUPS, 1 + scale[:, 0], shift)
+        return group_norm(x, _GROUPS, *next(remaining))
 
     x = relu(normalised(images, 1))
     for _, _, stride in _plan():

@@ -20,8 +20,7 @@ def convolutions() -> tuple[Layer, ...]:
     found, width = [], 3
     for channels in (channels for block in BLOCKS for channels in block):
         found.append(Layer(weight=(channels, width, 3, 3), bias=False))
-        # The scale less 1, and the shift.
-        found.append(Layer(weight=(channels, 1), start="zeros"))
+        found.append(Layer(weight=(channels, 1), scales=True))
         width = channels
     return tuple(found)
 
@@ -33,9 +32,9 @@ def features(parameters, images, activation):
     remaining, x = iter(parameters), images
     for block in BLOCKS:
         for _ in block:
-            (weight, _), (scale, shift) = next(remaining), next(remaining)
+            (weight, _), normalisation = next(remaining), next(remaining)
             x = conv2d(x, weight, padding=1)
-            x = activation(group_norm(x, GROUPS, 1 + scale[:, 0], shift))
+            x = activation(group_norm(x, GROUPS, *normalisation))
         x = max_pool2d(x, 2)
     return x.flatten(1)
 

@@ -24,10 +24,14 @@ class Clipping:
         if not 0 < self.bound < math.inf:
             raise ValueError(f"bound must satisfy 0 < bound < infinity, got {self.bound!r}")
 
-    def clip(self, rows, times: float = 1.0):
-        """Rows (n, M) of a tensor, each clipped to `times` the bound."""
-        bound = times * self.bound
-        return rows * (bound / rows.norm(dim=1, keepdim=True)).clamp(max=1.0)
+    def factors(self, squares):
+        """What gradients are multiplied by, at most 1; a tensor (n,), as their squared norms."""
+        return squares.rsqrt().mul_(self.bound).clamp_(max=1.0)
+
+    def clip_sum(self, total, batch: int):
+        """A sum (M,) of clipped gradients, clipped to `batch` times the bound."""
+        norm, bound = math.sqrt(total @ total), batch * self.bound
+        return total if norm <= bound else total * (bound / norm)
 
     def query(self, size: int, batch: int) -> Query:
         """The sum of clipped gradients of `size` parameters as a query; see the class.

@@ -28,4 +28,6 @@ def prepared(device: str = "cpu") -> str:
     # warns of such ones instead of refusing them.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True, warn_only=found == "cuda")
+    # With it torch fills new memory before use, a help to find errors that costs time.
+    torch.utils.deterministic.fill_uninitialized_memory = False
     return found

@@ -14,9 +14,9 @@ import torch
 
 from learning.networks.network import Network
 from learning.records.labelled import Split
+from learning.training.clipped_sums import clipped_sum, require_alone
 from learning.training.clipping import Clipping
 from learning.training.device import prepared
-from learning.training.per_example_gradients import clipped_sum
 from learning.training.trial import Seeds
 
 _EVALUATED_AT_ONCE = 1000
@@ -44,7 +44,7 @@ class DescentPlan:
             the epochs as evenly as possible.
         learning_rate: Step size of plain gradient descent on the mean gradient.
         clipping: None for the plain gradient.
-        chunk: Number of per-example gradients in memory at once.
+        chunk: Number of examples that are worked on at once; see `clipped_sum`.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
 
@@ -52,7 +52,7 @@ class DescentPlan:
     epochs: int
     learning_rate: float
     clipping: Clipping | None
-    chunk: int = 128
+    chunk: int = 512
     device: str = "cpu"
 
     def steps(self, records: int, epochs: int | None = None) -> int:
@@ -84,6 +84,7 @@ def train(
 
     Raises:
         Diverged: A gradient or a logit is not finite.
+        NoSingleGradients: Gradients are clipped, and those of single examples are not known.
     """
     device = prepared(plan.device)
     images, labels, test_inputs, test_labels = (
@@ -93,6 +94,8 @@ def train(
     records = len(labels)
     parameters, history = begin(network, seeds.start, checkpoint, Epoch)
     parameters = parameters.to(device)
+    if plan.clipping is not None:
+        require_alone(network, parameters, images)
     for epoch in range(len(history), plan.epochs):
         clock = time.perf_counter()
         sampling, noise = (np.random.default_rng([s, epoch]) for s in (seeds.batches, seeds.noise))

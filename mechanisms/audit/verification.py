@@ -29,9 +29,10 @@ class Verification:
         expected_loss: E||noise||^2; None for mechanisms that are not additive.
         wasted_variance: Variance of the noise over that of the same noise rescaled until the true
             delta is the claimed one (below 1: too little noise), or None if unknown.
-        verdict: "holds" and "loose" (both exact; loose wastes more than 1% of variance),
-            "refuted" (exact, or sampled with the audit's confidence), "undecided".
-        audit: The sampled audit, or None without samples.
+        verdict: "holds" (proved), "loose" (holds, and wastes more than 1% of variance), "refuted"
+            (proved, or sampled with the audit's confidence), "undecided".
+        audit: The sampled audit of the worst pair, or None without samples or where that pair is
+            not known.
     """
 
     mechanism: str
@@ -96,8 +97,10 @@ def verify(
             "inputs instead, see python -m mechanisms audit --help"
         )
     true_delta, true_epsilon = profile.delta(epsilon), profile.epsilon(delta)
+    exact = not mechanism.slack()
+    # The samples of an upper bound may belong to no two data sets.
     audit = None
-    if samples:
+    if samples and exact:
         audit = audit_losses(
             lambda rng, n, reverse=False: profile.sample_losses(rng, n, reverse=reverse),
             epsilon,
@@ -105,7 +108,8 @@ def verify(
             seed=seed,
             confidence=confidence,
         )
-    wasted = None if mechanism.slack() else _wasted_variance(mechanism, delta, true_delta)
+    known = exact or (delta == 0 and profile.attains_largest_loss)
+    wasted = _wasted_variance(mechanism, delta, true_delta) if known else None
     return Verification(
         mechanism=mechanism.key,
         calibration=mechanism.calibration,
@@ -118,9 +122,7 @@ def verify(
             mechanism.expected_loss() if isinstance(mechanism, AdditiveMechanism) else None
         ),
         wasted_variance=wasted,
-        verdict=_verdict(
-            true_delta, true_epsilon, epsilon, delta, wasted, audit, exact=not mechanism.slack()
-        ),
+        verdict=_verdict(true_delta, true_epsilon, epsilon, delta, wasted, audit),
         audit=audit,
     )
 
@@ -158,22 +160,20 @@ def _verdict(
     delta: float,
     wasted: float | None,
     audit: AuditResult | None,
-    *,
-    exact: bool,
 ) -> str:
     """The claim counts as true if it is within rounding of the truth in delta or in epsilon.
 
-    At a claimed delta of 0 relative accuracy exists in epsilon only. A profile that is not exact is
-    an upper bound: it can prove a claim but not refute one. The same holds for an audit of its
-    pair, which may belong to no two data sets.
+    At a claimed delta of 0 relative accuracy exists in epsilon only. Lower bounds refute: they are
+    0 where nothing more is known.
     """
     delta, epsilon = delta * (1 + TOLERANCE), epsilon * (1 + TOLERANCE)
     if true_delta.upper <= delta or true_epsilon.upper <= epsilon:
         tight = wasted is None or wasted <= 1 + VARIANCE_TOLERANCE
         return HOLDS if tight else LOOSE
-    false = true_delta.lower > delta and true_epsilon.lower > epsilon
+    # A delta above 0 may underflow.
+    false = true_epsilon.lower > epsilon and (delta == 0 or true_delta.lower > delta)
     sampled = audit is not None and audit.refutes(delta)
-    return REFUTED if exact and (false or sampled) else UNDECIDED
+    return REFUTED if false or sampled else UNDECIDED
 
 
 def explain(result: Verification) -> str:
@@ -186,7 +186,8 @@ def explain(result: Verification) -> str:
         f"probability of {result.claimed_delta:g}",
         f"  true delta   {result.true_delta.value:.6g} at that epsilon "
         f"[{result.true_delta.lower:.6g}, {result.true_delta.upper:.6g}]",
-        f"  true epsilon {result.true_epsilon.value:.6g} at that delta",
+        f"  true epsilon {result.true_epsilon.value:.6g} at that delta"
+        f"{_interval(result.true_epsilon)}",
     ]
     if result.noise_scale is not None:
         loss = result.expected_loss
@@ -200,6 +201,13 @@ def explain(result: Verification) -> str:
         )
     lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
     return "\n".join(lines)
+
+
+def _interval(bounds: Bounds) -> str:
+    """The bounds in brackets, nothing where they agree to all digits that are shown."""
+    if f"{bounds.lower:.6g}" == f"{bounds.upper:.6g}":
+        return ""
+    return f" [{bounds.lower:.6g}, {bounds.upper:.6g}]"
 
 
 def _reason(result: Verification) -> str:

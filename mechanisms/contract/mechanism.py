@@ -66,7 +66,9 @@ class Mechanism(ABC):
             query: Shape and sensitivities.
             budget: The (epsilon, delta) to reach.
             calibration: "published" follows the paper; "exact" rescales that noise until the true
-                delta at epsilon is the budget's.
+                delta at epsilon is the budget's. Where delta is computed with bounds that are wider
+                than rounding (Laplace noise on several elements), their upper end is the budget's
+                delta: the true one is up to 1% less.
             **options: See `cls.options`.
 
         Raises:
@@ -137,7 +139,10 @@ class Mechanism(ABC):
         return None
 
     def slack(self) -> str | None:
-        """Why `profile` is only an upper bound of the true profile, or None if it is exact."""
+        """Why `profile` is only an upper bound of the true profile, or None if it is exact.
+
+        The bounds of `profile` hold the true one either way; see `BoundedProfile`.
+        """
         return None
 
     def parameters(self) -> dict[str, float]:
@@ -230,7 +235,10 @@ def exact_factor(published: Mechanism) -> float:
     profile = published.profile()
     if profile is None:
         raise Unsupported("has no exact profile, hence no exact calibration")
-    if slack := published.slack():
+    # Pure privacy asks for the largest loss alone, which may be known where the rest is not.
+    if (slack := published.slack()) and not (
+        published.budget.delta == 0 and profile.attains_largest_loss
+    ):
         raise Unsupported(f"has no exact calibration: {slack}")
     try:
         return profile.scale_factor(published.budget.epsilon, published.budget.delta)

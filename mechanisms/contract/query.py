@@ -5,11 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
+from typing import NamedTuple
 
 ADJACENCIES = ("add-remove", "replace", "local")
-STRUCTURES = ("records", "gram", "counts", "votes")
-# Structures that state what the records are made of.
-OF_RECORDS = ("records", "gram")
+# Beyond these limits numbers of the mathematics (fourth moments of the squared norm, e^epsilon)
+# leave the range of float64; no use of a mechanism comes near them.
+EPSILONS = (1e-15, 1e15)
+SENSITIVITIES = (1e-12, 1e12)
+# One array of float64 of this size takes 1.6 GB.
+LARGEST_SIZE = 2 * 10**8
+STRUCTURES = ("records", "gram", "histogram", "counts", "votes")
+# Structures that state the size of a record.
+OF_RECORDS = ("records", "gram", "histogram")
+# A stated sensitivity of a histogram may be rounded by hand, such as 1.4142 for sqrt(2).
+_TYPED_BY_HAND = 1e-4
 
 
 class Unsupported(Exception):
@@ -39,8 +48,38 @@ def checked_real(name: str, value: object, *, low: float, high: float, allowed: 
     return number
 
 
-def _checked_positive(name: str, value: object) -> float:
-    return checked_real(name, value, low=0.0, high=math.inf, allowed=f"0 < {name} < infinity")
+def _checked_within(name: str, value: object, limits: tuple[float, float]) -> float:
+    low, high = limits
+    number = checked_real(
+        name, value, low=0.0, high=math.inf, allowed=f"{low:g} <= {name} <= {high:g}"
+    )
+    if not low <= number <= high:
+        raise ValueError(f"{name} must satisfy {low:g} <= {name} <= {high:g}, got {number!r}")
+    return number
+
+
+class Shifts(NamedTuple):
+    """Changes of single elements: `count` of them by `width`, and one more by `rest` < width."""
+
+    count: int
+    width: float
+    rest: float
+
+
+def concentrated(l1: float, linf: float, elements: int) -> Shifts:
+    """The most concentrated change of at most l1 in all, linf each, over so many elements.
+
+    At most one of l1 and linf is infinite.
+    """
+    if l1 <= linf:
+        return Shifts(1, l1, 0.0)
+    # What is whole but for rounding is whole.
+    ratio = l1 / linf * (1 + 1e-12)
+    if ratio >= elements:
+        return Shifts(elements, linf, 0.0)
+    count = math.floor(ratio)
+    rest = l1 - count * linf
+    return Shifts(count, linf, rest if rest > 1e-11 * l1 else 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,23 +88,29 @@ class Query:
 
     The answers for two neighbouring data sets differ by some D with ||D||_2 <= l2_sensitivity and,
     where stated, ||D||_1 <= l1_sensitivity and |D_i| <= linf_sensitivity. All sensitivities
-    refer to the `adjacency` given here.
+    refer to the `adjacency` given here. Any such D belongs to two neighbours, unless `structure`
+    says which ones do.
 
     Args:
-        shape: Axes of the answer, each at least 1; M is their product.
-        l2_sensitivity: sup ||f(x) - f(x')||_2 (Frobenius for matrices), positive.
+        shape: Axes of the answer, each at least 1; M, at most 2 * 10^8, is their product.
+        l2_sensitivity: sup ||f(x) - f(x')||_2 (Frobenius for matrices). As all sensitivities and
+            bounds in [1e-12, 1e12].
         l1_sensitivity: sup ||f(x) - f(x')||_1, positive, or None where unknown.
         linf_sensitivity: Largest change of one element, positive. Defaults to the width b - a of
             `element_range` where that is given.
         element_range: (a, b), a < b, if every element of the answer lies in [a, b].
         frobenius_bound: gamma = sup ||f(x)||_F over all data sets, positive (MVG needs it).
         adjacency: "add-remove", "replace" (one record changes its value) or "local".
-        structure: How an (m, n) answer is made of records, for mechanisms that use it:
+        structure: How the answer is made of records; "records" and "gram" need a matrix:
             "records", each column is one record x_j of R^m, so that D (unless local) is zero
             outside one column; "gram", the (m, m) answer is sum_j x_j x_j^T over the records;
-            None, neither or unknown.
+            "histogram", each record adds B to one cell of an answer of any shape, so that D is
+            +-B e_i (add-remove) or B (e_i - e_j) with i != j (replace), and the sensitivities
+            follow from B: those left out are filled in, and a stated one must agree; None, none
+            of these or unknown.
         record_bound: B = sup ||x_j||_2 of those records, positive; required with `structure`. A
-            covariance (1/N) sum x x^T of records with norm at most R has B = R / sqrt(N).
+            covariance (1/N) sum x x^T of records with norm at most R has B = R / sqrt(N); a
+            histogram that counts records has B = 1.
 
     Raises:
         TypeError: A number, shape or range of the wrong type.
@@ -88,6 +133,11 @@ class Query:
             raise TypeError(f"shape must be a non-empty tuple of integers, got {self.shape!r}")
         if min(axes) < 1:
             raise ValueError(f"every axis of shape must be at least 1, got {self.shape!r}")
+        if math.prod(axes) > LARGEST_SIZE:
+            raise ValueError(
+                f"shape must have at most {LARGEST_SIZE:,} elements, got {math.prod(axes):,} in "
+                f"{'x'.join(map(str, axes))}"
+            )
         object.__setattr__(self, "shape", axes)
         if self.element_range is not None:
             self._check_range()
@@ -95,7 +145,7 @@ class Query:
         for name in (*positive, "record_bound"):
             value = getattr(self, name)
             if value is not None or name == "l2_sensitivity":
-                object.__setattr__(self, name, _checked_positive(name, value))
+                object.__setattr__(self, name, _checked_within(name, value, SENSITIVITIES))
         if self.adjacency not in ADJACENCIES:
             raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {self.adjacency!r}")
         self._check_structure()
@@ -113,6 +163,9 @@ class Query:
             return
         if self.record_bound is None:
             raise ValueError(f"structure {self.structure!r} needs record_bound = sup ||x_j||_2")
+        if self.structure == "histogram":
+            self._check_histogram()
+            return
         square = len(self.shape) == 2 and self.shape[0] == self.shape[1]
         if len(self.shape) != 2 or (self.structure == "gram" and not square):
             kind = "square matrix" if self.structure == "gram" else "matrix"
@@ -135,7 +188,7 @@ class Query:
             object.__setattr__(self, "l1_sensitivity", l1)
         for name, norm in (("l1_sensitivity", l1), ("l2_sensitivity", l2)):
             # Square roots are often typed by hand.
-            if not math.isclose(getattr(self, name), norm, rel_tol=1e-4):
+            if not math.isclose(getattr(self, name), norm, rel_tol=_TYPED_BY_HAND):
                 raise ValueError(
                     f"structure {self.structure!r} with this linf_sensitivity has {name} = "
                     f"{norm:.6g}, got {getattr(self, name):.6g}"
@@ -152,10 +205,37 @@ class Query:
             (size - 1) * size * (2 * size - 1) / 6
         )
 
+    def _check_histogram(self) -> None:
+        if self.adjacency == "local":
+            raise ValueError(
+                "structure 'histogram' needs adjacency add-remove or replace, got 'local'"
+            )
+        if self.adjacency == "replace" and self.size == 1:
+            raise ValueError("a histogram of one cell does not change when a record is replaced")
+        cells = self.changed
+        exact = {
+            "l2_sensitivity": math.sqrt(cells) * self.record_bound,
+            "l1_sensitivity": cells * self.record_bound,
+            "linf_sensitivity": self.record_bound,
+        }
+        for name, value in exact.items():
+            stated = getattr(self, name)
+            # element_range fills in linf_sensitivity, and a range may be wider than one record.
+            wide = name == "linf_sensitivity" and self.element_range is not None
+            if stated is not None and not (
+                math.isclose(stated, value, rel_tol=_TYPED_BY_HAND) or (wide and stated > value)
+            ):
+                raise ValueError(
+                    f"{name} of a histogram must be {value:g} under {self.adjacency} with "
+                    f"record_bound {self.record_bound:g}, got {stated:g}"
+                )
+            object.__setattr__(self, name, value)
+
     def _check_range(self) -> None:
         if not isinstance(self.element_range, (tuple, list)) or len(self.element_range) != 2:
             raise TypeError(f"element_range must be a pair (a, b), got {self.element_range!r}")
-        everything = {"low": -math.inf, "high": math.inf, "allowed": "a finite number"}
+        largest = SENSITIVITIES[1]
+        everything = {"low": -largest, "high": largest, "allowed": f"ends within +-{largest:g}"}
         a, b = (checked_real("element_range", end, **everything) for end in self.element_range)
         if not a < b:
             raise ValueError(f"element_range (a, b) must satisfy a < b, got {(a, b)}")
@@ -171,6 +251,8 @@ class Query:
     @property
     def changed(self) -> int:
         """The number of elements in which neighbouring answers may differ."""
+        if self.structure == "histogram":
+            return 2 if self.adjacency == "replace" else 1
         return self.shape[0] if self.one_column else self.size
 
     @property
@@ -193,18 +275,31 @@ class Query:
 
     @property
     def reach(self) -> float:
-        """Upper bound of ||D||_2 from the l2 ball, the element box, the one column that changes and
-        the records of a Gram matrix, where stated.
+        """Upper bound of ||D||_2 from all that is stated, the records of a Gram matrix included.
 
         Some change attains it, except for a Gram matrix whose largest change leaves the element
-        box.
+        box or the l1 ball.
         """
         bounds = [self.l2_sensitivity]
-        if self.linf_sensitivity is not None:
-            bounds.append(self.linf_sensitivity * math.sqrt(self.changed))
+        shifts = self.largest_shifts
+        if shifts is not None:
+            bounds.append(math.hypot(shifts.width * math.sqrt(shifts.count), shifts.rest))
         if self.gram_change is not None:
             bounds.append(self.gram_change)
         return min(bounds)
+
+    @property
+    def largest_shifts(self) -> Shifts | None:
+        """The most concentrated change of the l1 ball and the element box, None without either.
+
+        As many elements as possible change by linf_sensitivity, and one more by what is left of
+        l1_sensitivity. Its sorted |D_i| majorise those of every D in the ball and the box, so that
+        it has the largest norms. l2_sensitivity is not used here, and a Gram matrix may not allow
+        it.
+        """
+        linf = math.inf if self.linf_sensitivity is None else self.linf_sensitivity
+        l1 = math.inf if self.l1_sensitivity is None else self.l1_sensitivity
+        return None if min(l1, linf) == math.inf else concentrated(l1, linf, self.changed)
 
     @property
     def size(self) -> int:
@@ -214,13 +309,13 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """The privacy to reach: (epsilon, delta) with epsilon > 0 and 0 <= delta < 1."""
+    """The privacy to reach: (epsilon, delta) with epsilon in [1e-15, 1e15], delta in [0, 1)."""
 
     epsilon: float
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _checked_positive("epsilon", self.epsilon))
+        object.__setattr__(self, "epsilon", _checked_within("epsilon", self.epsilon, EPSILONS))
         delta = checked_real("delta", self.delta, low=-1.0, high=1.0, allowed="0 <= delta < 1")
         if delta < 0:
             raise ValueError(f"delta must satisfy 0 <= delta < 1, got {delta!r}")

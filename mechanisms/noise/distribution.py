@@ -45,14 +45,18 @@ class Noise(ABC):
         """Named scale parameters, the family's own scale first."""
 
     def profile(self, query: Query) -> PrivacyProfile | None:
-        """The profile of the worst pair over the query's sensitivity set, or None if unknown."""
+        """The profile of the worst pair over the query's sensitivity set, or None if unknown.
+
+        Its bounds hold the worst pair: where `slack` gives a reason it is a `BoundedProfile`.
+        """
         return None
 
     def slack(self, query: Query) -> str | None:
         """Why `profile` is only an upper bound for the worst pair, or None if it is exact.
 
-        An upper bound can prove a claim, but cannot refute one and has no exact calibration. The
-        reason completes "has no exact calibration: ...".
+        An upper bound can prove a claim, but cannot refute one, and has no exact calibration
+        unless delta is 0 and the largest loss is known. The reason completes "has no exact
+        calibration: ...".
         """
         return None
 
@@ -108,13 +112,30 @@ def uncorrelated_variance(noise: Noise, factors: tuple[Workload, ...]) -> float:
     return trace * noise.loss().mean / math.prod(noise.shape)
 
 
-def box_binds(query: Query, change: float) -> bool:
-    """Whether the element box keeps every single element from changing by `change`."""
-    return query.linf_sensitivity is not None and query.linf_sensitivity < change
+def attained_reach(query: Query) -> float:
+    """The l2 norm of a change that the query is known to allow; at most `Query.reach`.
+
+    They are equal unless the answer is a Gram matrix. There the change is B^2 e_1 e_1^T, or
+    B^2 (e_1 e_1^T - e_2 e_2^T) under replace, of records that are short enough for it to keep the
+    query's sensitivities.
+    """
+    if query.gram_change is None:
+        return query.reach
+    square = query.record_bound**2
+    changes = round((query.gram_change / square) ** 2)
+    limits = (
+        (query.l2_sensitivity, query.gram_change),
+        (query.l1_sensitivity, changes * square),
+        (query.linf_sensitivity, square),
+    )
+    shares = [stated / change for stated, change in limits if stated is not None]
+    attained = min(1.0, *shares) * query.gram_change
+    # What is equal but for rounding is equal.
+    return query.reach if attained >= query.reach * (1 - 1e-12) else attained
 
 
 def gram_slack(query: Query) -> str | None:
-    """Why no change of a Gram matrix attains `Query.reach`, or None if one does."""
-    if query.gram_change is None or not box_binds(query, query.record_bound**2 * (1 - 1e-12)):
+    """Why no known change of a Gram matrix attains `Query.reach`, or None if one does."""
+    if attained_reach(query) == query.reach:
         return None
-    return "the element box excludes the worst pair, as no element can change by record_bound^2"
+    return "the element box or the l1 ball excludes the worst pair of records"

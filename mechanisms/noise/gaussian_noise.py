@@ -10,12 +10,14 @@ from scipy import special
 
 from mechanisms.noise.distribution import (
     Noise,
+    attained_reach,
     checked_dtype,
     gram_slack,
     uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.profiles import fisher
+from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 
 
@@ -44,7 +46,10 @@ class IndependentGaussian(Noise):
         return {"sigma": self.sigma}
 
     def profile(self, query):
-        return GaussianProfile(mu=query.reach / self.sigma)
+        return enclosed(
+            GaussianProfile(mu=query.reach / self.sigma),
+            GaussianProfile(mu=attained_reach(query) / self.sigma),
+        )
 
     def slack(self, query):
         return gram_slack(query)

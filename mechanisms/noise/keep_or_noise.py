@@ -61,7 +61,12 @@ class KeepOrNoise(Noise):
             return None
         log_keep = np.broadcast_to(self.log_keep, self.shape)
         if not query.one_column:
-            return KeepOrNoiseProfile.of(noise=noise, log_keep=log_keep)
+            # Only the elements that may change at once, those that are kept most often, count.
+            changed = query.changed
+            kept = log_keep.ravel()
+            if changed < kept.size:
+                kept = np.partition(kept, -changed)[-changed:]
+            return KeepOrNoiseProfile.of(noise=noise, log_keep=kept)
         # The noise is the same on all columns: the worst is the one that is kept most often.
         columns = np.unique(log_keep, axis=1).T
         profiles = (KeepOrNoiseProfile.of(noise=noise, log_keep=column) for column in columns)

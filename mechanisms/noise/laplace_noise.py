@@ -7,35 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.contract.query import Query
-from mechanisms.noise.distribution import (
-    Noise,
-    box_binds,
-    checked_dtype,
-    uncorrelated_variance,
-)
+from mechanisms.contract.query import Query, Shifts, concentrated
+from mechanisms.noise.distribution import Noise, checked_dtype, uncorrelated_variance
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.profiles import fisher
-from mechanisms.profiles.product_profiles import LaplaceProfile
-
-
-def _largest_l1_change(query: Query) -> tuple[int, float] | None:
-    """(k, w): the worst pair of Laplace noise changes k elements by w each.
-
-    The worst change is concentrated on as few elements as possible (see LaplaceProfile): each moves
-    by linf_sensitivity, and as many as the l1 ball allows. If that number is not an integer, the
-    result is (1, l1_sensitivity), which is worse than any change of the query. None if neither
-    sensitivity is stated.
-    """
-    linf = math.inf if query.linf_sensitivity is None else query.linf_sensitivity
-    l1 = math.inf if query.l1_sensitivity is None else query.l1_sensitivity
-    l1 = min(l1, query.changed * linf)
-    if l1 == math.inf:
-        return None
-    count = l1 / linf
-    if count <= 1 or abs(count - round(count)) > 1e-9 * count:
-        return 1, l1
-    return round(count), linf
+from mechanisms.profiles.bounded_profile import enclosed
+from mechanisms.profiles.product_profiles import laplace_profile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,34 +41,84 @@ class IndependentLaplace(Noise):
         return {"b": self.scale}
 
     def profile(self, query):
-        change = _largest_l1_change(query)
-        if change is None:
+        """That of `Query.largest_shifts`, the most concentrated change; see `LaplaceProfile`.
+
+        Where l2_sensitivity or the records of a Gram matrix exclude it, it is an upper bound, and
+        the largest ||D||_1 that is known to be possible gives a lower one. For pure privacy both
+        are the same, except where d is odd.
+        """
+        bounds = self._change_bounds(query)
+        if bounds is None:
             return None
-        count, width = change
-        return LaplaceProfile(l1_sensitivity=width, scale=self.scale).compose(count)
+        above, below = (
+            laplace_profile(
+                components=shifts.count, width=shifts.width, rest=shifts.rest, scale=self.scale
+            )
+            for shifts in bounds
+        )
+        return enclosed(above, below)
 
     def slack(self, query):
-        change = _largest_l1_change(query)
-        if change is None:
+        bounds = self._change_bounds(query)
+        if bounds is None or bounds[0] == bounds[1]:
             return None
         if query.gram_change is not None:
-            return (
-                "the profile of Laplace noise ignores that the answer is a Gram matrix of records"
-            )
-        count, width = change
-        if box_binds(query, width):
-            return (
-                "the element box excludes a change of one element by l1_sensitivity, and the "
-                "profile uses the box only if l1_sensitivity is a multiple of linf_sensitivity"
-            )
-        if width * math.sqrt(count) > query.l2_sensitivity * (1 + 1e-9):
-            return (
-                "the profile of Laplace noise ignores l2_sensitivity, which excludes its worst pair"
-            )
-        return None
+            return "the worst change of a Gram matrix is not known for Laplace noise"
+        return "l2_sensitivity excludes the worst change of Laplace noise that the query states"
+
+    def _change_bounds(self, query: Query) -> tuple[Shifts, Shifts] | None:
+        """Shifts that dominate all changes of the query, and shifts that some change has.
+
+        None where neither l1 nor linf sensitivity is stated.
+        """
+        shifts = query.largest_shifts
+        if query.gram_change is not None:
+            return _gram_bounds(query)
+        if shifts is None:
+            return None
+        if query.structure == "votes":
+            # One element moves by linf_sensitivity, whatever the others do.
+            return shifts, Shifts(1, query.linf_sensitivity, 0.0)
+        norm = math.hypot(shifts.width * math.sqrt(shifts.count), shifts.rest)
+        if norm <= query.l2_sensitivity * (1 + 1e-9):
+            return shifts, shifts
+        # The ball's ||D||_1 is largest where all elements change alike.
+        total = min(
+            shifts.count * shifts.width + shifts.rest,
+            math.sqrt(query.changed) * query.l2_sensitivity,
+        )
+        linf = math.inf if query.linf_sensitivity is None else query.linf_sensitivity
+        return (
+            concentrated(total, linf, query.changed),
+            Shifts(query.changed, total / query.changed, 0.0),
+        )
 
     def kappa(self):
         return fisher.LAPLACE
 
     def workload_variance(self, factors):
         return uncorrelated_variance(self, factors)
+
+
+def _gram_bounds(query: Query) -> tuple[Shifts, Shifts]:
+    """Shifts that dominate x x^T or x x^T - y y^T for |x|, |y| <= B, and shifts of a change.
+
+    No element changes by more than B^2. By ||D||_1 <= d ||D||_F the sum is at most d B^2 under
+    add-remove, which x = B (1, ..., 1) / sqrt(d) attains, and at most sqrt(2) d B^2 under replace.
+    For even d x_i = B sqrt(2 / d) cos t_i and y_i = B sqrt(2 / d) sin t_i attain it, with
+    t_i = pi / 8 for one half of the elements and -3 pi / 8 for the other: for all i and j
+    |x_i x_j - y_i y_j| = (2 B^2 / d) |cos(t_i + t_j)| = sqrt(2) B^2 / d. For odd d > 1 one element
+    stays at 0. Shorter records keep what else the query states.
+    """
+    size = query.shape[0]
+    even = size if query.adjacency == "add-remove" or size == 1 else size - size % 2
+    width = query.gram_change / even
+    limits = (
+        (query.l2_sensitivity, query.gram_change),
+        (query.l1_sensitivity, even**2 * width),
+        (query.linf_sensitivity, width),
+    )
+    share = min(1.0, *(stated / change for stated, change in limits if stated is not None))
+    largest = min(query.record_bound**2, query.linf_sensitivity or math.inf, query.reach)
+    total = min(size * query.reach, query.l1_sensitivity or math.inf)
+    return concentrated(total, largest, query.size), Shifts(even**2, share * width, 0.0)

@@ -11,11 +11,13 @@ from scipy import special
 
 from mechanisms.noise.distribution import (
     Noise,
+    attained_reach,
     checked_dtype,
     gram_slack,
     uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.spherical_profile import SphericalProfile
 
 
@@ -61,13 +63,14 @@ class Spherical(Noise):
         return {"b": self.scale, "a": self.radial_shape, "power": self.power}
 
     def profile(self, query):
-        return SphericalProfile(
+        above = SphericalProfile(
             dimension=query.size,
             shape=self.radial_shape,
             power=self.power,
             scale=self.scale,
             sensitivity=query.reach,
         )
+        return enclosed(above, replace(above, sensitivity=attained_reach(query)))
 
     def slack(self, query):
         return gram_slack(query)

@@ -11,11 +11,10 @@ import numpy as np
 from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.noise.mahalanobis import MuBounds, best_bounds
+from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 from mechanisms.strategies.optimal_strategy import Strategy
-
-# sqrt(2) l2 and l1 that are computed apart differ by rounding.
-_SLACK = 1 + 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,10 +63,16 @@ class StrategyGaussian(Noise):
         }
 
     def profile(self, query):
-        return GaussianProfile(mu=strategy_sensitivity(query, self.strategies) / self.sigma)
+        bounds = sensitivity_bounds(query, self.strategies)
+        return enclosed(
+            GaussianProfile(mu=bounds.upper / self.sigma),
+            GaussianProfile(mu=bounds.lower / self.sigma),
+        )
 
     def slack(self, query):
-        return strategy_slack(query)
+        if sensitivity_bounds(query, self.strategies).exact:
+            return None
+        return "the query excludes the worst change of the l2 ball, which the profile covers"
 
     def workload_variance(self, factors):
         """sigma^2 tr(V X^-1), if there is one factor of V for each of X."""
@@ -85,57 +90,44 @@ class StrategyGaussian(Noise):
 
 
 def strategy_sensitivity(query: Query, strategies: tuple[Strategy, ...]) -> float:
-    """sup ||A D||_2 over the neighbours of a histogram, for A with unit columns, X = A^T A.
+    """sup ||A D||_2 over the changes of the query, or an upper bound: see `sensitivity_bounds`."""
+    return sensitivity_bounds(query, strategies).upper
 
-    The query's sensitivities decide which D are possible:
 
-    - l1_sensitivity <= l2_sensitivity: all that one person adds or removes may lie in one cell,
-      ||D||_1 <= l1. The supremum is l1 times the largest column norm, l1.
-    - adjacency "replace" and l1_sensitivity = sqrt(2) l2_sensitivity: a record moves from cell j
-      to cell i, D = (l1 / 2) (e_i - e_j), or several do with l1 / 2 in all. The supremum is
-      (l1 / 2) max sqrt(X_ii + X_jj - 2 X_ij) = (l1 / 2) sqrt(2 - 2 min X_ij).
-    - Otherwise the whole ball ||D||_2 <= `Query.reach`, times the root of the largest eigenvalue of
-      X. Other constraints of the query are ignored, so that this may be too large: see
-      `strategy_slack`.
+def sensitivity_bounds(query: Query, strategies: tuple[Strategy, ...]) -> MuBounds:
+    """Bounds of sup ||A D||_2 for A with unit columns, X = A^T A; equal where it is known.
+
+    - A histogram (Query.structure): D = +-B e_i gives B. D = B (e_i - e_j) gives
+      B max sqrt(X_ii + X_jj - 2 X_ij) = B sqrt(2 - 2 min X_ij).
+    - Otherwise it is at most `Query.reach` times the root of the largest eigenvalue of X, which
+      the eigenvector attains, and at most l1_sensitivity, as a convex function is largest over the
+      l1 ball at a vertex, the change of one cell. Both scaled to keep the query's sensitivities
+      are lower bounds, the eigenvector only where the query has no other structure.
     """
-    if _one_cell(query):
-        return query.l1_sensitivity
-    if _one_move(query):
-        return query.l1_sensitivity / 2 * math.sqrt(2 - 2 * _least_entry(strategies))
-    return query.reach * math.sqrt(math.prod(float(s.spectrum[0][-1]) for s in strategies))
-
-
-def strategy_slack(query: Query) -> str | None:
-    """Why `strategy_sensitivity` is only an upper bound, or None if it is attained."""
-    l1, l2, linf = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
-    if _one_cell(query):
-        cut = linf is not None and linf * _SLACK < l1
-    elif _one_move(query):
-        cut = False
-    else:
-        box = linf is not None and linf * _SLACK < l2
-        diamond = l1 is not None and l1 * _SLACK < l2 * math.sqrt(query.size)
-        cut = box or diamond or query.structure is not None
-    if cut:
-        return (
-            "the profile of a strategy covers the whole l2 ball, and the query excludes part of it"
-        )
-    return None
-
-
-def _one_cell(query: Query) -> bool:
-    return query.l1_sensitivity is not None and (
-        query.l1_sensitivity <= query.l2_sensitivity * _SLACK
+    if query.structure == "histogram":
+        share = 1.0 if query.adjacency == "add-remove" else 2 - 2 * _least_entry(strategies)
+        exact = query.record_bound * math.sqrt(share)
+        return MuBounds(exact, exact)
+    limits = [query.l2_sensitivity, query.l1_sensitivity, query.linf_sensitivity]
+    one_cell = min(limit for limit in limits if limit is not None)
+    if query.l1_sensitivity == one_cell:
+        return MuBounds(one_cell, one_cell)
+    values, vectors = zip(*(strategy.spectrum for strategy in strategies), strict=True)
+    largest = math.sqrt(math.prod(float(value[-1]) for value in values))
+    upper = [query.reach * largest, query.l1_sensitivity or math.inf]
+    if query.gram_change is not None:
+        return best_bounds([min(one_cell, query.record_bound**2)], upper)
+    if query.one_column or query.structure == "counts":
+        return best_bounds([one_cell], upper)
+    if query.structure == "votes":
+        return best_bounds([0.0], upper)
+    # The norms of a Kronecker product are the products of those of its factors.
+    worst = [np.abs(vector[:, -1]) for vector in vectors]
+    norms = (1.0, math.prod(v.sum() for v in worst), math.prod(v.max() for v in worst))
+    share = min(
+        limit / norm for limit, norm in zip(limits, norms, strict=True) if limit is not None
     )
-
-
-def _one_move(query: Query) -> bool:
-    l1, l2, linf = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
-    if l1 is None or query.adjacency != "replace" or query.size == 1:
-        return False
-    # A rounded sqrt(2), typed by hand, counts.
-    moves = math.isclose(l1, math.sqrt(2) * l2, rel_tol=1e-4)
-    return moves and (linf is None or linf * _SLACK >= l1 / 2)
+    return best_bounds([share * largest, one_cell], upper)
 
 
 def _least_entry(strategies: tuple[Strategy, ...]) -> float:

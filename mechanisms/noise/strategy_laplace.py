@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mechanisms.contract.query import concentrated
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.loss_moments import LossMoments, quadratic_form_cumulants
-from mechanisms.profiles.post_processing import PostProcessedProfile
-from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.profiles.bounded_profile import BoundedProfile
+from mechanisms.profiles.product_profiles import laplace_profile
 from mechanisms.strategies.p_identity import PIdentity
 
 
@@ -76,11 +77,31 @@ class StrategyLaplace(Noise):
         return {"b": self.scale, "measurements": float(measurements)}
 
     def profile(self, query):
-        """The profile of the measurements: as ||A||_1 = 1 their l1 sensitivity is the query's."""
+        """The profile of the measurements from above: the released cells are a function of them.
+
+        Every column of A has l1 norm 1 and no entry above some w: the measurements of one cell that
+        changes by l1_sensitivity are no worse than as many as fit that change by w times it (see
+        `LaplaceProfile`). The largest loss is that of the measurements where `attained_share` is 1.
+        """
         if query.l1_sensitivity is None:
             return None
-        measured = LaplaceProfile(l1_sensitivity=query.l1_sensitivity, scale=self.scale)
-        return PostProcessedProfile(measured=measured)
+        largest = math.prod(float(strategy.matrix().max()) for strategy in self.strategies)
+        measurements = math.prod(strategy.measurements for strategy in self.strategies)
+        shifts = concentrated(query.l1_sensitivity, query.l1_sensitivity * largest, measurements)
+        one_cell = min(
+            limit
+            for limit in (query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity)
+            if limit is not None
+        )
+        if query.gram_change is not None:
+            one_cell = min(one_cell, query.record_bound**2)
+        share = math.prod(strategy.attained_share for strategy in self.strategies)
+        return BoundedProfile(
+            above=laplace_profile(
+                components=shifts.count, width=shifts.width, rest=shifts.rest, scale=self.scale
+            ),
+            attained_loss=one_cell * share / self.scale,
+        )
 
     def slack(self, query):
         return "the released cells may reveal less than the measurements they are computed from"

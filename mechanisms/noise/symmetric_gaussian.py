@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.noise.distribution import Noise, checked_dtype, gram_slack
+from mechanisms.noise.distribution import Noise, attained_reach, checked_dtype, gram_slack
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 
 
@@ -55,9 +56,12 @@ class SymmetricGaussian(Noise):
         The answer is its upper triangle, on which the noise is i.i.d.: mu sigma is the supremum of
         ||upper(D)||_2. It is at most ||D||_F, which counts what is off the diagonal twice, and
         equal to it for diagonal D. Such a D attains sup ||D||_F: x = B e_1 added or removed, or
-        replaced by y = B e_2.
+        replaced by y = B e_2. See `attained_reach` where the query excludes it.
         """
-        return GaussianProfile(mu=query.gram_change / self.sigma)
+        return enclosed(
+            GaussianProfile(mu=query.reach / self.sigma),
+            GaussianProfile(mu=attained_reach(query) / self.sigma),
+        )
 
     def slack(self, query):
         return gram_slack(query)

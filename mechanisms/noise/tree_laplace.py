@@ -8,12 +8,12 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from mechanisms.contract.query import Unsupported
+from mechanisms.contract.query import Query, Unsupported
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.loss_moments import LossMoments, quadratic_form_cumulants
-from mechanisms.profiles.post_processing import PostProcessedProfile
-from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.profiles.bounded_profile import BoundedProfile
+from mechanisms.profiles.product_profiles import laplace_profile
 from mechanisms.strategies.tree import BlockTree, TreeLeastSquares
 
 # Cells of one subtree up to which the higher moments of the loss are computed: a second or two.
@@ -125,15 +125,52 @@ class TreeLaplace(Noise):
         }
 
     def profile(self, query):
-        """The profile of the noisy tree; the released cells are a function of it."""
+        """The profile of the noisy tree from above; the released cells are a function of it.
+
+        One cell changes one block of each of the h levels. A histogram changes one cell by B, or
+        two by B and -B, which share no block if they lie in different blocks of the top level.
+        Otherwise the l1 change of a level is at most l1_sensitivity, and no level is worse than one
+        block that changes by all of it (see `LaplaceProfile`).
+
+        The largest loss is known: of two releases with cells that differ by D the log ratio of the
+        densities reaches g / b, g = min ||m||_1 over the measurements m with the estimate D (the
+        noise is A^+ m), and z^T A^T A D <= g for all cells z with |A z| <= 1. One cell: z = D / B
+        and g = h B. Two: 2 h B. In general any ||D||_1 that cells of different top blocks may have.
+        """
         if self.tree.height == 1:
             return self._cells.profile(query)
-        if query.l1_sensitivity is None:
+        if query.structure == "histogram":
+            blocks, width = query.changed, query.record_bound
+            total = blocks * width
+        elif query.l1_sensitivity is None:
             return None
-        measured = LaplaceProfile(
-            l1_sensitivity=self.tree.height * query.l1_sensitivity, scale=self.scale
+        else:
+            blocks, width = 1, query.l1_sensitivity
+            total = self._spread_over_top_blocks(query)
+        height = self.tree.height
+        return BoundedProfile(
+            above=laplace_profile(
+                components=height * blocks, width=width, rest=0.0, scale=self.scale
+            ),
+            attained_loss=height * total / self.scale,
         )
-        return PostProcessedProfile(measured=measured)
+
+    def _spread_over_top_blocks(self, query: Query) -> float:
+        """The largest ||D||_1 that is known, with at most one cell in each block of the top level.
+
+        One record of a Gram matrix changes a single cell by up to B^2.
+        """
+        cells = math.prod(self.tree.level_shapes[-1])
+        if query.gram_change is not None:
+            cells = 1
+        elif query.one_column:
+            cells = self.tree.level_shapes[-1][0]
+        each = [query.l2_sensitivity / math.sqrt(cells), query.l1_sensitivity / cells]
+        if query.linf_sensitivity is not None:
+            each.append(query.linf_sensitivity)
+        if query.gram_change is not None:
+            each.append(query.record_bound**2)
+        return cells * min(each)
 
     def slack(self, query):
         if self.tree.height == 1:

@@ -7,8 +7,10 @@ from functools import cache
 
 import numpy as np
 
+from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.moving_support import WishartProfile
 
 
@@ -70,4 +72,19 @@ class Wishart(Noise):
         return {"c": self.scale}
 
     def profile(self, query):
-        return WishartProfile(kappa=query.record_bound**2 / (2 * self.scale))
+        """kappa is that of the longest record, or between that and what the query also allows."""
+        longest = query.record_bound**2
+        above = WishartProfile(kappa=longest / (2 * self.scale))
+        return enclosed(above, replace(above, kappa=above.kappa * self._share(query)))
+
+    def slack(self, query):
+        if self._share(query) == 1:
+            return None
+        return "the query's sensitivities exclude a record of norm record_bound"
+
+    @staticmethod
+    def _share(query: Query) -> float:
+        """The largest share of B^2 at which x x^T, x along an axis, keeps the sensitivities."""
+        stated = (query.l2_sensitivity, query.l1_sensitivity, query.linf_sensitivity)
+        allowed = min(limit for limit in stated if limit is not None) / query.record_bound**2
+        return 1.0 if allowed >= 1 - 1e-12 else allowed

@@ -27,8 +27,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from dp_accounting.pld import common
-from scipy import fft, signal
+from scipy import fft, signal, special
 
 from mechanisms.profiles.profile import Bounds, PrivacyProfile, check_count
 
@@ -61,6 +60,11 @@ class ComposedProfile(PrivacyProfile):
     @property
     def largest_loss(self) -> float:
         return self.times * self.base.largest_loss
+
+    @property
+    def attains_largest_loss(self) -> bool:
+        """As that of one release."""
+        return self.base.attains_largest_loss
 
     def compose(self, times: int) -> ComposedProfile:
         return ComposedProfile(base=self.base, times=self.times * check_count("times", times))
@@ -129,10 +133,7 @@ class LossDistribution:
         """Distribution of the sum of `times` independent losses."""
         if times == 1:
             return self
-        # A largest loss of hardly any mass makes its Chernoff bounds overflow.
-        likely = np.where(self.masses < _NO_MASS, 0.0, self.masses)
-        low, high = common.compute_self_convolve_bounds(likely, times, _CUT)
-        high = max(high, low + 1)
+        low, high = self._likely_sums(times)
         length = fft.next_fast_len(max(high - low + 1, self.masses.size), real=True)
         # Sums outside of [low, high], of mass below the cut, wrap around.
         wrapped = fft.irfft(fft.rfft(self.masses, length) ** times, length)
@@ -146,6 +147,22 @@ class LossDistribution:
             masses=np.maximum(masses, 0.0),
             infinite=float(infinite),
         )
+
+    def _likely_sums(self, times: int) -> tuple[int, int]:
+        """The first and the last index of sums that matter: beyond is less mass than _CUT.
+
+        Chernoff bounds at the forty orders of dp_accounting, from the few losses
+        that have any mass. A largest loss of hardly any mass would make them overflow.
+        """
+        places = np.flatnonzero(self.masses >= _NO_MASS)
+        orders = np.r_[-20:0, 1:21] / self.masses.size
+        masses = self.masses[places]
+        # One order at a time: there may be half a million masses.
+        log_moments = np.array([special.logsumexp(t * places, b=masses) for t in orders])
+        ends = (times * log_moments + np.log(2 / _CUT)) / orders
+        low = max(0, int(np.floor(ends[orders < 0].max())))
+        high = min((self.masses.size - 1) * times, int(np.ceil(ends[orders > 0].min())))
+        return low, max(high, low + 1)
 
     def delta(self, epsilon: np.ndarray) -> np.ndarray:
         """delta(epsilon): linear in e^epsilon between the losses of the grid."""

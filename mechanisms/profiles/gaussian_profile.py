@@ -34,8 +34,6 @@ from mechanisms.profiles.profile import (
 # Beyond this epsilon / mu the square overflows; delta is below e^(-1e299) anyway.
 _LARGEST_START = 1e150
 _NEWTON_STEPS = 200
-# 2^15 vertices: some milliseconds.
-VERTEX_AXES = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,42 +131,38 @@ def mu_for(epsilon: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
 
 
 def worst_case_mu(
-    std: ArrayLike, *, l2_sensitivity: float, linf_sensitivity: float | None = None
+    std: ArrayLike,
+    *,
+    l2_sensitivity: float,
+    l1_sensitivity: float | None = None,
+    linf_sensitivity: float | None = None,
 ) -> float:
-    """sup of sqrt(sum_i (D_i / std_i)^2) over ||D||_2 <= l2 and, if given, all |D_i| <= linf.
+    """sup of sqrt(sum_i (D_i / std_i)^2) over ||D||_2 <= l2 and, if given, ||D||_1 <= l1 and all
+    |D_i| <= linf.
 
     std: array of any shape, the standard deviations of independent per-component Gaussian noise,
-    finite and > 0. l2_sensitivity, linf_sensitivity: finite, > 0. The l2 ball alone gives
-    l2 / min(std). With the box it is a fractional knapsack in D_i^2 (budget l2^2, at most linf^2
-    each, gain 1 / std_i^2), which greedy filling from the smallest std solves exactly.
+    finite and > 0. The sensitivities: finite, > 0. Greedy filling from the smallest std solves it:
+    each component takes as much as the box and what is left of both budgets allow. Proof: for
+    every j that gives the first j components the largest D_1^2 + ... + D_j^2 that j components can
+    have (the box while it lasts, then l2^2, or all of l1 in as few components as the box allows),
+    and with 1 / std_i^2 falling in i the objective is a sum of these with weights >= 0.
     """
     check_positive("l2_sensitivity", l2_sensitivity)
     std = np.asarray(std, dtype=float).ravel()
     if std.size == 0 or not (np.isfinite(std) & (std > 0)).all():
         raise ValueError("std must be a non-empty array of finite numbers > 0")
+    for name, value in (("l1", l1_sensitivity), ("linf", linf_sensitivity)):
+        if value is not None:
+            check_positive(f"{name}_sensitivity", value)
     if linf_sensitivity is None:
-        return float(l2_sensitivity / std.min())
-    check_positive("linf_sensitivity", linf_sensitivity)
-    ascending = np.sort(std)
+        return float(min(l2_sensitivity, l1_sensitivity or np.inf) / std.min())
+    taken = np.arange(std.size)
     # In units of linf^2: component i takes what is left of the budget, at most 1.
-    shares = np.clip((l2_sensitivity / linf_sensitivity) ** 2 - np.arange(std.size), 0.0, 1.0)
-    return float(linf_sensitivity * np.linalg.norm(np.sqrt(shares) / ascending))
-
-
-def worst_vertex_mu(directions: ArrayLike, std: ArrayLike, linf_sensitivity: float) -> float:
-    """sup of ||diag(1 / std) directions^T d|| over all d in R^m with |d_i| <= linf.
-
-    directions: orthogonal (m, m), one direction per column; std: (m,), finite and > 0;
-    linf_sensitivity: finite, > 0. A convex function is largest at a vertex of the box: all
-    2^(m-1) of them (d and -d count once) are tried, so m is at most `VERTEX_AXES`.
-    """
-    check_positive("linf_sensitivity", linf_sensitivity)
-    seen = np.asarray(directions, dtype=float) / np.asarray(std, dtype=float)
-    size = len(seen)
-    if size > VERTEX_AXES:
-        raise ValueError(f"a box of {size} axes has too many vertices, at most {VERTEX_AXES} axes")
-    signs = 1 - 2 * (np.arange(2 ** (size - 1))[:, None] >> np.arange(size) & 1)
-    return float(linf_sensitivity * np.linalg.norm(signs @ seen, axis=1).max())
+    shares = np.clip((l2_sensitivity / linf_sensitivity) ** 2 - taken, 0.0, 1.0)
+    if l1_sensitivity is not None:
+        left = np.clip(l1_sensitivity / linf_sensitivity - taken, 0.0, 1.0)
+        shares = np.minimum(shares, left**2)
+    return float(linf_sensitivity * np.linalg.norm(np.sqrt(shares) / np.sort(std)))
 
 
 def _start(epsilon: np.ndarray, mu: np.ndarray) -> np.ndarray:

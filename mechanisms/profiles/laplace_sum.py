@@ -1,4 +1,5 @@
-"""The profile of independent Laplace noise on k components that all change by the same width.
+"""The profile of independent Laplace noise on k components that all change by the same width, and
+on one more that changes by less.
 
 The loss of one component at tau = width / scale is tau with probability 1/2, -tau with
 e^-tau / 2, and has the density e^((l - tau) / 2) / 4 between. In terms of R = sqrt(P Q) it is
@@ -18,11 +19,17 @@ each; the tilt keeps the relative accuracy of delta however small it is:
 
 with Z the mass of the tilted loss and g the k-fold convolution of it, normalised. The variance of
 a cell errs above twice as much as below, so that (above + 2 below) / 3 is right to order h^4.
+
+One more component of shift rest < tau needs no lattice. Given the sum s of the others, it pays its
+own profile at epsilon - s, in closed form for either sign, in place of (1 - e^(epsilon - s))_+:
+
+    delta_rest(e) = 1 - e^((e - rest) / 2) for |e| < rest, and (1 - e^e)_+ beyond.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy import fft
@@ -41,21 +48,34 @@ _REACH = math.sqrt(2 * 41)
 _FFT_ERROR = 4 * ULP
 
 
-def log_delta(components: int, tau: float, epsilon: np.ndarray) -> Bounds:
+class Losses(NamedTuple):
+    """Largest losses: tau of each of `components`, and of one more, 0 <= rest < tau."""
+
+    components: int
+    tau: float
+    rest: float
+
+    @property
+    def largest_loss(self) -> float:
+        """That of all components together."""
+        return self.components * self.tau + self.rest
+
+
+def log_delta(components: int, tau: float, epsilon: np.ndarray, rest: float = 0.0) -> Bounds:
     """log delta(epsilon) with bounds, of `components` losses; epsilon a flat array, >= 0.
 
     The bounds are proven but for rounding, which they include as estimated.
     """
+    losses = Losses(components, tau, rest)
     result = np.full((3, epsilon.size), -np.inf)
-    inside = np.flatnonzero(epsilon < components * tau)
-    for index, tilt in zip(inside, _tilts(components, tau, epsilon[inside]), strict=True):
-        result[:, index] = _log_delta(components, tau, float(epsilon[index]), float(tilt))
+    inside = np.flatnonzero(epsilon < losses.largest_loss)
+    for index, tilt in zip(inside, _tilts(losses, epsilon[inside]), strict=True):
+        result[:, index] = _log_delta(losses, float(epsilon[index]), float(tilt))
     return Bounds(*result)
 
 
-def _log_delta(
-    components: int, tau: float, epsilon: float, tilt: float
-) -> tuple[float, float, float]:
+def _log_delta(losses: Losses, epsilon: float, tilt: float) -> tuple[float, float, float]:
+    components, tau = losses.components, losses.tau
     cells = max(_FEWEST_CELLS, math.ceil(_CELLS / math.sqrt(components)))
     quarter = tau / (2 * cells)  # h / 4
     # Ends and middles of the cells take turns.
@@ -64,18 +84,19 @@ def _log_delta(
     below[1::2] = quarter + math.log(-math.expm1(-2 * quarter) / 2)  # log sinh(h / 4)
     above[2:-1:2] = math.log(math.tanh(quarter))
     above[[0, -1]] = math.log((1 + math.tanh(quarter)) / 2)
-    lower, upper = (_on_lattice(components, tau, epsilon, tilt, r) for r in (below, above))
+    lower, upper = (_on_lattice(losses, epsilon, tilt, r) for r in (below, above))
     value = lower[1] + math.log((2 + math.exp(min(upper[1] - lower[1], 700.0))) / 3)
     return lower[0], min(max(value, lower[0]), upper[2]), upper[2]
 
 
 def _on_lattice(
-    components: int, tau: float, epsilon: float, tilt: float, log_weights: np.ndarray
+    losses: Losses, epsilon: float, tilt: float, log_weights: np.ndarray
 ) -> tuple[float, float, float]:
     """log delta of one lattice, with bounds of its rounding.
 
     log_weights: log of R over e^(-tau / 2) at the losses tau (1 - i / m), i = 0..2m.
     """
+    components, tau, rest = losses
     cells = log_weights.size // 2
     step = tau / cells
     places = np.arange(log_weights.size)
@@ -88,11 +109,11 @@ def _on_lattice(
     last = min(first + 2 * reach, 2 * cells * components)
     length = fft.next_fast_len(last - first + 1, real=True)
     sums = np.roll(fft.irfft(_power(fft.rfft(weights, length), components), length), -first)
-    above = (components * tau - epsilon) - step * (first + np.arange(length))  # s - epsilon
-    paying = above > 0
-    payoff = np.exp(-tilt * above[paying]) * -np.expm1(-above[paying])
-    mean = payoff @ np.maximum(sums[paying], 0.0)
-    exponent = components * math.log(total) + tilt * (components * tau - epsilon)
+    above = (losses.largest_loss - epsilon) - step * (first + np.arange(length))
+    above = above[above > 0]  # s + rest - epsilon: what is left if the last loss is its largest
+    payoff = np.exp(-tilt * above) * -np.expm1(-np.maximum(above - rest, above / 2))
+    mean = payoff @ np.maximum(sums[: above.size], 0.0)
+    exponent = components * math.log(total) + tilt * (losses.largest_loss - epsilon)
     error = payoff.sum() * _FFT_ERROR
     rounding = ULP * (8 + 4 * components + abs(exponent))
     with np.errstate(divide="ignore"):
@@ -118,21 +139,25 @@ def _power(values: np.ndarray, exponent: int) -> np.ndarray:
     return result
 
 
-def _tilts(components: int, tau: float, epsilon: np.ndarray) -> np.ndarray:
+def _tilts(losses: Losses, epsilon: np.ndarray) -> np.ndarray:
     """c > 0 at the saddle point of M(z)^k e^(-z epsilon) / (z (z + 1)); any c > 0 is valid.
 
     M(z) = e^(-tau / 2) (cosh(w tau) + sinh(w tau) / (2 w)), w = z + 1/2, is the moment generating
-    function of one loss under P.
+    function of one loss under P. The one of shift `rest` has its own factor.
     """
+    components, tau, rest = losses
+    kinds = [(components, tau)] + [(1, rest)] * (rest > 0)
 
     def excess(log_tilt: np.ndarray, gap: np.ndarray) -> np.ndarray:
         tilt = np.exp(log_tilt)
         w = tilt + 0.5
-        slope = np.tanh(w * tau)
-        # 1 - K'(z) / tau, K = log M, without cancellation.
-        below_largest = (2 / (np.exp(np.minimum(2 * w * tau, 700.0)) + 1)) * (1 - 0.5 / w)
-        below_largest = (below_largest + slope / (2 * w**2 * tau)) / (1 + slope / (2 * w))
-        total = 1 / tilt + 1 / (1 + tilt) + components * tau * below_largest
+        total = 1 / tilt + 1 / (1 + tilt)
+        for count, shift in kinds:
+            slope = np.tanh(w * shift)
+            # 1 - K'(z) / shift, K = log M, without cancellation.
+            below_largest = (2 / (np.exp(np.minimum(2 * w * shift, 700.0)) + 1)) * (1 - 0.5 / w)
+            below_largest = (below_largest + slope / (2 * w**2 * shift)) / (1 + slope / (2 * w))
+            total = total + count * shift * below_largest
         return np.log(total) - np.log(gap)
 
     log_tilt = falling_root(
@@ -141,7 +166,7 @@ def _tilts(components: int, tau: float, epsilon: np.ndarray) -> np.ndarray:
         np.ones(epsilon.shape),
         floor=-300.0,
         ceiling=300.0,
-        args=(components * tau - epsilon,),
+        args=(losses.largest_loss - epsilon,),
         tolerance=1e-3,
     )
     return np.exp(log_tilt)

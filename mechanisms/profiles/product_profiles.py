@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechanisms.profiles import laplace_sum
+from mechanisms.profiles.bounded_profile import BoundedProfile
 from mechanisms.profiles.numerics import ULP, log1mexp
 from mechanisms.profiles.profile import (
     Bounds,
@@ -36,7 +37,7 @@ class LaplaceProfile(PrivacyProfile):
     dH/dt1 - dH/dt2 = e^((epsilon - t1 - t2) / 2) / 2 where epsilon < t1 - t2, and 0 elsewhere.
     So H never falls when shift moves to the larger coordinate; by the symmetry of the pair this
     holds for epsilon < 0 too, and hence within any product. Where components are also bounded,
-    |D_i| <= w, as many as possible shift by w: see IndependentLaplaceProfile.
+    |D_i| <= w, as many as possible shift by w: see `laplace_profile`.
     """
 
     l1_sensitivity: float
@@ -98,16 +99,19 @@ class LaplaceProfile(PrivacyProfile):
 class IndependentLaplaceProfile(PrivacyProfile):
     """Laplace noise of scale b on every component of an answer whose elements lie in a range.
 
-    components: k >= 1, how many components may change at once. width: w > 0, by how much each may
-    change, |D_i| <= w. scale: b > 0. The worst pair shifts all k by w: a one-dimensional profile
-    rises with the shift, and products keep that order. It is the k-fold composition of one
-    component; epsilon(0) = k w / b exactly. Bounds: those of mechanisms/profiles/laplace_sum.py,
+    components: k >= 1, how many components change by the width. width: w > 0. rest: r with
+    0 <= r < w, by how much one more component changes. scale: b > 0. This is the worst pair where
+    |D_i| <= w for all i and ||D||_1 <= k w + r: its shifts majorise those of every other one, and
+    delta never falls when shift moves to the larger of two coordinates (see LaplaceProfile). Where
+    k components are all that change, it is worst because a one-dimensional profile rises with the
+    shift. epsilon(0) = (k w + r) / b exactly. Bounds: those of mechanisms/profiles/laplace_sum.py,
     proven but for rounding.
     """
 
     components: int
     width: float
     scale: float
+    rest: float = 0.0
 
     calibrated_curve = "upper"
 
@@ -115,14 +119,32 @@ class IndependentLaplaceProfile(PrivacyProfile):
         check_count("components", self.components)
         check_positive("width", self.width)
         check_positive("scale", self.scale)
+        if not 0 <= self.rest < self.width:
+            raise ValueError(f"rest must satisfy 0 <= rest < width {self.width}, got {self.rest}")
 
     @property
     def largest_loss(self) -> float:
-        """k w / b."""
-        return self.components * self.width / self.scale
+        """(k w + r) / b."""
+        return (self.components * self.width + self.rest) / self.scale
 
-    def compose(self, times: int) -> IndependentLaplaceProfile:
-        return replace(self, components=self.components * check_count("times", times))
+    def compose(self, times: int) -> PrivacyProfile:
+        """As many components; between two of these profiles where there are several rests.
+
+        The rests of all releases together are majorised by as many full widths as they add up to.
+        """
+        components = self.components * check_count("times", times)
+        if times == 1 or self.rest == 0:
+            return replace(self, components=components)
+        full = int(times * self.rest / self.width)
+        return BoundedProfile(
+            above=replace(
+                self,
+                components=components + full,
+                rest=max(times * self.rest - full * self.width, 0.0),
+            ),
+            below=replace(self, components=components, rest=0.0),
+            attained_loss=times * self.largest_loss,
+        )
 
     def scaled(self, factor: float) -> IndependentLaplaceProfile:
         return replace(self, scale=self.scale * factor)
@@ -137,18 +159,23 @@ class IndependentLaplaceProfile(PrivacyProfile):
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
-        """Sums of k losses of one component.
+        """Sums of k losses of one component, and that of the rest.
 
         Above 32 components the noise between the two values is merged into 64 cells, whose
         counts are drawn: these are exact losses of a post-processed release, with a profile
         below the true one (by a share of up to 3e-5 of the loss's variance).
         """
         check_count("n", n)
-        if self.components > _DRAWN_ONE_BY_ONE:
-            return self._merged_losses(rng, n, reverse)
         single = LaplaceProfile(l1_sensitivity=self.width, scale=self.scale)
-        losses = single.sample_losses(rng, n * self.components, reverse=reverse)
-        return losses.reshape(n, self.components).sum(axis=1)
+        if self.components > _DRAWN_ONE_BY_ONE:
+            losses = self._merged_losses(rng, n, reverse)
+        else:
+            losses = single.sample_losses(rng, n * self.components, reverse=reverse)
+            losses = losses.reshape(n, self.components).sum(axis=1)
+        if self.rest:
+            small = replace(single, l1_sensitivity=self.rest)
+            losses = losses + small.sample_losses(rng, n, reverse=reverse)
+        return losses
 
     def _merged_losses(self, rng: np.random.Generator, n: int, reverse: bool) -> np.ndarray:
         tau = self.width / self.scale
@@ -162,10 +189,22 @@ class IndependentLaplaceProfile(PrivacyProfile):
         return counts @ (-losses if reverse else losses)
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        if self.components == 1:
+        if self.components == 1 and self.rest == 0:
             return LaplaceProfile(l1_sensitivity=self.width, scale=self.scale)._log_delta(epsilon)
-        bounds = laplace_sum.log_delta(self.components, self.width / self.scale, epsilon.ravel())
+        bounds = laplace_sum.log_delta(
+            self.components, self.width / self.scale, epsilon.ravel(), self.rest / self.scale
+        )
         return Bounds(*(np.minimum(bound, 0.0).reshape(epsilon.shape) for bound in bounds))
+
+
+def laplace_profile(*, components: int, width: float, rest: float, scale: float) -> PrivacyProfile:
+    """`components` components that change by `width`, and one more by `rest`: see the class above.
+
+    A single component has a closed form, LaplaceProfile.
+    """
+    if components == 1 and rest == 0:
+        return LaplaceProfile(l1_sensitivity=width, scale=scale)
+    return IndependentLaplaceProfile(components=components, width=width, rest=rest, scale=scale)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,13 +218,15 @@ class KeepOrNoiseProfile(PrivacyProfile):
     Where the two inputs differ, the kept value is an atom that only one of them can produce: its
     loss is infinite. Where all of them differ, P is the noise alone with probability
     prod (1 - p_i) = e^-lambda and gives itself away otherwise, and so does Q, whatever the single
-    p_i are. Hence
+    p_i are. Components that do not change tell nothing: leave them out. Hence
 
         delta(epsilon) = m + (1 - m) delta_noise(epsilon),   m = 1 - e^-lambda:
 
     no epsilon gives a delta below m, and none is pure. The worst pair changes every component,
     and the noise's worst one needs no more than a change as small as you like of the others: over
-    a set of changes that holds a ball, delta is a supremum. Bounds: those of the noise.
+    a set of changes that holds a ball, delta is a supremum. Where no more than k components change,
+    they are the k that are kept most often. Bounds: those of the noise; where little is known of
+    it, m remains a lower bound.
     """
 
     noise: PrivacyProfile
@@ -224,6 +265,11 @@ class KeepOrNoiseProfile(PrivacyProfile):
     @property
     def largest_loss(self) -> float:
         return np.inf if self._keeps else self.noise.largest_loss
+
+    @property
+    def attains_largest_loss(self) -> bool:
+        """As the noise's, unless a kept value makes it infinite."""
+        return self._keeps or self.noise.attains_largest_loss
 
     @property
     def calibrated_curve(self) -> str:

@@ -54,6 +54,11 @@ class PrivacyProfile(ABC):
         """Essential supremum of the loss, so epsilon(0): inf without a pure guarantee."""
         return np.inf
 
+    @property
+    def attains_largest_loss(self) -> bool:
+        """Whether `largest_loss` is that of the worst pair, and not only an upper bound of it."""
+        return True
+
     def delta(self, epsilon: ArrayLike) -> Bounds:
         """Smallest delta for which the pair is (epsilon, delta)-indistinguishable.
 

@@ -49,6 +49,11 @@ class PureProfile(PrivacyProfile):
         """`times` epsilon."""
         return self.times * self.largest
 
+    @property
+    def attains_largest_loss(self) -> bool:
+        """No: epsilon is only claimed."""
+        return False
+
     def compose(self, times: int) -> PureProfile:
         return replace(self, times=self.times * check_count("times", times))
 

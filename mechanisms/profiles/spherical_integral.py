@@ -12,6 +12,7 @@ that are halved until two node counts agree.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -192,6 +193,7 @@ def _halved(panels: Panels, split: np.ndarray) -> Panels:
     return Panels(np.r_[lower, middle], np.r_[middle, upper], np.r_[owner, owner], panels.reference)
 
 
+@lru_cache(maxsize=16)
 def _radius_window(k: float) -> np.ndarray:
     """Scan points y, evenly spaced in w = +-sqrt(2 k (e^y - 1 - y)), in which the law of y is
     nearly the standard normal."""
@@ -202,6 +204,7 @@ def _radius_window(k: float) -> np.ndarray:
     for _ in range(8):
         slope = np.where(w == 0, 1.0, np.expm1(y))
         y = np.where(w == 0, 0.0, y - (expm1_excess(y) - goal) / slope)
+    y.flags.writeable = False
     return y
 
 

@@ -30,6 +30,8 @@ _ITERATIONS, _PROGRESS = 1000, 1e-6
 # without bound, until the error, which loses digits by the square of Theta, has none left. Mixed
 # with a thousandth of the identity any strategy keeps this bound, at a cost of at most 0.2%.
 _LARGEST_WEIGHT = 1e3
+# Cells at which `attained_share` looks.
+_TRIED_CELLS = 8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,6 +72,35 @@ class PIdentity:
     def _gain(self) -> np.ndarray:
         """(I + Theta Theta^T)^-1 Theta, (p, n)."""
         return _gain(self.theta)
+
+    @cached_property
+    def attained_share(self) -> float:
+        """The largest loss of A x + Laplace noise that its estimate A^+ keeps, in [0, 1].
+
+        Where cell i changes by D = e_i, measurements change by 1 in l1 norm, and the densities of
+        the estimates by a factor of up to e^(g / b), g = min ||m||_1 over the m with A^+ m = D. Its
+        dual is a linear programme, which gives g from below: the largest (A z)^T A D over all cells
+        z with |A z| <= 1. In terms of u = D^-1 z the cells' own bounds are |u| <= 1 and the sums'
+        |Theta u| <= 1. This is the largest g of a few cells; 1 is the largest possible.
+        """
+        if self.is_identity:
+            return 1.0
+        largest = 0.0
+        for cell in np.linspace(0, self.cells - 1, min(_TRIED_CELLS, self.cells)).astype(int):
+            gains = self.theta[:, cell] @ self.theta
+            gains[cell] += 1
+            found = optimize.linprog(
+                -gains,
+                A_ub=np.concatenate([self.theta, -self.theta]),
+                b_ub=np.ones(2 * len(self.theta)),
+                bounds=(-1, 1),
+            )
+            # A feasible point bounds g from below, whatever rounding does to the solution.
+            point = found.x / max(1.0, np.abs(found.x).max(), np.abs(self.theta @ found.x).max())
+            largest = max(largest, float(gains @ point / self._scale[cell]))
+            if largest > 1 - 1e-12:
+                break
+        return min(largest, 1.0)
 
     def matrix(self) -> np.ndarray:
         """A, (n + p, n)."""

@@ -11,6 +11,9 @@ added or removed and D <= 2 where one is replaced.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 
 from mechanisms.strategies.tree import BlockTree
@@ -84,7 +87,7 @@ def published_partition(
     Noise of scale (2 - 1/l - 1/n) l1_sensitivity / epsilon on intervals of l > 1 cells and none on
     single cells (Li et al. 2014, Section 3, and the code published with it). Not epsilon-DP: a
     cell stays single if all longer intervals around it are expensive; as its own cost has no
-    noise, the effects of one record on all those intervals add up.
+    noise, the effects of one record on all those intervals add up: see `log_all_single`.
 
     Arguments and result as in `dyadic_partition`.
     """
@@ -94,7 +97,7 @@ def published_partition(
     # costs[k, :, i] is the cost of the bucket of length 2^k that ends before cell i.
     costs = np.full((len(lengths), trials, size + 1), np.inf)
     for cost, deviation, length in zip(costs, deviations, lengths, strict=True):
-        scale = (2 - 1 / length - 1 / size) * l1_sensitivity / epsilon if length > 1 else 0.0
+        scale = published_scale(length, size, l1_sensitivity, epsilon)
         noise = scale * rng.laplace(size=(trials, len(deviation)))
         cost[:, length:] = np.maximum(deviation + charge + noise, charge)
 
@@ -115,6 +118,72 @@ def published_partition(
         place = came_from[rows, place]
         starts[rows, place] = True
     return starts
+
+
+def log_all_single(
+    size: int,
+    deviations: Callable[[int], list[tuple[float, int]]],
+    *,
+    l1_sensitivity: float,
+    epsilon: float,
+    charge: float,
+) -> float:
+    """log P(`published_partition` makes every cell a bucket of its own), in closed form.
+
+    It does where every interval of l > 1 cells costs more than its single cells, l times the
+    charge: its deviation plus noise is above (l - 1) charge. The noise is independent.
+
+    Args:
+        size: n.
+        deviations: From l to the deviations of the n - l + 1 intervals of l cells, each with the
+            number of intervals that have it: see `spikes` and `every_other`.
+        l1_sensitivity, epsilon, charge: As in `published_partition`.
+    """
+    total = 0.0
+    for level in range(1, size.bit_length()):
+        length = 2**level
+        scale = published_scale(length, size, l1_sensitivity, epsilon)
+        for deviation, count in deviations(length):
+            excess = ((length - 1) * charge - deviation) / scale
+            tail = math.log(0.5) - excess if excess > 0 else math.log1p(-0.5 * math.exp(excess))
+            total += count * tail
+    return total
+
+
+def spikes(size: int, changes: dict[int, float]) -> Callable[[int], list[tuple[float, int]]]:
+    """The deviations, for `log_all_single`, of equal cells of which at most two are changed.
+
+    changes: From the cell to its change, the cells in ascending order.
+    """
+    places = list(changes)
+
+    def holding(low: int, high: int, length: int) -> int:
+        """How many intervals hold the cells from low to high."""
+        return max(0, min(low, size - length) - max(0, high - length + 1) + 1)
+
+    def deviation(values: list[float], length: int) -> float:
+        mean = sum(values) / length
+        return sum(abs(v - mean) for v in values) + (length - len(values)) * abs(mean)
+
+    def found(length: int) -> list[tuple[float, int]]:
+        both = holding(places[0], places[-1], length) if len(places) > 1 else 0
+        alone = [(holding(place, place, length) - both, changes[place]) for place in places]
+        kinds = [(deviation([value], length), count) for count, value in alone]
+        kinds.append((deviation(list(changes.values()), length), both))
+        none = size - length + 1 - sum(count for _, count in kinds)
+        return [*kinds, (0.0, none)]
+
+    return found
+
+
+def every_other(size: int, change: float) -> Callable[[int], list[tuple[float, int]]]:
+    """The deviations, for `log_all_single`, of equal cells of which every other is changed."""
+    return lambda length: [(length * abs(change) / 2, size - length + 1)]
+
+
+def published_scale(length: int, size: int, l1_sensitivity: float, epsilon: float) -> float:
+    """Scale of the published noise on the cost of an interval of `length` out of `size` cells."""
+    return (2 - 1 / length - 1 / size) * l1_sensitivity / epsilon if length > 1 else 0.0
 
 
 def running_deviations(values: np.ndarray) -> list[np.ndarray]:

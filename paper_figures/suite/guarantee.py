@@ -179,7 +179,7 @@ def _holds_at(key: str, size: int) -> bool | None:
     delta = mechanism.profile().delta(budget.epsilon)
     if delta.upper <= budget.delta:
         return True
-    return False if delta.lower > budget.delta and not mechanism.slack() else None
+    return False if delta.lower > budget.delta else None
 
 
 def _by_size(holds: dict[int, bool | None]) -> str:

@@ -19,7 +19,9 @@ from paper_figures.suite.guarantee import by_setting, setting_of
 from runs.result_table import OK
 
 VERDICT_WORDS = (HOLDS, LOOSE, REFUTED, UNDECIDED)
-EXACT, UPPER_BOUND = "exact", "upper bound"
+EXACT, UPPER_BOUND, LOWER_BOUND = "exact", "upper bound", "lower bound"
+# Numerical bounds of an exact delta are at most so far apart, relatively.
+_NUMERICAL = 0.02
 
 
 @drawing("suite_verdicts", kind="tables", needs=["guarantee/papers"])
@@ -32,9 +34,11 @@ def verdicts(results: Results) -> Drawn:
         "the worst pair (family-wise confidence 99.9%), and the verdict."
     )
     note = (
-        '"Profile" says what the true values are: exact, or an upper bound, which proves a claim '
-        'but cannot refute it. "Loose" (more than 1% of the variance is wasted) and "refuted" rest '
-        'on exact profiles. "Holds" by an upper bound is true, and may be loose. "In its range" '
+        '"Profile" says what the true values are: exact, an upper bound, or a lower bound, which '
+        "refutes a claim and proves none. An upper bound proves a claim; a smaller lower bound, "
+        "which is not shown, may refute one. "
+        '"Loose" means that more than 1% of the variance is wasted. A claim that holds by an upper '
+        'bound is true, and may be loose. "In its range" '
         "says whether the theorem is stated for such a budget; the papers also use budgets beyond "
         "that range. The noise is calibrated to the sensitivity that a paper states, and the true "
         "values are for the change that neighbours can make, which is smaller in Experiment II of "
@@ -98,7 +102,7 @@ def summary(results: Results) -> Drawn:
                 "mechanism": mechanism,
                 "theorem": worst["theorem"],
                 **{word: int((group["verdict"] == word).sum()) for word in VERDICT_WORDS},
-                "profile is an upper bound": int((group["profile"] == UPPER_BOUND).sum()),
+                "profile is a bound": int((group["profile"] != EXACT).sum()),
                 "refuted in its range": int(
                     ((group["verdict"] == REFUTED) & group["in its range"]).sum()
                 ),
@@ -122,19 +126,23 @@ def summary(results: Results) -> Drawn:
         "little noise)."
     )
     note = (
-        "Refuted and loose rest on exact profiles. A profile that is an upper bound proves a claim "
-        "or leaves it undecided: the true values are at most those given, and a claim that holds "
-        "may be loose. "
+        "Where the profile is an upper bound the true values are at most those given, and a claim "
+        "that holds may be loose; where it is a lower bound they are at least those given. "
         "The papers also use budgets beyond the range for which a theorem is stated."
     )
     return Drawn(caption, pd.DataFrame(records), note=note)
 
 
 def _profile(values: pd.Series) -> str:
-    """What the true values of a setting are: exact, or upper bounds.
+    """What the true values of a setting are: exact, upper bounds or lower bounds.
 
-    The study refutes by exact profiles alone, and only by these does it know what variance is
-    needed.
+    They are exact where the bounds of delta agree, and either the claim is refuted or the variance
+    that it needs is known (where a pure claim holds, delta is 0 and epsilon could be a bound).
     """
-    exact = values["verdict"] == REFUTED or pd.notna(values["wasted_variance"])
-    return EXACT if exact else UPPER_BOUND
+    lower, value, upper = (
+        values[name] for name in ("true_delta_lower", "true_delta", "true_delta_upper")
+    )
+    known = values["verdict"] == REFUTED or pd.notna(values["wasted_variance"])
+    if known and upper - lower <= _NUMERICAL * upper:
+        return EXACT
+    return LOWER_BOUND if value == lower and value < upper else UPPER_BOUND

@@ -1,4 +1,4 @@
-"""A clipped step against opacus: time within one process, peak memory in a process of its own."""
+"""A clipped step against a plain one and opacus: time in one process, memory in one of its own."""
 
 import subprocess
 import sys
@@ -13,14 +13,20 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 @pytest.mark.parametrize("case", CASES)
-def test_a_clipped_step_takes_no_longer_than_opacus(case):
-    """256 examples, one thread; both give the same sum."""
-    both = steps(case)
-    expected = both["opacus"]()
-    assert (both["ours"]() - expected).norm() < 1e-5 * expected.norm()
-    ours, opacus = least_seconds(both["ours"], both["opacus"])
-    details = milliseconds(ours=ours, opacus=opacus)
-    show_and_check(f"clipped step: {case}", ours / opacus, 1.0, "x", details)
+def test_a_clipped_step_against_a_plain_one_and_that_of_opacus(case):
+    """On one thread; both clipped steps give the same sum."""
+    tasks = steps(case)
+    expected = tasks["opacus"]()
+    assert (tasks["ours"]() - expected).norm() < 1e-4 * expected.norm()
+    ours, opacus, plain = least_seconds(tasks["ours"], tasks["opacus"], tasks["plain"])
+    details = milliseconds(ours=ours, plain=plain, opacus=opacus)
+    missed = []
+    for other, ratio, limit in (("plain", ours / plain, 1.3), ("opacus", ours / opacus, 0.7)):
+        try:
+            show_and_check(f"clipped step against {other}: {case}", ratio, limit, "x", details)
+        except AssertionError as error:
+            missed.append(str(error))
+    assert not missed, missed
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -1,8 +1,8 @@
-"""One clipped sum of gradients by this suite and by opacus; as a script, the memory it needs.
+"""One sum of gradients by this suite and by opacus; as a script, the memory it needs.
 
 The script prints by how many KiB a first step raises the peak of the resident memory.
 
-Usage: python tests/benchmarks/clipped_step.py {ours,opacus} {perceptron,cnn}
+Usage: python tests/benchmarks/clipped_step.py {ours,opacus} {perceptron,cnn,lstm,resnet18}
 """
 
 import sys
@@ -15,54 +15,69 @@ from opacus.grad_sample import GradSampleModule
 from opacus.optimizers import DPOptimizer
 from torch import nn
 
+from learning.networks.lstm import IMDB_LSTM
 from learning.networks.multilayer_perceptron import ADULT_MLP
+from learning.networks.resnet import RESNET18
 from learning.networks.tutorial_networks import TUTORIALS
+from learning.records.texts import LENGTH, WORDS
+from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping
+from learning.training.device import prepared
 from learning.training.noisy_descent import DescentPlan
-from learning.training.per_example_gradients import clipped_sum
 from tests.learning import opacus_networks
 
-BATCH, BOUND = 256, 1.0
+BOUND = 1.0
+# Networks, the same as modules, the number of examples and the shape of each; of texts, the length.
 CASES = {
-    "perceptron": (ADULT_MLP, opacus_networks.perceptron, (105,)),
-    "cnn": (TUTORIALS["mnist"], opacus_networks.tutorial, (1, 28, 28)),
+    "perceptron": (ADULT_MLP, opacus_networks.perceptron, 256, (105,)),
+    "cnn": (TUTORIALS["mnist"], opacus_networks.tutorial, 256, (1, 28, 28)),
+    "lstm": (IMDB_LSTM, opacus_networks.imdb_lstm, 64, LENGTH["imdb"]),
+    "resnet18": (RESNET18, opacus_networks.resnet18, 16, (3, 32, 32)),
 }
 
 
 def steps(case: str):
-    """Both ways as functions without arguments, each of which returns the sum (M,)."""
-    torch.set_num_threads(1)
-    network, modules, shape = CASES[case]
+    """Functions without arguments that return a sum (M,).
+
+    Clipped by this suite and by opacus, and plain by this suite.
+    """
+    prepared()
+    network, modules, batch, shape = CASES[case]
     rng = np.random.default_rng(0)
     parameters = torch.from_numpy(network.initial(rng))
-    inputs = torch.from_numpy(rng.random((BATCH, *shape), np.float32))
-    labels = torch.from_numpy(rng.integers(0, network.layers[-1].weight[0], BATCH))
+    if isinstance(shape, int):
+        inputs = torch.from_numpy(rng.integers(0, WORDS["imdb"] + 2, (batch, shape)))
+    else:
+        inputs = torch.from_numpy(rng.random((batch, *shape), np.float32))
+    labels = torch.from_numpy(rng.integers(0, network.layers[-1].weight[0], batch))
     clipping = Clipping(bound=BOUND)
-    chunk = DescentPlan(batch=BATCH, epochs=1, learning_rate=1.0, clipping=clipping).chunk
+    chunk = DescentPlan(batch=batch, epochs=1, learning_rate=1.0, clipping=clipping).chunk
 
-    def ours():
-        kind = {"batch": BATCH, "chunk": chunk}
+    def ours(clipping=clipping):
+        kind = {"batch": batch, "chunk": chunk}
         return clipped_sum(network, parameters, inputs, labels, clipping, **kind)
 
     model = GradSampleModule(modules())
+    trained = [each for each in model.parameters() if each.requires_grad]
     with torch.no_grad():
-        pairs = (tensor for pair in network.tensors(parameters) for tensor in pair)
-        for target, tensor in zip(model.parameters(), pairs, strict=True):
+        tensors = (tensor for pair in network.tensors(parameters) for tensor in pair)
+        present = (tensor for tensor in tensors if tensor is not None)
+        for target, tensor in zip(trained, present, strict=True):
             target.copy_(tensor)
     optimiser = DPOptimizer(
-        torch.optim.SGD(model.parameters(), lr=1.0),
+        torch.optim.SGD(trained, lr=1.0),
         noise_multiplier=0.0,
         max_grad_norm=BOUND,
-        expected_batch_size=BATCH,
+        expected_batch_size=batch,
     )
 
     def opacus():
         optimiser.zero_grad()
         nn.functional.cross_entropy(model(inputs), labels).backward()
         optimiser.clip_and_accumulate()
-        return torch.cat([p.summed_grad.flatten() for p in model.parameters()])
+        return torch.cat([p.summed_grad.flatten() for p in trained])
 
-    return {"ours": ours, "opacus": opacus}
+    return {"ours": ours, "opacus": opacus, "plain": lambda: ours(None)}
 
 
 def resident(kind: str) -> int:

@@ -116,7 +116,7 @@ def test_a_changed_file_is_found_by_its_record(tmp_path, data):
     path = fetch(toy, data, mirror=tmp_path / "mirror") / "file.bin"
     path.write_bytes(b"changed")
     for use in (fetch, local_files):
-        with pytest.raises(DataError, match=f"recorded sha256 {sha256(CONTENT)}"):
+        with pytest.raises(DataError, match=f"recorded {sha256(CONTENT)}"):
             use(toy, data)
 
 

@@ -1,5 +1,6 @@
 """The study of noisy descent: budgets, calibrations, rows, checkpoints, the canary, imports."""
 
+import functools
 import math
 import subprocess
 import sys
@@ -64,6 +65,13 @@ def measure(settings, mechanism, calibration="published", folder=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         return list(dpsgd.measure(problem, variant(mechanism), calibration, point, names))
+
+
+@functools.cache
+def measured(mechanism):
+    """The values of a mechanism as published at the settings above, once for all tests."""
+    config = check_config({"run": "test", "experiments": {"dpsgd": SETTINGS}})
+    return measure(config["experiments"]["dpsgd"], mechanism)
 
 
 def of(values, metric):
@@ -134,7 +142,8 @@ def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
     sigma = math.sqrt(losses[0] / QUERY.size)
     from dp_accounting.pld import PLDAccountant
 
-    tight = gaussian_epsilon(sigma, 0.2, 10, 1e-5, accountant=PLDAccountant())
+    accountant = PLDAccountant(value_discretization_interval=1e-3)
+    tight = gaussian_epsilon(sigma, 0.2, 10, 1e-5, accountant=accountant)
     assert 1.98 < tight < 2.0
 
 
@@ -144,8 +153,8 @@ def test_no_exact_calibration_without_noise(key):
         step_mechanism(variant(key), QUERY, TOTAL, STEPS, "exact")
 
 
-def test_rows_of_a_point(settings):
-    values = measure(settings, "gaussian")
+def test_rows_of_a_point():
+    values = measured("gaussian")
     assert number(values, "records") == 150
     assert number(values, "sampling_rate") == 0.2
     assert number(values, "steps") == 10
@@ -163,12 +172,13 @@ def test_rows_of_a_point(settings):
 
 
 def test_a_point_measured_twice_is_the_same(settings):
-    first, second = ([v for v in measure(settings, "r1smg") if not v.timing] for _ in range(2))
+    runs = measured("r1smg"), measure(settings, "r1smg")
+    first, second = ([v for v in values if not v.timing] for values in runs)
     assert first == second
 
 
-def test_r1smg_spends_far_more_than_its_budget(settings):
-    values = measure(settings, "r1smg")
+def test_r1smg_spends_far_more_than_its_budget():
+    values = measured("r1smg")
     # One step shows the record whenever it is sampled.
     assert number(values, "true_delta_lower") == pytest.approx(0.2, rel=1e-3)
     assert number(values, "true_delta_upper") > 0.8
@@ -228,13 +238,13 @@ def test_checkpoints_lie_in_the_folder_of_the_cell(settings, tmp_path):
     ]
     # Gone through again from its checkpoints, which hold all epochs.
     again = measure(settings, "gaussian", folder=tmp_path)
-    without = measure(settings, "gaussian")
+    without = measured("gaussian")
     kept = [[v for v in run if not v.timing] for run in (with_folder, again, without)]
     assert kept[0] == kept[1] == kept[2]
 
 
 def test_a_second_learning_rate_leaves_the_runs_of_the_first_unchanged(settings, tmp_path):
-    alone = measure(settings, "gaussian")
+    alone = measured("gaussian")
     swept = measure(settings | {"learning_rates": [0.15, 2.0]}, "gaussian", folder=tmp_path)
 
     def runs(values, rate):

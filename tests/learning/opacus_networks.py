@@ -1,8 +1,11 @@
 """Networks of this suite written once more as modules, which is what opacus takes."""
 
+from opacus.layers import DPLSTM
 from torch import nn
 
+from learning.networks.lstm import EMBEDDING_SCALE
 from learning.networks.vgg import BLOCKS, GROUPS
+from learning.records.texts import WORDS
 
 
 def perceptron() -> nn.Module:
@@ -58,3 +61,63 @@ def vgg16() -> nn.Module:
         modules.append(nn.MaxPool2d(2))
     fully = [nn.Linear(512, 1024), nn.ReLU(), nn.Linear(1024, 512), nn.ReLU(), nn.Linear(512, 10)]
     return nn.Sequential(*modules, nn.Flatten(), *fully)
+
+
+class _Lstm(nn.Module):
+    def __init__(self, words: int, dimensions: int, hidden: int) -> None:
+        super().__init__()
+        self.words = nn.Embedding(words, dimensions)
+        self.cells = DPLSTM(dimensions, hidden, batch_first=True)
+        # One of the two biases of a cell is no parameter of this suite's network.
+        spare = self.cells.l0.hh.bias.requires_grad_(False)
+        spare.zero_()
+        self.output = nn.Linear(hidden, 2)
+
+    def forward(self, texts):
+        states, _ = self.cells(self.words(texts) * EMBEDDING_SCALE)
+        return self.output(states.mean(dim=1))
+
+
+def imdb_lstm() -> nn.Module:
+    """IMDB_LSTM."""
+    return _Lstm(WORDS["imdb"] + 2, 128, 128)
+
+
+def small_lstm() -> nn.Module:
+    """REVIEWS_LSTM."""
+    return _Lstm(WORDS["reviews"] + 2, 8, 8)
+
+
+class _Block(nn.Module):
+    """Two convolutions of a ResNet and their shortcut."""
+
+    def __init__(self, before: int, width: int, stride: int) -> None:
+        super().__init__()
+        self.inside = nn.Sequential(
+            *_normalised(before, width, 3, stride), nn.ReLU(), *_normalised(width, width, 3, 1)
+        )
+        shortcut = _normalised(before, width, 1, stride) if stride > 1 else []
+        self.shortcut = nn.Sequential(*shortcut)
+
+    def forward(self, x):
+        return (self.inside(x) + self.shortcut(x)).relu()
+
+
+def _normalised(before: int, width: int, side: int, stride: int) -> list[nn.Module]:
+    convolution = nn.Conv2d(before, width, side, stride, padding=side // 2, bias=False)
+    return [convolution, nn.GroupNorm(32, width)]
+
+
+def resnet18() -> nn.Module:
+    """RESNET18."""
+    blocks = []
+    for before, width, stride in ((64, 64, 1), (64, 128, 2), (128, 256, 2), (256, 512, 2)):
+        blocks += _Block(before, width, stride), _Block(width, width, 1)
+    return nn.Sequential(
+        *_normalised(3, 64, 3, 1),
+        nn.ReLU(),
+        *blocks,
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(512, 10),
+    )

@@ -11,8 +11,8 @@ from learning.networks.multilayer_perceptron import ADULT_MLP
 from learning.networks.network import Network
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.networks.vgg import VGG16
+from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping
-from learning.training.per_example_gradients import clipped_sum
 from tests.learning import opacus_networks
 
 CASES = {
@@ -26,16 +26,11 @@ BOUNDS = {"perceptron": 4.0, "tutorial": 6.0, "lenet": 6.9, "vgg16": 110.0}
 
 
 def copied(network: Network, model: nn.Module, parameters: torch.Tensor) -> GradSampleModule:
-    """The model at our parameters; a scale of ours is what is added to 1."""
-    targets = iter(model.parameters())
+    """The model at our parameters."""
+    tensors = [each for pair in network.tensors(parameters) for each in pair if each is not None]
     with torch.no_grad():
-        for layer, (weight, bias) in zip(network.layers, network.tensors(parameters), strict=True):
-            target = next(targets)
-            added = 1.0 if layer.start == "zeros" else 0.0
-            target.copy_(weight.reshape(target.shape) + added)
-            if bias is not None:
-                next(targets).copy_(bias)
-    assert not list(targets)
+        for target, tensor in zip(model.parameters(), tensors, strict=True):
+            target.copy_(tensor)
     return GradSampleModule(model, loss_reduction="sum")
 
 

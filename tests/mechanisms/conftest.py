@@ -6,12 +6,12 @@ import pytest
 
 from mechanisms import Budget, Query
 
-# The count query of r1smg2024: 89 x 89 cells, one pickup replaced. The element range is the one
-# at which IDN's s_hat^2 is 2 as well.
+# 89 x 89 elements with the l2 sensitivity of r1smg2024's count query. The element range is the one
+# at which IDN's s_hat^2 is 2 as well, and the l1 sensitivity that of all elements changing at once.
 UBER = Query(
     shape=(89, 89),
     l2_sensitivity=math.sqrt(2),
-    l1_sensitivity=2.0,
+    l1_sensitivity=math.sqrt(2) * 89,
     element_range=(0.0, math.sqrt(2 / 89**2)),
     frobenius_bound=50_000.0,
     adjacency="replace",

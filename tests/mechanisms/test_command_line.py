@@ -63,13 +63,50 @@ def test_bad_input_is_told_without_a_traceback(arguments, status, words, capsys)
     assert words in capsys.readouterr().err
 
 
-def test_bad_shape_is_told(capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main(
-            ["calibrate", "gaussian", "--shape", "8by8", "--l2-sensitivity", "1", "--epsilon", "1"]
-        )
-    assert stopped.value.code == 2
-    assert "89x89" in capsys.readouterr().err
+# A later value of an option replaces the one of UBER.
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--delta", "-1e-5"], "delta must satisfy 0 <= delta < 1, got -1e-05"),
+        (["--epsilon", "-2e-3"], "epsilon must satisfy 1e-15 <= epsilon <= 1e+15, got -0.002"),
+        (["--epsilon", "1e-320"], "epsilon must satisfy 1e-15 <= epsilon <= 1e+15, got 1e-320"),
+        (["--epsilon", "1e300"], "epsilon must satisfy 1e-15 <= epsilon <= 1e+15, got 1e+300"),
+        (["--l2-sensitivity", "1e308"], "1e-12 <= l2_sensitivity <= 1e+12, got 1e+308"),
+        (["--l2-sensitivity", "nan"], "1e-12 <= l2_sensitivity <= 1e+12, got nan"),
+        (["--shape", "1000000000x2"], "at most 200,000,000 elements, got 2,000,000,000 in 1000"),
+        (["--shape", "8by8"], "--shape: must be axes of at least 1 such as 89x89 or 1000"),
+        (["--shape", "-3x3"], "--shape: must be axes of at least 1 such as 89x89 or 1000"),
+        (["--shape", "0x3"], "--shape: must be axes of at least 1 such as 89x89 or 1000"),
+        (["--element-range", "0,1,2"], "--element-range: must be a,b such as 0,1, got '0,1,2'"),
+        (["--confidence", "7"], "--confidence: must be a number in (0, 1), got '7'"),
+        (["--seed", "-4"], "--seed: must be a whole number from 0 to 18446744073709551615, got"),
+        (["--samples", "-4"], "--samples: must be a whole number from 0 to 1000000000, got '-4'"),
+        (["--samples", "1e14"], "--samples: must be a whole number from 0 to 1000000000, got"),
+        (["--adjacency", "swap"], "--adjacency: invalid choice: 'swap' (choose from 'add-remove'"),
+    ],
+)
+def test_a_bad_value_is_told_in_one_line(arguments, words, capsys):
+    try:
+        status = main(["verify", "mgm", *UBER, "--delta", "1e-7", *arguments])
+    except SystemExit as stopped:
+        status = stopped.code
+    assert status == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ") and words in line
+
+
+def test_a_range_may_begin_below_zero(capsys):
+    assert main(["calibrate", "idn", *UBER, "--delta", "1e-7", "--element-range", "-1,1"]) == 0
+    assert "expected_loss" in capsys.readouterr().out
+
+
+def test_a_query_too_large_for_the_memory_is_told(monkeypatch, capsys):
+    def allocate(*arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr("mechanisms.__main__.mechanism_of", allocate)
+    assert main(["calibrate", "mgm", *UBER]) == 2
+    assert capsys.readouterr().err == "error: shape 89x89 needs more memory than there is\n"
 
 
 def test_runs_as_a_module():

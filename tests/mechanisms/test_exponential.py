@@ -16,6 +16,7 @@ from mechanisms import (
 )
 from mechanisms.audit.verification import HOLDS, verify
 from mechanisms.noise.boxed_exponential import BoxedExponential
+from mechanisms.profiles.bounded_profile import BoundedProfile
 from mechanisms.profiles.pure_profile import PureProfile
 
 KS_LEVEL = 1e-4  # about four standard errors
@@ -176,7 +177,7 @@ def test_true_epsilon_is_at_most_the_claim_and_more_than_half_of_it(size, epsilo
         rate * sensitivity
         + log_normaliser(start + sensitivity * direction, rate)
         - log_normaliser(np.full(size, start), rate)
-        for start in np.linspace(0, 0.7, 15)
+        for start in np.linspace(0, 0.7, 5)
     )
     assert epsilon / 2 < worst <= epsilon
     if size == 1:
@@ -188,7 +189,8 @@ def test_true_epsilon_is_at_most_the_claim_and_more_than_half_of_it(size, epsilo
 
 def test_the_profile_is_the_bound_of_a_pure_guarantee():
     mechanism = calibrated((3, 4), 0.4)
-    assert mechanism.profile() == PureProfile(largest=0.8)
+    # Mirrored in the centre of the box, two answers have the same normaliser: half is spent.
+    assert mechanism.profile() == BoundedProfile(above=PureProfile(largest=0.8), attained_loss=0.4)
     assert "normaliser" in mechanism.slack()
     assert mechanism.parameters() == {"b": 2.5}
     result = verify(mechanism)

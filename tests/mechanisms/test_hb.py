@@ -197,16 +197,19 @@ def test_moments_of_large_subtrees_are_unsupported_but_not_the_mean():
 
 @pytest.mark.parametrize("shape", [(3,), (100,), (89, 89)])
 @pytest.mark.parametrize("l1", [1.0, 2.0])
-def test_claim_holds_by_an_upper_bound(shape, l1):
+def test_claim_holds_and_spends_epsilon(shape, l1):
     mechanism = calibrated(*shape, l1=l1, epsilon=0.7)
     result = verify(mechanism, samples=2000)
     assert result.verdict == HOLDS
-    assert result.true_epsilon.value == pytest.approx(0.7, rel=1e-12)
+    assert result.true_epsilon == pytest.approx([0.7] * 3, rel=1e-12)
+    assert result.wasted_variance == pytest.approx(1.0)
     if mechanism.noise.tree.height > 1:
-        assert result.wasted_variance is None
+        assert result.audit is None
         bounds = mechanism.profile().delta(0.1)
         assert bounds.lower == 0 < bounds.value <= bounds.upper
         assert mechanism.profile().compose(2).epsilon(0).value == pytest.approx(1.4)
+        exact = calibrated(*shape, l1=l1, epsilon=0.7, calibration="exact")
+        assert exact.noise.scale == pytest.approx(mechanism.noise.scale, rel=1e-12)
 
 
 def test_release_is_unbiased_and_needs_no_padding():

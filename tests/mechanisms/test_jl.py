@@ -82,7 +82,7 @@ def test_gram_releases_are_unbiased_with_the_stated_error(rows):
     data = records(4, 9)
     gram = data @ data.T
     mechanism = calibrated(gram_query(4), Budget(epsilon=50, delta=0.1), rows=rows)
-    released = releases(mechanism, gram, 6000)
+    released = releases(mechanism, gram, 4000)
     error = released.std(axis=0) / math.sqrt(len(released))
     assert np.all(np.abs(released.mean(axis=0) - gram) < 4.5 * error)
     direction = np.array([0.5, -0.5, 0.5, 0.5])
@@ -156,10 +156,10 @@ def test_losses_of_real_releases_are_those_of_the_profile(structure, adjacency):
 
     profile = mechanism.profile()
     for reverse in (False, True):
-        seen = real_losses(np.random.default_rng(3), 4000, reverse)
+        seen = real_losses(np.random.default_rng(3), 2000, reverse)
         said = profile.sample_losses(np.random.default_rng(4), 20_000, reverse=reverse)
         assert stats.ks_2samp(seen, said).pvalue > 1e-4
-    audit = audit_losses(real_losses, 0.5, samples=4000, seed=1)
+    audit = audit_losses(real_losses, 0.5, samples=2000, seed=1)
     assert audit.consistent
     assert audit.delta_lower < 0.05 < audit.delta_upper
 
@@ -169,7 +169,7 @@ def test_other_data_and_other_records_are_no_worse():
     query = records_query(3, 6, adjacency="replace")
     mechanism = calibrated(query, Budget(epsilon=0.3, delta=0.05))
     worst = mechanism.profile().delta(0.3).value
-    for seed in range(6):
+    for seed in range(4):
         first, second = records(3, 6, seed), records(3, 6, seed)
         second[:, 0] = records(3, 1, seed + 100)[:, 0]
         covariances = [x @ x.T + mechanism.w**2 * np.eye(3) for x in (first, second)]

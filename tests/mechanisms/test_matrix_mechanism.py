@@ -35,8 +35,9 @@ def histogram(*shape, adjacency="add-remove", count=1.0):
     return Query(
         shape=shape,
         l2_sensitivity=count * math.sqrt(2) if moved else count,
-        l1_sensitivity=2 * count if moved else count,
         adjacency=adjacency,
+        structure="histogram",
+        record_bound=count,
     )
 
 
@@ -138,13 +139,12 @@ def test_which_neighbours_are_meant():
         (histogram(8), 1),
         (histogram(8, adjacency="replace"), moved),
         (ball(8), whole_ball),
-        # Only an l2 sensitivity is stated.
         (Query(**replaced), root * whole_ball),
-        # Two cells up is no replacement of a record.
-        (Query(**replaced | {"adjacency": "local"}, l1_sensitivity=2.0), root * whole_ball),
-        # No cell can change by 1: not a record that moves.
-        (Query(**replaced, l1_sensitivity=2.0, linf_sensitivity=0.5), root * whole_ball),
-        (Query(**replaced, l1_sensitivity=2.0, linf_sensitivity=1.0), moved),
+        # Not stated to be a histogram: two cells may rise together, by at most 2 in the l1 norm.
+        (Query(**replaced, l1_sensitivity=2.0), 2.0),
+        (Query(**replaced, l1_sensitivity=1.5), 1.5),
+        # One cell changes, and nothing else is known.
+        (Query(shape=(8,), l2_sensitivity=1.5, l1_sensitivity=1.5), 1.5),
     ]:
         assert strategy_sensitivity(query, strategies) == pytest.approx(expected, rel=1e-12)
 

@@ -245,15 +245,20 @@ def test_one_record_moves_the_measurements_by_the_sensitivity_at_most(l1):
     assert mechanism.noise.scale == l1 / BUDGET.epsilon
 
 
-def test_claim_holds_by_an_upper_bound_and_has_no_exact_calibration():
+def test_claim_spends_all_of_epsilon_and_delta_is_known_from_above():
     mechanism = calibrated(40, workload="prefix")
-    result = verify(mechanism, samples=2000)
+    result = verify(mechanism)
     assert result.verdict == HOLDS
-    assert result.true_epsilon.value == pytest.approx(0.5, rel=1e-12)
+    assert result.true_epsilon == pytest.approx([0.5] * 3, rel=1e-9)
     bounds = mechanism.profile().delta(0.1)
     assert bounds.lower == 0 < bounds.value <= bounds.upper
+    exact = calibrated(40, calibration="exact", workload="prefix")
+    assert exact.noise.scale == pytest.approx(mechanism.noise.scale, rel=1e-12)
+    some = Budget(epsilon=0.5, delta=1e-6)
     with pytest.raises(Unsupported, match="may reveal less"):
-        calibrated(40, calibration="exact", workload="prefix")
+        get_mechanism("matrix-mechanism-l1").calibrate(
+            mechanism.query, some, "exact", workload="prefix"
+        )
 
 
 def test_release_is_unbiased():

@@ -75,7 +75,12 @@ def test_no_pair_of_records_is_worse_than_the_profile_says(adjacency, size):
 def test_a_box_that_no_diagonal_change_fits_into_leaves_slack():
     query = gram(4, bound=2.0, linf_sensitivity=1.0)
     mechanism = calibrated("mod-sulq", query)
-    assert "no element can change by record_bound^2" in mechanism.slack()
+    assert "excludes the worst pair of records" in mechanism.slack()
+    # Records along the axes fit if they are half as long: a quarter of sqrt(2) B^2.
+    bounds = mechanism.profile()
+    attained = mechanism.query.gram_change / 4 / mechanism.noise.sigma
+    assert bounds.below.mu == pytest.approx(attained, rel=1e-12)
+    assert bounds.below.mu < bounds.above.mu
     assert verify(mechanism).verdict == HOLDS
     with pytest.raises(Unsupported, match="no exact calibration"):
         calibrated("mod-sulq", query, calibration="exact")

@@ -87,6 +87,7 @@ def make_guarantee_rows():
                 "verdict": None,
             }
             values = {"true_delta": budget.delta, "claimed_delta": budget.delta}
+            values |= {f"true_delta_{end}": budget.delta for end in ("lower", "upper")}
             values |= {"wasted_variance": 1.0} | metrics
             rows += [cell | {"metric": metric, "value": value} for metric, value in values.items()]
             rows.append(cell | {"metric": "verdict", "value": 1.0, "verdict": verdict})

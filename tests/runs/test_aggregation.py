@@ -103,13 +103,13 @@ MAPS = ("released_count",)
 def aggregate(tmp_path):
     """Aggregates rows written as one cell; returns the paths of rows and timings."""
 
-    def run(rows, *, strict=False, expected=EXPECTED):
+    def run(rows, *, expected=EXPECTED):
         cell, timing = tmp_path / "cell.parquet", tmp_path / "cell.timings.parquet"
         write_table(to_table(rows, [ROW, COLUMN]), cell)
         timed = [row(metric="calibrate_seconds", value=0.1)]
         write_table(to_table(timed, [ROW, COLUMN]), timing)
         out = tmp_path / "e.parquet", tmp_path / "e.timings.parquet"
-        aggregate_experiment([str(cell)], [str(timing)], expected, MAPS, *out, strict=strict)
+        aggregate_experiment([str(cell)], [str(timing)], expected, MAPS, *out)
         return out
 
     return run
@@ -125,24 +125,6 @@ def test_an_incomplete_experiment_writes_nothing(aggregate, tmp_path):
     with pytest.raises(TableError):
         aggregate(complete()[:3])
     assert not (tmp_path / "e.parquet").exists()
-
-
-@pytest.mark.parametrize("status", ["error", "timeout"])
-def test_strict_refuses_failures(aggregate, tmp_path, status):
-    rows = [*complete()[:3], failed(2.0, status, "on purpose")]
-    with pytest.raises(TableError) as caught:
-        aggregate(rows, strict=True)
-    assert str(caught.value) == (
-        "1 grid points failed and the config says strict; the first is e/d/m--published at "
-        f"epsilon 2: {status}, on purpose"
-    )
-    assert not (tmp_path / "e.parquet").exists()
-    aggregate(rows, strict=False)
-
-
-def test_strict_allows_what_is_unsupported(aggregate):
-    rows, _ = aggregate([*complete()[:3], failed(2.0, "unsupported")], strict=True)
-    assert rows.exists()
 
 
 @pytest.fixture

@@ -215,7 +215,12 @@ def test_the_check_leaves_its_argument_alone(config):
         (
             "experiments.count_query.epsilons",
             [1, "1e0"],
-            "experiments.count_query.epsilons must be a list of numbers > 0, got [1, '1e0']",
+            "count_query.epsilons must be a list of numbers in [10^-15, 10^15], got [1, '1e0']",
+        ),
+        (
+            "experiments.count_query.epsilons",
+            ["1e-320"],
+            "count_query.epsilons[0] must be a number in [10^-15, 10^15], got '1e-320'",
         ),
         (
             "experiments.count_query.epsilons_for",
@@ -234,8 +239,8 @@ def test_the_check_leaves_its_argument_alone(config):
         ),
         (
             "experiments.count_query.mechanisms_for",
-            {"ubr": ["mvg"]},
-            "unknown config key experiments.count_query.mechanisms_for.ubr",
+            {"uber": ["mvg"]},
+            "unknown config key experiments.count_query.mechanisms_for.uber; allowed here are city",
         ),
         (
             "experiments.count_query.mechanisms_for",
@@ -255,7 +260,7 @@ def test_the_check_leaves_its_argument_alone(config):
         (
             "experiments.count_query.map_epsilons",
             {"default": 0},
-            "experiments.count_query.map_epsilons.default must be a number > 0, got 0",
+            "map_epsilons.default must be a number in [10^-15, 10^15], got 0",
         ),
         (
             "experiments.count_query.delta",
@@ -344,6 +349,7 @@ def test_the_check_leaves_its_argument_alone(config):
         ("experiments.pca.epsilons_for", {"udn": [1]}, "epsilons_for.udn; allowed here are non-"),
         # Data sets that the study does not have.
         ("experiments.dpsgd.records", {"digit": 5}, "dpsgd.records.digit; did you mean 'digits'?"),
+        ("experiments.dpsgd.records", {"mnist": 5}, "dpsgd.records.mnist; allowed here are digits"),
         ("sets", {"mine": ["mvgg"]}, "unknown config key sets.mine.mvgg; did you mean 'mvg'?"),
         ("sets", {"mvg": ["mvg"]}, "config key sets.mvg is already the name of a mechanism"),
         ("experiments.guarantee.audits", 20, "guarantee.audits must be at least"),
@@ -374,7 +380,7 @@ def test_a_time_may_stand_without_quotes(config):
     ("content", "words"),
     [
         (None, "No such file"),
-        (b"", "the config must be a mapping, got None"),
+        (b"", "mine.yaml: the config must be a mapping, got None"),
         (b"run: [", "mine.yaml, line 1: no valid YAML"),
         (b"run: a\n\tseed: 1\n", "mine.yaml, line 2: no valid YAML"),
         (
@@ -386,9 +392,29 @@ def test_a_time_may_stand_without_quotes(config):
             b"run: a\n# \xfcber\n",
             "mine.yaml, line 2: byte 0xfc is not UTF-8; save the file in UTF-8",
         ),
-        (b"run: !!python/name:os.system\n", "mine.yaml, line 1"),
-        (b"? [1, 2]\n: 3\n", "mine.yaml, line 1: a key must be a name"),
-        (b"run: mine\n", "config key experiments is missing; it must be a mapping from studies"),
+        (
+            b"run: !!python/name:os.system\n",
+            "mine.yaml, line 1: the tag 'tag:yaml.org,2002:python/name:os.system' is not allowed; "
+            "remove it",
+        ),
+        (b"? [1, 2]\n: 3\n", "mine.yaml, line 1: a key must be a name; remove the brackets"),
+        (
+            b"run: mine\n",
+            "mine.yaml: config key experiments is missing; it must be a mapping from studies",
+        ),
+        (
+            b"run: a\nseed: 'b\nc: d\n",
+            "mine.yaml, line 4: no valid YAML: found unexpected end of stream (while scanning a "
+            "quoted scalar that begins in line 2); indent with spaces",
+        ),
+        (
+            b"run: a\nsizes: [0x3]\n",
+            "mine.yaml, line 2: YAML reads 0x3 as the number 3; put a shape or a text in quotes",
+        ),
+        (b"seed: 010\n", "mine.yaml, line 1: YAML reads 010 as the number 8; put a shape or"),
+        (b"seed: 1:30\n", "mine.yaml, line 1: YAML reads 1:30 as the number 90; put a shape or"),
+        (b"run: a\nsede: 1\n", "mine.yaml, line 2: unknown config key sede; did you mean 'seed'?"),
+        (b"run: a\nlimits:\n  seconds: 0\n", "mine.yaml, line 3: config key limits.seconds must"),
     ],
 )
 def test_a_file_that_cannot_be_read(tmp_path, content, words):
@@ -399,6 +425,42 @@ def test_a_file_that_cannot_be_read(tmp_path, content, words):
         read_config(path)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        ("experiments.guarantee.sizes", "    sizes: [0x3x1, 4x4]", "    sizes: [3x1, 4x4]"),
+        ("experiments.guarantee.sizes", "    sizes: [4x4, 4x4]", "    sizes: [3x1, 4x4]"),
+        ("experiments.pca.epsilons_for.udn", "    epsilons_for: {udn: [1]}", "4e-8, 1.6e-7"),
+        (
+            "variants.mvg-sqrt.options.zeta",
+            "  mvg-sqrt: {use: mvg, options: {zeta: x}}",
+            "mvg-sqrt: {",
+        ),
+        ("sets.suite", "    [mvgg, dawa, dawa-published, dphsgd,", "    [analyze-gauss, dawa,"),
+        ("experiments.dpsgd.records", "    records: {mnist: 200}", "    records: {digits: 200}"),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_line(tmp_path, key, value, line):
+    """One line of tiny.yaml is replaced; the error names that line, or the one of its key."""
+    lines = (ROOT / "config/tiny.yaml").read_text().splitlines()
+    number = next(i for i, text in enumerate(lines) if line in text)
+    lines[number] = value
+    path = tmp_path / "mine.yaml"
+    path.write_text("\n".join(lines))
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+    above = number if key == "sets.suite" else number + 1
+    assert str(caught.value).startswith(f"{path}, line {above}: ")
+    assert caught.value.key.startswith(key)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_byte_order_mark_is_no_mistake(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(b"\xef\xbb\xbf" + (ROOT / "config/tiny.yaml").read_bytes())
+    assert read_config(path)["run"] == "tiny"
 
 
 def test_anchors_and_merges_are_no_repetition(tmp_path):

@@ -12,39 +12,42 @@ from pathlib import Path
 import psutil
 import pytest
 
+from runs import worker
 from runs.cells import Cell
 from runs.frames import check_table, read_frame
+from runs.parts import part_path
 from runs.result_table import read_table
-from runs.runner import CellError, run_cell
+from runs.runner import CellError, cell_files, is_current, require_sources, run_batch, run_cells
+from runs.sources import current_digest_of
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def planned_as(stem, cell, config, digest=None):
+    """The plan of a cell under another path, or with another digest."""
+    plan = cell.planned(config) | {"stem": stem}
+    return plan | ({} if digest is None else {"digest": digest})
 
 
 @pytest.fixture
 def run(tmp_path):
     """Runs a cell; returns its rows as a data frame."""
 
-    def run_it(cell, config, sources=(), name="cell"):
-        paths = tmp_path / f"{name}.parquet", tmp_path / f"{name}.timings.parquet"
-        log = tmp_path / f"{name}.log"
-        run_cell(
-            cell.specification(config),
-            [str(s) for s in sources],
-            *paths,
-            limits=config["limits"],
-            log=log,
-        )
-        check_table(
-            read_table(paths[0]),
-            {
-                (cell.experiment, cell.dataset, cell.mechanism, cell.calibration): len(
-                    cell.points(config)
-                )
-            },
-        )
-        return read_frame(paths[0])
+    def run_it(cell, config, name="cell", digest=None):
+        plan = planned_as(name, cell, config, digest)
+        run_cells([plan], tmp_path, limits=config["limits"])
+        rows = cell_files(plan, tmp_path)[0]
+        named = (cell.experiment, cell.dataset, cell.mechanism, cell.calibration)
+        check_table(read_table(rows), {named: len(cell.points(config))})
+        return read_frame(rows)
 
     return run_it
+
+
+@pytest.fixture
+def log(tmp_path):
+    """What the cell named "cell" printed."""
+    return lambda: (tmp_path / "logs/cells/cell.log").read_text()
 
 
 def outcomes(frame):
@@ -75,7 +78,7 @@ def ended(pid):
         return True
 
 
-def test_a_cell_that_works(odd_cell, run, tmp_path, capfd):
+def test_a_cell_that_works(odd_cell, run, log, tmp_path, capfd):
     cell, config, _ = odd_cell("pass", [1, 2])
     frame = run(cell, config)
     assert outcomes(frame) == {1.0: ["ok"], 2.0: ["ok"]}
@@ -83,19 +86,19 @@ def test_a_cell_that_works(odd_cell, run, tmp_path, capfd):
     assert losses.to_dict() == {1.0: 4.0, 2.0: 1.0}
     assert set(frame["shape"]) == {"2x2"}
     assert set(frame["mechanism"]) == {"odd"}
-    timings = read_frame(tmp_path / "cell.timings.parquet")
-    assert set(timings["metric"]) == {"calibrate_seconds", "peak_memory_bytes"}
+    timings = read_frame(tmp_path / "cells/cell.timings.parquet")
+    assert set(timings["metric"]) == {"calibrate_seconds", "peak_memory_bytes", "cpu_seconds"}
     assert not set(timings["metric"]) & set(frame["metric"])
     # Progress is shown while the cell runs, and kept; nothing else is left behind.
     progress = "noise_only fixed-sensitivity odd published: point 2 of 2"
-    assert progress in (tmp_path / "cell.log").read_text()
+    assert progress in log()
     assert progress in capfd.readouterr().err
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "cell.parquet", "cell.timings.parquet", "cell.log", "outside"
+    assert {path.name for path in (tmp_path / "cells").iterdir()} == {
+        "cell.parquet", "cell.timings.parquet"
     }  # fmt: skip
 
 
-def test_whatever_happens_at_a_point_the_others_are_measured(odd_cell, run, tmp_path):
+def test_whatever_happens_at_a_point_the_others_are_measured(odd_cell, run, log):
     happen = """
         if epsilon == 2:
             raise ZeroDivisionError("on purpose")
@@ -106,7 +109,7 @@ def test_whatever_happens_at_a_point_the_others_are_measured(odd_cell, run, tmp_
         if epsilon == 5:
             os._exit(7)
         if epsilon == 6:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGABRT)
         if epsilon == 7:
             os.kill(os.getpid(), signal.SIGSEGV)
         if epsilon == 8:
@@ -129,14 +132,14 @@ def test_whatever_happens_at_a_point_the_others_are_measured(odd_cell, run, tmp_
         3: "the process ended with status 0",
         4: "the process ended with status 0",
         5: "the process ended with status 7",
-        6: "the process died of signal 9 (Killed)",
+        6: "the process died of signal 6 (Aborted)",
         7: "the process died of signal 11 (Segmentation fault)",
         8: "exceeded the memory limit of 0.6 GiB",
         9: "MemoryError: ",
         10: f"the process died of signal {signal.SIGRTMIN + 1} (Real-time signal 1)",
     }
     assert {epsilon: message(frame, epsilon) for epsilon in told} == told
-    assert "ZeroDivisionError" in (tmp_path / "cell.log").read_text()
+    assert "ZeroDivisionError" in log()
 
 
 @pytest.mark.parametrize(
@@ -153,7 +156,7 @@ def test_numbers_that_are_not_finite_are_an_error_of_their_point(odd_cell, run, 
     assert message(frame, 1) == f"ArithmeticError: {words}"
 
 
-def test_warnings_reach_the_rows_or_the_log(odd_cell, run, tmp_path):
+def test_warnings_reach_the_rows_or_the_log(odd_cell, run, log):
     happen = """
         import warnings
         from mechanisms import OutOfRangeWarning
@@ -163,9 +166,8 @@ def test_warnings_reach_the_rows_or_the_log(odd_cell, run, tmp_path):
     """
     cell, config, _ = odd_cell(happen, [1])
     assert set(run(cell, config)["message"]) == {"beyond the theorem"}
-    log = (tmp_path / "cell.log").read_text()
-    assert "RuntimeWarning: divide by zero" in log
-    assert "beyond" not in log
+    assert "RuntimeWarning: divide by zero" in log()
+    assert "beyond" not in log()
 
 
 def test_what_hangs_is_stopped_at_the_limit_and_told(odd_cell, run):
@@ -184,8 +186,13 @@ def test_what_hangs_is_stopped_at_the_limit_and_told(odd_cell, run):
 
 def test_a_death_after_the_last_point_takes_nothing_away(odd_cell, run):
     happen = """
-        import atexit
-        atexit.register(os.kill, os.getpid(), signal.SIGKILL)
+        import threading
+        def kill():
+            while not list(HERE.parent.glob("cells/.cell.partial/0001.json")):
+                time.sleep(0.001)
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if epsilon == 2:
+            threading.Thread(target=kill).start()
     """
     cell, config, _ = odd_cell(happen, [1, 2])
     assert outcomes(run(cell, config)) == {1.0: ["ok"], 2.0: ["ok"]}
@@ -205,16 +212,16 @@ def test_processes_that_a_mechanism_leaves_behind_are_ended(odd_cell, run):
 PARENT = """
 import json, sys
 from pathlib import Path
-from runs.runner import run_cell
-specification, rows, timings, *sources = sys.argv[1:]
-limits = {"seconds": 60, "memory_gib": 2}
-run_cell(json.loads(specification), sources, Path(rows), Path(timings), limits=limits)
+from runs.runner import run_cells
+plan, folder = sys.argv[1:]
+run_cells([json.loads(plan)], Path(folder), limits={"seconds": 60, "memory_gib": 2})
 """
-# At epsilon 3 the first child kills the process that started it, and then hangs.
+# At epsilon 3 the first child kills a process, and then hangs.
 KILLS_ITS_RUN = """
     if epsilon == 3 and not (HERE / "killed").exists():
+        import psutil
         (HERE / "killed").write_text(str(os.getpid()))
-        os.kill(os.getppid(), signal.SIGKILL)
+        psutil.Process().parents()[{generation}].kill()
         time.sleep(3600)
 """
 
@@ -223,10 +230,9 @@ KILLS_ITS_RUN = """
 def killed_run(odd_cell, tmp_path):
     """A cell whose first run was killed at the third of four points, and what is left of it."""
 
-    cell, config, folder = odd_cell(KILLS_ITS_RUN, [1, 2, 3, 4])
-    rows, timings = tmp_path / "cell.parquet", tmp_path / "cell.timings.parquet"
-    command = [sys.executable, "-c", PARENT, json.dumps(cell.specification(config))]
-    command += [str(rows), str(timings), str(folder / "odd_mechanism.py")]
+    cell, config, folder = odd_cell(KILLS_ITS_RUN.format(generation=1), [1, 2, 3, 4])
+    plan = planned_as("cell", cell, config)
+    command = [sys.executable, "-c", PARENT, json.dumps(plan), str(tmp_path)]
     ended = subprocess.run(
         command,
         env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"},
@@ -235,7 +241,7 @@ def killed_run(odd_cell, tmp_path):
         timeout=60,
     )
     assert ended.returncode == -signal.SIGKILL
-    assert not rows.exists()
+    assert not is_current(plan, tmp_path)
     assert measured(folder) == [1, 2, 3]
     return cell, config, folder
 
@@ -247,32 +253,152 @@ def test_a_hung_child_ends_with_the_run_that_started_it(killed_run):
 
 def test_a_killed_run_goes_on_where_it_stopped(killed_run, run, tmp_path):
     cell, config, folder = killed_run
-    (tmp_path / "backup").mkdir()
-    partial = tmp_path / ".cell.partial"
-    shutil.copytree(partial, tmp_path / "backup/.cell.partial")
-    source = folder / "odd_mechanism.py"
+    partial, kept = tmp_path / "cells/.cell.partial", tmp_path / "backup"
+    shutil.copytree(partial, kept)
 
-    assert set(run(cell, config, [source])["status"]) == {"ok"}
+    assert set(run(cell, config)["status"]) == {"ok"}
     assert measured(folder) == [1, 2, 3, 3, 4]
     assert not partial.exists()
-    resumed = (tmp_path / "cell.parquet").read_bytes()
+    resumed = read_table(tmp_path / "cells/cell.parquet")
 
-    run(cell, config, [source], name="uninterrupted")
-    assert (tmp_path / "uninterrupted.parquet").read_bytes() == resumed
+    run(cell, config, name="uninterrupted")
+    uninterrupted = (tmp_path / "cells/uninterrupted.parquet").read_bytes()
+    assert (tmp_path / "cells/cell.parquet").read_bytes() == uninterrupted
     assert measured(folder)[5:] == [1, 2, 3, 4]
 
-    # The same leftovers are worth nothing once the source has changed.
-    shutil.copytree(tmp_path / "backup/.cell.partial", partial)
-    source.write_text(source.read_text() + "\n# a comment\n")
-    run(cell, config, [source])
+    # The same leftovers are worth nothing once the code is another.
+    shutil.copytree(kept, partial)
+    run(cell, config, digest="of other code")
     assert measured(folder)[9:] == [1, 2, 3, 4]
-    assert (tmp_path / "cell.parquet").read_bytes() == resumed
+    assert read_table(tmp_path / "cells/cell.parquet").equals(resumed)
+
+
+def test_damaged_leftovers_are_measured_again(killed_run, run, tmp_path):
+    cell, config, folder = killed_run
+    partial = tmp_path / "cells/.cell.partial"
+    whole = part_path(partial, 0).read_bytes()
+    part_path(partial, 0).write_bytes(whole[:-20])
+    part_path(partial, 1).write_bytes(part_path(partial, 1).read_bytes().replace(b"4", b"5"))
+    assert set(run(cell, config)["status"]) == {"ok"}
+    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
+
+
+def test_a_damaged_cell_is_measured_again(odd_cell, run, tmp_path):
+    cell, config, folder = odd_cell("pass", [1, 2])
+    run(cell, config)
+    rows = tmp_path / "cells/cell.parquet"
+    whole = rows.read_bytes()
+    # Cut short, its digest is lost; with a byte changed, it is found when the batch is joined.
+    rows.write_bytes(whole[:-9])
+    run(cell, config)
+    assert measured(folder) == [1, 2, 1, 2]
+    assert rows.read_bytes() == whole
+    changed = bytearray(whole)
+    changed[60] ^= 0x55
+    rows.write_bytes(changed)
+    out = tmp_path / "batch.parquet", tmp_path / "batch.timings.parquet"
+    plan = planned_as("cell", cell, config)
+    with pytest.raises(CellError, match=r"cell.parquet is damaged: .*it is removed: run again"):
+        run_batch([plan], tmp_path, *out, limits=config["limits"])
+    run_batch([plan], tmp_path, *out, limits=config["limits"])
+    assert measured(folder) == [1, 2, 1, 2, 1, 2]
+    assert rows.read_bytes() == whole
+
+
+def test_a_cell_runs_again_only_when_its_digest_changes(odd_cell, run):
+    cell, config, folder = odd_cell("pass", [1, 2])
+    run(cell, config)
+    run(cell, config)
+    assert measured(folder) == [1, 2]
+    run(cell, config, digest="of other code")
+    assert measured(folder) == [1, 2, 1, 2]
+
+
+@pytest.mark.parametrize("generation", [0, None])
+def test_a_kill_from_outside_is_no_failure_of_the_mechanism(odd_cell, run, tmp_path, generation):
+    """Of the process that measures, or of the one that it was forked from."""
+    happen = KILLS_ITS_RUN.format(generation=generation)
+    if generation is None:
+        happen = happen.replace("psutil.Process().parents()[None]", "psutil.Process()")
+    cell, config, folder = odd_cell(happen, [1, 2, 3, 4])
+    with pytest.raises(CellError, match=r"cell cell failed: the process .*(outside|ended)"):
+        run(cell, config)
+    assert not (tmp_path / "cells/cell.parquet").exists()
+    assert set(run(cell, config)["status"]) == {"ok"}
+    assert measured(folder) == [1, 2, 3, 3, 4]
+    wait_for(lambda: ended(int((folder / "killed").read_text())), seconds=10)
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        'OSError(errno.ENOSPC, "No space left on device")',
+        # As a library reports it: the system's error is only its context.
+        'RuntimeError("file write failed")',
+    ],
+)
+def test_a_full_disk_is_no_failure_of_the_mechanism(odd_cell, run, tmp_path, raised):
+    happen = f"""
+        import errno
+        if epsilon == 2 and not (HERE / "space").exists():
+            try:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            except OSError:
+                raise {raised}
+    """
+    cell, config, folder = odd_cell(happen, [1, 2, 3])
+    with pytest.raises(CellError, match=r"cell cell failed: .*No space left on device"):
+        run(cell, config)
+    assert not (tmp_path / "cells/cell.parquet").exists()
+    (folder / "space").touch()
+    assert set(run(cell, config)["status"]) == {"ok"}
+    assert measured(folder) == [1, 2, 2, 3]
+
+
+def test_any_error_on_a_full_disk_is_the_machines(tmp_path, monkeypatch):
+    """Some libraries drop the system's error altogether."""
+    error = RuntimeError("PytorchStreamWriter failed writing file")
+    assert worker._fault_of_machine(error, tmp_path) is None
+    usage = shutil.disk_usage(tmp_path)._replace(free=4096)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    assert worker._fault_of_machine(error, tmp_path) == f"the disk of {tmp_path} is full"
+
+
+def test_a_cell_that_fails_leaves_the_others_of_its_batch(odd_cell, tmp_path):
+    happen = """
+        if epsilon == 2 and not (HERE / "killed").exists():
+            (HERE / "killed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    """
+    cell, config, folder = odd_cell(happen, [1, 2])
+    plans = [planned_as(name, cell, config) for name in ("first", "second")]
+    out = tmp_path / "batch.parquet", tmp_path / "batch.timings.parquet"
+    with pytest.raises(CellError, match="cell first failed"):
+        run_batch(plans, tmp_path, *out, limits=config["limits"])
+    assert [is_current(plan, tmp_path) for plan in plans] == [False, True]
+    assert not out[0].exists()
+    run_batch(plans, tmp_path, *out, limits=config["limits"])
+    assert measured(folder) == [1, 2, 1, 2, 2]
+    assert len(read_frame(out[0])) == 2 * len(read_frame(cell_files(plans[0], tmp_path)[0]))
+
+
+def test_code_that_changes_while_a_run_waits_ends_it(tmp_path):
+    source = tmp_path / "source.py"
+    source.write_text("x = 1\n")
+    digest = current_digest_of([str(source)])
+    require_sources([str(source)], digest)
+    source.write_text("x = 2\n")
+    with pytest.raises(CellError, match="the code has changed since this run began"):
+        require_sources([str(source)], digest)
+    source.unlink()
+    with pytest.raises(CellError, match="the code has changed"):
+        require_sources([str(source)], digest)
 
 
 def test_other_settings_start_afresh(killed_run, run, tmp_path):
     cell, config, folder = killed_run
     config["seed"] += 1
-    run(cell, config, [folder / "odd_mechanism.py"])
+    run(cell, config)
     assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
 
 
@@ -285,7 +411,7 @@ def test_missing_data_are_an_error_of_the_run_and_not_of_a_mechanism(
     cell = Cell(**names, mechanism="gaussian", calibration="published")
     with pytest.raises(CellError, match="cell cell failed before its first grid point"):
         run(cell, config)
-    assert not (tmp_path / "cell.parquet").exists()
+    assert not (tmp_path / "cells/cell.parquet").exists()
     assert "uber-raw-data-apr14.csv" in capfd.readouterr().err
 
 
@@ -298,5 +424,5 @@ def test_a_cell_computes_on_one_thread_unless_told_otherwise(odd_cell, run, monk
     run(cell, config)
     assert (folder / "threads").read_text() == "1"
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    run(cell, config)
+    run(cell, config, name="again")
     assert (folder / "threads").read_text() == "2"

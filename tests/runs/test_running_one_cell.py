@@ -63,8 +63,16 @@ def test_what_is_unsupported_is_told_and_no_failure(capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--mechanism", "gausian"], "has no cell count_query/city/gausian--published; it has"),
-        (["--mechanism", "non-private", "--calibration", "exact"], "non-private--exact"),
+        (
+            ["--mechanism", "gausian"],
+            "has no mechanism 'gausian' for experiment count_query, dataset city; did you mean "
+            "'gaussian'? it has ",
+        ),
+        (
+            ["--mechanism", "non-private", "--calibration", "exact"],
+            "dataset city, mechanism non-private; it has published",
+        ),
+        (["--dataset", "citty", "--mechanism", "mvg"], "'citty' for experiment count_query; did"),
         (["--mechanism", "mvg", "--config", "nowhere.yaml"], "cannot read the config nowhere.yaml"),
     ],
 )
@@ -96,7 +104,7 @@ def test_missing_data_are_told_in_one_line(tmp_path, monkeypatch, capsys):
 def test_a_config_is_checked(capsys):
     assert main(["check", TINY]) == 0
     cells = len(cells_of(read_config(TINY)))
-    assert f"tiny.yaml: {cells} cells, one job each" in capsys.readouterr().out
+    assert f"tiny.yaml: {cells} cells in " in capsys.readouterr().out
     Path("bad.yaml").write_text("run: bad\n  seed: 1\n")
     assert main(["check", "bad.yaml"]) == 2
     assert capsys.readouterr().err.startswith("error: bad.yaml, line 2: no valid YAML")

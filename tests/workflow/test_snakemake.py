@@ -1,7 +1,6 @@
 """The whole DAG on config/tiny.yaml, and what must and must not run again."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 import yaml
 
 from mechanisms import all_mechanisms
+from runs.batches import batches_of
 from runs.cells import cells_of
 from runs.config import read_config
 from runs.frames import read_frame
@@ -65,6 +65,8 @@ def test_tiny_run_has_every_mechanism_and_no_failure(finished):
     drawn = {path.name for path in (results / "figures").iterdir()}
     for name in ("r1smg2024_fig4", "r1smg2024_fig5", "r1smg2024_fig9"):
         assert {f"{name}.pdf", f"{name}.png", f"{name}.csv"} <= drawn
+    explained = [path.name for path in results.rglob("*.md") if "Not drawn:" in path.read_text()]
+    assert explained == []
     tables = {path.name for path in (results / "tables").iterdir()}
     for name in ("r1smg2024_table1", "mgm2021_table4", "mgm2021_table5"):
         assert {f"{name}.csv", f"{name}.md", f"{name}.tex"} <= tables
@@ -81,18 +83,29 @@ def test_targets_exist(finished, target):
 
 
 def test_one_target_needs_its_own_experiment_only(new_project, tmp_path):
-    cells = new_project(tmp_path).planned_cells("r1smg2024_fig5")
-    assert cells
-    assert all(cell.startswith("count_query/") for cell in cells)
+    batches = new_project(tmp_path).planned_batches("r1smg2024_fig5")
+    assert batches
+    assert all(batch.startswith("count_query/") for batch in batches)
 
 
 def test_editing_a_mechanism_reruns_its_cells_only(finished):
     """Last of those that use `finished`, as it changes a file."""
     path = finished.folder / "mechanisms" / "r1smg.py"
+    assert finished.cells_to_run() == set()
     path.write_text(path.read_text() + "\n# a comment\n")
-    tiny = cells_of(read_config(ROOT / "config/tiny.yaml"))
-    expected = {cell.stem for cell in tiny if cell.mechanism == "r1smg"}
-    assert finished.planned_cells() == expected
+    config = read_config(ROOT / "config/tiny.yaml")
+    batches = batches_of(config)
+    edited = [batch for batch in batches if any(c.mechanism == "r1smg" for c in batch.cells)]
+    assert 1 < len(edited) < len(batches)
+    assert finished.planned_batches() == {batch.stem for batch in edited}
+    expected = {cell.stem for cell in cells_of(config) if cell.mechanism == "r1smg"}
+    assert finished.cells_to_run() == expected
+    # The other cells of those batches keep their files.
+    cells = finished.folder / "results/tiny/cells/noise_only/fixed-sensitivity"
+    before = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.parquet")}
+    finished.snakemake("results/tiny/experiments/noise_only.parquet")
+    after = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.parquet")}
+    assert {name.split("--")[0] for name in after if after[name] != before[name]} == {"r1smg"}
 
 
 def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_cores(
@@ -113,7 +126,7 @@ def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_c
     )
     cells = killed.folder / "results/small/cells"
     deadline = time.monotonic() + 120
-    while len(list(cells.rglob("*.parquet"))) < 6:
+    while len(list(cells.rglob("*.timings.parquet"))) < 6:
         assert time.monotonic() < deadline, "the run made no progress"
         assert child.poll() is None, "the run ended before it could be killed"
         time.sleep(0.05)
@@ -207,7 +220,7 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
         "trials": 3,
     }
     (project.folder / "broken.yaml").write_text(yaml.safe_dump(config))
-    project.snakemake("results", "r1smg2024_counts", config="broken.yaml")
+    ended = project.snakemake("results", "r1smg2024_counts", config="broken.yaml")
     results = project.folder / "results/broken"
     frame = read_frame(results / "results.parquet")
     status = {m: set(rows["status"]) for m, rows in frame.groupby("mechanism")}
@@ -227,10 +240,12 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
     drawn = pd.read_csv(results / "figures/r1smg2024_counts.csv")
     assert set(drawn["mechanism"]) == {"non-private", "gaussian", "mine"}
 
-    # The same cells, now strict: the aggregation refuses them.
+    # Every run ends with a summary; only a strict one ends with status 1.
+    summary = f"results/broken: {len(names) + 2} cells, 3 ok, 0 unsupported, 3 failed"
+    assert summary in ended.stderr
     config |= {"strict": True}
     (project.folder / "broken.yaml").write_text(yaml.safe_dump(config))
-    shutil.rmtree(results / "experiments")
-    ended = project.snakemake("results", config="broken.yaml", check=False)
+    ended = project.snakemake("summary", config="broken.yaml", check=False)
     assert ended.returncode
-    assert "the config says strict" in ended.stdout + ended.stderr
+    assert summary in ended.stdout + ended.stderr
+    assert "count_query/city/raises--published: error at 2 grid points" in ended.stderr

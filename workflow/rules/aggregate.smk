@@ -1,4 +1,4 @@
-"""Cells to tables: complete, without duplicates, finite."""
+"""Batches to tables: complete, without duplicates, finite."""
 
 
 rule results:
@@ -16,8 +16,8 @@ rule results:
 
 rule aggregate_experiment:
     input:
-        rows=lambda wildcards: cell_files(wildcards.experiment, ".parquet"),
-        timings=lambda wildcards: cell_files(wildcards.experiment, ".timings.parquet"),
+        rows=lambda wildcards: batch_files(wildcards.experiment, ".parquet"),
+        timings=lambda wildcards: batch_files(wildcards.experiment, ".timings.parquet"),
     output:
         rows=RUN / "experiments" / "{experiment}.parquet",
         timings=RUN / "experiments" / "{experiment}.timings.parquet",
@@ -35,18 +35,17 @@ rule aggregate_experiment:
                 cell.calibration,
                 len(cell.points(CONFIG)),
             ]
-            for cell in CELLS.values()
+            for cell in CELLS
             if cell.experiment == wildcards.experiment
         ],
         maps=lambda wildcards: list(maps_of(STUDIES[wildcards.experiment])),
-        strict=CONFIG["strict"],
     script:
         "../scripts/aggregate_experiment.py"
 
 
 rule aggregate_maps:
     input:
-        rows=lambda wildcards: cell_files(wildcards.experiment, ".parquet"),
+        rows=lambda wildcards: batch_files(wildcards.experiment, ".parquet"),
     output:
         RUN / "experiments" / "{experiment}.maps.parquet",
     log:

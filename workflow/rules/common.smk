@@ -1,13 +1,16 @@
 """The checked configuration, and the names that the rules share."""
 
+import os
+import sys
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
-
+from runs.batches import batches_of
 from runs.cells import cells_of, results_folder
-from experiments.contract.settings import ConfigError
+from runs.job import PLANNER
+from experiments.contract.settings import ConfigError, nearest
 from runs.config import check_config
-from runs.yaml_file import read_yaml
+from runs.sources import digest_of
+from runs.yaml_file import located, read_yaml
 from experiments.contract.study import all_experiments, maps_of
 from mechanisms import UnknownMechanism
 from paper_figures.ledger import judging_sources
@@ -17,54 +20,67 @@ try:
     # Snakemake has read them already, but keeps the last of two equal keys without a word.
     for path in workflow.configfiles:
         read_yaml(path)
-    CONFIG = check_config(config)
+    try:
+        CONFIG = check_config(config)
+    except ConfigError as error:
+        # A value of --config stands in no file.
+        alone = len(workflow.configfiles) == 1 and not workflow.config_settings.config
+        raise located(error, workflow.configfiles[0]) if alone else error from None
 except (ConfigError, UnknownMechanism) as error:
-    raise WorkflowError(f"configuration: {error}") from None
+    # One line; Snakemake would add where in this file it was raised.
+    sys.exit(f"error: {error}")
 
 # Scripts read the checked limits from here: as params they would rerun every cell when raised.
 config["limits"] = CONFIG["limits"]
 
+# Jobs end with this process; on a cluster each job has a Snakemake of its own, which they end with.
+os.environ[PLANNER] = str(os.getpid())
+
 ENVIRONMENT = "../../envs/environment.yaml"
 RUN = results_folder(CONFIG)
 DATA = Path(CONFIG["data"]["folder"])
-CELLS = {cell.stem: cell for cell in cells_of(CONFIG)}
+CELLS = cells_of(CONFIG)
+BATCHES = {batch.stem: batch for batch in batches_of(CONFIG)}
 DRAWINGS = drawings_for(
-    set(CONFIG["experiments"]) | {f"{cell.experiment}/{cell.dataset}" for cell in CELLS.values()}
+    set(CONFIG["experiments"]) | {f"{cell.experiment}/{cell.dataset}" for cell in CELLS}
 )
 STUDIES = all_experiments()
-OFFICIAL = sorted({name for cell in CELLS.values() for name in cell.downloads(CONFIG)})
+OFFICIAL = sorted({name for batch in BATCHES.values() for name in batch.downloads(CONFIG)})
 
 
 wildcard_constraints:
     dataset=r"[a-z0-9_-]+",
     experiment=r"[a-z0-9_]+",
-    cell=r"[a-z0-9_]+/[a-z0-9_-]+/[a-z0-9_-]+",
+    batch=r"[a-z0-9_]+/[a-z0-9_-]+",
     drawing=r"[a-z0-9_]+",
+    # What no rule makes: rules make files in data/ and in the folder of this run.
+    target=rf"[^/]+|results/(?!{CONFIG['run']}/).+",
 
 
-def cell_files(experiment, ending):
-    """Files of every cell of an experiment, in the order of the config."""
+def batch_files(experiment, ending):
+    """Files of every batch of an experiment, in the order of the config."""
     return [
-        RUN / "cells" / f"{stem}{ending}"
-        for stem, cell in CELLS.items()
-        if cell.experiment == experiment
+        RUN / "batches" / f"{stem}{ending}"
+        for stem, batch in BATCHES.items()
+        if batch.experiment == experiment
     ]
 
 
-def cell_inputs(wildcards):
-    """Code and data of one cell."""
-    cell = CELLS[wildcards.cell]
-    return {
-        "sources": cell.sources(CONFIG),
-        "data": [DATA / name / "fetched.json" for name in cell.downloads(CONFIG)],
-    }
+def no_target(name):
+    """What to say about a target that this config does not have."""
+    known = [rule.name for rule in workflow.rules if not rule.has_wildcards()]
+    hint = nearest(name, known, "did you mean {!r}? ")
+    return (
+        f"the run {CONFIG['run']} has no target {name}; {hint}it has {', '.join(known)}, and files "
+        f"in {RUN}/"
+    )
 
 
-def drawing_inputs(wildcards):
-    """Results and code of one figure or table."""
-    drawing = DRAWINGS[wildcards.drawing]
-    files = [RUN / "experiments" / file for file in drawing.files]
-    return {"results": files, "sources": drawing.sources()}
+def drawing_files(wildcards):
+    """Results that one figure or table reads."""
+    if wildcards.drawing not in DRAWINGS:
+        sys.exit(f"error: {no_target(wildcards.drawing)}")
+    return [RUN / "experiments" / file for file in DRAWINGS[wildcards.drawing].files]
 
 
 def drawn(kind, drawing):
@@ -76,3 +92,13 @@ def drawn(kind, drawing):
 def all_drawn(kind):
     """Files of every figure, or every table."""
     return [path for name, d in DRAWINGS.items() if d.kind == kind for path in drawn(kind, name)]
+
+
+def print_summary():
+    """Show what became of the cells that this run has."""
+    from runs.summary import summary_of
+
+    rows = [RUN / "experiments" / f"{name}.parquet" for name in CONFIG["experiments"]]
+    there = [path for path in rows if path.exists()]
+    if there:
+        print(summary_of(RUN, there)[0], file=sys.stderr)

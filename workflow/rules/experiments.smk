@@ -1,23 +1,31 @@
-"""One job per cell: an experiment on a data set with a mechanism at a calibration."""
+"""One job per batch: cells of a study on a data set, one after the other in one warm process."""
 
 
-rule run_cell:
+rule run_batch:
     input:
-        unpack(cell_inputs),
+        lambda wildcards: [
+            DATA / name / "fetched.json" for name in BATCHES[wildcards.batch].downloads(CONFIG)
+        ],
     output:
-        rows=RUN / "cells" / "{cell}.parquet",
-        timings=RUN / "cells" / "{cell}.timings.parquet",
+        rows=RUN / "batches" / "{batch}.parquet",
+        timings=RUN / "batches" / "{batch}.timings.parquet",
     log:
-        RUN / "logs" / "cells" / "{cell}.log",
+        RUN / "logs" / "batches" / "{batch}.log",
     conda:
         ENVIRONMENT
     threads: 1
     resources:
-        # The child's limit and room for its parent. Resources may change without a rerun.
-        mem_mb=int(CONFIG["limits"]["memory_gib"] * 1024) + 512,
-        runtime=int(CONFIG["limits"]["seconds"] / 60) + 5,
-        gpu=lambda wildcards: int(CELLS[wildcards.cell].takes_gpu(CONFIG)),
+        # The child's limit and room for its parents. Resources may change without a rerun.
+        mem_mb=int(CONFIG["limits"]["memory_gib"] * 1024) + 1024,
+        runtime=lambda wildcards: int(
+            len(BATCHES[wildcards.batch].cells) * CONFIG["limits"]["seconds"] / 60
+        )
+        + 5,
+        gpu=lambda wildcards: int(BATCHES[wildcards.batch].cells[0].takes_gpu(CONFIG)),
     params:
-        specification=lambda wildcards: CELLS[wildcards.cell].specification(CONFIG),
+        # Digests stand for the source files: as inputs they would be looked at before every job.
+        cells=lambda wildcards: BATCHES[wildcards.batch].planned(CONFIG),
+        sources=lambda wildcards: sorted(BATCHES[wildcards.batch].sources(CONFIG)),
+        digest=lambda wildcards: digest_of(BATCHES[wildcards.batch].sources(CONFIG)),
     script:
-        "../scripts/run_cell.py"
+        "../scripts/run_batch.py"

@@ -13,7 +13,7 @@ rule figures:
 
 rule draw_figure:
     input:
-        unpack(drawing_inputs),
+        drawing_files,
     output:
         drawn("figures", "{drawing}"),
     log:
@@ -22,14 +22,14 @@ rule draw_figure:
         ENVIRONMENT
     threads: 1
     params:
-        strict=CONFIG["strict"],
+        digest=lambda wildcards: digest_of(DRAWINGS[wildcards.drawing].sources()),
     script:
         "../scripts/draw.py"
 
 
 rule draw_table:
     input:
-        unpack(drawing_inputs),
+        drawing_files,
     output:
         drawn("tables", "{drawing}"),
     log:
@@ -38,7 +38,7 @@ rule draw_table:
         ENVIRONMENT
     threads: 1
     params:
-        strict=CONFIG["strict"],
+        digest=lambda wildcards: digest_of(DRAWINGS[wildcards.drawing].sources()),
     script:
         "../scripts/draw.py"
 

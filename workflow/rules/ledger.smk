@@ -14,8 +14,6 @@ rule judge_claims:
             RUN / "experiments" / "{experiment}.timings.parquet", experiment=CONFIG["experiments"]
         ),
         claims=sorted(Path("paper_figures").glob("*/claims.yaml")),
-        # Some claims are decided by profiles and closed forms, not by results.
-        sources=judging_sources(),
     output:
         csv=RUN / "claims.csv",
         markdown=RUN / "claims.md",
@@ -24,5 +22,8 @@ rule judge_claims:
     conda:
         ENVIRONMENT
     threads: 1
+    params:
+        # Some claims are decided by profiles and closed forms, not by results.
+        digest=digest_of(judging_sources()),
     script:
         "../scripts/judge_claims.py"

@@ -1,14 +1,11 @@
-"""Join the cells of an experiment; the checks are in runs/aggregation.py."""
+"""Join the batches of an experiment; the checks are in runs/aggregation.py."""
 
-import sys
 from pathlib import Path
 
 from runs.aggregation import aggregate_experiment
-from runs.frames import TableError
+from runs.job import job
 
-sys.stdout = sys.stderr = open(snakemake.log[0], "w", buffering=1)
-
-try:
+with job(snakemake.log[0]):
     aggregate_experiment(
         snakemake.input.rows,
         snakemake.input.timings,
@@ -16,7 +13,4 @@ try:
         snakemake.params.maps,
         Path(snakemake.output.rows),
         Path(snakemake.output.timings),
-        strict=snakemake.params.strict,
     )
-except TableError as error:
-    sys.exit(f"error: {error}")

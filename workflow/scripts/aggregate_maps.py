@@ -1,10 +1,9 @@
-"""Join the maps of the cells of an experiment; see runs/aggregation.py."""
+"""Join the maps of the batches of an experiment; see runs/aggregation.py."""
 
-import sys
 from pathlib import Path
 
 from runs.aggregation import aggregate_maps
+from runs.job import job
 
-sys.stdout = sys.stderr = open(snakemake.log[0], "w", buffering=1)
-
-aggregate_maps(snakemake.input.rows, snakemake.params.maps, Path(snakemake.output[0]))
+with job(snakemake.log[0]):
+    aggregate_maps(snakemake.input.rows, snakemake.params.maps, Path(snakemake.output[0]))

@@ -20,22 +20,18 @@ def one_release(shape, epsilon):
 
 
 @functools.cache
-def composed_release(shape, epsilon, times):
+def ten_releases(shape, epsilon):
     """Computed once for both tests: the convolution takes seconds."""
-    return one_release(shape, epsilon).compose(times)
+    return one_release(shape, epsilon).compose(10)
 
 
-@pytest.mark.parametrize(
-    ("shape", "epsilon", "times"),
-    [
-        ((2, 10), 30.0, 3),
-        ((2, 10), 1e6, 10),
-        ((30, 64), 1.0, 3),
-        ((1, 26_010), 1.0, 10),
-    ],
-)
-def test_more_releases_spend_no_less(shape, epsilon, times):
-    single, composed = one_release(shape, epsilon), composed_release(shape, epsilon, times)
+# The largest losses, whose bounds are wide, and the most elements.
+LARGEST, MOST = ((2, 10), 1e6), ((1, 26_010), 1.0)
+
+
+@pytest.mark.parametrize(("shape", "epsilon"), [LARGEST, MOST])
+def test_more_releases_spend_no_less(shape, epsilon):
+    single, composed = one_release(shape, epsilon), ten_releases(shape, epsilon)
     for at in (0.5, epsilon, 3 * epsilon):
         one, all_of_them = single.delta(at), composed.delta(at)
         assert 0 <= all_of_them.lower <= all_of_them.value <= all_of_them.upper <= 1
@@ -45,10 +41,10 @@ def test_more_releases_spend_no_less(shape, epsilon, times):
     assert math.isfinite(found.upper)
 
 
-@pytest.mark.parametrize(("shape", "epsilon"), [((2, 10), 30.0), ((30, 64), 1.0)])
-def test_against_draws(shape, epsilon, times=3):
-    """E (1 - e^(at - L))_+ of the sum L of three losses."""
-    composed = composed_release(shape, epsilon, times)
+@pytest.mark.parametrize(("shape", "epsilon"), [LARGEST, MOST])
+def test_against_draws(shape, epsilon):
+    """E (1 - e^(at - L))_+ of the sum L of ten losses."""
+    composed = ten_releases(shape, epsilon)
     losses = composed.sample_losses(np.random.default_rng(0), 20_000)
     for at in np.quantile(losses, [0.01, 0.5, 0.99]):
         terms = -np.expm1(np.minimum(at - losses, 0.0))
@@ -56,4 +52,5 @@ def test_against_draws(shape, epsilon, times=3):
         bounds = composed.delta(max(at, 0.0))
         if at > 0:
             assert bounds.lower - error <= terms.mean() <= bounds.upper + error
-            assert bounds.value == pytest.approx(terms.mean(), abs=error + 2e-3)
+            if (shape, epsilon) == MOST:
+                assert bounds.value == pytest.approx(terms.mean(), abs=error + 2e-3)

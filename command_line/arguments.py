@@ -1,0 +1,88 @@
+"""Arguments of a command line: negative values, numbers with limits, errors of one line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+
+# A value such as -1e-5 or -0.5,1; argparse would take all but plain negative numbers for options.
+_NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)")
+# What a program ends with that wrote into a pipe nobody reads any more: 128 + SIGPIPE.
+CLOSED_PIPE = 141
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that accepts negative values and reports an error in one line.
+
+    The exit status of such an error is 2, as in argparse.
+    """
+
+    def parse_known_args(self, args=None, namespace=None):
+        given = list(sys.argv[1:] if args is None else args)
+        return super().parse_known_args(_with_negative_values(given), namespace)
+
+    def error(self, message: str):
+        self.exit(2, f"error: {message}; {self.prog} --help lists what it takes\n")
+
+
+def _with_negative_values(arguments: Sequence[str]) -> list[str]:
+    """The arguments with every negative value joined to its option: --delta=-1e-5."""
+    joined: list[str] = []
+    for argument in arguments:
+        option = joined[-1] if joined else ""
+        if _NEGATIVE.match(argument) and option.startswith("--") and "=" not in option:
+            joined[-1] = f"{option}={argument}"
+        else:
+            joined.append(argument)
+    return joined
+
+
+def whole_number(low: int, high: int) -> Callable[[str], int]:
+    """A type for `add_argument`: a whole number from low to high; 1e5 counts as one."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text) if re.fullmatch(r"-?\d+", text) else float(text)
+            if low <= value <= high and value == int(value):
+                return int(value)
+        except ValueError:
+            pass
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number from {low} to {high}, got {text!r}"
+        )
+
+    return read
+
+
+def share(text: str) -> float:
+    """A type for `add_argument`: a number between 0 and 1, both excluded."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"must be a number in (0, 1), got {text!r}")
+    return value
+
+
+def number(text: str) -> float:
+    """A type for `add_argument`: a number as 0.5 or 1e-5; its range is checked where it is used."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number such as 1e-5, got {text!r}") from None
+
+
+def run(main: Callable[[], int]) -> int:
+    """The exit status of `main()`; without a traceback where the reader of a pipe has gone."""
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes once more on exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
+    return status

@@ -1,0 +1,240 @@
+"""Sums of clipped gradients, in one forward and one backward pass.
+
+The network runs once, and its calls with parameters are recorded (recorded_calls.py). The norms of
+single gradients, and their weighted sum, follow from what each call keeps; no gradient of all
+parameters is formed for a single example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from learning.networks.network import Network
+from learning.training.clipping import Clipping
+from learning.training.recorded_calls import (
+    Call,
+    Convolution,
+    Embedding,
+    GroupNorm,
+    LayerNorm,
+    Linear,
+    LinearAtPlaces,
+)
+from learning.training.recorded_lstm import lstm
+
+_CALLS = {
+    functional.linear: lambda x, *pair, **named: (Linear if x.dim() == 2 else LinearAtPlaces)(
+        x, *pair, **named
+    ),
+    functional.conv2d: Convolution,
+    functional.embedding: Embedding,
+    functional.group_norm: GroupNorm,
+    functional.layer_norm: LayerNorm,
+}
+_ALLOWED = ", ".join([*(function.__name__ for function in _CALLS), "torch.lstm"])
+# Questions to a parameter whose answers do not depend on its values.
+_QUESTIONS = (
+    *(getattr(Tensor, name).__get__ for name in ("shape", "dtype", "device", "ndim")),
+    *(Tensor.size, Tensor.dim, Tensor.__len__),
+)
+
+
+class NoSingleGradients(NotImplementedError):
+    """The gradients of single examples are not known for what a network does."""
+
+
+def clipped_sum(
+    network: Network, parameters, inputs, labels, clipping: Clipping | None, *, batch, chunk
+) -> Tensor:
+    """The sum (M,) of the clipped gradients, clipped once more: the answer to `Clipping.query`.
+
+    The network must treat every example, a row of its inputs, alone, and use every parameter once:
+    in linear, conv2d, embedding, group_norm, layer_norm or torch.lstm.
+
+    Args:
+        inputs, labels: (n, ...) and (n,); n = 0 gives zeros.
+        clipping: None for the plain gradient of the summed loss, of any network.
+        batch: Expected number of examples.
+        chunk: Number of examples whose intermediate results are in memory at once, with their
+            gradients by single layers whose weights are small.
+
+    Raises:
+        NoSingleGradients: The network does otherwise.
+    """
+    found = []
+    for x, y in zip(inputs.split(chunk), labels.split(chunk), strict=True):
+        if len(y):
+            tensors, x = network.tensors(parameters.detach()), network.shortened(x)
+            if clipping is None:
+                parts = _plain_sums(network, tensors, x, y)
+            else:
+                parts = _clipped_sums(network, tensors, x, y, clipping)
+            found.append(torch.cat([part.flatten() for part in parts]))
+    total = reduce(torch.Tensor.add_, found) if found else torch.zeros_like(parameters)
+    return total if clipping is None else clipping.clip_sum(total, batch)
+
+
+def require_alone(network: Network, parameters, inputs) -> None:
+    """Require that a network treats every example alone, by the first of a few inputs (n, ...).
+
+    Raises:
+        NoSingleGradients: Its logits depend on the other examples.
+    """
+    with torch.no_grad():
+        together = network.logits(parameters, network.shortened(inputs[:8]))[:1]
+        alone = network.logits(parameters, network.shortened(inputs[:1]))
+    # Sums in another order differ by far less.
+    if (together - alone).abs().max() > 1e-3 * together.abs().max():
+        raise NoSingleGradients(
+            "the logits of an example depend on the other examples of its batch, so that no "
+            "example has a gradient of its own; use group_norm or layer_norm to normalise"
+        )
+
+
+def _plain_sums(network: Network, tensors, inputs, labels) -> tuple[Tensor, ...]:
+    parameters = [each.requires_grad_() for each in _present(tensors)]
+    return torch.autograd.grad(_loss(network.apply(tensors, inputs), labels), parameters)
+
+
+def _clipped_sums(network: Network, tensors, inputs, labels, clipping: Clipping) -> list[Tensor]:
+    record = _Record(len(labels))
+    recorded = [[_Recorded.of(each, record) for each in pair] for pair in tensors]
+    loss = _loss(network.apply(recorded, inputs), labels)
+    parameters = _present(tensors)
+    record.require_each_once(parameters)
+    watched = [each for call in record.calls for each in call.watched]
+    gradients = iter(torch.autograd.grad(loss, watched))
+    squares = [call.squares(*(next(gradients) for _ in call.watched)) for call in record.calls]
+    factors = clipping.factors(reduce(Tensor.add_, squares))
+    sums = {}
+    for call in record.calls:
+        sums |= zip(map(id, call.parameters), call.sums(factors), strict=True)
+    return [sums[id(parameter)] for parameter in parameters]
+
+
+def _present(tensors) -> list[Tensor]:
+    return [each for pair in tensors for each in pair if each is not None]
+
+
+def _loss(logits, labels) -> Tensor:
+    return functional.cross_entropy(logits, labels, reduction="sum")
+
+
+class _Recorded(Tensor):
+    """A parameter as the network gets it: every function that is called with it comes here.
+
+    Attributes:
+        plain: The parameter.
+        record: Where calls with it are kept.
+    """
+
+    @classmethod
+    def of(cls, parameter: Tensor | None, record: _Record) -> _Recorded | None:
+        """None for None."""
+        if parameter is None:
+            return None
+        recorded = parameter.as_subclass(cls)
+        recorded.plain, recorded.record = parameter, record
+        return recorded
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        given = list(_tensors((*args, *kwargs.values())))
+        used = [each for each in given if isinstance(each, cls)]
+        args = _plain(args)
+        if func in _QUESTIONS:
+            return func(*args)
+        kwargs = {name: _plain(value) for name, value in kwargs.items()}
+        return used[0].record.called(func, args, kwargs, [each.plain for each in used])
+
+
+class _Record:
+    """The calls with parameters in one run of a network.
+
+    Args:
+        examples: Number of rows of its inputs.
+    """
+
+    def __init__(self, examples: int) -> None:
+        self.examples = examples
+        self.calls: list[Call] = []
+        self.versions: list[tuple[Tensor, int]] = []
+
+    def called(self, func, args, kwargs, used: list[Tensor]):
+        """What the function returns; the call is kept.
+
+        Raises:
+            NoSingleGradients: It is no call that is known, of one row per example.
+        """
+        try:
+            result, calls = _run(func, args, kwargs, {id(each) for each in used})
+        except TypeError as error:
+            raise _refusal(func, used, error) from error
+        known = [id(parameter) for call in calls for parameter in call.parameters]
+        if sorted(known) != sorted(map(id, used)):
+            raise _refusal(func, used, "weight and bias must both be parameters")
+        if not len(args[0]) == len(result) == self.examples:
+            raise _refusal(func, used, "the rows of its input must be the examples")
+        self.calls += calls
+        self.versions += ((each, each._version) for each in (args[0], result))
+        return (result, None, None) if func is torch.lstm else result
+
+    def require_each_once(self, parameters: list[Tensor]) -> None:
+        """What holds for all calls together.
+
+        Raises:
+            NoSingleGradients: A parameter is not used exactly once, or an operation in place has
+                overwritten what a call was given or has returned.
+        """
+        used = [id(parameter) for call in self.calls for parameter in call.parameters]
+        for number, parameter in enumerate(parameters):
+            if (times := used.count(id(parameter))) != 1:
+                raise NoSingleGradients(
+                    f"every parameter must be used once; tensor {number} of shape "
+                    f"{tuple(parameter.shape)} is used {times} times"
+                )
+        if any(tensor._version != version for tensor, version in self.versions):
+            raise NoSingleGradients(
+                "the network overwrites inputs or results of its layers; use operations that are "
+                "not in place"
+            )
+
+
+def _run(func, args, kwargs, parameters: set[int]) -> tuple[Tensor, list[Call]]:
+    """The result of a function, and the calls that it consists of."""
+    if func is torch.lstm:
+        return lstm(lambda tensor: id(tensor) in parameters, *args, **kwargs)
+    if func not in _CALLS:
+        raise TypeError(f"use one of {_ALLOWED}")
+    call = _CALLS[func](*args, **kwargs)
+    return call.result, [call]
+
+
+def _refusal(func, used: list[Tensor], reason) -> NoSingleGradients:
+    shapes = " and ".join(str(tuple(each.shape)) for each in used)
+    name = getattr(func, "__name__", func)
+    return NoSingleGradients(
+        f"no gradients of single examples by parameters {shapes} in {name}: {reason}"
+    )
+
+
+def _tensors(values) -> Iterator[Tensor]:
+    """The tensors among values, and in lists and tuples of them."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors(value)
+
+
+def _plain(value):
+    """A value, or a list or tuple of values, with parameters themselves in place of recorded."""
+    if isinstance(value, _Recorded):
+        return value.plain
+    return type(value)(map(_plain, value)) if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,285 @@
+"""Calls with parameters, and what each tells about the gradients of single examples.
+
+A call that maps inputs x to y = W x + b is remembered with x. One backward pass gives dL/dy of
+every example; its gradient by W is the product of the two (Goodfellow 2015). A sum of clipped
+gradients needs the norm of every example's gradient, and then a weighted sum of them. There are two
+ways, and each call takes the one that costs less at its sizes:
+
+- direct: the gradient of every example is formed, where the weight is small;
+- ghost: with x_s and g_s = dL/dy_s at places s, the squared norm is the sum of
+  (x_s . x_t)(g_s . g_t) over pairs of places (Li et al. 2022, Bu et al. 2022), where these are few.
+  The weighted sum is then a single product for all examples, as in a plain backward pass.
+
+Normalisations have few parameters: every example gets copies of its own in the graph.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+# To write, square and add a number of a single gradient takes as long as this many multiplications
+# in a product of matrices; measured with convolutions on one core.
+_PRODUCTS_PER_NUMBER = 20
+# oneDNN convolves this many channels at once; with fewer in a group it is slow.
+_CHANNELS_AT_ONCE = 16
+# Images whose patches are made at once, so that they stay in the cache.
+_IN_CACHE = 32
+
+
+class Call(ABC):
+    """One use of parameters.
+
+    Attributes:
+        parameters: The parameters in use, in the order of `sums`.
+        result: What the call returns to the network.
+        watched: Tensors of the graph; `squares` takes the gradients of the loss by them.
+    """
+
+    parameters: list[Tensor]
+    result: Tensor
+    watched: list[Tensor]
+
+    @abstractmethod
+    def squares(self, *gradients: Tensor) -> Tensor:
+        """Squared l2 norms (n,) of the gradients of single examples by all parameters together."""
+
+    @abstractmethod
+    def sums(self, factors: Tensor) -> list[Tensor]:
+        """For each parameter the sum of single gradients times factors (n,); after `squares`."""
+
+
+class Affine(Call):
+    """y = W x + b at every place of every example.
+
+    Args:
+        weights: Parts of W side by side: (p, ...) each.
+        biases: Parameters (p,) whose sum, with constants perhaps, is b.
+        result: What the call returns to the network.
+        watched: The tensor of the graph by which the gradients are those by y.
+    """
+
+    def __init__(self, weights, biases, result, watched) -> None:
+        self.weights, self.biases = weights, biases
+        self.parameters = [*weights, *biases]
+        self.result, self.watched = result, [watched]
+
+    @abstractmethod
+    def inputs(self) -> Tensor:
+        """x as (n, d, places)."""
+
+    @abstractmethod
+    def outward(self, gradient: Tensor) -> Tensor:
+        """dL/dy as (n, p, places), from the gradient by what is watched."""
+
+    def has_cheap_ghost(self) -> bool:
+        """Whether norms cost less without the gradients of single examples."""
+        _, outputs, places = self.g.shape
+        inputs = sum(weight[0].numel() for weight in self.weights)
+        return places**2 * (inputs + outputs) < _PRODUCTS_PER_NUMBER * inputs * outputs
+
+    def single_gradients(self) -> Tensor:
+        """Gradients (n, p, d) of single examples."""
+        return self.g @ self.inputs().transpose(1, 2)
+
+    def summed_gradient(self, g: Tensor) -> Tensor:
+        """The gradient (p, d) of all examples together, for dL/dy = g."""
+        rows_of_g, rows_of_x = (x.transpose(1, 2).flatten(0, 1) for x in (g, self.inputs()))
+        return rows_of_g.T @ rows_of_x
+
+    def squares(self, gradient):
+        self.g, self.singles = self.outward(gradient), None
+        if self.has_cheap_ghost():
+            found = _ghost(self.inputs(), self.g)
+        else:
+            self.singles = self.single_gradients().flatten(1)
+            found = _squares(self.singles)
+        if self.biases:
+            self.shifts = self.g.sum(dim=2)
+            found = found + len(self.biases) * _squares(self.shifts)
+        return found
+
+    def sums(self, factors):
+        if self.singles is None:
+            total = self.summed_gradient(self.g * factors[:, None, None])
+        else:
+            total = factors @ self.singles
+        widths = [weight[0].numel() for weight in self.weights]
+        parts = total.view(self.g.shape[1], -1).split(widths, dim=1)
+        return [*parts, *(factors @ self.shifts for _ in self.biases)]
+
+
+class Linear(Call):
+    """torch's linear, on inputs (n, d)."""
+
+    def __init__(self, x, weight, bias=None) -> None:
+        self.x, self.parameters = x.detach(), [weight] if bias is None else [weight, bias]
+        self.result = functional.linear(x, weight, bias).requires_grad_()
+        self.watched = [self.result]
+
+    def squares(self, gradient):
+        self.g = gradient
+        return _squares(self.x).add_(len(self.parameters) - 1).mul_(_squares(gradient))
+
+    def sums(self, factors):
+        g = self.g * factors[:, None]
+        return [g.T @ self.x, g.sum(dim=0)][: len(self.parameters)]
+
+
+class LinearAtPlaces(Affine):
+    """torch's linear, on inputs (n, ..., d)."""
+
+    def __init__(self, x, weight, bias=None) -> None:
+        self.x = x.detach()
+        y = functional.linear(x, weight, bias)
+        super().__init__([weight], [] if bias is None else [bias], y, y.requires_grad_())
+
+    def inputs(self):
+        return self.outward(self.x)
+
+    def outward(self, gradient):
+        return gradient.reshape(len(gradient), -1, gradient.shape[-1]).transpose(1, 2)
+
+
+class Convolution(Affine):
+    """torch's conv2d; a place is a pixel of y, and its x the patch that the kernel covers."""
+
+    def __init__(self, images, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+        if isinstance(padding, str):
+            raise TypeError(f"padding must be a number of pixels, got {padding!r}")
+        pairs = [(s, s) if isinstance(s, int) else tuple(s) for s in (stride, padding, dilation)]
+        self.images, self.groups = images.detach(), groups
+        self.stride, self.padding, self.dilation = pairs
+        y = functional.conv2d(images, weight, bias, *pairs, groups)
+        super().__init__([weight], [] if bias is None else [bias], y, y.requires_grad_())
+
+    def inputs(self):
+        return self._patches(self.images)
+
+    def _patches(self, images) -> Tensor:
+        """(n, d, places); without groups and dilation."""
+        (up, left), (down, right) = self.padding, self.stride
+        height, width = self.weights[0].shape[2:]
+        padded = functional.pad(images, (left, left, up, up))
+        patches = padded.unfold(2, height, down).unfold(3, width, right)
+        places = patches.shape[2] * patches.shape[3]
+        return patches.permute(0, 1, 4, 5, 2, 3).reshape(len(images), -1, places)
+
+    def outward(self, gradient):
+        self.shape = gradient.shape[1:]
+        return gradient.flatten(2)
+
+    def _has_patches(self) -> bool:
+        return self.groups == 1 and self.dilation == (1, 1)
+
+    def has_cheap_ghost(self):
+        return self._has_patches() and super().has_cheap_ghost()
+
+    def single_gradients(self):
+        if self._has_patches() and self.weights[0].shape[1] < _CHANNELS_AT_ONCE:
+            pairs = zip(self.g.split(_IN_CACHE), self.images.split(_IN_CACHE), strict=True)
+            return torch.cat([g @ self._patches(images).transpose(1, 2) for g, images in pairs])
+        n = len(self.g)
+        weight = self.weights[0].new_empty(n * len(self.weights[0]), *self.weights[0].shape[1:])
+        # With every example as a group of channels of one image.
+        images = self.images.reshape(1, -1, *self.images.shape[2:])
+        found = self._backward(self.g.reshape(1, -1, *self.shape[1:]), images, weight, n)
+        return found.view(n, len(self.weights[0]), -1)
+
+    def summed_gradient(self, g):
+        return self._backward(g.view(-1, *self.shape), self.images, self.weights[0], 1).flatten(1)
+
+    def _backward(self, gradient, images, weight, times):
+        options = (self.stride, self.padding, self.dilation, False, [0, 0], times * self.groups)
+        only_weight = [False, True, False]
+        return torch.ops.aten.convolution_backward(
+            gradient, images, weight, None, *options, only_weight
+        )[1]
+
+
+class Embedding(Call):
+    """torch's embedding, of numbers (n, ...), without its options."""
+
+    def __init__(self, numbers, table, padding_idx=None, max_norm=None, *_, **options) -> None:
+        if padding_idx is not None or max_norm is not None or options.get("scale_grad_by_freq"):
+            raise TypeError("padding_idx, max_norm and scale_grad_by_freq must not be given")
+        self.numbers, self.parameters = numbers.reshape(len(numbers), -1), [table]
+        self.result = functional.embedding(numbers, table).requires_grad_()
+        self.watched = [self.result]
+
+    def squares(self, gradient):
+        """An example may look up a row several times: these gradients are added up first."""
+        n, rows = len(self.numbers), len(self.parameters[0])
+        keys = self.numbers + rows * torch.arange(n, device=gradient.device)[:, None]
+        keys, positions = keys.unique(return_inverse=True)
+        self.examples, self.rows = keys // rows, keys % rows
+        gradient = gradient.reshape(*positions.shape, -1)
+        self.singles = _scattered(gradient, positions, len(keys))
+        norms = self.singles.square().sum(dim=1, keepdim=True)
+        return _scattered(norms, self.examples, n)[:, 0]
+
+    def sums(self, factors):
+        weighted = self.singles * factors[self.examples, None]
+        return [_scattered(weighted, self.rows, len(self.parameters[0]))]
+
+
+class Copied(Call):
+    """Parameters of which every example has a copy."""
+
+    def __init__(self, examples: int, parameters: list[Tensor]) -> None:
+        self.parameters = parameters
+        self.watched = [
+            parameter.expand(examples, *parameter.shape).contiguous().requires_grad_()
+            for parameter in parameters
+        ]
+
+    def squares(self, *gradients):
+        self.singles = gradients
+        return sum(_squares(single.flatten(1)) for single in gradients)
+
+    def sums(self, factors):
+        return [torch.tensordot(factors, single, dims=1) for single in self.singles]
+
+
+class GroupNorm(Copied):
+    """torch's group_norm with weight and bias, the channels of all examples as one image's."""
+
+    def __init__(self, x, num_groups, weight, bias, eps=1e-5) -> None:
+        n, channels, *shape = x.shape
+        super().__init__(n, [weight, bias])
+        scale, shift = (copies.view(-1) for copies in self.watched)
+        image = x.reshape(1, n * channels, *shape)
+        y = functional.group_norm(image, n * num_groups, scale, shift, eps)
+        self.result = y.view(x.shape)
+
+
+class LayerNorm(Copied):
+    """torch's layer_norm with weight and bias."""
+
+    def __init__(self, x, normalized_shape, weight, bias, eps=1e-5) -> None:
+        super().__init__(len(x), [weight, bias])
+        between = (1,) * (x.dim() - 1 - weight.dim())
+        scale, shift = (copies.view(len(x), *between, *weight.shape) for copies in self.watched)
+        normal = functional.layer_norm(x, normalized_shape, eps=eps)
+        self.result = torch.addcmul(shift, normal, scale)
+
+
+def _squares(rows: Tensor) -> Tensor:
+    """Squared norms (n,) of rows (n, k)."""
+    norms = torch.linalg.vector_norm(rows, dim=1)
+    return norms.mul_(norms)
+
+
+def _ghost(x: Tensor, g: Tensor) -> Tensor:
+    """||sum_s g_s x_s^T||_F^2 of every example; x (n, d, places), g (n, p, places)."""
+    pairs = (x.transpose(1, 2) @ x) * (g.transpose(1, 2) @ g)
+    # It is a square, but for rounding.
+    return pairs.sum(dim=(1, 2)).clamp_(min=0)
+
+
+def _scattered(rows: Tensor, numbers: Tensor, count: int) -> Tensor:
+    """A table (count, k) in which row i is the sum of those rows (..., k) whose number is i."""
+    return torch.ops.aten.embedding_dense_backward(rows, numbers, count, -1, False)

@@ -1,0 +1,224 @@
+"""The change of an answer that matrix Gaussian noise hides worst: the largest Mahalanobis norm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from mechanisms.contract.query import Query
+from mechanisms.profiles.gaussian_profile import worst_case_mu
+
+# Elements up to which all vertices of the box are tried: 2^15 of them take some milliseconds.
+VERTEX_AXES = 16
+# Cells up to which all pairs of them are tried: half a second.
+LARGEST_MOVES = 8192
+# What is equal but for rounding is equal.
+_ROUNDING = 1e-12
+
+
+class MuBounds(NamedTuple):
+    """Bounds of sup mu over the changes that a query allows; equal where it is known."""
+
+    lower: float
+    upper: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether they are equal but for rounding."""
+        return self.lower >= self.upper * (1 - _ROUNDING)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mahalanobis:
+    """mu(D) = ||diag(1 / row_std) R^T D C diag(1 / column_std)||_F for changes D (m, n).
+
+    Args:
+        row_std: (m,), positive.
+        column_std: (n,), positive.
+        row_directions: R, orthogonal (m, m), one direction per column, or None for the identity.
+        column_directions: C, orthogonal (n, n), or None.
+    """
+
+    row_std: np.ndarray
+    column_std: np.ndarray
+    row_directions: np.ndarray | None = None
+    column_directions: np.ndarray | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, n)."""
+        return len(self.row_std), len(self.column_std)
+
+    @property
+    def along_axes(self) -> bool:
+        """Whether the noise of all elements is independent."""
+        return self.row_directions is None and self.column_directions is None
+
+    @property
+    def uniform(self) -> bool:
+        """Whether it is independent and of one standard deviation."""
+        return not (np.ptp(self.row_std) or np.ptp(self.column_std))
+
+    @property
+    def least_std(self) -> float:
+        """The least standard deviation along any change of norm 1."""
+        return float(self.row_std.min() * self.column_std.min())
+
+    @cached_property
+    def element_weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """mu of a unit change of element (i, j) is the product of entries i (m,) and j (n,)."""
+        rows, columns = (
+            1 / std if directions is None else np.linalg.norm(directions / std, axis=1)
+            for std, directions in self._axes
+        )
+        return rows, columns
+
+    def of(self, change: np.ndarray) -> float:
+        """mu of one change (m, n)."""
+        for std, directions in self._axes:
+            # The second turn does the columns and turns the change back.
+            seen = change if directions is None else directions.T @ change
+            change = (seen / std[:, None]).T
+        return float(np.linalg.norm(change))
+
+    def roots(self) -> tuple[np.ndarray, np.ndarray]:
+        """R diag(1 / row_std) (m, m) and C diag(1 / column_std) (n, n)."""
+        rows, columns = (
+            np.diag(1 / std) if directions is None else directions / std
+            for std, directions in self._axes
+        )
+        return rows, columns
+
+    def least_directions(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
+        """The directions of least noise of rows (m, rank) and of columns (n, rank)."""
+        found = []
+        for std, directions in self._axes:
+            least = np.argsort(std, kind="stable")[:rank]
+            if directions is None:
+                found.append((np.arange(len(std))[:, None] == least).astype(float))
+            else:
+                found.append(directions[:, least])
+        return tuple(found)
+
+    @property
+    def _axes(self) -> tuple[tuple[np.ndarray, np.ndarray | None], ...]:
+        return (
+            (self.row_std, self.row_directions),
+            (self.column_std, self.column_directions),
+        )
+
+
+def largest_mu(noise: Mahalanobis, query: Query) -> MuBounds:
+    """sup mu over the changes (m, n) with the query's l2, l1 and linf sensitivity.
+
+    Exact for noise along the axes (`worst_case_mu`) and for equal noise everywhere. Otherwise the
+    supremum over the l2 ball, that over the l1 ball (a convex function is largest at a vertex,
+    the change of one element) and, with few elements, that over the element box (at one of its
+    vertices) are upper bounds. What changes attain them, scaled to keep the query's sensitivities,
+    are lower bounds: where nothing is cut off, both are equal.
+    """
+    if noise.uniform:
+        mu = query.reach / noise.least_std
+        return MuBounds(mu, mu)
+    if noise.along_axes:
+        mu = worst_case_mu(
+            np.outer(noise.row_std, noise.column_std),
+            l2_sensitivity=query.l2_sensitivity,
+            l1_sensitivity=query.l1_sensitivity,
+            linf_sensitivity=query.linf_sensitivity,
+        )
+        return MuBounds(mu, mu)
+    upper = [query.reach / noise.least_std]
+    rows, columns = noise.element_weights
+    least_noise = np.outer(*(each[:, 0] for each in noise.least_directions(1)))
+    element = np.zeros(noise.shape)
+    element[rows.argmax(), columns.argmax()] = 1.0
+    changes = [least_noise, np.sign(least_noise), element]
+    if query.l1_sensitivity is not None:
+        upper.append(query.l1_sensitivity * float(rows.max() * columns.max()))
+    if query.linf_sensitivity is not None and element.size <= VERTEX_AXES:
+        vertex = worst_vertex(np.kron(*noise.roots())).reshape(noise.shape)
+        upper.append(query.linf_sensitivity * noise.of(vertex))
+        changes.append(vertex)
+    return best_bounds(
+        (allowed_share(change, query) * noise.of(change) for change in changes), upper
+    )
+
+
+def largest_move(noise: Mahalanobis, query: Query) -> MuBounds:
+    """sup mu over the changes of a histogram: one cell, or two of them by opposite amounts."""
+    if query.adjacency == "add-remove" or noise.uniform or noise.along_axes:
+        # One cell is the l1 ball's worst change; without correlations the signs do not matter.
+        return largest_mu(noise, query)
+    own = np.outer(*(weights**2 for weights in noise.element_weights))
+    if own.size > LARGEST_MOVES:
+        # The two cells with the least noise of their own: one of the moves.
+        move = np.zeros(own.size)
+        move[np.argpartition(own.ravel(), -2)[-2:]] = 1.0, -1.0
+        lower = query.record_bound * noise.of(move.reshape(own.shape))
+        return best_bounds([lower], [largest_mu(noise, query).upper])
+    rows, columns = (root @ root.T for root in noise.roots())  # the inverse covariances
+    # For each row that a record leaves: the squares (column left, row entered, column entered).
+    largest = max(
+        (left[:, None, None] + own - 2 * row[:, None] * columns[:, None, :]).max()
+        for left, row in zip(own, rows, strict=True)
+    )
+    mu = query.record_bound * math.sqrt(largest)
+    return MuBounds(mu, mu)
+
+
+def largest_gram_mu(noise: Mahalanobis, query: Query) -> MuBounds:
+    """sup mu over D = +-x x^T or x x^T - y y^T, records of norm at most B = record_bound.
+
+    Upper bounds: the l2 ball, and B^2 sqrt(sum_k 1 / (r_k c_k)^2), r and c the ascending row and
+    column deviations. k runs to the rank of D, one or two, whose eigenvalues are at most B^2. The
+    singular values of U1^-1 D U2^-T are log-majorised by the products of those of its factors (Horn
+    1950), which bounds its norm by this. x = B u_1 and y = B u_2 attain it where the directions u_k
+    of the least deviations are those of rows and of columns; shorter records keep what else the
+    query states.
+    """
+    rank = 2 if query.adjacency == "replace" and query.size > 1 else 1
+    least = np.sort(noise.row_std)[:rank] * np.sort(noise.column_std)[:rank]
+    square = query.record_bound**2
+    upper = [query.reach / noise.least_std, square * float(np.linalg.norm(1 / least))]
+    signs = np.array([1.0, -1.0])[:rank]
+    records = (*noise.least_directions(rank), np.eye(query.shape[0])[:, :rank])
+    changes = [square * (each * signs) @ each.T for each in records]
+    return best_bounds(
+        (min(1.0, allowed_share(change, query)) * noise.of(change) for change in changes), upper
+    )
+
+
+def allowed_share(change: np.ndarray, query: Query) -> float:
+    """The largest multiple of a change that keeps the query's l2, l1 and linf sensitivity."""
+    size = np.abs(change)
+    limits = (
+        (query.l2_sensitivity, np.linalg.norm(change)),
+        (query.l1_sensitivity, size.sum()),
+        (query.linf_sensitivity, size.max()),
+    )
+    return float(min(stated / norm for stated, norm in limits if stated is not None))
+
+
+def worst_vertex(seen: np.ndarray) -> np.ndarray:
+    """The vector of signs d with the largest ||seen^T d||, (m,), for `seen` (m, k).
+
+    A convex function is largest over a box at one of its vertices. All 2^(m-1) of them (d and -d
+    count once) are tried, so m is at most `VERTEX_AXES`.
+    """
+    size = len(seen)
+    if size > VERTEX_AXES:
+        raise ValueError(f"a box of {size} axes has too many vertices, at most {VERTEX_AXES} axes")
+    signs = 1 - 2 * (np.arange(2 ** (size - 1))[:, None] >> np.arange(size) & 1)
+    return signs[np.linalg.norm(signs @ seen, axis=1).argmax()]
+
+
+def best_bounds(lower: Iterable[float], upper: Iterable[float]) -> MuBounds:
+    """The best of several bounds; equal where they are so but for rounding."""
+    low, high = max(lower), min(upper)
+    return MuBounds(high if low >= high * (1 - _ROUNDING) else low, high)

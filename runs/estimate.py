@@ -1,0 +1,262 @@
+"""What a run will take, from the seconds and the memory that a finished run has measured.
+
+A cell has a match where the finished run has the same study, data set, mechanism and calibration.
+Its seconds grow with its grid points and trials; they do not follow other settings, and where those
+differ the estimate names them. A cell without a match gets the median of its study's cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from experiments.contract.study import all_experiments, trial_count
+from runs.cells import Cell, cells_of
+from runs.frames import read_frame
+from runs.result_table import CELL, METRICS_OF_EVERY_STUDY, PEAK_MEMORY, POINT
+from runs.stored import tables_of
+
+HOUR, GIB = 3600.0, 1 << 30
+# Settings that the number of points and of trials accounts for.
+_COUNTED = ("trials", "trials_for", "trial")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one cell took.
+
+    Both numbers are None where the cell measured nothing, as all its rows are `unsupported`;
+    `seconds` also where its study times nothing.
+
+    Args:
+        seconds: Per grid point and trial.
+        memory: Peak, bytes.
+        whole: Whether `seconds` are those of whole grid points, as the runner measures them, and
+            not only of the parts that the study times.
+    """
+
+    seconds: float | None = None
+    memory: float | None = None
+    whole: bool = True
+
+
+@dataclass
+class StudyEstimate:
+    """What the cells of one study will take.
+
+    `seconds` and its range are None where the finished run has not timed the study. The range is
+    that of the cells without a match, which may take as little or as much as any cell of the study.
+    """
+
+    study: str
+    cells: int
+    matched: int
+    seconds: tuple[float, float, float] | None
+    memory: tuple[float, float] | None
+    whole: bool
+    differing: list[str] = field(default_factory=list)
+    unmatched: list[str] = field(default_factory=list)
+
+
+def measured_cells(run: str, config: dict) -> dict[Cell, Measured]:
+    """What every cell of a finished run took, by cell (without a trial).
+
+    Args:
+        run: Name of the run; its timings are in `results/<run>/experiments/`.
+        config: Its checked config.
+
+    Raises:
+        ConfigError: There is no such run.
+    """
+    found = {}
+    for path in tables_of(run):
+        if path.name.endswith(".timings.parquet"):
+            found |= _measured(path, config)
+        else:
+            keys = pq.read_table(path, columns=CELL).group_by(CELL).aggregate([]).to_pylist()
+            found = {Cell(**key): Measured() for key in keys} | found
+    return found
+
+
+def _measured(path: Path, config: dict) -> dict[Cell, Measured]:
+    frame = read_frame(path)
+    memory = frame["metric"] == PEAK_MEMORY
+    by_runner = frame["metric"].isin(list(METRICS_OF_EVERY_STUDY)) & ~memory
+    whole = bool(by_runner.any())
+    peaks = frame[memory].groupby(CELL)["value"].max()
+    seconds = frame[by_runner if whole else ~memory].groupby(CELL)["value"].sum()
+    found = {}
+    for key, points in frame[POINT].drop_duplicates().groupby(CELL, sort=False).size().items():
+        cell = Cell(**dict(zip(CELL, key, strict=True)))
+        taken = seconds.get(key)
+        found[cell] = Measured(
+            seconds=None if taken is None else float(taken) / (points * _trials(cell, config)),
+            memory=float(peaks[key]),
+            whole=whole,
+        )
+    return found
+
+
+def estimates(config: dict, measured: dict[Cell, Measured], before: dict) -> list[StudyEstimate]:
+    """The estimate of every study of a checked config, in its order.
+
+    Args:
+        config: The config to estimate.
+        measured: As from `measured_cells`.
+        before: The checked config of the run that was measured.
+    """
+    cells = cells_of(config)
+    return [
+        _of_study(
+            study, [cell for cell in cells if cell.experiment == study], config, measured, before
+        )
+        for study in config["experiments"]
+    ]
+
+
+def _of_study(
+    study: str, cells: list[Cell], config: dict, measured: dict[Cell, Measured], before: dict
+) -> StudyEstimate:
+    known = {cell: took for cell, took in measured.items() if cell.experiment == study}
+    unmatched, differing = [], {}
+    seconds, memory = np.zeros(3), []
+    rates = np.array([took.seconds for took in known.values() if took.seconds is not None])
+    for cell in cells:
+        match = Cell(**{name: getattr(cell, name) for name in CELL})
+        took = known.get(match)
+        units = len(cell.points(config)) * _trials(cell, config)
+        if took is None:
+            unmatched.append(cell)
+            if len(rates):
+                seconds += units * np.array([np.median(rates), rates.min(), rates.max()])
+            continue
+        memory.append(took.memory or 0.0)
+        seconds += units * (took.seconds or 0.0)
+        # Settings are those of a study on a data set.
+        if cell.dataset not in differing:
+            differing[cell.dataset] = _differing(cell, config, before)
+    if unmatched and known:
+        memory.append(max(took.memory or 0.0 for took in known.values()))
+    memory = [each for each in memory if each]
+    return StudyEstimate(
+        study=study,
+        cells=len(cells),
+        matched=len(cells) - len(unmatched),
+        seconds=tuple(seconds) if len(rates) else None,
+        memory=(min(memory), max(memory)) if memory else None,
+        whole=all(took.whole for took in known.values() if took.seconds is not None),
+        differing=sorted(set().union(*differing.values())),
+        unmatched=_named(unmatched, cells),
+    )
+
+
+def _trials(cell: Cell, config: dict) -> int:
+    """Trials of a cell; 1 in a study without trials."""
+    settings = config["experiments"][cell.experiment]
+    if cell.trial is not None or "trials" not in settings:
+        return 1
+    return trial_count(settings, cell.dataset)
+
+
+def _differing(cell: Cell, config: dict, before: dict) -> set[str]:
+    """Settings of a cell that its match did not have."""
+    now, then = (_settings(cell, each) for each in (config, before))
+    return {name for name in now.keys() | then.keys() if now.get(name) != then.get(name)}
+
+
+def _settings(cell: Cell, config: dict) -> dict:
+    """What a cell needs of its study's settings: of mappings from data sets its own entry."""
+    settings = cell.specification(config)["settings"]
+    datasets = all_experiments()[cell.experiment].DATASETS
+    return {
+        name: value.get(cell.dataset)
+        if isinstance(value, dict) and value.keys() <= datasets.keys()
+        else value
+        for name, value in settings.items()
+        if name not in _COUNTED
+    }
+
+
+def _named(some: Iterable[Cell], cells: Iterable[Cell]) -> list[str]:
+    """Cells by data set, and by mechanism where others of the data set are not among them."""
+    some, named = set(some), []
+    for dataset in dict.fromkeys(cell.dataset for cell in cells if cell in some):
+        here = [cell for cell in cells if cell.dataset == dataset]
+        mechanisms = dict.fromkeys(cell.mechanism for cell in here if cell in some)
+        count = sum(cell in some for cell in here)
+        which = "" if count == len(here) else f": {', '.join(mechanisms)}"
+        named.append(f"{dataset}{which} ({count} cell{'s' * (count > 1)})")
+    return named
+
+
+def report(found: list[StudyEstimate], run: str) -> str:
+    """The estimates as a table with what each rests on, and their sum."""
+    line = "{:<22}{:>7}  {:>22}  {:>12}  {}"
+    lines = [line.format("study", "cells", "core-hours", "memory, GiB", "rests on")]
+    rows = [(each.study, each.cells, each.seconds, each.memory, _basis(each)) for each in found]
+    for study, cells, seconds, memory, basis in [*rows, _total(found)]:
+        lines.append(line.format(study, cells, _hours(seconds), _gib(memory), basis).rstrip())
+    for each in found:
+        if each.unmatched:
+            names = "; ".join(each.unmatched)
+            lines.append(f"No match in the run {run}: {each.study}: {names}")
+    untimed = [each.study for each in found if each.seconds is None]
+    if untimed:
+        lines.append(f"Not timed in the run {run}, so not in the total: {', '.join(untimed)}")
+    parts = [each.study for each in found if each.seconds is not None and not each.whole]
+    if parts:
+        lines.append(
+            "Only what the study times (calibration, draws, releases, training), so that loading "
+            f"and scoring come on top: {', '.join(parts)}"
+        )
+    lines += [
+        f"Core-hours: on one core of the machine of the run {run}, without a GPU; starting cells "
+        "comes on top. They follow grid points and trials, no other setting.",
+        "Brackets: cells without a match at the seconds of the study's cheapest and dearest cell. "
+        "Memory: peaks of single cells.",
+    ]
+    return "\n".join(lines)
+
+
+def _total(found: list[StudyEstimate]) -> tuple:
+    timed = [each.seconds for each in found if each.seconds is not None]
+    peaks = [each.memory for each in found if each.memory is not None]
+    seconds = tuple(np.sum(timed, axis=0)) if timed else None
+    memory = (min(low for low, _ in peaks), max(high for _, high in peaks)) if peaks else None
+    return "total", sum(each.cells for each in found), seconds, memory, ""
+
+
+def _hours(seconds: tuple[float, float, float] | None) -> str:
+    if seconds is None:
+        return "not timed"
+    middle, low, high = (value / HOUR for value in seconds)
+    if low == high:
+        return f"{middle:.3g}"
+    return f"{middle:.3g} [{_rounded(low, ROUND_FLOOR)}, {_rounded(high, ROUND_CEILING)}]"
+
+
+def _rounded(value: float, direction: str) -> str:
+    """A bound with two digits, rounded so that it still is one."""
+    return f"{float(Context(prec=2, rounding=direction).create_decimal(value)):.2g}"
+
+
+def _gib(memory: tuple[float, float] | None) -> str:
+    if memory is None:
+        return "unknown"
+    return " to ".join(dict.fromkeys(f"{value / GIB:.2f}" for value in memory))
+
+
+def _basis(each: StudyEstimate) -> str:
+    parts = []
+    if each.matched:
+        parts.append(f"{each.matched} matching cells")
+    if each.differing:
+        parts.append(f"which had other {', '.join(each.differing)}")
+    if each.cells > each.matched:
+        parts.append(f"{each.cells - each.matched} without a match by the study's median")
+    return ", ".join(parts)

@@ -1,0 +1,69 @@
+"""What every job of the workflow does: its log, and one line for what goes wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from runs.result_table import DamagedTable, TableError
+
+# The environment variable with the process id of the Snakemake that plans the jobs.
+PLANNER = "MATRIX_NOISE_PLANNER"
+WATCH_SECONDS = 0.5
+
+
+@contextlib.contextmanager
+def job(log: str | Path) -> Iterator[None]:
+    """Send what is printed to the log; end with status 1 and one line on a fault of the files.
+
+    A damaged file of results is removed, so that the next run makes it again.
+    """
+    end_with_planner()
+    with (
+        open(log, "w", buffering=1) as out,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(out),
+    ):
+        try:
+            yield
+        except DamagedTable as error:
+            error.path.unlink(missing_ok=True)
+            _end(f"error: {error}; it is removed: run again")
+        except (TableError, OSError) as error:
+            _end(f"error: {error}")
+        except Exception:
+            _end(traceback.format_exc())
+
+
+def end_with_planner() -> None:
+    """End this process soon after the Snakemake that started it, however that ended.
+
+    Otherwise a job outlives a killed run, and the next run writes the same files beside it. A shell
+    may stand between the two, so that this process's parent says nothing.
+    """
+    number = os.environ.get(PLANNER)
+    if number is not None:
+        threading.Thread(target=_watch, args=(int(number),), daemon=True).start()
+
+
+def _watch(planner: int) -> None:
+    try:
+        process = psutil.Process(planner)
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(WATCH_SECONDS)
+    except psutil.NoSuchProcess:
+        pass
+    os._exit(1)
+
+
+def _end(message: str) -> None:
+    print(message, file=sys.stderr)
+    raise SystemExit(1)

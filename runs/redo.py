@@ -1,0 +1,75 @@
+"""Makes cells of a finished or broken run stale, so that the next run measures them again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.contract.settings import ConfigError
+from runs.result_table import CELL, STATUSES, DamagedTable, read_file
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Which cells to redo: those that have every property that is given.
+
+    Args:
+        statuses: A cell counts if one of its rows has one of them.
+        studies, datasets, mechanisms: Names.
+    """
+
+    statuses: Collection[str] = ()
+    studies: Collection[str] = ()
+    datasets: Collection[str] = ()
+    mechanisms: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        for status in self.statuses:
+            if status not in STATUSES:
+                raise ConfigError(
+                    f"--status {status}: there is no such status; allowed are {', '.join(STATUSES)}"
+                )
+
+
+def redo(run: Path, wanted: Wanted) -> list[str]:
+    """Remove the results of cells, and of the batches that hold them; returns the cells' stems.
+
+    Cells whose files are damaged are always among them. Unfinished work of the cells is removed
+    too.
+
+    Raises:
+        ConfigError: There is no such run.
+    """
+    folder = run / "cells"
+    if not folder.is_dir():
+        raise ConfigError(f"{run} holds no cells of a run; `ls {run.parent}` shows the runs")
+    found = []
+    for rows in sorted(folder.glob("*/*/*.parquet")):
+        if rows.name.endswith(".timings.parquet"):
+            continue
+        if _matches(rows, wanted):
+            found.append(str(rows.relative_to(folder).with_suffix("")))
+            rows.unlink()
+            rows.with_suffix(".timings.parquet").unlink(missing_ok=True)
+    studies = {tuple(stem.split("/")[:2]) for stem in found}
+    for study, dataset in studies:
+        for batch in (run / "batches" / study).glob(f"{dataset}--*.parquet"):
+            batch.unlink()
+    return found
+
+
+def _matches(rows: Path, wanted: Wanted) -> bool:
+    try:
+        table = read_file(rows).select([*CELL, "status"]).to_pylist()
+    except DamagedTable:
+        return True
+    allowed = {
+        "experiment": wanted.studies,
+        "dataset": wanted.datasets,
+        "mechanism": wanted.mechanisms,
+        "status": wanted.statuses,
+    }
+    return any(
+        all(not names or row[column] in names for column, names in allowed.items()) for row in table
+    )

@@ -1,0 +1,155 @@
+"""Whether cells of a finished run, computed again here, give the numbers that it has stored.
+
+The same config gives the same bytes on the same kind of processor. Elsewhere the last digits
+differ, and how much of that is allowed each study declares (`TOLERANCES`).
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+
+from experiments.contract.study import all_experiments
+from experiments.contract.tolerances import EXACT
+from runs.cells import Cell, cells_of
+from runs.frames import read_frame
+from runs.result_table import CELL, OK, key_of
+from runs.stored import tables_of
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How the rows of one cell agree.
+
+    Args:
+        values: Number of values that both have.
+        equal: How many of them are equal to the last bit.
+        largest: The largest relative difference, and the metric that has it.
+        problems: What lies outside of the tolerances, one sentence each.
+    """
+
+    values: int
+    equal: int
+    largest: tuple[float, str]
+    problems: list[str]
+
+    def __str__(self) -> str:
+        if self.problems:
+            return "; ".join(self.problems)
+        if self.values == self.equal:
+            return f"{self.values} values, all equal"
+        relative, metric = self.largest
+        return (
+            f"{self.values} values, {self.equal} equal, the others within {relative:.1g} of the "
+            f"value ({metric})"
+        )
+
+
+def cells_with_values(run: str, config: dict) -> list[Cell]:
+    """The cells of a checked config for which a finished run has stored a value.
+
+    Raises:
+        ConfigError: The run has no results.
+    """
+    stored = set()
+    for path in tables_of(run):
+        if not path.name.endswith(".timings.parquet"):
+            rows = pq.read_table(path, columns=CELL, filters=[("status", "=", OK)])
+            stored |= {tuple(row.values()) for row in rows.group_by(CELL).aggregate([]).to_pylist()}
+    return [
+        cell for cell in cells_of(config) if tuple(getattr(cell, name) for name in CELL) in stored
+    ]
+
+
+def sample_of(cells: list[Cell], count: int, seed: int) -> list[Cell]:
+    """`count` of the cells, each with the same chance; all where there are fewer."""
+    return random.Random(seed).sample(cells, min(count, len(cells)))
+
+
+def stored_rows(run: str, cell: Cell) -> pd.DataFrame:
+    """The rows of a cell in a finished run, whole maps included.
+
+    Raises:
+        ConfigError: The run has no results.
+    """
+    names = {f"{cell.experiment}.parquet", f"{cell.experiment}.maps.parquet"}
+    frames = [read_frame(path) for path in tables_of(run) if path.name in names]
+    if not frames:
+        return pd.DataFrame(columns=[*CELL, "trial"])
+    rows = pd.concat(frames, ignore_index=True)
+    rows = rows[(rows[CELL] == [getattr(cell, name) for name in CELL]).all(axis=1)]
+    if cell.trial is None:
+        return rows
+    # As when its job was assembled: what belongs to no trial comes from the first one's.
+    own = rows["trial"] == cell.trial
+    return rows[(own | rows["trial"].isna()) if cell.trial == 0 else own]
+
+
+def compare(before: pd.DataFrame, again: pd.DataFrame, cell: Cell) -> Comparison:
+    """Compare the rows of a cell by the tolerances of its study.
+
+    Args:
+        before: The stored rows, as from `stored_rows`.
+        again: The rows computed now.
+        cell: The cell.
+    """
+    keys = [name for name in key_of(again.columns) if name in before]
+    rows = before.merge(again, on=keys, how="outer", suffixes=("", "_again"), indicator="found")
+    problems = [
+        f"{(rows['found'] == side).sum()} rows are {words}, first {_where(rows, keys, side)}"
+        for side, words in (("left_only", "stored only"), ("right_only", "new"))
+        if (rows["found"] == side).any()
+    ]
+    both = rows[rows["found"] == "both"]
+    changed = both[both["status"] != both["status_again"]]
+    problems += [
+        f"status {row['status_again']} in place of {row['status']} ({row['message_again']})"
+        for _, row in changed.head(1).iterrows()
+    ]
+    both = both[(both["status"] == OK) & (both["status_again"] == OK)]
+    old, new = both["value"].to_numpy(float), both["value_again"].to_numpy(float)
+    difference = np.abs(new - old)
+    allowed = _allowed(both, before, keys, cell)
+    # Written so that a value that is no number is outside.
+    outside = ~(difference <= allowed)
+    if outside.any():
+        worst = int(np.flatnonzero(outside)[0])
+        row = both.iloc[worst]
+        problems.append(
+            f"{outside.sum()} of {len(both)} values outside of their tolerance, first "
+            f"{row['metric']} at {row['shape']}, epsilon {row['epsilon']:g}: {old[worst]:.10g} "
+            f"stored, {new[worst]:.10g} now, allowed difference {allowed[worst]:.2g}"
+        )
+    relative = np.divide(
+        difference, np.abs(old), out=np.where(difference > 0, np.inf, 0.0), where=old != 0
+    )
+    most = int(np.argmax(relative)) if len(both) else None
+    return Comparison(
+        values=len(both),
+        equal=int((difference == 0).sum()),
+        largest=(0.0, "") if most is None else (float(relative[most]), both.iloc[most]["metric"]),
+        problems=problems,
+    )
+
+
+def _where(rows: pd.DataFrame, keys: list[str], side: str) -> str:
+    row = rows[rows["found"] == side].iloc[0]
+    return ", ".join(f"{key} {row[key]}" for key in keys if key not in CELL and pd.notna(row[key]))
+
+
+def _allowed(both: pd.DataFrame, before: pd.DataFrame, keys: list[str], cell: Cell) -> np.ndarray:
+    """The largest difference that each row allows."""
+    tolerances = getattr(all_experiments()[cell.experiment], "TOLERANCES", {})
+    over = [key for key in keys if key != "trial"]
+    spreads = before.groupby(over, dropna=False)["value"].std().fillna(0.0).rename("spread")
+    spread = both[over].merge(spreads.reset_index(), on=over, how="left")["spread"].fillna(0.0)
+    return np.array(
+        [
+            tolerances.get(metric, EXACT).allowed(value, deviation)
+            for metric, value, deviation in zip(both["metric"], both["value"], spread, strict=True)
+        ]
+    )

@@ -1,0 +1,179 @@
+"""The parent's side of a batch's warm process: starts it, and limits the child of each cell."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from runs.result_table import ERROR, TIMEOUT
+
+POLL_SECONDS = 0.05
+# To list a process's descendants costs a look at every process of the machine.
+DESCENDANTS_SECONDS = 1.0
+GIB = 1 << 30
+# Signals that come from outside: the system out of memory, a scheduler, a user.
+FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+# A mechanism this close to its limit was killed for its memory.
+NEAR_LIMIT = 0.8
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the child of a cell ended: what a point that it did not finish gets.
+
+    Args:
+        status: ERROR or TIMEOUT, or None where the machine is at fault and the point gets no row.
+        message: Why.
+    """
+
+    status: str | None
+    message: str
+
+
+class WarmProcess:
+    """A process that has imported a study and forks a child for each cell; see runs/worker.py."""
+
+    def __init__(self, study: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "runs.worker", study],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # Unbuffered, so that `select` sees every answer.
+            bufsize=0,
+            start_new_session=True,
+            # One thread unless the caller says otherwise: the last bits of a matrix product, and
+            # every second measured, depend on their number.
+            env={"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": _python_path()},
+        )
+
+    def run(self, folder: Path, log: Path, deadline: float, limits: dict) -> Ended:
+        """Run the cell in `folder` until its child ends, or kill it at a limit.
+
+        Args:
+            folder: Unfinished work of the cell, with its specification.
+            log: File that what the child prints is added to, and shown on stderr.
+            deadline: Time of `time.monotonic` at which the cell is stopped.
+            limits: `seconds` and `memory_gib`, for the messages and the memory.
+        """
+        with open(log, "ab+") as shown:
+            shown.seek(0, os.SEEK_END)
+            try:
+                return self._watch(folder, log, deadline, limits, shown)
+            finally:
+                _show(shown)
+
+    def _watch(self, folder, log, deadline, limits, shown) -> Ended:
+        lost = Ended(None, "the process that runs the cells ended; see the messages above")
+        try:
+            self.process.stdin.write(
+                (json.dumps({"folder": str(folder), "log": str(log)}) + "\n").encode()
+            )
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return lost
+        child, machine, largest, listed = None, None, 0, 0.0
+        try:
+            while True:
+                for answer in self._answers():
+                    if answer is None:
+                        return lost
+                    child = answer.get("pid", child)
+                    machine = answer.get("machine", machine)
+                    if "ended" in answer:
+                        if machine is not None:
+                            return Ended(None, machine)
+                        return _ended(answer["ended"], largest, limits)
+                _show(shown)
+                now = time.monotonic()
+                if child is not None:
+                    if now > deadline:
+                        self._kill(child)
+                        return Ended(
+                            TIMEOUT, f"stopped at the cell's limit of {limits['seconds']:g} s"
+                        )
+                    descendants = now - listed > DESCENDANTS_SECONDS
+                    listed = now if descendants else listed
+                    resident = _resident_bytes(child, descendants)
+                    largest = max(largest, resident)
+                    if resident > limits["memory_gib"] * GIB:
+                        self._kill(child)
+                        return Ended(
+                            ERROR, f"exceeded the memory limit of {limits['memory_gib']:g} GiB"
+                        )
+        finally:
+            # Processes that the mechanism started end with its child.
+            if child is not None:
+                _kill_group(child)
+
+    def _kill(self, child: int) -> None:
+        """Kill a child and wait until its end is reported."""
+        _kill_group(child)
+        while not any(answer is None or "ended" in answer for answer in self._answers()):
+            pass
+
+    def _answers(self) -> list[dict | None]:
+        """The answer that came within POLL_SECONDS, if any; None where the process has ended."""
+        if not select.select([self.process.stdout], [], [], POLL_SECONDS)[0]:
+            return []
+        line = self.process.stdout.readline()
+        return [json.loads(line) if line else None]
+
+    def close(self) -> None:
+        """End the process."""
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def _ended(status: int, largest: int, limits: dict) -> Ended:
+    if status >= 0:
+        return Ended(ERROR, f"the process ended with status {status}")
+    number = -status
+    died = f"the process died of signal {number} ({signal.strsignal(number)})"
+    if number not in FROM_OUTSIDE:
+        return Ended(ERROR, died)
+    if largest > NEAR_LIMIT * limits["memory_gib"] * GIB:
+        return Ended(
+            ERROR,
+            f"{died} while it held {largest / GIB:.2f} of the {limits['memory_gib']:g} GiB of its "
+            "memory limit",
+        )
+    return Ended(None, f"{died}, which comes from outside: out of memory, a scheduler or a user")
+
+
+def _kill_group(child: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+
+
+def _show(log) -> None:
+    """Copy what was added to a log to stderr."""
+    sys.stderr.write(log.read().decode(errors="replace"))
+    sys.stderr.flush()
+
+
+def _resident_bytes(pid: int, descendants: bool) -> int:
+    try:
+        parent = psutil.Process(pid)
+        children = parent.children(recursive=True) if descendants else []
+        return sum(p.memory_info().rss for p in [parent, *children])
+    except psutil.NoSuchProcess:
+        return 0
+
+
+def _python_path() -> str:
+    """The child finds what the parent finds: the project, and modules of outside mechanisms."""
+    return os.pathsep.join(path or os.getcwd() for path in sys.path)

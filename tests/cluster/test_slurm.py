@@ -1,0 +1,239 @@
+"""Runs on a real Slurm of two nodes, which slurm.sh starts on this host."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from runs.frames import read_frame
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = Path(__file__).with_name("slurm.sh")
+PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "sbatch", "munged", "mariadbd")
+MISSING = [name for name in PROGRAMS if shutil.which(name) is None]
+pytestmark = [
+    pytest.mark.skipif(bool(MISSING), reason=f"needs {', '.join(MISSING)}: see tests/cluster"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="slurmd must be started by root"),
+]
+# What the tests wait for: a cluster looks at its jobs every few seconds only.
+PATIENCE = 240
+OPTIONS = ["--profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "1"]
+OPTIONS += ["--latency-wait", "10", "--default-resources", "slurm_partition=main"]
+
+MECHANISMS = '''
+"""Mechanisms that wait, hang or eat memory."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from mechanisms import AdditiveMechanism
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+
+HERE = Path(__file__).parent
+
+
+class Waits(AdditiveMechanism):
+    """sigma = 1 / epsilon; at epsilon 2 it waits as long as there is a file `wait`."""
+
+    key, title, paper, theorem, guarantee = "waits", "Waits", "test", "none", "approximate"
+
+    @classmethod
+    def noise_for(cls, query, budget):
+        with open(HERE / "measured", "a") as file:
+            file.write(f"{budget.epsilon:g}\\n")
+        while budget.epsilon == 2 and (HERE / "wait").exists():
+            time.sleep(0.1)
+        return IndependentGaussian(shape=query.shape, sigma=1 / budget.epsilon)
+
+
+class Hangs(Waits):
+    """Never returns."""
+
+    @classmethod
+    def noise_for(cls, query, budget):
+        time.sleep(3600)
+
+
+class Eats(Waits):
+    """Takes all the memory there is."""
+
+    @classmethod
+    def noise_for(cls, query, budget):
+        eaten = []
+        while True:
+            eaten.append(np.ones(1 << 21))
+'''
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    """The cluster, in a folder of its own."""
+    # Sockets have short names only.
+    folder = Path("/tmp") / f"slurm-{os.getpid()}"
+    subprocess.run([SCRIPT, "start", folder], check=True, timeout=PATIENCE)
+    yield folder
+    subprocess.run([SCRIPT, "stop", folder], check=True, timeout=PATIENCE)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def project(slurm, new_project, tmp_path):
+    """A copy of the project with the mechanisms above, for runs on the cluster."""
+    project = new_project(tmp_path / "project")
+    (project.folder / "outside.py").write_text(MECHANISMS)
+    return project
+
+
+def write_config(project, mechanisms, **run):
+    """A config of one study in one batch; returns its name."""
+    tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
+    settings = tiny["experiments"]["noise_only"] | {
+        "datasets": ["fixed-sensitivity"],
+        "mechanisms": mechanisms,
+        "calibrations": ["published"],
+        "epsilons": [1, 2, 3],
+    }
+    config = {"run": "cluster", "experiments": {"noise_only": settings}, "variants": {}} | run
+    for name in mechanisms:
+        if name != "gaussian":
+            config["variants"][name] = {"use": f"outside:{name.capitalize()}"}
+    (project.folder / "cluster.yaml").write_text(yaml.safe_dump(config))
+    return "cluster.yaml"
+
+
+def rows_of(project):
+    return (project.folder / "results/cluster/experiments/noise_only.parquet").read_bytes()
+
+
+def slurm_says(*command):
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
+    return ended.stdout.split()
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "nothing happened"
+        time.sleep(0.1)
+    return found
+
+
+@pytest.fixture(scope="module")
+def local_rows(new_project, tmp_path_factory):
+    """What the waiting mechanism and a Gaussian give in a run without a cluster."""
+    project = new_project(tmp_path_factory.mktemp("local") / "project")
+    (project.folder / "outside.py").write_text(MECHANISMS)
+    project.snakemake("results", config=write_config(project, ["gaussian", "waits"]))
+    return rows_of(project)
+
+
+def job_of(project):
+    """The job of the batch once its cell waits at epsilon 2."""
+
+    def job():
+        measured = project.folder / "measured"
+        begun = measured.exists() and measured.read_text().split()[-1] == "2"
+        return begun and slurm_says("squeue", "-h", "-t", "running", "-o", "%i")
+
+    return wait_for(job)[0]
+
+
+def requeue(job, child):
+    """A site sends the job back into the queue."""
+    subprocess.run(["scontrol", "requeue", job], check=True)
+
+
+def cancel(job, child):
+    """A user or an administrator ends the job."""
+    subprocess.run(["scancel", job], check=True)
+
+
+def lose_node(job, child):
+    """The node of the job goes down, and stays so: the job ends on the other one."""
+    node = slurm_says("squeue", "-h", "-j", job, "-o", "%N")[0]
+    down = f"nodename={node}"
+    subprocess.run(["scontrol", "update", down, "state=down", "reason=test"], check=True)
+
+
+def kill_snakemake(job, child):
+    """The process that submits the jobs dies; its job is cancelled by hand."""
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    subprocess.run(["scancel", job], check=True)
+
+
+@pytest.mark.parametrize("fault", [requeue, cancel, lose_node, kill_snakemake])
+def test_a_run_goes_on_after(fault, project, local_rows):
+    """In the middle of a cell: the same rows at the end, and nothing is measured twice."""
+    config = write_config(project, ["gaussian", "waits"])
+    wait = project.folder / "wait"
+    wait.touch()
+    command = [sys.executable, "-m", "snakemake", *OPTIONS, "results", "--configfile", config]
+    with open(project.folder / "log", "w") as log:
+        child = subprocess.Popen(
+            command,
+            cwd=project.folder,
+            env=project.environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        job = job_of(project)
+        fault(job, child)
+        wait.unlink()
+        if fault is kill_snakemake:
+            wait_for(lambda: not slurm_says("squeue", "-h", "-o", "%i"))
+            project.snakemake("--unlock", config=config)
+            project.snakemake(*OPTIONS, "results", config=config)
+        else:
+            assert child.wait(PATIENCE) == 0, (project.folder / "log").read_text()
+        assert rows_of(project) == local_rows
+        measured = (project.folder / "measured").read_text().split()
+        assert measured == ["1", "2", "2", "3"]
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+        subprocess.run(["scancel", "--user", "root"], check=True)
+        subprocess.run(["scontrol", "update", "nodename=n[1-2]", "state=resume"], check=False)
+
+
+def test_limits_are_rows_and_the_request_holds_them(project):
+    """A cell over its time or memory ends as rows; the job asked for enough to say so."""
+    limits = {"seconds": 4, "memory_gib": 0.5}
+    config = write_config(
+        project, ["gaussian", "hangs", "eats"], limits=limits, strict=False, cells_per_job=2
+    )
+    project.snakemake(*OPTIONS, "results", config=config)
+    frame = read_frame(project.folder / "results/cluster/results.parquet")
+    status = frame.groupby("mechanism")["status"].agg(lambda found: sorted(set(found)))
+    assert status.to_dict() == {"gaussian": ["ok"], "hangs": ["timeout"], "eats": ["error"]}
+    reasons = frame.groupby("mechanism")["message"].agg(" ".join)
+    assert "stopped at the cell's limit of 4 s" in reasons["hangs"]
+    assert "memory" in reasons["eats"]
+    asked = slurm_says("sacct", "-nX", "-o", "ReqMem,Timelimit", "-P", "-S", "now-10minutes")
+    # 0.5 GiB and room for the parents; two cells of 4 s, and five minutes.
+    assert "1536M|00:05:00" in asked
+
+
+def test_a_study_that_can_use_a_gpu_asks_for_one(project):
+    tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
+    settings = tiny["experiments"]["private_data"] | {
+        "mechanisms": ["non-private"],
+        "calibrations": ["published"],
+        "device": "auto",
+    }
+    config = {"run": "gpu", "experiments": {"private_data": settings}}
+    (project.folder / "gpu.yaml").write_text(yaml.safe_dump(config))
+    project.snakemake(*OPTIONS, "results", config="gpu.yaml")
+    asked = slurm_says("sacct", "-nX", "-o", "AllocTRES", "-P", "-S", "now-2minutes")
+    assert any("gres/gpu=1" in resources for resources in asked)

@@ -1,0 +1,194 @@
+"""Clipped sums of every kind of layer, by both ways to norms, and what is refused."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+from torch.nn.functional import conv2d, embedding, group_norm, layer_norm, linear
+
+from learning.networks.network import Layer, Network
+from learning.training import recorded_calls
+from learning.training.clipped_sums import NoSingleGradients, clipped_sum, require_alone
+from learning.training.clipping import Clipping
+
+EXAMPLES, CLASSES, WORDS = 6, 6, 5
+
+
+def network(apply, *layers):
+    return Network(
+        layers=tuple(x if isinstance(x, Layer) else Layer(weight=x) for x in layers), apply=apply
+    )
+
+
+def convolution(*weight, bias=True, **options):
+    """A convolution of images, and their mean pixel as logits."""
+    return network(
+        lambda p, x: conv2d(x, *p[0], **options).tanh().mean(dim=(2, 3)),
+        Layer(weight=weight, bias=bias),
+    )
+
+
+def at_places(p, x):
+    return linear(linear(x.flatten(2), *p[0]).tanh().mean(dim=1), *p[1])
+
+
+def without_bias(p, x):
+    return linear(linear(x.flatten(1), p[0][0]).tanh(), *p[1])
+
+
+def group_normalised(p, x):
+    return group_norm(conv2d(x, *p[0]), 3, *p[1]).square().mean(dim=(2, 3))
+
+
+def layer_normalised(p, x):
+    return layer_norm(linear(x.flatten(2), *p[0]), (6,), *p[1]).square().mean(dim=1)
+
+
+def looked_up(p, x):
+    return embedding((WORDS * x[:, 0]).long(), p[0][0]).square().mean(dim=(1, 2))
+
+
+def recurrent(p, x, both=False):
+    """torch.lstm on the rows of the first channel, from a start that is not zero."""
+    weights = [
+        tensor for (w, b), (u, c) in zip(p[::2], p[1::2], strict=True) for tensor in (w, u, b, c)
+    ]
+    start = [0.1 * x.new_ones(1 + both, len(x), 6 // (1 + both)) for _ in range(2)]
+    return torch.lstm(x[:, 0], start, weights, True, 1, 0.0, False, both, True)[0].mean(dim=1)
+
+
+# Inputs are images of 2 channels, 7 by 8.
+KINDS = {
+    "linear": network(lambda p, x: linear(x.flatten(1), *p[0]), (6, 112)),
+    "linear without bias": network(without_bias, Layer(weight=(4, 112), bias=False), (6, 4)),
+    "linear at several places": network(at_places, (3, 56), (6, 3)),
+    "convolution": convolution(6, 2, 3, 3),
+    "convolution without bias": convolution(6, 2, 3, 3, bias=False),
+    "convolution with stride and padding": convolution(6, 2, 3, 2, stride=(2, 3), padding=(1, 0)),
+    "convolution of groups": convolution(6, 1, 3, 3, stride=2, padding=1, groups=2),
+    "convolution with gaps": convolution(6, 2, 2, 3, dilation=2, padding=1),
+    "embedding": network(looked_up, Layer(weight=(WORDS, 6), bias=False)),
+    "group norm": network(group_normalised, (6, 2, 3, 3), Layer(weight=(6, 1), scales=True)),
+    "layer norm": network(layer_normalised, (6, 56), Layer(weight=(6, 1), scales=True)),
+    "lstm": network(recurrent, (24, 8), (24, 6)),
+    "lstm in both directions": network(
+        lambda p, x: recurrent(p, x, both=True), (12, 8), (12, 3), (12, 8), (12, 3)
+    ),
+}
+
+
+def batch(net, seed=0):
+    """Parameters, inputs and labels; no parameter is zero, as biases are at the start."""
+    rng = np.random.default_rng(seed)
+    parameters = torch.from_numpy(0.3 * rng.standard_normal(net.size))
+    inputs = torch.from_numpy(rng.random((EXAMPLES, 2, 7, 8)))
+    return parameters, inputs, torch.from_numpy(rng.integers(0, CLASSES, EXAMPLES))
+
+
+def single_gradients(net, parameters, inputs, labels):
+    """A row per example, by plain reverse mode."""
+    rows = []
+    for x, y in zip(inputs.split(1), labels.split(1), strict=True):
+        leaf = parameters.clone().requires_grad_()
+        loss = functional.cross_entropy(net.logits(leaf, x), y)
+        rows.append(torch.autograd.grad(loss, leaf)[0])
+    return torch.stack(rows)
+
+
+@pytest.mark.parametrize("products", [0, 1e9], ids=["direct", "ghost"])
+@pytest.mark.parametrize("share", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_clipped_sums_equal_a_loop_over_examples(kind, share, products, monkeypatch):
+    """Clipped to the mean norm and to half and twice of it: some gradients, all and none."""
+    monkeypatch.setattr(recorded_calls, "_PRODUCTS_PER_NUMBER", products)
+    net = KINDS[kind]
+    parameters, inputs, labels = batch(net)
+    rows = single_gradients(net, parameters, inputs, labels)
+    norms = rows.norm(dim=1)
+    bound = share * float(norms.mean())
+    expected = (bound / norms).clamp(max=1) @ rows
+    clipping = Clipping(bound=bound)
+    found = clipped_sum(net, parameters, inputs, labels, clipping, batch=EXAMPLES, chunk=4)
+    assert (found - expected).norm() < 1e-12 * expected.norm()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_plain_sum_is_that_of_all_gradients(kind):
+    net = KINDS[kind]
+    parameters, inputs, labels = batch(net)
+    expected = single_gradients(net, parameters, inputs, labels).sum(dim=0)
+    found = clipped_sum(net, parameters, inputs, labels, None, batch=1, chunk=4)
+    assert (found - expected).norm() < 1e-12 * expected.norm()
+
+
+def test_a_gradient_of_zero_is_not_divided_by():
+    net = KINDS["linear"]
+    parameters = torch.zeros(net.size)
+    parameters[-CLASSES] = 1000.0
+    inputs, labels = torch.zeros(4, 2, 7, 8), torch.zeros(4, dtype=torch.int64)
+    found = clipped_sum(net, parameters, inputs, labels, Clipping(bound=1.0), batch=4, chunk=4)
+    assert not found.any()
+
+
+def twice(p, x):
+    return linear(linear(x.flatten(1)[:, :6], *p[0]), *p[0])
+
+
+def in_place(p, x):
+    x = linear(x.flatten(1), *p[0])
+    return linear(x, *p[1]).relu_()
+
+
+def batch_normalised(p, x):
+    x = linear(x.flatten(1), *p[0])
+    return functional.batch_norm(x, None, None, *p[1], training=True)
+
+
+def of_the_whole_batch(p, x):
+    return linear(x.flatten(0, 1).flatten(1), *p[0]).view(len(x), 2, 6).sum(dim=1)
+
+
+SQUARE, SCALES = (6, 6), Layer(weight=(6, 1), scales=True)
+REFUSED = {
+    "in batch_norm: use one of linear": network(batch_normalised, (6, 112), SCALES),
+    r"shape \(6, 6\) is used 2 times": network(twice, SQUARE),
+    r"tensor 2 of shape \(3, 4\) is used 0 times": network(
+        lambda p, x: linear(x.flatten(1), *p[0]), (6, 112), (3, 4)
+    ),
+    r"\(112, 6\) in matmul: use one of linear": network(
+        lambda p, x: x.flatten(1) @ p[0][0], Layer(weight=(112, 6), bias=False)
+    ),
+    r"in __get__: use one of linear": network(
+        lambda p, x: x.flatten(1) @ p[0][0].T, Layer(weight=(6, 112), bias=False)
+    ),
+    "weight and bias must both be parameters": network(
+        lambda p, x: linear(x.flatten(1), p[0][0], x.new_ones(6)),
+        Layer(weight=(6, 112), bias=False),
+    ),
+    "the rows of its input must be the examples": network(of_the_whole_batch, (6, 56)),
+    "operations that are not in place": network(in_place, (6, 112), SQUARE),
+    "padding must be a number": convolution(6, 2, 3, 3, padding="same"),
+    "padding_idx": network(
+        lambda p, x: embedding((WORDS * x[:, 0]).long(), p[0][0], padding_idx=0).mean(dim=(1, 2)),
+        Layer(weight=(WORDS, 6), bias=False),
+    ),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_has_no_known_gradients_of_examples_is_refused(words):
+    net = REFUSED[words]
+    with pytest.raises(NoSingleGradients, match=words):
+        clipped_sum(net, *batch(net), Clipping(bound=1.0), batch=EXAMPLES, chunk=EXAMPLES)
+
+
+def test_normalisation_over_the_batch_is_refused_without_parameters_too():
+    def apply(p, x):
+        x = linear(x.flatten(1), *p[0])
+        return x - x.mean(dim=0)
+
+    alone, mixed = KINDS["linear"], network(apply, (6, 112))
+    parameters, inputs, _ = batch(alone)
+    require_alone(alone, parameters, inputs)
+    with pytest.raises(NoSingleGradients, match="depend on the other examples"):
+        require_alone(mixed, parameters, inputs)

@@ -1,0 +1,111 @@
+"""The estimate of a run, from timings that are made up and from those of the reference run."""
+
+from pathlib import Path
+
+import pytest
+
+from runs.__main__ import main
+from runs.cells import Cell, cells_of
+from runs.config import check_config, read_config
+from runs.estimate import HOUR, Measured, estimates, measured_cells, report
+
+ROOT = Path(__file__).resolve().parents[2]
+PCA = {
+    "datasets": ["boids"],
+    "mechanisms": ["gaussian", "mvg"],
+    "calibrations": ["published"],
+    "epsilons": [1, 2],
+    "delta": 1e-7,
+    "trials": 5,
+    "boids": 3,
+    "groups": 50,
+    "components": 3,
+}
+
+
+def config_of(**settings):
+    return check_config({"run": "test", "experiments": {"pca": PCA | settings}})
+
+
+def cell(mechanism, dataset="boids"):
+    return Cell(experiment="pca", dataset=dataset, mechanism=mechanism, calibration="published")
+
+
+MEASURED = {cell("gaussian"): Measured(3.0, 1e9), cell("mvg"): Measured(7.0, 2e9)}
+
+
+def only(config, measured=MEASURED, before=None):
+    (found,) = estimates(config, measured, before or config_of())
+    return found
+
+
+def test_seconds_grow_with_points_and_trials():
+    found = only(config_of(epsilons=[1, 2, 4], trials=10))
+    assert (found.cells, found.matched) == (2, 2)
+    assert found.seconds == pytest.approx((300, 300, 300))
+    assert found.memory == (1e9, 2e9)
+    assert found.differing == [] and found.unmatched == []
+
+
+def test_other_settings_are_named_and_not_followed():
+    found = only(config_of(groups=500, components=2))
+    assert found.seconds == pytest.approx((100, 100, 100))
+    assert found.differing == ["components", "groups"]
+
+
+def test_cells_without_a_match_get_the_median_and_the_range_of_the_study():
+    measured = MEASURED | {cell("udn"): Measured(4.0, 1.5e9)}
+    found = only(config_of(mechanisms=["gaussian", "laplace"]), measured)
+    assert (found.cells, found.matched) == (2, 1)
+    # Ten releases each: gaussian at 3 s; laplace at 4 s, or from 3 to 7 s.
+    assert found.seconds == pytest.approx((70, 60, 100))
+    assert found.memory == (1e9, 2e9)
+    assert found.unmatched == ["boids: laplace (1 cell)"]
+
+
+def test_a_study_that_was_not_timed_has_no_seconds():
+    found = only(config_of(), {cell("gaussian"): Measured(None, 1e9), cell("mvg"): Measured()})
+    assert found.seconds is None and found.matched == 2
+    shown = report([found], "reference")
+    assert "not timed" in shown
+    assert "Not timed in the run reference, so not in the total: pca" in shown
+
+
+def test_a_study_without_any_match():
+    found = only(config_of(), {})
+    assert (found.matched, found.seconds, found.memory) == (0, None, None)
+    assert found.unmatched == ["boids (2 cells)"]
+
+
+def test_the_report_rounds_its_brackets_outwards():
+    measured = MEASURED | {cell("udn"): Measured(4.0, 1.5e9)}
+    shown = report([only(config_of(mechanisms=["gaussian", "laplace"]), measured)], "reference")
+    # 60 and 100 s are 0.016667 and 0.027778 hours.
+    assert "0.0194 [0.016, 0.028]" in shown
+    assert "No match in the run reference: pca: boids: laplace (1 cell)" in shown
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return read_config(ROOT / "config/reference.yaml")
+
+
+def test_the_reference_run_is_estimated_by_itself(reference, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    measured = measured_cells("reference", reference)
+    found = {each.study: each for each in estimates(reference, measured, reference)}
+    assert sum(each.cells for each in found.values()) == len(cells_of(reference))
+    assert all(each.matched == each.cells for each in found.values())
+    assert not any(each.differing or each.unmatched for each in found.values())
+    # By hand: the sum of epoch_seconds of dpsgd.timings.parquet, 27451 s.
+    assert found["dpsgd"].seconds[0] / HOUR == pytest.approx(7.625, rel=1e-3)
+    assert found["guarantee"].seconds is None
+
+
+def test_the_command_line(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert main(["estimate", "config/tiny.yaml"]) == 0
+    shown = capsys.readouterr().out
+    assert "count_query" in shown and "\ntotal" in shown
+    assert main(["estimate", "config/tyni.yaml"]) == 2
+    assert "cannot read the config config/tyni.yaml" in capsys.readouterr().err

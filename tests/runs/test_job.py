@@ -1,0 +1,69 @@
+"""What a job of the workflow says and leaves when its files are at fault."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from runs.job import PLANNER, job
+from runs.result_table import DamagedTable, TableError, read_table, to_table, write_table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_what_a_job_prints_is_in_its_log(tmp_path, capfd):
+    with job(tmp_path / "log"):
+        print("one")
+        print("two", file=sys.stderr)
+    assert (tmp_path / "log").read_text() == "one\ntwo\n"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("kept", [slice(0, -9), slice(9, None), slice(0, 0)])
+def test_a_damaged_table_is_named_and_removed(tmp_path, kept):
+    path = tmp_path / "rows.parquet"
+    write_table(to_table([{"metric": "rmse", "value": 1.0}] * 50), path)
+    path.write_bytes(path.read_bytes()[kept])
+    with pytest.raises(DamagedTable, match=r"rows\.parquet is damaged"):
+        read_table(path)
+    with pytest.raises(SystemExit), job(tmp_path / "log"):
+        read_table(path)
+    assert not path.exists()
+    told = (tmp_path / "log").read_text()
+    assert told.startswith(f"error: {path} is damaged: ")
+    assert told.endswith("; it is removed: run again\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (TableError("a cell is incomplete"), "error: a cell is incomplete\n"),
+        (OSError(28, "No space left on device"), "error: [Errno 28] No space left on device\n"),
+    ],
+)
+def test_faults_of_files_are_one_line(tmp_path, error, words):
+    with pytest.raises(SystemExit) as ended, job(tmp_path / "log"):
+        raise error
+    assert ended.value.code == 1
+    assert (tmp_path / "log").read_text() == words
+
+
+def test_other_errors_keep_their_traceback(tmp_path):
+    with pytest.raises(SystemExit), job(tmp_path / "log"):
+        raise ZeroDivisionError("a mistake of ours")
+    assert "Traceback" in (tmp_path / "log").read_text()
+
+
+def test_a_job_ends_with_the_run_that_planned_it(tmp_path):
+    code = "import time; from runs.job import end_with_planner; end_with_planner(); time.sleep(60)"
+    planner = subprocess.Popen(["sleep", "60"])
+    environment = os.environ | {PLANNER: str(planner.pid)}
+    started = subprocess.Popen([sys.executable, "-c", code], env=environment, cwd=ROOT)
+    time.sleep(0.5)
+    assert started.poll() is None
+    planner.kill()
+    planner.wait()
+    assert started.wait(20) == 1

@@ -1,0 +1,109 @@
+"""Cells that are made stale, and the summary of a run."""
+
+import pytest
+
+from runs.__main__ import main
+from runs.redo import Wanted, redo
+from runs.result_table import to_table, write_table
+from runs.summary import summary_of
+
+CELLS = {
+    "counts/city/good--published": ["ok", "ok"],
+    "counts/city/half--published": ["ok", "error"],
+    "counts/uber/good--exact": ["ok"],
+    "counts/uber/slow--exact": ["timeout", "timeout"],
+    "noise/none/good--exact": ["unsupported"],
+}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A run of five cells in four batches, in a folder "results"."""
+    monkeypatch.chdir(tmp_path)
+    run = tmp_path / "results" / "mine"
+    tables = {}
+    for stem, statuses in CELLS.items():
+        study, dataset, last = stem.split("/")
+        mechanism, calibration = last.split("--")
+        rows = [
+            {
+                "experiment": study, "dataset": dataset, "mechanism": mechanism,
+                "calibration": calibration, "epsilon": float(i), "delta": 0.0, "shape": "1",
+                "status": status, "message": "" if status == "ok" else "on purpose",
+            }
+            for i, status in enumerate(statuses)
+        ]  # fmt: skip
+        for ending in ("", ".timings"):
+            write_table(to_table(rows), run / "cells" / f"{stem}{ending}.parquet", "digest")
+        tables.setdefault((study, dataset), []).extend(rows)
+    for (study, dataset), rows in tables.items():
+        for ending in ("", ".timings"):
+            write_table(to_table(rows), run / "batches" / study / f"{dataset}--0{ending}.parquet")
+    for study in ("counts", "noise"):
+        joined = [row for (name, _), rows in tables.items() if name == study for row in rows]
+        write_table(to_table(joined), run / "experiments" / f"{study}.parquet")
+    return run
+
+
+def left(run):
+    found = {str(path.relative_to(run / "cells")) for path in (run / "cells").rglob("*.parquet")}
+    return {name.removesuffix(".parquet") for name in found if "timings" not in name}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "removed"),
+    [
+        ({"statuses": ["error"]}, {"counts/city/half--published"}),
+        (
+            {"statuses": ["error", "timeout"]},
+            {"counts/city/half--published", "counts/uber/slow--exact"},
+        ),
+        ({"mechanisms": ["good"], "studies": ["noise"]}, {"noise/none/good--exact"}),
+        ({"datasets": ["uber"]}, {"counts/uber/good--exact", "counts/uber/slow--exact"}),
+        ({"statuses": ["error"], "datasets": ["uber"]}, set()),
+        ({}, set(CELLS)),
+    ],
+)
+def test_the_cells_that_are_wanted_go_with_their_batches(run, wanted, removed):
+    assert set(redo(run, Wanted(**wanted))) == removed
+    assert left(run) == set(CELLS) - removed
+    gone = {tuple(stem.split("/")[:2]) for stem in removed}
+    for study, dataset in (("counts", "city"), ("counts", "uber"), ("noise", "none")):
+        for ending in ("", ".timings"):
+            batch = run / "batches" / study / f"{dataset}--0{ending}.parquet"
+            assert batch.exists() == ((study, dataset) not in gone)
+
+
+def test_damaged_cells_are_always_among_them(run):
+    damaged = run / "cells/counts/city/good--published.parquet"
+    damaged.write_bytes(damaged.read_bytes()[:50])
+    assert redo(run, Wanted(statuses=["timeout"])) == [
+        "counts/city/good--published", "counts/uber/slow--exact"
+    ]  # fmt: skip
+
+
+def test_from_the_command_line(run, capsys):
+    assert main(["redo", "mine", "--status", "error", "--study", "counts"]) == 0
+    assert capsys.readouterr().out == (
+        "counts/city/half--published\n1 cell of mine will be measured again by its next run\n"
+    )
+    assert main(["redo", "yours"]) == 2
+    assert "results/yours holds no cells of a run" in capsys.readouterr().err
+    assert main(["redo", "mine", "--status", "eror"]) == 2
+    assert "--status eror: there is no such status; allowed are ok," in capsys.readouterr().err
+
+
+def test_a_summary_counts_cells_and_gives_reasons(run):
+    files = [run / "experiments/counts.parquet", run / "experiments/noise.parquet"]
+    text, failed = summary_of(run, files)
+    assert failed == 2
+    lines = text.splitlines()
+    assert lines[0] == f"{run}: 5 cells, 2 ok, 1 unsupported, 2 failed"
+    assert "  counts/city/half--published: error at 1 grid point: on purpose" in lines
+    assert "  counts/uber/slow--exact: timeout at 2 grid points: on purpose" in lines
+    assert "python -m runs redo mine --status error timeout" in lines[-1]
+
+
+def test_a_summary_without_failures_is_one_line(run):
+    text, failed = summary_of(run, [run / "experiments/noise.parquet"])
+    assert (text, failed) == (f"{run}: 1 cells, 0 ok, 1 unsupported, 0 failed\n", 0)

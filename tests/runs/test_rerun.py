@@ -1,0 +1,174 @@
+"""Cells of a finished run computed again: what agrees, what does not, what the command says."""
+
+import dataclasses
+import math
+
+import pandas as pd
+import pytest
+import yaml
+
+from experiments.contract.settings import ConfigError
+from runs.__main__ import main
+from runs.cells import Cell
+from runs.config import read_config
+from runs.frames import read_frame
+from runs.rerun import cells_with_values, compare, sample_of, stored_rows
+from runs.result_table import BASE
+
+PCA = Cell(experiment="pca", dataset="boids", mechanism="gaussian", calibration="published")
+CONFIG = {
+    "run": "small",
+    "experiments": {
+        "noise_only": {
+            "datasets": ["fixed-sensitivity"],
+            "mechanisms": ["gaussian", "non-private"],
+            "calibrations": ["published"],
+            "epsilons": [1],
+            "delta": 1e-5,
+            "sizes": ["2x2"],
+            "growth_shapes": ["2x2"],
+            "growth_epsilon": 1,
+            "growth_delta": 1e-5,
+            "gradient_shapes": ["2x2"],
+            "trials": 20,
+            "timed_draws": 1,
+        }
+    },
+}
+
+
+def rows(*values, metric="accuracy", status="ok", mechanism="gaussian"):
+    """Rows of one grid point of pca, one per trial."""
+    frame = pd.DataFrame(
+        [
+            dict.fromkeys(BASE)
+            | dataclasses.asdict(PCA)
+            | {"shape": "2x2", "epsilon": 1.0, "delta": 1e-7, "trial": trial, "metric": metric}
+            | {"value": value, "status": status, "message": "", "mechanism": mechanism}
+            for trial, value in enumerate(values)
+        ]
+    ).drop(columns=["paper", "data_source"])
+    return frame.astype({"trial": "Int64"})
+
+
+def test_equal_rows_agree():
+    found = compare(rows(0.5, 0.75), rows(0.5, 0.75), PCA)
+    assert (found.values, found.equal, found.problems) == (2, 2, [])
+    assert str(found) == "2 values, all equal"
+
+
+def test_last_digits_may_differ():
+    again = math.nextafter(3.0, 4.0)
+    found = compare(rows(3.0, metric="variance"), rows(again, metric="variance"), PCA)
+    assert (found.values, found.equal, found.problems) == (1, 0, [])
+    assert str(found) == "1 values, 0 equal, the others within 1e-16 of the value (variance)"
+
+
+def test_an_exact_number_must_repeat():
+    found = compare(rows(3.0, metric="variance"), rows(3.0 + 1e-8, metric="variance"), PCA)
+    assert len(found.problems) == 1
+    assert found.problems[0] == (
+        "1 of 1 values outside of their tolerance, first variance at 2x2, epsilon 1: 3 stored, "
+        "3.00000001 now, allowed difference 3e-09"
+    )
+
+
+@pytest.mark.parametrize(("again", "agrees"), [(0.55, True), (0.65, False)])
+def test_a_score_may_differ_by_a_point_and_two_spreads_of_trials(again, agrees):
+    """0.5 and 0.54 have a standard deviation of 0.0283: 0.0666 is allowed."""
+    found = compare(rows(0.5, 0.54), rows(again, 0.54), PCA)
+    assert (found.problems == []) == agrees
+
+
+@pytest.mark.parametrize("again", [math.inf, math.nan])
+def test_a_number_that_is_none_is_a_difference(again):
+    assert compare(rows(0.5), rows(again), PCA).problems
+
+
+def test_rows_that_one_side_lacks_are_told():
+    found = compare(rows(0.5, 0.5, 0.5), rows(0.5, 0.5), PCA)
+    assert found.problems == [
+        "1 rows are stored only, first shape 2x2, epsilon 1.0, delta 1e-07, trial 2, "
+        "metric accuracy"
+    ]
+    found = compare(rows(0.5), rows(0.5, 0.5), PCA)
+    assert "1 rows are new" in found.problems[0]
+
+
+def test_another_status_is_told():
+    again = rows(None, metric="", status="timeout")
+    found = compare(rows(0.5), again, PCA)
+    assert any("rows are new" in problem for problem in found.problems)
+    same = compare(rows(None, metric="", status="error"), again, PCA)
+    assert same.problems == ["status timeout in place of error ()"]
+
+
+def test_a_sample_is_the_same_for_a_seed_and_has_no_repetitions():
+    cells = [dataclasses.replace(PCA, mechanism=f"m{i}") for i in range(50)]
+    sample = sample_of(cells, 5, 1)
+    assert sample == sample_of(cells, 5, 1) != sample_of(cells, 5, 2)
+    assert len(set(sample)) == 5
+    assert set(sample_of(cells, 100, 1)) == set(cells)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder with config/small.yaml and the results of its cells."""
+    folder = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        (folder / "config").mkdir()
+        (folder / "config/small.yaml").write_text(yaml.safe_dump(CONFIG))
+        arguments = ["run", "noise_only", "--dataset", "fixed-sensitivity", "--mechanism"]
+        assert main([*arguments, "gaussian", "--config", "config/small.yaml"]) == 0
+    (folder / "results/small/experiments").mkdir()
+    cell = "results/small/cells/noise_only/fixed-sensitivity/gaussian--published"
+    for ending in (".parquet", ".timings.parquet"):
+        (folder / f"{cell}{ending}").rename(
+            folder / f"results/small/experiments/noise_only{ending}"
+        )
+    return folder
+
+
+def test_cells_that_have_values(finished, monkeypatch):
+    monkeypatch.chdir(finished)
+    config = read_config("config/small.yaml")
+    (cell,) = cells_with_values("small", config)
+    assert cell.mechanism == "gaussian"
+    assert len(stored_rows("small", cell)) > 10
+    first = dataclasses.replace(cell, trial=1)
+    assert set(stored_rows("small", first)["trial"].dropna()) <= {1}
+
+
+def test_a_run_is_checked_and_a_changed_number_is_found(finished, monkeypatch, capsys):
+    monkeypatch.chdir(finished)
+    assert main(["check", "small", "--sample", "3", "--seed", "7"]) == 0
+    shown = capsys.readouterr().out
+    assert "small: 1 of 1 cells again, --seed 7" in shown
+    assert "agrees   noise_only/fixed-sensitivity/gaussian--published: " in shown
+    assert "values, all equal" in shown
+    path = finished / "results/small/experiments/noise_only.parquet"
+    kept = path.read_bytes()
+    frame = read_frame(path)
+    frame.loc[frame["metric"] == "expected_loss", "value"] *= 1 + 1e-6
+    frame.to_parquet(path)
+    try:
+        assert main(["check", "small"]) == 1
+    finally:
+        path.write_bytes(kept)
+    shown = capsys.readouterr().out
+    assert "differs  noise_only/fixed-sensitivity/gaussian--published: " in shown
+    assert "1 of 1 cells lie outside of the tolerances of their studies" in shown
+    assert not list(finished.rglob("*.partial"))
+
+
+def test_what_is_neither_a_config_nor_a_run(finished, monkeypatch, capsys):
+    monkeypatch.chdir(finished)
+    assert main(["check", "smal"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == (
+        "error: smal is no file, and results/smal holds no results; did you mean 'small'? runs "
+        "with results: small"
+    )
+    with pytest.raises(ConfigError):
+        cells_with_values("smal", {})

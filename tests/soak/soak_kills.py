@@ -1,0 +1,125 @@
+"""Random kills of every process of a run: the same bytes at the end, nothing lost, no orphan.
+
+`make soak` runs it; it takes tens of minutes. SOAK_KILLS and SOAK_SEED in the environment change
+the number of kills and their times.
+"""
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+KILLS = int(os.environ.get("SOAK_KILLS", "100"))
+SEED = int(os.environ.get("SOAK_SEED", "0"))
+# Long enough for a child that lost its parent to notice.
+ORPHAN_SECONDS = 5
+
+
+def write_config(project):
+    """Counts and noise alone with four mechanisms, in batches of two cells."""
+    tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
+    config = {"run": "soak", "cells_per_job": 2, "experiments": {}}
+    for name in ("count_query", "noise_only"):
+        config["experiments"][name] = tiny["experiments"][name] | {
+            "mechanisms": ["non-private", "gaussian", "laplace", "r1smg"]
+        }
+    config["experiments"]["noise_only"]["datasets"] = ["fixed-sensitivity"]
+    (project.folder / "soak.yaml").write_text(yaml.safe_dump(config))
+    return "soak.yaml"
+
+
+def reproducible(project):
+    """The bytes of everything but seconds and logs, by path."""
+    top = project.folder / "results/soak"
+    return {
+        str(path.relative_to(top)): path.read_bytes()
+        for path in top.rglob("*")
+        if path.is_file() and "timings" not in path.name and "logs" not in path.parts
+    }
+
+
+def start(project, config):
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "results", "--configfile", config]
+    return subprocess.Popen(
+        command,
+        cwd=project.folder,
+        env=project.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def processes_in(folder):
+    """Every process that works in the folder."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if Path(process.cwd()) == folder and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def require_no_orphan(project):
+    deadline = time.monotonic() + ORPHAN_SECONDS
+    while left := processes_in(project.folder):
+        assert time.monotonic() < deadline, f"left behind: {[p.cmdline() for p in left]}"
+        time.sleep(0.1)
+
+
+def test_kills_change_nothing(new_project, tmp_path):
+    draw = random.Random(SEED)
+    project = new_project(tmp_path / "project")
+    config = write_config(project)
+    project.snakemake("results", config=config)
+    whole = reproducible(project)
+    killed = {}
+    while sum(killed.values()) < KILLS:
+        # A finished run begins again from nothing.
+        for name in ("results", ".snakemake"):
+            shutil.rmtree(project.folder / name)
+        finished = False
+        while not finished:
+            child = start(project, config)
+            while child.poll() is None:
+                if sum(killed.values()) < KILLS:
+                    time.sleep(draw.uniform(0, 8))
+                    victims = sorted(processes_in(project.folder), key=lambda p: p.pid)
+                    if victims:
+                        victim = draw.choice(victims)
+                        with contextlib.suppress(psutil.Error):
+                            kind = kind_of(victim)
+                            victim.send_signal(signal.SIGKILL)
+                            killed[kind] = killed.get(kind, 0) + 1
+                else:
+                    child.wait()
+            finished = child.returncode == 0
+            if child.returncode < 0:
+                require_no_orphan(project)
+                project.snakemake("--unlock", config=config)
+        assert reproducible(project) == whole
+        require_no_orphan(project)
+        print(f"after {sum(killed.values())} kills {killed}: the same bytes", flush=True)
+    assert {"snakemake", "job", "worker"} <= set(killed)
+
+
+def kind_of(process):
+    """Which of the kinds of processes of a run it is."""
+    line = " ".join(process.cmdline())
+    for kind, words in (
+        ("snakemake", "-m snakemake"),
+        ("worker", "-m runs.worker"),
+        ("job", ".snakemake/scripts"),
+    ):
+        if words in line:
+            return kind
+    return "other"

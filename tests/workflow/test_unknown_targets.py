@@ -1,0 +1,35 @@
+"""A target that a run does not have is told in one line, with what there is."""
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def project(new_project, tmp_path_factory):
+    return new_project(tmp_path_factory.mktemp("targets"))
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("r1smg2024_fig55", "the run tiny has no target r1smg2024_fig55; did you mean"),
+        ("results/quick/claims.md", "the run tiny has no target results/quick/claims.md; it has"),
+    ],
+)
+def test_an_unknown_target_lists_what_there_is(project, target, words):
+    ended = project.snakemake("--dry-run", target, check=False)
+    assert ended.returncode == 1
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith(f"error: {words}")
+    for known in ("data", "figures", "claims", "suite_headline", "all"):
+        assert f"{known}, " in last
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_bad_value_is_told_with_its_line(project):
+    text = (project.folder / "config/tiny.yaml").read_text()
+    (project.folder / "bad.yaml").write_text(text.replace("trials: 8", "trials: 1e12", 1))
+    ended = project.snakemake("--dry-run", config="bad.yaml", check=False)
+    assert ended.returncode == 1
+    words = "config key experiments.count_query.trials must be a whole number in [1, 10^6]"
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("error: ") and f"bad.yaml, line 22: {words}" in last

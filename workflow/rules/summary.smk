@@ -1,0 +1,25 @@
+"""The end of a run: its cells, counted by what became of them."""
+
+
+rule summary:
+    input:
+        expand(RUN / "experiments" / "{experiment}.parquet", experiment=CONFIG["experiments"]),
+    output:
+        RUN / "summary.txt",
+    log:
+        RUN / "logs" / "summary.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    params:
+        strict=CONFIG["strict"],
+    script:
+        "../scripts/summarise.py"
+
+
+onsuccess:
+    print_summary()
+
+
+onerror:
+    print_summary()

@@ -1,0 +1,15 @@
+"""Say what a run came to; a strict run with failed cells ends here with status 1."""
+
+import sys
+from pathlib import Path
+
+from runs.job import job
+from runs.summary import summary_of
+
+with job(snakemake.log[0]):
+    out = Path(snakemake.output[0])
+    text, failed = summary_of(out.parent, list(snakemake.input))
+    out.write_text(text)
+    if failed and snakemake.params.strict:
+        print(text)
+        sys.exit(1)
