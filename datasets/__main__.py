@@ -6,9 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-from command_line.arguments import Parser, run
 from datasets import DATASETS, DataError, fetch
 from datasets.fetching.checksums import present_form
+from mechanisms.command_line.arguments import Parser, run
 
 
 def main(arguments: list[str] | None = None) -> int:

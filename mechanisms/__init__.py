@@ -6,33 +6,49 @@ this one; it imports none of them.
 """
 
 import importlib
+from typing import TYPE_CHECKING
 
-from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
-from mechanisms.contract.query import (
-    Budget,
-    OutOfRangeWarning,
-    Query,
-    Unsupported,
-)
-from mechanisms.contract.registry import UnknownMechanism, all_mechanisms, get_mechanism
+if TYPE_CHECKING:
+    # Read by type checkers, and by whoever looks for the files that results depend on. The
+    # comparison and the audit are not among those files, hence not here.
+    from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism  # noqa: F401
+    from mechanisms.contract.query import (  # noqa: F401
+        Budget,
+        OutOfRangeWarning,
+        Query,
+        Unsupported,
+    )
+    from mechanisms.contract.registry import (  # noqa: F401
+        UnknownMechanism,
+        all_mechanisms,
+        get_mechanism,
+    )
 
-__all__ = [
-    "AdditiveMechanism",
-    "Budget",
-    "Mechanism",
-    "OutOfRangeWarning",
-    "Query",
-    "UnknownMechanism",
-    "Unsupported",
-    "all_mechanisms",
-    "get_mechanism",
-    "verify",
-]
+# Imported on first use: scipy alone takes most of a second.
+_HOMES = {
+    "AdditiveMechanism": "mechanisms.contract.mechanism",
+    "Budget": "mechanisms.contract.query",
+    "Mechanism": "mechanisms.contract.mechanism",
+    "OutOfRangeWarning": "mechanisms.contract.query",
+    "Query": "mechanisms.contract.query",
+    "UnknownMechanism": "mechanisms.contract.registry",
+    "Unsupported": "mechanisms.contract.query",
+    "all_mechanisms": "mechanisms.contract.registry",
+    "compare": "mechanisms.comparison.advisor",
+    "get_mechanism": "mechanisms.contract.registry",
+    "verify": "mechanisms.audit.verification",
+}
+
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str):
-    # By name and on first use: the results of a run depend on the files that its modules import,
-    # and an audit is not one of them.
-    if name == "verify":
-        return importlib.import_module("mechanisms.audit.verification").verify
-    raise AttributeError(f"module 'mechanisms' has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mechanisms' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,7 +1,7 @@
 """Noise for a query and a budget, and what a claim of privacy is worth.
 
-``python -m mechanisms list``, ``describe KEY``, ``calibrate KEY ...``, ``verify KEY ...`` and
-``audit MODULE:FUNCTION ...``.
+``python -m mechanisms list``, ``describe KEY``, ``calibrate KEY ...``, ``verify KEY ...``,
+``compare ...`` and ``audit MODULE:FUNCTION ...``.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import re
 import sys
 import warnings
 
-from command_line.arguments import Parser, number, run, share, whole_number
 from mechanisms.audit.release_audit import PAIR_NAMES, audit_release, load_pair, load_release
 from mechanisms.audit.verification import Verification, explain, verify
+from mechanisms.command_line.arguments import Parser, number, run, share, whole_number
+from mechanisms.comparison.compare_command import add_compare_command
 from mechanisms.contract.mechanism import CALIBRATIONS, AdditiveMechanism, Mechanism
 from mechanisms.contract.query import (
     ADJACENCIES,
@@ -62,9 +63,9 @@ def _describe(options) -> dict:
     return _metadata(cls) | {"about": cls.__doc__.strip(), "options": described}
 
 
-def mechanism_of(options) -> Mechanism:
-    """The mechanism that the command line describes; warnings go to stderr."""
-    query = Query(
+def query_of(options) -> Query:
+    """The query that the command line describes."""
+    return Query(
         shape=options.shape,
         l2_sensitivity=options.l2_sensitivity,
         l1_sensitivity=options.l1_sensitivity,
@@ -75,6 +76,11 @@ def mechanism_of(options) -> Mechanism:
         structure=options.structure,
         record_bound=options.record_bound,
     )
+
+
+def mechanism_of(options) -> Mechanism:
+    """The mechanism that the command line describes; warnings go to stderr."""
+    query = query_of(options)
     budget = Budget(epsilon=options.epsilon, delta=options.delta)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -235,6 +241,15 @@ def _option(text: str) -> tuple[str, object]:
 def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of every command that calibrates a mechanism."""
     parser.add_argument("key", help="mechanism key, or module:Class")
+    add_shape_and_sensitivities(parser)
+    parser.add_argument("--epsilon", type=number, required=True)
+    parser.add_argument("--delta", type=number, default=0.0)
+    parser.add_argument("--calibration", choices=CALIBRATIONS, default="published")
+    parser.add_argument("--option", type=_option, action="append", default=[], metavar="NAME=VALUE")
+
+
+def add_shape_and_sensitivities(parser: argparse.ArgumentParser) -> None:
+    """Options that describe a query, see `query_of`."""
     parser.add_argument("--shape", type=_shape, required=True, help="axes, such as 89x89")
     parser.add_argument(
         "--l2-sensitivity", type=number, required=True, help="largest l2 change of the answer"
@@ -246,10 +261,6 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--adjacency", choices=ADJACENCIES, default="add-remove")
     parser.add_argument("--structure", choices=STRUCTURES, help="how records make up the answer")
     parser.add_argument("--record-bound", type=number, help="largest l2 norm of a record")
-    parser.add_argument("--epsilon", type=number, required=True)
-    parser.add_argument("--delta", type=number, default=0.0)
-    parser.add_argument("--calibration", choices=CALIBRATIONS, default="published")
-    parser.add_argument("--option", type=_option, action="append", default=[], metavar="NAME=VALUE")
 
 
 def _add_audit_arguments(parser: argparse.ArgumentParser) -> None:
@@ -287,6 +298,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_audit_arguments(verifying)
     verifying.set_defaults(run=_verify, show=explain)
+
+    add_compare_command(commands, common, add_shape_and_sensitivities, query_of)
 
     auditing = commands.add_parser(
         "audit",

@@ -15,8 +15,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from command_line.arguments import Parser, run
 from experiments.contract.settings import ConfigError
+from mechanisms.command_line.arguments import Parser, run
 from paper_figures.drawings import draw_or_explain, drawings_for
 from paper_figures.ledger import write_ledger
 from paper_figures.results import read_results

@@ -25,10 +25,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import mechanisms
-from command_line import arguments as reading
 from datasets import DataError, fetch
 from experiments.contract.settings import ConfigError, nearest
 from experiments.contract.study import all_experiments, maps_of
+from mechanisms.command_line import arguments as reading
 from mechanisms.contract.mechanism import CALIBRATIONS
 from runs import rerun
 from runs.batches import batches_of, cells_to_run

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = (
-    "Snakefile", "workflow", "command_line", "mechanisms", "papers", "datasets", "learning",
+    "Snakefile", "workflow", "mechanisms", "papers", "datasets", "learning",
     "experiments", "runs", "paper_figures", "profiles", "config", "envs",
 )  # fmt: skip
 

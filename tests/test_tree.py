@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = (
-    "command_line", "mechanisms", "datasets", "papers", "learning", "experiments", "runs",
+    "mechanisms", "datasets", "papers", "learning", "experiments", "runs",
     "paper_figures",
 )  # fmt: skip
 # A study has two homes of one name: experiments/<study>.py and paper_figures/<paper>/<study>.py.
@@ -52,16 +52,29 @@ MAY_IMPORT = {
         "mechanisms.contract.mechanism",
         "mechanisms.profiles",
     ),
-    "command_line": (),
-    "mechanisms": ("mechanisms.*", "command_line"),
-    "datasets": ("command_line",),
+    "mechanisms.comparison": (
+        "mechanisms.contract",
+        "mechanisms.contract.mechanism",
+        "mechanisms.contract.public_information",
+        "mechanisms.contract.registry",
+        "mechanisms.noise",
+        "mechanisms.strategies",
+        "mechanisms.audit",
+    ),
+    "mechanisms.bridges": (
+        "mechanisms.contract",
+        "mechanisms.contract.mechanism",
+        "mechanisms.profiles",
+    ),
+    "mechanisms.command_line": (),
+    "mechanisms": ("mechanisms.*",),
+    "datasets": ("mechanisms.command_line",),
     "papers": ("mechanisms.*",),
     "experiments.contract": ("mechanisms.*", "papers"),
     "learning": ("mechanisms.*", "datasets.*", "papers", "experiments.contract"),
     "experiments": ("mechanisms.*", "datasets.*", "papers", "learning.*", "experiments.contract"),
-    "runs": ("mechanisms.*", "datasets.*", "experiments.contract", "command_line"),
+    "runs": ("mechanisms.*", "datasets.*", "experiments.contract"),
     "paper_figures": (
-        "command_line",
         "mechanisms.*",
         "datasets.*",
         "papers",

@@ -147,6 +147,8 @@ class RaisedVarianceProfile(_VariancesProfile):
     first positive, then negative, D first rises, then falls to 0, and is never negative.
     """
 
+    symmetric = False
+
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:

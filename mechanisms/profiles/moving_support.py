@@ -46,6 +46,8 @@ class WishartProfile(PrivacyProfile):
 
     kappa: float
 
+    symmetric = False
+
     def __post_init__(self) -> None:
         check_positive("kappa", self.kappa)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mechanisms.profiles.numerics import ULP, falling_root
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 # Where the search for epsilon gives up and says inf.
 _LARGEST_EPSILON = 1e15
@@ -38,8 +41,8 @@ class PrivacyProfile(ABC):
     L = log dP/dQ is the privacy loss (Balle, Barthe and Gaboardi 2018, Theorem 5). A profile knows
     nothing of adjacency: whoever builds it must choose the worst pair for the sensitivity and the
     adjacency at hand. A guarantee covers (P, Q) and (Q, P). One direction is enough, because every
-    pair in this package is symmetric, or its profile says that it is not and (P, Q) has the larger
-    delta at every epsilon >= 0. Only ComposedProfile needs the symmetry.
+    pair in this package is symmetric, or its profile says that it is not (`symmetric`) and (P, Q)
+    has the larger delta at every epsilon >= 0. ComposedProfile needs the symmetry.
 
     Subclasses are frozen dataclasses. They define `_log_delta` and, if there is a better way than
     the search below, `_epsilon`; both receive a float array of validated numbers.
@@ -48,6 +51,8 @@ class PrivacyProfile(ABC):
     # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are wider
     # than rounding, so that what the rescaled noise claims is proven.
     calibrated_curve: ClassVar[str] = "value"
+    # Whether (Q, P) has the same profile as (P, Q).
+    symmetric: ClassVar[bool] = True
 
     @property
     def largest_loss(self) -> float:
@@ -129,6 +134,26 @@ class PrivacyProfile(ABC):
     def survival(self, epsilon: ArrayLike) -> np.ndarray:
         """P(L > epsilon), x ~ P; epsilon as in `delta`. Returns an array of its shape."""
         return self._survival(check_epsilon(epsilon))
+
+    def to_dp_accounting(
+        self, *, pessimistic: bool = True, interval: float = 1e-4
+    ) -> PrivacyLossDistribution:
+        """The loss as a dp_accounting.pld PrivacyLossDistribution, for both directions of the pair.
+
+        A pessimistic one bounds the delta of the pair from above at every epsilon and in every
+        composition, an optimistic one from below; both up to rounding, about 1e-9 of delta for one
+        release. The profile is evaluated at 2048 losses at most.
+
+        interval: Spacing of the losses, finite, > 0. The bounds are closer where it is smaller.
+
+        Raises ValueError if the interval is too small for the range of losses, if the loss is
+        infinite with a probability above 1e-15, or for the optimistic distribution of a pair that
+        is not `symmetric`; NotImplementedError for an optimistic one where P(L > epsilon) is not
+        known; ModuleNotFoundError without dp_accounting.
+        """
+        from mechanisms.profiles.loss_distribution import loss_distribution
+
+        return loss_distribution(self, pessimistic=pessimistic, interval=interval)
 
     @abstractmethod
     def sample_losses(

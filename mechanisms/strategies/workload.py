@@ -40,6 +40,10 @@ class Workload(ABC):
         """tr V, the sum of the squares of all coefficients of W."""
         return float(np.trace(self.gram()))
 
+    def gram_times(self, cells: np.ndarray) -> np.ndarray:
+        """V x for every vector x along the last axis of `cells`, (..., n)."""
+        return cells @ self.gram()
+
 
 @dataclass(frozen=True)
 class _Named(Workload):
@@ -65,6 +69,9 @@ class Identity(_Named):
     def gram(self):
         return np.eye(self.cells)
 
+    def gram_times(self, cells):
+        return cells
+
     def matrix(self):
         return np.eye(self.cells)
 
@@ -74,8 +81,14 @@ class Total(_Named):
 
     queries = 1
 
+    def trace(self):
+        return float(self.cells)
+
     def gram(self):
         return np.ones((self.cells, self.cells))
+
+    def gram_times(self, cells):
+        return np.broadcast_to(cells.sum(axis=-1, keepdims=True), cells.shape)
 
     def matrix(self):
         return np.ones((1, self.cells))
@@ -86,8 +99,14 @@ class Average(_Named):
 
     queries = 1
 
+    def trace(self):
+        return 1 / self.cells
+
     def gram(self):
         return np.full((self.cells, self.cells), self.cells**-2.0)
+
+    def gram_times(self, cells):
+        return np.broadcast_to(cells.mean(axis=-1, keepdims=True) / self.cells, cells.shape)
 
     def matrix(self):
         return np.full((1, self.cells), 1 / self.cells)
@@ -100,9 +119,15 @@ class Prefix(_Named):
     def queries(self):
         return self.cells
 
+    def trace(self):
+        return self.cells * (self.cells + 1) / 2
+
     def gram(self):
         _, last = _ends(self.cells)
         return (self.cells - last).astype(float)
+
+    def gram_times(self, cells):
+        return _from_the_end(cells.cumsum(axis=-1))
 
     def matrix(self):
         return np.tri(self.cells)
@@ -115,9 +140,19 @@ class AllRange(_Named):
     def queries(self):
         return self.cells * (self.cells + 1) // 2
 
+    def trace(self):
+        # Cell i lies in (i + 1) (n - i) ranges.
+        return self.cells * (self.cells + 1) * (self.cells + 2) / 6
+
     def gram(self):
         first, last = _ends(self.cells)
         return (first + 1.0) * (self.cells - last)
+
+    def gram_times(self, cells):
+        # A range is a difference of two of the n + 1 prefix sums, the empty one included.
+        sums = cells.cumsum(axis=-1)
+        centred = sums - sums.sum(axis=-1, keepdims=True) / (self.cells + 1)
+        return (self.cells + 1) * _from_the_end(centred)
 
     def matrix(self):
         return _ranges(*np.triu_indices(self.cells), self.cells)
@@ -216,8 +251,14 @@ class Explicit(Workload):
         self._matrix = array.astype(float)
         self.queries, self.cells = array.shape
 
+    def trace(self):
+        return float(np.vdot(self._matrix, self._matrix))
+
     def gram(self):
         return self._matrix.T @ self._matrix
+
+    def gram_times(self, cells):
+        return cells @ self._matrix.T @ self._matrix
 
     def matrix(self):
         return self._matrix.copy()
@@ -262,6 +303,11 @@ NAMED = {
     "width": Width,
     "random-range": RandomRanges,
 }
+
+
+def _from_the_end(cells: np.ndarray) -> np.ndarray:
+    """x_j + ... + x_(n-1) for every j."""
+    return np.flip(np.flip(cells, axis=-1).cumsum(axis=-1), axis=-1)
 
 
 def _ends(cells: int) -> tuple[np.ndarray, np.ndarray]:

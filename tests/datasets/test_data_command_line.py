@@ -6,9 +6,9 @@ import sys
 
 from loader_contract import declare
 
-from command_line.arguments import CLOSED_PIPE
 from datasets import DATASETS
 from datasets.__main__ import main
+from mechanisms.command_line.arguments import CLOSED_PIPE
 
 
 def test_list(tmp_path, capsys):

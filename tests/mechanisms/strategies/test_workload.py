@@ -30,7 +30,22 @@ EXAMPLES = [
 def test_gram_is_that_of_the_rows(workload):
     rows = workload.matrix()
     assert rows.shape == (workload.queries, workload.cells)
-    assert np.allclose(workload.gram(), rows.T @ rows, rtol=1e-14, atol=0)
+    gram = rows.T @ rows
+    assert np.allclose(workload.gram(), gram, rtol=1e-14, atol=0)
+    assert workload.trace() == pytest.approx(np.trace(gram), rel=1e-14)
+    x = np.random.default_rng(0).standard_normal((3, 2, workload.cells))
+    assert np.allclose(workload.gram_times(x), x @ gram, rtol=1e-12, atol=1e-11)
+
+
+def test_large_workloads_need_no_matrix():
+    n = 10**6
+    x = np.ones(n)
+    assert Prefix(n).trace() == n * (n + 1) / 2
+    # The sums of k ones are k: each length once, or n + 1 - k times.
+    assert x @ Prefix(n).gram_times(x) == pytest.approx(n * (n + 1) * (2 * n + 1) / 6, rel=1e-12)
+    lengths = np.arange(1.0, n + 1)
+    energy = np.sum(lengths**2 * (n + 1 - lengths))
+    assert x @ AllRange(n).gram_times(x) == pytest.approx(energy, rel=1e-9)
 
 
 def test_rows_are_the_queries_they_say():

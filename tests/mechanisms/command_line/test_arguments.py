@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from command_line.arguments import CLOSED_PIPE, Parser, number, share, whole_number
+from mechanisms.command_line.arguments import CLOSED_PIPE, Parser, number, share, whole_number
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_an_error_is_one_line(parser, arguments, words, capsys):
 @pytest.mark.parametrize("end", ["return 0", "print(1, flush=True)"])
 def test_a_closed_pipe_is_no_traceback(end):
     code = (
-        "import sys, time; from command_line.arguments import run\n"
+        "import sys, time; from mechanisms.command_line.arguments import run\n"
         "def main():\n"
         "    for i in range(100_000): print('text')\n"
         f"    {end}\n"

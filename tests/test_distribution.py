@@ -1,0 +1,172 @@
+"""The package as others install it: a wheel of `mechanisms` alone, with few imports, fast."""
+
+import re
+import subprocess
+import sys
+import textwrap
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CONFIGURED = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = CONFIGURED["project"]
+# The top packages that the wheel holds.
+SHIPPED = {
+    pattern.rstrip("*")
+    for pattern in CONFIGURED["tool"]["setuptools"]["packages"]["find"]["include"]
+}
+# CPU seconds of `import mechanisms`.
+LONGEST_IMPORT = 0.5
+# What the package may need; everything else is blocked below.
+NEEDED = ("numpy", "scipy", "mpmath")
+
+# Blocks every other package that is installed, and runs `code`.
+ISOLATED = """
+import importlib.metadata, resource, sys
+
+blocked = set(importlib.metadata.packages_distributions()) - set({needed!r}) - {{"mechanisms"}}
+blocked -= set(sys.stdlib_module_names) | {{"__pycache__", ".."}}
+
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in blocked:
+            raise ImportError(f"{{name}} is blocked", name=name)
+
+
+sys.meta_path.insert(0, Blocked())
+assert "pandas" in blocked and "torch" in blocked
+{code}
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A folder into which the wheel of a copy of the sources was unpacked, as pip does."""
+    folder = tmp_path_factory.mktemp("distribution")
+    sources = folder / "sources"
+    sources.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", *SHIPPED, "learning"):
+        # A copy, as building writes into its folder.
+        copy(ROOT / name, sources / name)
+    build = ["wheel", "--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
+    command = [sys.executable, "-m", "pip", *build, "--wheel-dir", str(folder), str(sources)]
+    subprocess.run(command, check=True)
+    (wheel,) = folder.glob("*.whl")
+    target = folder / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target)
+    return target
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy one file, or the Python files of a folder."""
+    if source.is_file():
+        target.write_bytes(source.read_bytes())
+        return
+    for file in source.rglob("*.py"):
+        place = target / file.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(file.read_bytes())
+
+
+def isolated(folder: Path, code: str) -> str:
+    """What `code` prints where only the needed packages and those of `folder` can be imported."""
+    program = ISOLATED.format(needed=NEEDED, code=textwrap.dedent(code))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_wheel_holds_mechanisms_and_not_the_suite(installed):
+    tops = {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")}
+    assert "mechanisms" in tops
+    assert tops == SHIPPED
+    sources = {path.relative_to(ROOT) for top in tops for path in (ROOT / top).rglob("*.py")}
+    assert {path.relative_to(installed) for path in installed.rglob("*.py")} == sources
+
+
+def test_the_wheel_has_a_console_script(installed):
+    (script,) = installed.glob("*.dist-info/entry_points.txt")
+    assert "matrix-noise = mechanisms.__main__:main" in script.read_text()
+
+
+def test_an_installed_package_calibrates_draws_and_verifies(installed):
+    code = """
+    import mechanisms
+    from mechanisms import Budget, Query, all_mechanisms, get_mechanism, verify
+    import numpy as np
+    query = Query(shape=(120, 400), l2_sensitivity=1.0)
+    chosen = get_mechanism("gaussian-analytic").calibrate(query, Budget(epsilon=1, delta=1e-5))
+    released = chosen.release(np.zeros((120, 400)), np.random.default_rng(0))
+    print(mechanisms.__file__, len(all_mechanisms()), released.shape)
+    print(round(chosen.parameters()["sigma"], 4), verify(chosen).verdict)
+    from mechanisms.__main__ import main
+    main("calibrate laplace --shape 3 --l2-sensitivity 1 --l1-sensitivity 1 --epsilon 1".split())
+    """
+    first, second, *calibrated = isolated(installed, code).splitlines()
+    assert first.startswith(str(installed))
+    assert first.endswith("(120, 400)")
+    assert int(first.split()[1]) > 30
+    assert second == "3.7306 holds"
+    assert calibrated[0].split() == ["mechanism", "laplace"]
+
+
+def test_importing_is_quick_and_loads_nothing_of_the_suite(installed):
+    code = """
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    import mechanisms
+    from mechanisms import Budget, Query
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    print(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    import sys
+    print(sorted({name.partition(".")[0] for name in sys.modules} & {"pandas", "learning", "runs"}))
+    """
+    seconds, suite = isolated(installed, code).splitlines()
+    assert float(seconds) <= LONGEST_IMPORT
+    assert suite == "[]"
+
+
+def test_what_is_missing_is_named(installed):
+    code = """
+    from mechanisms import Budget, Query, compare
+    try:
+        compare(Query(shape=(3,), l2_sensitivity=1.0), Budget(epsilon=1.0))
+    except ImportError as error:
+        print(error.name)
+    """
+    assert isolated(installed, code) == "pandas\n"
+
+
+def test_ranges_contain_the_pins():
+    """Every dependency's lower bound is at most the version that is tested."""
+    from packaging.requirements import Requirement
+    from packaging.version import Version
+
+    pins = dict(
+        re.findall(
+            r"^([a-z0-9-]+)==([^ \\;]+)",
+            (ROOT / "envs" / "requirements.txt").read_text(),
+            flags=re.MULTILINE,
+        )
+    )
+    extras = PROJECT["optional-dependencies"]
+    wanted = [
+        Requirement(text) for texts in (PROJECT["dependencies"], *extras.values()) for text in texts
+    ]
+    for requirement in wanted:
+        if requirement.name in pins:
+            assert Version(pins[requirement.name]) in requirement.specifier, requirement
+    assert {requirement.name for requirement in map(Requirement, PROJECT["dependencies"])} == set(
+        NEEDED
+    )

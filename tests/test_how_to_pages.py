@@ -1,0 +1,72 @@
+"""The pages and the notebook of docs/ do what they say."""
+
+import contextlib
+import io
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from mechanisms.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS))
+
+import execute  # noqa: E402
+
+PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """(language, text) of the fenced blocks, in order."""
+    return re.findall(r"^```(\w+)\n(.*?)^```$", (DOCS / page).read_text(), flags=re.M | re.S)
+
+
+def output_of(command: str) -> str:
+    words = shlex.split(command)
+    assert words[:3] == ["python", "-m", "mechanisms"], command
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        assert main(words[3:]) == 0
+    return shown.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore:Full backward hook")
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_runs_from_top_to_bottom(page, monkeypatch):
+    """Python blocks share one namespace; text is the beginning of lines that commands print."""
+    monkeypatch.chdir(ROOT)
+    names, printed = {"__name__": "page"}, ""
+    for language, text in blocks(page):
+        if language == "python":
+            exec(compile(text, page, "exec"), names)
+        elif language == "sh":
+            printed = output_of(text)
+        else:
+            assert language == "text"
+            for line in filter(None, text.splitlines()):
+                assert any(shown.startswith(line) for shown in printed.splitlines()), line
+
+
+def test_pages_have_blocks_that_are_checked():
+    kinds = [language for page in PAGES for language, _ in blocks(page)]
+    assert kinds.count("python") >= 6
+    assert kinds.count("text") >= 3
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)#:]+)\)", (DOCS / page).read_text()):
+        assert (DOCS / link).exists(), link
+
+
+def test_the_notebook_shows_what_its_cells_print():
+    notebook = nbformat.read(DOCS / "tour.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    shown = execute.texts(notebook)
+    assert len(shown) >= 6
+    assert execute.texts(execute.executed(notebook)) == shown
