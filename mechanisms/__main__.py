@@ -86,6 +86,7 @@ def _calibrate(options) -> dict:
     return answer | {
         "noise": mechanism.parameters(),
         "expected_loss": loss.mean,
+        "kappa": mechanism.noise.kappa(),
         "raw_kurtosis": loss.raw_kurtosis,
         "raw_skewness": loss.raw_skewness,
         "central_kurtosis": loss.central_kurtosis,

@@ -91,12 +91,17 @@ class JohnsonLindenstrauss(Mechanism):
         common = {"query": query, "budget": budget, "settings": settings}
         rows = int(rows or GRAM_ROWS)
         published = cls(
-            **common, calibration="published", w=published_w(query, budget, rows), rows=rows
+            **common, calibration="published", w=cls.stated_w(query, budget, rows), rows=rows
         )
         if calibration == "published":
             return published
         w = published.w * exact_factor(published)
         return cls(**common, calibration="exact", w=w, rows=rows)
+
+    @classmethod
+    def stated_w(cls, query: Query, budget: Budget, rows: int) -> float:
+        """w of the published calibration."""
+        return published_w(query, budget, rows)
 
     def release(self, value, rng):
         draw = self._gram if self.query.structure == "gram" else self._combinations

@@ -68,6 +68,16 @@ _LOOKS = {
     "tldp-g-w": ("#7777CC", "H"),
     "llagp": ("#BB5566", "v"),
     "dphsgd": ("#004488", "8"),
+    "product-noise": ("#B22222", "D"),
+    "correlated-gaussian": ("#1F77B4", "P"),
+    "elliptic-gaussian": ("#5DA5DA", "X"),
+    "inid-gaussian": ("#8C6D31", "v"),
+    "inid-laplace": ("#AD494A", "^"),
+    "privunit-g": ("#2F4F4F", "*"),
+    "gaussian-sketch": ("#9467BD", "p"),
+    "discrete-gaussian": ("#17789A", "d"),
+    "skellam": ("#6B8E23", "h"),
+    "k-norm": ("#B8860B", "8"),
     "random-answer": ("#888888", "x"),
 }
 # Variants that the shipped configs define: the class's key and what the variant changes.

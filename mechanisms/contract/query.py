@@ -16,7 +16,9 @@ EPSILONS = (1e-15, 1e15)
 SENSITIVITIES = (1e-12, 1e12)
 # One array of float64 of this size takes 1.6 GB.
 LARGEST_SIZE = 2 * 10**8
-STRUCTURES = ("records", "gram", "histogram")
+STRUCTURES = ("records", "gram", "histogram", "counts", "votes")
+# Structures that state the size of a record.
+OF_RECORDS = ("records", "gram", "histogram")
 # A stated sensitivity of a histogram may be rounded by hand, such as 1.4142 for sqrt(2).
 _TYPED_BY_HAND = 1e-4
 
@@ -169,6 +171,9 @@ class Query:
                 f"structure must be one of {STRUCTURES} if record_bound is given, got "
                 f"{self.structure!r}"
             )
+        if self.structure not in OF_RECORDS:
+            self._check_added()
+            return
         if self.record_bound is None:
             raise ValueError(f"structure {self.structure!r} needs record_bound = sup ||x_j||_2")
         if self.structure == "histogram":
@@ -178,6 +183,40 @@ class Query:
         if len(self.shape) != 2 or (self.structure == "gram" and not square):
             kind = "square matrix" if self.structure == "gram" else "matrix"
             raise ValueError(f"structure {self.structure!r} needs a {kind}, got {self.shape}")
+
+    def _check_added(self) -> None:
+        """Counts and votes: the sensitivities must be those of what one record adds."""
+        if self.adjacency != "add-remove":
+            raise ValueError(
+                f"structure {self.structure!r} needs adjacency 'add-remove', got {self.adjacency!r}"
+            )
+        if self.record_bound is not None:
+            raise ValueError(f"structure {self.structure!r} takes no record_bound")
+        if self.linf_sensitivity is None:
+            raise ValueError(f"structure {self.structure!r} needs linf_sensitivity")
+        if self.structure == "votes" and self.size < 2:
+            raise ValueError("structure 'votes' needs at least 2 elements")
+        l1, l2 = self._norms_added()
+        if self.l1_sensitivity is None:
+            object.__setattr__(self, "l1_sensitivity", l1)
+        for name, norm in (("l1_sensitivity", l1), ("l2_sensitivity", l2)):
+            # Square roots are often typed by hand.
+            if not math.isclose(getattr(self, name), norm, rel_tol=_TYPED_BY_HAND):
+                raise ValueError(
+                    f"structure {self.structure!r} with this linf_sensitivity has {name} = "
+                    f"{norm:.6g}, got {getattr(self, name):.6g}"
+                )
+            object.__setattr__(self, name, norm)
+
+    def _norms_added(self) -> tuple[float, float]:
+        """The l1 and l2 norm of what one record adds at most."""
+        if self.structure == "counts":
+            width, count = self.linf_sensitivity, self.most_counts
+            return width * count, width * math.sqrt(count)
+        size, unit = self.size, self.linf_sensitivity / (self.size - 1)
+        return unit * size * (size - 1) / 2, unit * math.sqrt(
+            (size - 1) * size * (2 * size - 1) / 6
+        )
 
     def _check_histogram(self) -> None:
         if self.adjacency == "local":
@@ -228,6 +267,12 @@ class Query:
         if self.structure == "histogram":
             return 2 if self.adjacency == "replace" else 1
         return self.shape[0] if self.one_column else self.size
+
+    @property
+    def most_counts(self) -> int:
+        """k, the number of elements to which one record adds, of an answer made of counts."""
+        count = (self.l2_sensitivity / self.linf_sensitivity) ** 2
+        return min(max(round(count), 1), self.size)
 
     @property
     def gram_change(self) -> float | None:

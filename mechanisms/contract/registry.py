@@ -1,6 +1,7 @@
-"""Finds mechanisms: every class with a key in a file of ``mechanisms/``, or ``module:Class``.
+"""Finds mechanisms: every class with a key in a file of ``mechanisms/`` or of one of its rooms of
+mechanisms, or ``module:Class``.
 
-A new file in ``mechanisms/`` needs no entry in any list.
+A new file there needs no entry in any list.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from mechanisms.contract.mechanism import GUARANTEES, Mechanism
 
 # The folder of the package `mechanisms`, which this room does not import: it stands below it.
 FOLDER = Path(__file__).resolve().parents[1]
+# Packages with one file per mechanism; the other rooms hold what mechanisms are made of.
+ROOMS = ("mechanisms", "mechanisms.counting")
 
 
 class UnknownMechanism(ValueError):
@@ -26,16 +29,23 @@ class UnknownMechanism(ValueError):
 def all_mechanisms() -> dict[str, type[Mechanism]]:
     """Every mechanism of the package by key, in alphabetical order of the keys."""
     found: dict[str, type[Mechanism]] = {}
-    for info in pkgutil.iter_modules([str(FOLDER)], "mechanisms."):
-        if info.ispkg or info.name == "mechanisms.__main__":
-            continue
-        module = importlib.import_module(info.name)
-        for value in vars(module).values():
-            if _is_mechanism(value) and value.__module__ == info.name:
+    for name in _modules():
+        for value in vars(importlib.import_module(name)).values():
+            if _is_mechanism(value) and value.__module__ == name:
                 if value.key in found:
                     raise ValueError(f"two mechanisms have the key {value.key!r}")
                 found[value.key] = value
     return dict(sorted(found.items()))
+
+
+def _modules() -> list[str]:
+    folders = {room: FOLDER.joinpath(*room.split(".")[1:]) for room in ROOMS}
+    return [
+        info.name
+        for room, folder in folders.items()
+        for info in pkgutil.iter_modules([str(folder)], f"{room}.")
+        if not info.ispkg and info.name != "mechanisms.__main__"
+    ]
 
 
 def get_mechanism(name: str) -> type[Mechanism]:

@@ -68,6 +68,14 @@ class Noise(ABC):
         """P(L > threshold) elementwise, or None without a closed form."""
         return None
 
+    def kappa(self) -> float | None:
+        """Fisher information x variance, where all elements have independent noise of one law.
+
+        At least 1; see mechanisms/profiles/fisher.py. None for other noise, or where it is not
+        computed.
+        """
+        return None
+
     def workload_variance(self, factors: tuple[Workload, ...]) -> float | None:
         """E||W n||^2, the total variance of linear queries, or None if it is not computed.
 

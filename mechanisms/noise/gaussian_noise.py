@@ -16,6 +16,7 @@ from mechanisms.noise.distribution import (
     uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles import fisher
 from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 
@@ -55,6 +56,9 @@ class IndependentGaussian(Noise):
 
     def loss_survival(self, threshold):
         return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / self.sigma**2)
+
+    def kappa(self):
+        return fisher.GAUSSIAN
 
     def workload_variance(self, factors):
         return uncorrelated_variance(self, factors)

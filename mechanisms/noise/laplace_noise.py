@@ -10,6 +10,7 @@ import numpy as np
 from mechanisms.contract.query import Query, Shifts, concentrated
 from mechanisms.noise.distribution import Noise, checked_dtype, uncorrelated_variance
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles import fisher
 from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.product_profiles import laplace_profile
 
@@ -75,6 +76,9 @@ class IndependentLaplace(Noise):
             return _gram_bounds(query)
         if shifts is None:
             return None
+        if query.structure == "votes":
+            # One element moves by linf_sensitivity, whatever the others do.
+            return shifts, Shifts(1, query.linf_sensitivity, 0.0)
         norm = math.hypot(shifts.width * math.sqrt(shifts.count), shifts.rest)
         if norm <= query.l2_sensitivity * (1 + 1e-9):
             return shifts, shifts
@@ -88,6 +92,9 @@ class IndependentLaplace(Noise):
             concentrated(total, linf, query.changed),
             Shifts(query.changed, total / query.changed, 0.0),
         )
+
+    def kappa(self):
+        return fisher.LAPLACE
 
     def workload_variance(self, factors):
         return uncorrelated_variance(self, factors)

@@ -24,6 +24,7 @@ from mechanisms.noise.mahalanobis import (
     largest_move,
     largest_mu,
 )
+from mechanisms.profiles import fisher
 from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 
@@ -104,6 +105,11 @@ class MatrixGaussian(Noise):
             return largest_move(noise, query)
         if query.gram_change is not None:
             return largest_gram_mu(noise, query)
+        # Noise along the coordinate axes meets its worst change at whole counts.
+        whole = query.structure == "counts" and noise.along_axes
+        if query.structure in ("counts", "votes") and not (whole or noise.uniform):
+            # The largest change of a single element is seen in every change that has it.
+            return MuBounds(0.0, largest_mu(noise, query).upper)
         if not query.one_column:
             return largest_mu(noise, query)
         # D = d e_j^T: the worst column j, times the worst d under the noise of the rows alone.
@@ -125,6 +131,9 @@ class MatrixGaussian(Noise):
             return None
         sigma = self.parameters()["sigma_min"]
         return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / sigma**2)
+
+    def kappa(self):
+        return fisher.GAUSSIAN if self._norm.uniform else None
 
     def workload_variance(self, factors):
         """The product of tr(V_k U_k U_k^T) over both axes, if there is one factor for each."""

@@ -115,8 +115,8 @@ class ComposedProfile(PrivacyProfile):
         nodes = _nodes(size)
         epsilon = np.minimum(nodes * spacing, top)
         delta = self.base.delta(epsilon)
-        above = _symmetric_chords(nodes, epsilon, np.asarray(delta.upper), spacing)
-        below = _merged(epsilon, np.asarray(delta.value), self.base.survival(epsilon), spacing)
+        above = symmetric_chords(nodes, epsilon, np.asarray(delta.upper), spacing)
+        below = merged_cells(epsilon, np.asarray(delta.value), self.base.survival(epsilon), spacing)
         return above.power(self.times), below.power(self.times), self.times * spacing
 
 
@@ -195,7 +195,7 @@ def _nodes(size: int) -> np.ndarray:
     return np.unique(np.round(np.r_[even, geometric]).astype(int))
 
 
-def _symmetric_chords(
+def symmetric_chords(
     nodes: np.ndarray, epsilon: np.ndarray, delta: np.ndarray, spacing: float
 ) -> LossDistribution:
     """Chords through the profile at the nodes and at their mirror images."""
@@ -225,7 +225,7 @@ def chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribu
     )
 
 
-def _merged(
+def merged_cells(
     epsilon: np.ndarray, delta: np.ndarray, survival: np.ndarray, spacing: float
 ) -> LossDistribution:
     """Cells between the nodes, their mirror images, and the outputs of loss exactly zero."""

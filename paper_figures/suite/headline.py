@@ -31,6 +31,9 @@ NOT_DRAWN = (
     "matrix-mechanism-l1",
     "hb",
     "exponential",
+    "elliptic-gaussian",
+    "inid-gaussian",
+    "inid-laplace",
     "tldp-l-w",
     "tldp-g-w",
     "llagp",
@@ -41,14 +44,14 @@ FALSE_COLOUR = "#D55E00"
 # Families of mechanisms, each a panel of suite_cost.
 GAUSSIAN, SPHERICAL = "Gaussian noise", "Spherical, R1SMG"
 FAMILIES = {"pure": "Pure DP", "local": "Local DP"}
-SPHERICAL_KEYS = ("r1smg", "spherical-gamma")
+SPHERICAL_KEYS = ("r1smg", "product-noise", "spherical-gamma")
 NOISE = "root mean square noise per element"
 
 
 @drawing("suite_headline", kind="figures", needs=["guarantee/grid"])
 def headline(results: Results) -> Drawn:
     """Left: true delta over M at one claimed budget. Right: noise at equal true privacy."""
-    grid, epsilon = _at_one_epsilon(results.rows)
+    grid, epsilon = at_one_epsilon(results.rows)
     delta = grid["delta"].iloc[0]
     true = ok_rows(grid, "guarantee", "true_delta")
     true = true[true["calibration"] == "published"]
@@ -95,7 +98,7 @@ QUERY = (
 )
 
 
-def _at_one_epsilon(rows: pd.DataFrame) -> tuple[pd.DataFrame, float]:
+def at_one_epsilon(rows: pd.DataFrame) -> tuple[pd.DataFrame, float]:
     """The rows of the grid that are drawn, with their size M, and the epsilon nearest to 1.
 
     Raises:
@@ -167,7 +170,7 @@ def _beyond(rows: pd.DataFrame) -> str:
 @drawing("suite_cost", kind="figures", needs=["guarantee/grid"])
 def cost(results: Results) -> Drawn:
     """Noise per element over M, as published and at equal true privacy; a panel per family."""
-    grid, epsilon = _at_one_epsilon(results.rows)
+    grid, epsilon = at_one_epsilon(results.rows)
     noise = _noise(grid)
     noise = noise.assign(family=noise["mechanism"].map(_family))
     families = [

@@ -19,10 +19,12 @@ from mechanisms import (
 
 # These queries are no Gram matrices.
 GRAM_ONLY = ["analyze-gauss", "mod-sulq", "wishart"]
+# Nor counts.
+COUNTS_ONLY = ["correlated-gaussian", "discrete-gaussian", "skellam"]
 ADDITIVE = [
     key
     for key, cls in all_mechanisms().items()
-    if issubclass(cls, AdditiveMechanism) and key not in GRAM_ONLY
+    if issubclass(cls, AdditiveMechanism) and key not in (*GRAM_ONLY, *COUNTS_ONLY)
 ]
 SIZE = 16
 SECONDS = ("calibrate_seconds", "draw_seconds", "svd_draw_seconds")

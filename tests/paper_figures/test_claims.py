@@ -8,7 +8,11 @@ from paper_figures import ledger
 from paper_figures.discovery import paper_modules
 from paper_figures.ledger import LedgerError, all_claims, all_judges
 
-PAPERS = {"mvg2018", "mgm2021", "imgm2022", "r1smg2024", "tldp2025"}
+PAPERS = {
+    *("mvg2018", "mgm2021", "imgm2022", "r1smg2024", "tldp2025"),
+    *("correlated2024", "elliptic2023", "gaussmix2025", "inid2025", "integers2021"),
+    *("plrvo2025", "privunit2022", "product2026", "spherical2026"),
+}
 
 
 def test_every_paper_has_claims():
@@ -21,7 +25,9 @@ def test_every_judge_has_a_claim_and_every_claim_a_judge():
 
 def test_judges_stand_in_rooms_of_papers():
     rooms = {module.__name__.split(".")[1] for module in paper_modules()}
-    assert rooms == PAPERS | {"suite"}
+    # A paper whose judges are the suite's has no module.
+    assert "suite" in rooms
+    assert rooms <= PAPERS | {"suite"}
 
 
 def numbers_that_are_text(value):

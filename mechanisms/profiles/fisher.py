@@ -1,0 +1,82 @@
+"""kappa = Fisher information x variance: what independent noise of one law costs in high dimension.
+
+Noise of one symmetric law with variance v and Fisher information of location I is added to each of
+M elements. As M grows, a change of l2 norm s that is spread over all elements has a privacy loss
+that tends to that of Gaussian noise with mu = s sqrt(I): a sum of M small losses, each of variance
+I s^2 / M. Gaussian noise of the same variance has mu = s / sqrt(v). By the inequality of Cramer and
+Rao kappa = I v >= 1, with equality for the Gaussian alone. To be as private against that one
+change, any other law needs kappa times the variance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from scipy import integrate, special
+
+GAUSSIAN, LAPLACE = 1.0, 2.0
+
+
+def kappa_of_power(power: float) -> float:
+    """Of the generalised Gaussian, with density proportional to exp(-|x|^power), power > 1/2.
+
+    power^2 Gamma(2 - 1/power) Gamma(3/power) / Gamma(1/power)^2. It is 1 at 2 and 2 at 1.
+    """
+    if power <= 0.5:
+        raise ValueError(f"power must be > 1/2 for a finite Fisher information, got {power}")
+    logs = special.gammaln([2 - 1 / power, 3 / power, 1 / power])
+    return float(power**2 * math.exp(logs[0] + logs[1] - 2 * logs[2]))
+
+
+def kappa_of_gamma_mixture(shape: float) -> float:
+    """Of Laplace noise whose rate is Gamma(k, theta), for any theta: PLRV-O, k = `shape` > 2.
+
+    2 k (k + 1)^2 / ((k + 2) (k - 1) (k - 2)), which falls to 2 as k grows.
+    """
+    if shape <= 2:
+        raise ValueError(f"shape must be > 2 for a finite variance, got {shape}")
+    return 2 * shape * (shape + 1) ** 2 / ((shape + 2) * (shape - 1) * (shape - 2))
+
+
+def gamma_mixture_std(shape: float, theta: float) -> float:
+    """The standard deviation of Laplace noise with a Gamma(k, theta) rate, k > 2.
+
+    Its density is k theta / 2 (1 + theta |x|)^-(k + 1).
+    """
+    return math.sqrt(2 / ((shape - 1) * (shape - 2))) / theta
+
+
+def gamma_mixture_mu(shape: float, theta: float, sensitivity: float) -> float:
+    """mu = s sqrt(I) of that noise in high dimension: s theta (k + 1) sqrt(k / (k + 2))."""
+    return sensitivity * theta * (shape + 1) * math.sqrt(shape / (shape + 2))
+
+
+def spread_mu(log_density: Callable[[float], float], elements: int, sensitivity: float) -> float:
+    """mu of `elements` losses of one law, each shifted by s / sqrt(elements).
+
+    mu^2 is the sum of both Kullback-Leibler divergences, as it is for a Gaussian, by adaptive
+    quadrature. For many elements it tends to s^2 I.
+
+    Args:
+        log_density: log f at one number, symmetric about 0, with a kink at 0 at most; need not be
+            normalised.
+        elements: M.
+        sensitivity: s.
+    """
+    shift = sensitivity / math.sqrt(elements)
+
+    def integral(function: Callable[[float], float]) -> float:
+        # Kinks lie at 0 and at the shift; by symmetry about their middle one half is enough.
+        pieces = ((shift / 2, shift), (shift, shift + 1), (shift + 1, math.inf))
+        return 2 * sum(
+            integrate.quad(function, *piece, epsabs=1e-14, epsrel=1e-8, limit=500)[0]
+            for piece in pieces
+        )
+
+    def divergence(x: float) -> float:
+        here, there = log_density(x), log_density(x - shift)
+        return (math.exp(there) - math.exp(here)) * (there - here)
+
+    total = integral(lambda x: (math.exp(log_density(x)) + math.exp(log_density(x - shift))) / 2)
+    return math.sqrt(elements * integral(divergence) / total)

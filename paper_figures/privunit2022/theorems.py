@@ -1,0 +1,45 @@
+"""privunit2022: the error of PrivUnitG against other noise of the same local privacy."""
+
+from __future__ import annotations
+
+from mechanisms import AdditiveMechanism, Budget
+from mechanisms.privunit import PrivUnitG
+from paper_figures.judged_rows import calibrated
+from paper_figures.ledger import Claim, judge
+from paper_figures.results import Results
+from paper_figures.rules import statement
+from paper_figures.verdicts import Finding
+from papers.box_query import box_query
+
+
+@judge()
+def local_error(claim: Claim, results: Results) -> Finding:
+    """Expected squared error of PrivUnitG over that of purely private noise on a whole tensor.
+
+    Arguments: others, mechanisms; sides, of square tensors in [0, 1]; epsilons.
+    """
+    a = claim.arguments
+    parts = []
+    for other in a["others"]:
+        ratios = {}
+        for side in a["sides"]:
+            query = box_query((side, side), 0.0, 1.0)
+            for epsilon in a["epsilons"]:
+                budget = Budget(epsilon=epsilon)
+                own = calibrated("privunit-g", query, budget)
+                noise = calibrated(other, query, budget)
+                assert isinstance(own, PrivUnitG)
+                assert isinstance(noise, AdditiveMechanism)
+                # The error is largest in a corner of the box.
+                error = max(own.expected_error(), own.expected_error(own.radius))
+                ratios[f"{side}x{side}, epsilon {epsilon:g}"] = error / noise.expected_loss()
+        found = "; ".join(f"{name}: {ratio:.3g} times" for name, ratio in ratios.items())
+        parts.append(statement(f"below {other}", max(ratios.values()) < 1, found))
+    return Finding(
+        parts=parts,
+        detail=(
+            "Expected squared error in closed form, of answers in a box and in the worst place of "
+            "it. All mechanisms are purely epsilon-LDP for the whole tensor."
+        ),
+        calibration="published",
+    )

@@ -1,0 +1,101 @@
+"""Judges of claims about one noise, on claims whose verdict is known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from paper_figures.ledger import CannotJudge, all_claims, all_judges
+from paper_figures.suite.stated_noise import (
+    query_of,
+    smaller_noise,
+    stated_guarantee,
+    told,
+    variance_ratio,
+)
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED, PARTLY
+
+SETTING = {"query": {"shape": [64], "l2_sensitivity": 1.0}, "epsilon": 0.5, "delta": 1e-5}
+# Verdicts that follow from proofs or from exact counterexamples.
+KNOWN = {
+    "product-guarantee": CONTRADICTED,
+    "product-smaller": PARTLY,
+    "correlated-guarantee": CONFIRMED,
+    "correlated-variance": CONFIRMED,
+    "elliptic-guarantee": CONFIRMED,
+    "inid-guarantee-gaussian": CONFIRMED,
+    "inid-smaller": CONFIRMED,
+    "gaussmix-guarantee": CONFIRMED,
+    "privunit-guarantee": CONFIRMED,
+    "privunit-error": CONFIRMED,
+    "plrvo-ahead": CONTRADICTED,
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_claims_with_a_known_verdict(name):
+    claim = next(claim for claim in all_claims() if claim.id == name)
+    assert all_judges()[claim.judge].function(claim, None).verdict == KNOWN[name]
+
+
+def test_a_guarantee_is_judged_with_an_audit_and_the_stated_delta(make_claim):
+    setting = SETTING | {"delta": 0.0, "options": {"k": 1000}, "epsilon": 1.0, "stated": 3.03313e-4}
+    claim = make_claim(mechanism="product-noise", settings=[setting], samples=20_000)
+    finding = stated_guarantee(claim, None)
+    assert finding.verdict == CONTRADICTED
+    assert "refutes the claim at 1 of these 1 settings" in finding.detail
+    assert "the stated one to 1" in finding.detail
+    held = stated_guarantee(make_claim(mechanism="gaussian", settings=[SETTING]), None)
+    assert held.verdict == CONFIRMED
+    assert held.ours.startswith("true at 1 of 1 settings; M = 64")
+
+
+def test_smaller_noise_is_compared_at_both_calibrations(make_claim):
+    claim = make_claim(mechanism="r1smg", others=["gaussian"], settings=[SETTING])
+    finding = smaller_noise(claim, None)
+    assert [part.verdict for part in finding.parts] == [CONFIRMED, CONTRADICTED]
+
+
+def test_one_setting_is_enough_where_the_claim_says_some(make_claim):
+    settings = [
+        {"query": {"shape": [100], "powers": power}, "epsilon": 1.0, "delta": 1e-5}
+        for power in (0.1, 3.0)
+    ]
+    arguments = {
+        "mechanism": "inid-laplace",
+        "others": ["gaussian-analytic"],
+        "settings": settings,
+        "calibrations": ["published"],
+    }
+    assert smaller_noise(make_claim(**arguments), None).verdict == CONTRADICTED
+    some = make_claim(**arguments, settings_needed="some")
+    assert smaller_noise(some, None).verdict == CONFIRMED
+
+
+@pytest.mark.parametrize(("stated", "verdict"), [(0.5625, CONFIRMED), (0.5, CONTRADICTED)])
+def test_ratios_of_variances(stated, verdict, make_claim):
+    setting = {"query": {"shape": [4], "counts": 4}, "epsilon": 1.0, "delta": 1e-5}
+    claim = make_claim(
+        tolerance=1e-9,
+        mechanism="correlated-gaussian",
+        other="gaussian-analytic",
+        settings=[setting | {"stated": stated}],
+    )
+    assert variance_ratio(claim, None).verdict == verdict
+
+
+def test_what_cannot_be_judged(make_claim):
+    claim = make_claim(mechanism="correlated-gaussian", others=["gaussian"], settings=[SETTING])
+    with pytest.raises(CannotJudge, match="needs structure 'counts'"):
+        smaller_noise(claim, None)
+
+
+def test_queries_and_settings_in_words():
+    counts = query_of({"shape": [8], "counts": 4})
+    assert (counts.structure, counts.l2_sensitivity, counts.most_counts) == ("counts", 2.0, 4)
+    votes = query_of({"shape": [4], "votes": True})
+    assert votes.l2_sensitivity == pytest.approx(math.sqrt(14))
+    uneven = query_of({"shape": [3], "powers": 1.0})
+    assert uneven.l1_sensitivity == pytest.approx(np.sum([1, 1 / 2, 1 / 3]))
+    setting = {"query": {"shape": [8], "counts": 4}, "epsilon": 0.5, "delta": 1e-5}
+    assert told(setting) == "M = 8, at most 4 change, epsilon 0.5, delta 1e-05"

@@ -1,0 +1,63 @@
+"""What claims to beat the Gaussian, what does, and why no i.i.d. noise can."""
+
+import math
+
+import pytest
+
+from mechanisms.profiles.gaussian_profile import mu_for
+from paper_figures.drawings import DrawingError
+from paper_figures.suite.beyond_gaussian import better, claimed
+from paper_figures.suite.iid_noise import kappas
+
+# Variance of the analytic Gaussian at (1, 1e-5), per element.
+VARIANCE = float(mu_for(1.0, 1e-5)) ** -2
+
+
+def test_claims_are_told_with_their_truth(make_results, make_grid_rows):
+    rows = make_grid_rows("r1smg", {"4x4": 0.5, "32x32": 0.9}, exact=9.0)
+    rows += make_grid_rows("gaussian-analytic", {"4x4": 1e-5, "32x32": 1e-5}, exact=VARIANCE)
+    rows += make_grid_rows("laplace", {"32x32": 0.0})
+    drawn = claimed(make_results(rows))
+    table = drawn.data.set_index("mechanism")
+    # One size, the nearest to 1024; the baseline is the closed form, whatever the rows hold.
+    assert set(table["size"]) == {1024}
+    assert table["claim"].to_dict() == {
+        "r1smg": "false",
+        "gaussian-analytic": "true",
+        "laplace": "true",
+    }
+    assert table.loc["r1smg", "published"] == pytest.approx(4 / VARIANCE)
+    assert table.loc["r1smg", "equal"] == pytest.approx(9 / VARIANCE)
+    assert math.isnan(table.loc["laplace", "equal"])
+    assert table.loc["laplace", "claimed"] == 0
+    words = [text.get_text() for text in drawn.figure.axes[0].texts]
+    assert "delta 1e-05 claimed, 0.9 true" in words
+
+
+def test_factors_of_what_is_better(make_results, make_grid_rows):
+    drawn = better(make_results(make_grid_rows("gaussian", {"4x4": 1e-6})))
+    table = drawn.data.set_index(["mechanism", "size"])["factor"]
+    # 4 M / (sqrt(M) + 1)^2, from the paper's standard deviation.
+    for size in (4, 1024):
+        stated = 4 * size / (math.sqrt(size) + 1) ** 2
+        assert table["correlated-gaussian", size] == pytest.approx(stated)
+    assert (drawn.data["factor"] > 1).all()
+    # M sum(lambda^2) / sum(lambda)^2 for lambda = 1, 1/2, 1/3, 1/4.
+    steep = drawn.data[drawn.data["query"] == "sensitivities 1/i"].set_index("size")["factor"]
+    assert steep[4] == pytest.approx(4 * (1 + 1 / 4 + 1 / 9 + 1 / 16) / (25 / 12) ** 2)
+
+
+def test_mu_follows_kappa(make_results, make_grid_rows):
+    rows = make_grid_rows("laplace", {"4x4": 0.0, "32x32": 0.0}, exact=2 * VARIANCE)
+    data = kappas(make_results(rows)).data
+    laws = data[data["panel"] == "laws"]
+    assert laws["mu"].to_numpy() == pytest.approx(laws["kappa"].to_numpy() ** 0.5, rel=0.01)
+    assert (laws["kappa"] >= 1).all()
+    needed = data[data["panel"] == "needed"]
+    assert needed["kappa"].to_numpy() == pytest.approx([2.0, 2.0])
+
+
+@pytest.mark.parametrize("draw", [claimed, better, kappas])
+def test_without_a_profile_the_reason_is_told(draw, make_results, make_grid_rows):
+    with pytest.raises(DrawingError, match="no privacy profile"):
+        draw(make_results(make_grid_rows("non-private", {"4x4": 0.0})))
