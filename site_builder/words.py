@@ -1,0 +1,69 @@
+"""Numbers and sentences of the results as HTML: powers of ten, links to claims."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+from markupsafe import Markup, escape
+
+NONE = "\N{EM DASH}"
+_POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
+MINUS = "\N{MINUS SIGN}"
+
+
+def number(value: object, digits: int = 4) -> Markup:
+    """A number with a few significant digits; large and small ones as powers of ten."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return escape(value)
+    if math.isnan(value):
+        return Markup(NONE)
+    if math.isinf(value):
+        return Markup("\N{MINUS SIGN}\N{INFINITY}" if value < 0 else "\N{INFINITY}")
+    if value == 0:
+        return Markup("0")
+    if 1e-3 <= abs(value) < 1e5:
+        if float(value).is_integer():
+            return Markup(f"{int(value):,}".replace("-", MINUS))
+        decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+        text = f"{value:,.{decimals}f}"
+        return Markup((text.rstrip("0").rstrip(".") if "." in text else text).replace("-", MINUS))
+    return powers(escape(f"{value:.{digits - 1}g}"))
+
+
+def powers(text: Markup) -> Markup:
+    """Escaped text with 2.17e+06 written as 2.17 x 10^6; an adjacent word is left alone."""
+
+    def written(found: re.Match) -> str:
+        mantissa, sign, exponent = found.groups()
+        power = f"10<sup>{MINUS if sign == '-' else ''}{exponent}</sup>"
+        return power if mantissa == "1" else f"{mantissa}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}{power}"
+
+    return Markup(_POWER.sub(written, str(text)))
+
+
+def prose(text: object, claims: Iterable[str] = (), root: str = "") -> Markup:
+    """A sentence of the results: escaped, with powers of ten and links to the claims it names."""
+    shown = str(powers(escape(str(text))))
+    known = sorted(claims, key=len, reverse=True)
+    if known:
+        pattern = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, known)) + r")(?![\w-])")
+        shown = pattern.sub(rf'<a href="{escape(root)}claims.html#\1">\1</a>', shown)
+    return Markup(shown)
+
+
+def first_sentence(text: str) -> str:
+    """The text up to its first full stop that ends a sentence."""
+    return re.split(r"(?<=\.)\s+(?=[A-Z])", text.strip(), maxsplit=1)[0]
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a docstring, each as one line."""
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip())]
+
+
+def listed(names: Iterable[str]) -> str:
+    """"A, B and C"."""
+    *most, last = list(names)
+    return f"{', '.join(most)} and {last}" if most else last
