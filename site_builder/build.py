@@ -28,8 +28,8 @@ HERE = Path(__file__).parent
 # The name of the suite, and of the mark that a folder was written by it.
 NAME = "matrix-noise-bench"
 MARK = "built-by-site-builder"
-# Colours of a figure in a page: line drawings have few, and the PDF beside it has all.
-PICTURE_COLOURS = 64
+# Colours of a figure in a page: drawings have few, and the PDF beside it has all.
+PICTURE_COLOURS = 128
 NAVIGATION = (
     ("index.html", "Findings"),
     ("leaderboard/index.html", "Leaderboard"),
@@ -37,7 +37,7 @@ NAVIGATION = (
     ("papers/index.html", "Papers"),
     ("mechanisms/index.html", "Mechanisms"),
     ("data/index.html", "Data"),
-    ("failures.html", "No value"),
+    ("failures.html", "Failures"),
     ("reproduce.html", "Reproduce"),
 )
 
@@ -166,7 +166,9 @@ def _write_downloads(site: SiteData, out: Path) -> None:
 def small_picture(drawing: DrawnFile) -> bytes:
     """The PNG of a figure with few colours, a third of its size."""
     with Image.open(drawing.files["png"]) as picture:
-        few = picture.convert("RGB").quantize(PICTURE_COLOURS)
+        rgb = picture.convert("RGB")
+    # The octree keeps rare colours, such as those of a thin line.
+    few = rgb.quantize(PICTURE_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     written = io.BytesIO()
-    few.save(written, "PNG", optimize=True)
+    few.save(written, "PNG")
     return written.getvalue()

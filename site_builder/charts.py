@@ -8,6 +8,7 @@ the reader has switched off; the script of the page sets it.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,7 +40,7 @@ SHAPES = {
 }
 _TEXT = {"labelColor": "currentColor", "titleColor": "currentColor"}
 _CONFIG = {
-    "background": None,
+    "background": "transparent",
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
     "mark": {"aria": False},
@@ -117,6 +118,8 @@ def over_size(
 ) -> Chart:
     """Curves over the number of elements M, both axes logarithmic.
 
+    With a claim, what lies above it is marked: there the claim is false.
+
     Args:
         frame: Columns mechanism, label, size and value; and `dash` where that is given.
         claim: A horizontal line at the claimed delta.
@@ -124,21 +127,22 @@ def over_size(
         low: Lower end of the axis.
     """
     rows = styled(frame)
-    scale = alt.Scale(type="log", domainMin=low) if low else alt.Scale(type="log")
+    ends = (low or rows["value"].min(), 1.0 if claim else rows["value"].max())
+    scale = alt.Scale(type="log", domain=ends) if claim else alt.Scale(type="log", padding=8)
     hover = [
         alt.Tooltip("label:N", title="mechanism"),
         alt.Tooltip("size:Q", title="elements M", format=","),
         alt.Tooltip("value:Q", title=y_title, format=".4g"),
     ]
-    base = alt.Chart(alt.Data(values=_records(rows), name="rows")).transform_filter(SHOWN_ONLY)
+    base = alt.Chart(ROWS).transform_filter(SHOWN_ONLY)
     encoding = {
         "x": alt.X(
             "size:Q",
             title="number of elements M",
-            scale=alt.Scale(type="log", nice=False),
-            axis=alt.Axis(format="~e", tickCount=6),
+            scale=alt.Scale(type="log", nice=False, padding=10),
+            axis=_powers_of_ten(rows["size"].min(), rows["size"].max()),
         ),
-        "y": alt.Y("value:Q", title=y_title, scale=scale, axis=alt.Axis(format="~e", tickCount=6)),
+        "y": alt.Y("value:Q", title=y_title, scale=scale, axis=_powers_of_ten(*ends)),
         "color": alt.Color("colour:N", scale=None),
         "detail": alt.Detail(["label:N", *([f"{dash}:N"] if dash else [])]),
     }
@@ -150,11 +154,23 @@ def over_size(
     )
     layers = [line, points]
     if claim is not None:
-        rule = alt.Chart(alt.Data(values=[{"claim": claim}]))
-        layers.insert(0, rule.mark_rule(color="currentColor", opacity=0.6).encode(y="claim:Q"))
+        mark = alt.Chart(alt.Data(values=[{"claim": claim, "top": 1.0}]))
+        region = mark.mark_rect(color="var(--alert)", opacity=0.08).encode(y="claim:Q", y2="top:Q")
+        rule = mark.mark_rule(color="currentColor", opacity=0.6).encode(y="claim:Q")
+        words = mark.mark_text(
+            align="right", baseline="bottom", dx=-6, dy=-5, color="var(--alert)", fontSize=12
+        ).encode(x=alt.value("width"), y="claim:Q", text=alt.value("the claim is false"))
+        layers = [region, rule, words, *layers]
     return _chart(name, alt.layer(*layers), description, rows)
 
 
+# Numbers of an axis: short ones as they are, others with an exponent.
+PLAIN = (
+    "(abs(datum.value) >= 1e5 || (datum.value != 0 && abs(datum.value) < 1e-3)) "
+    "? format(datum.value, '.0e') : format(datum.value, '~g')"
+)
+# The rows are put into the specification when it is made: Altair copies what it is given.
+ROWS = alt.Data(name="rows")
 SHOWN_ONLY = "indexof(hidden, datum.label) < 0"
 DASHES = ["as published", "at equal true privacy"]
 
@@ -166,15 +182,15 @@ def dots(name: str, frame: pd.DataFrame, *, logarithmic: bool, description: str)
         frame: Columns mechanism, label, value, low, high and rank.
     """
     rows = styled(frame)
-    base = alt.Chart(alt.Data(values=_records(rows), name="rows")).transform_filter(SHOWN_ONLY)
-    scale = alt.Scale(type="log" if logarithmic else "linear", zero=False, nice=True)
+    base = alt.Chart(ROWS).transform_filter(SHOWN_ONLY)
+    scale = _scale(logarithmic)
     y = alt.Y(
         "label:N",
         title=None,
         sort=alt.SortField("rank", order="ascending"),
         axis=alt.Axis(labelLimit=190, grid=True),
     )
-    x_axis = alt.Axis(format="~g", tickCount=5, labelOverlap=True)
+    x_axis = alt.Axis(labelExpr=PLAIN, tickCount=5, labelOverlap=True, grid=not logarithmic)
     x = alt.X("value:Q", title=None, scale=scale, axis=x_axis)
     colour = alt.Color("colour:N", scale=None)
     hover = [
@@ -200,14 +216,14 @@ def over_epsilon(name: str, frame: pd.DataFrame, *, logarithmic: bool, descripti
         frame: Columns mechanism, label, epsilon, value, low and high.
     """
     rows = styled(frame)
-    base = alt.Chart(alt.Data(values=_records(rows), name="rows")).transform_filter(SHOWN_ONLY)
-    scale = alt.Scale(type="log" if logarithmic else "linear", zero=False)
-    axis = alt.Axis(format="~g", tickCount=5)
+    base = alt.Chart(ROWS).transform_filter(SHOWN_ONLY)
+    scale = _scale(logarithmic)
+    axis = alt.Axis(labelExpr=PLAIN, tickCount=5, grid=not logarithmic)
     x = alt.X(
         "epsilon:Q",
         title="epsilon",
         scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(format="~g", tickCount=5),
+        axis=alt.Axis(labelExpr=PLAIN, tickCount=4, grid=False),
     )
     y = alt.Y("value:Q", title=None, scale=scale, axis=axis)
     colour = alt.Color("colour:N", scale=None)
@@ -231,6 +247,28 @@ def over_epsilon(name: str, frame: pd.DataFrame, *, logarithmic: bool, descripti
     return _chart(name, alt.layer(spans, line, marks), description, rows)
 
 
+def _powers_of_ten(low: float, high: float) -> alt.Axis:
+    """An axis with at most seven ticks, all of them powers of ten."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    step = max(1, math.ceil((last - first) / 6))
+    powers = range(-step * (-first // step), last + 1, step)
+    names = ",".join(f"'{n}':'{_power(n)}'" for n in powers)
+    return alt.Axis(
+        values=[10.0**n for n in powers],
+        labelExpr=f"({{{names}}})[toString(round(log(datum.value)/LN10))]",
+    )
+
+
+def _power(n: int) -> str:
+    if 0 <= n <= 3:
+        return str(10**n)
+    return "10" + str(n).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def _scale(logarithmic: bool) -> alt.Scale:
+    return alt.Scale(type="log") if logarithmic else alt.Scale(type="linear", zero=False)
+
+
 def _records(frame: pd.DataFrame) -> list[dict]:
     """Rows as JSON data, with as many digits as a chart can show."""
     return json.loads(frame.to_json(orient="records", double_precision=15))
@@ -242,8 +280,9 @@ def _chart(
     drawn = layers.properties(width=WIDTH, height=height).add_params(
         alt.param(name="hidden", value=[])
     )
-    spec = drawn.to_dict()
-    spec |= {"config": _CONFIG, "padding": 4}
+    # Checked against the schema in a test: it takes longer than all else.
+    spec = drawn.to_dict(validate=False)
+    spec |= {"config": _CONFIG, "padding": 4, "data": {"name": "rows", "values": _records(rows)}}
     svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
     pairs = rows[["label", "mechanism"]].drop_duplicates()
     return Chart(name, spec, svg, description, tuple(pairs.itertuples(index=False, name=None)))

@@ -12,7 +12,7 @@ class Measure:
     Args:
         metrics: Metrics of the study in order of preference: the first that a mechanism has at a
             point is shown. A closed form goes before the mean over trials that it predicts.
-        title: Its name for readers, with the unit.
+        title: Its name for readers, with the unit in brackets.
         better: "smaller" or "larger".
     """
 
@@ -63,9 +63,9 @@ FAMILIES = (
             RankedStudy(
                 "count_query",
                 (
-                    Measure(("rmse_valid_cell",), "root mean squared error per cell, pickups"),
-                    Measure(("rectangle_rmse",), "root mean squared error per rectangle, pickups"),
-                    Measure(("expected_loss", "loss"), "squared norm of the noise, pickups²"),
+                    Measure(("rmse_valid_cell",), "root mean squared error per cell (pickups)"),
+                    Measure(("rectangle_rmse",), "root mean squared error per rectangle (pickups)"),
+                    Measure(("expected_loss", "loss"), "squared norm of the noise (pickups²)"),
                 ),
                 "Counts on an 89 by 89 map. One pickup is replaced by another, which changes two "
                 "cells by one: l2 sensitivity √2, l1 sensitivity 2.",
@@ -79,7 +79,7 @@ FAMILIES = (
         (
             RankedStudy(
                 "linear_queries",
-                (Measure(("expected_mse", "mse"), "mean squared error per query, records²"),),
+                (Measure(("expected_mse", "mse"), "mean squared error per query (records²)"),),
                 "Linear queries on a histogram. One record is added or removed, which changes one "
                 "cell by one: l1 and l2 sensitivity 1. On a map, ranges are rectangles.",
                 choices=(("workload", "Workload"),),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
@@ -10,12 +10,14 @@ from paper_figures.selections import SOURCE_WORDS
 from paper_figures.style import CALIBRATION_TITLES, dataset_title, look
 from site_builder.charts import SHAPES, dots, over_epsilon
 from site_builder.families import Family
-from site_builder.leaderboards import View
+from site_builder.leaderboards import Score, View
 from site_builder.palette import colour_variable
 from site_builder.site_data import Page, SiteData
 
 # A chart of more rows than this is cut: the table has all of them.
 CHARTED = 24
+# The ratio of the largest to the smallest value from which an axis is logarithmic.
+WIDE = 20
 
 
 def leaderboard_pages(site: SiteData) -> Iterator[Page]:
@@ -41,20 +43,21 @@ def leaderboard_pages(site: SiteData) -> Iterator[Page]:
 def _family_page(family: Family, views: list[View], refuted: dict[str, str]) -> Page:
     first = views[0]
     frame = frame_at(first, first.main)
-    logarithmic = first.measure.better == "smaller"
     chart = dots(
         "ranking",
         frame,
-        logarithmic=logarithmic,
+        logarithmic=is_wide(frame),
         description=f"{view_title(first)} at epsilon {first.main:g}, with 95% intervals.",
     )
     curves = None
     if max(len(view.epsilons) for view in views) > 2:
+        drawn = next(view for view in views if len(view.epsilons) > 2)
+        rows = curves_of(drawn)
         curves = over_epsilon(
             "curves",
-            curves_of(next(view for view in views if len(view.epsilons) > 2)),
-            logarithmic=logarithmic,
-            description=f"{view_title(first)} over epsilon, with 95% intervals.",
+            rows,
+            logarithmic=is_wide(rows),
+            description=f"{view_title(drawn)} over epsilon, with 95% intervals.",
         )
     return Page(
         path=f"leaderboard/{family.key}.html",
@@ -77,8 +80,8 @@ def _family_page(family: Family, views: list[View], refuted: dict[str, str]) -> 
 def view_title(view: View) -> str:
     """What a table is of, in a few words."""
     chosen = [f"{title.lower()} {value}" for title, value in view.choice]
-    words = [view.measure.title, *chosen, f"{dataset_title(view.dataset)}"]
-    return ", ".join(words)
+    data = ", ".join([dataset_title(view.dataset), *chosen])
+    return f"{data}: {view.measure.title}"
 
 
 def _shown(view: View) -> dict:
@@ -102,16 +105,14 @@ def _shown(view: View) -> dict:
 def frame_at(view: View, epsilon: float) -> pd.DataFrame:
     """The rows of the ranking at one epsilon, for a chart."""
     lines = [line for line in view.shown if epsilon in line.scores]
-    logarithmic = view.measure.better == "smaller"
-    kept = [x for x in lines if not logarithmic or x.scores[epsilon].value > 0]
-    competing = [line for line in kept if not line.is_control][:CHARTED]
-    controls = [line for line in kept if line.is_control]
-    return pd.DataFrame(
+    competing = [line for line in lines if not line.is_control][:CHARTED]
+    controls = [line for line in lines if line.is_control]
+    return on_axis(
         {
             "mechanism": line.mechanism,
             "label": line.title,
             "rank": rank,
-            **_ends(line.scores[epsilon], logarithmic),
+            **_ends(line.scores[epsilon]),
         }
         for rank, line in enumerate([*competing, *controls])
     )
@@ -119,26 +120,38 @@ def frame_at(view: View, epsilon: float) -> pd.DataFrame:
 
 def curves_of(view: View) -> pd.DataFrame:
     """The rows of the curves over epsilon, for a chart."""
-    logarithmic = view.measure.better == "smaller"
     lines = [line for line in view.shown if not line.is_control][:CHARTED]
     lines += [line for line in view.shown if line.is_control]
-    return pd.DataFrame(
+    return on_axis(
         {
             "mechanism": line.mechanism,
             "label": line.title,
             "epsilon": epsilon,
-            **_ends(line.scores[epsilon], logarithmic),
+            **_ends(line.scores[epsilon]),
         }
         for line in lines
         for epsilon in view.epsilons
-        if epsilon in line.scores and (not logarithmic or line.scores[epsilon].value > 0)
+        if epsilon in line.scores
     )
 
 
-def _ends(score, logarithmic: bool) -> dict[str, float]:
-    # A logarithmic axis has no place for an interval that reaches zero.
-    low = score.low if score.low > 0 or not logarithmic else score.value
-    return {"value": score.value, "low": low, "high": score.high}
+def is_wide(rows: pd.DataFrame) -> bool:
+    """Whether the values need a logarithmic axis."""
+    positive = rows.loc[rows["value"] > 0, "value"]
+    return bool((rows["value"] >= 0).all() and positive.max() > WIDE * positive.min())
+
+
+def on_axis(rows: Iterable[dict]) -> pd.DataFrame:
+    """The rows that their axis can show: a logarithmic one has no place for zero."""
+    frame = pd.DataFrame(rows)
+    if not is_wide(frame):
+        return frame
+    frame = frame[frame["value"] > 0]
+    return frame.assign(low=frame["low"].where(frame["low"] > 0, frame["value"]))
+
+
+def _ends(score: Score) -> dict[str, float]:
+    return {"value": score.value, "low": score.low, "high": score.high}
 
 
 def _overview(views: list[View]) -> list[dict]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -79,6 +79,7 @@ class View:
         lines: The mechanisms, the best at `main` first, then those without a score there, then
             the controls.
         epsilons: The columns: budgets at which two mechanisms or more have a score.
+        main: The epsilon that ranks: nearest to 1 among those at which anything can be ranked.
     """
 
     study: RankedStudy
@@ -90,6 +91,7 @@ class View:
     delta: float | None
     lines: tuple[Line, ...]
     epsilons: tuple[float, ...]
+    main: float
 
     @property
     def name(self) -> str:
@@ -98,11 +100,6 @@ class View:
         chosen = (value for _, value in self.choice)
         return "--".join((*words, *chosen, self.calibration)).replace(" ", "-")
 
-    @property
-    def main(self) -> float:
-        """The epsilon that ranks: the one nearest to 1."""
-        return main_epsilon(self.epsilons)
-
     @cached_property
     def best(self) -> dict[float, set[tuple[str, str]]]:
         """By epsilon, the lines that are best or tied with the best; controls do not compete."""
@@ -110,6 +107,10 @@ class View:
             epsilon: {(line.mechanism, line.use) for line in self._tied(epsilon)}
             for epsilon in self.epsilons
         }
+
+    def leads(self, line: Line, epsilon: float) -> bool:
+        """Whether the line is best, or tied with the best, where anything can be ranked."""
+        return self.is_best(line, epsilon) and self.tells_apart(epsilon)
 
     def is_best(self, line: Line, epsilon: float) -> bool:
         """Whether the line is best, or tied with the best, at this epsilon."""
@@ -136,7 +137,8 @@ class View:
         best = [x for x in self.lines if self.is_best(x, epsilon)]
         if not floor or not best:
             return True
-        random = floor[0].scores[epsilon]
+        sign = 1 if self.measure.better == "smaller" else -1
+        random = min((x.scores[epsilon] for x in floor), key=lambda score: sign * score.value)
         if self.measure.better == "smaller":
             return min(line.scores[epsilon].high for line in best) < random.low
         return max(line.scores[epsilon].low for line in best) > random.high
@@ -174,14 +176,14 @@ class View:
                 "low": score.low,
                 "high": score.high,
                 "trials": score.trials,
-                "best_or_tied": self.is_best(line, epsilon),
+                "best_or_tied": self.leads(line, epsilon),
             }
             for line in self.lines
             for epsilon, score in line.scores.items()
         )
 
 
-def main_epsilon(epsilons: tuple[float, ...]) -> float:
+def main_epsilon(epsilons: Sequence[float]) -> float:
     """The epsilon nearest to 1, in ratio; the smaller one of two."""
     return min(epsilons, key=lambda epsilon: (abs(math.log(epsilon)), epsilon))
 
@@ -278,15 +280,8 @@ def _view(study, dataset, measure, choice, calibration, scores) -> View | None:
     epsilons = tuple(sorted(epsilon for epsilon, names in counts.items() if len(names) > 1))
     if not epsilons:
         return None
-    lines = [_spread(line, epsilons) for line in lines]
-    main, sign = main_epsilon(epsilons), 1 if measure.better == "smaller" else -1
-
-    def rank(line: Line) -> tuple:
-        missing = main not in line.scores
-        return line.is_control, missing, 0 if missing else sign * line.scores[main].value
-
     deltas = scores.loc[~scores["mechanism"].isin(LEVELS), "delta"].unique()
-    return View(
+    view = View(
         study=study,
         dataset=dataset,
         data_source=scores["data_source"].iloc[0],
@@ -294,9 +289,22 @@ def _view(study, dataset, measure, choice, calibration, scores) -> View | None:
         choice=choice,
         calibration=calibration,
         delta=float(deltas[0]) if len(deltas) == 1 else None,
-        lines=tuple(sorted(lines, key=rank)),
+        lines=tuple(_spread(line, epsilons) for line in lines),
         epsilons=epsilons,
+        main=main_epsilon(epsilons),
     )
+    ranking = [epsilon for epsilon in epsilons if view.tells_apart(epsilon)]
+    return _ranked(replace(view, main=main_epsilon(ranking or epsilons)))
+
+
+def _ranked(view: View) -> View:
+    sign = 1 if view.measure.better == "smaller" else -1
+
+    def rank(line: Line) -> tuple:
+        missing = view.main not in line.scores
+        return line.is_control, missing, 0 if missing else sign * line.scores[view.main].value
+
+    return replace(view, lines=tuple(sorted(view.lines, key=rank)))
 
 
 def _spread(line: Line, epsilons: tuple[float, ...]) -> Line:

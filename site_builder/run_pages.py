@@ -15,12 +15,12 @@ STATUS_WORDS = {
 
 def failures_page(site: SiteData) -> Page:
     """Rows without a value, those with one reason together."""
-    keys = ["experiment", "mechanism", "calibration", "status", "message"]
+    keys = ["experiment", "mechanism", "status", "message"]
     missing = site.run.missing
     rows = []
     for key, own in missing.groupby(keys, sort=False, dropna=False):
         found = dict(zip(keys, key, strict=True))
-        found["calibration"] = CALIBRATION_TITLES[found["calibration"]]
+        found["calibrations"] = [CALIBRATION_TITLES[each] for each in dict.fromkeys(own["calibration"])]
         found["datasets"] = list(dict.fromkeys(own["dataset"]))
         found["epsilons"] = sorted(set(own["epsilon"]))
         found["count"] = len(own)

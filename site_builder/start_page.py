@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from paper_figures.judged_rows import rounded_down, rounded_up
 from paper_figures.selections import ok_rows, size_of
 from paper_figures.style import look, mechanism_title
 from paper_figures.verdicts import CONFIRMED, CONTRADICTED
 from site_builder.charts import Chart, over_size
 from site_builder.run_folder import RunFolder
 from site_builder.site_data import Page, SiteData
-from site_builder.words import first_sentence, listed, number
+from site_builder.words import first_sentence, listed
 
 # Noise of the five papers, and the noise that it is measured against.
 PROPOSED = ("mvg", "mgm", "udn", "idn", "imgm", "r1smg", "tldp-l", "tldp-g")
@@ -101,7 +102,7 @@ def _waste(run: RunFolder) -> Found | None:
     low, high = wasteful["value"].min(), wasteful["value"].max()
     return Found(
         f"{names} are private and wasteful.",
-        f"At the settings of the papers they add {low:.3g} to {high:.2g} times the variance that "
+        f"At the settings of the papers they add {rounded_down(low)} to {rounded_up(high)} times the variance that "
         "their guarantees need.",
         "papers/suite.html#suite_summary",
         "summary of all guarantees",
@@ -180,7 +181,7 @@ def headline_charts(run: RunFolder) -> list[dict]:
     words = {
         "true delta": (
             "Is the claim true?",
-            f"Every mechanism claims epsilon {epsilon:g} and a delta of {number(delta)} or less. "
+            f"Every mechanism claims epsilon {epsilon:g} and a delta of {delta:g} or less. "
             "Its true delta must lie on or below the line.",
         ),
         "noise at equal true privacy": (

@@ -13,8 +13,12 @@ _POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
 MINUS = "\N{MINUS SIGN}"
 
 
-def number(value: object, digits: int = 4) -> Markup:
-    """A number with a few significant digits; large and small ones as powers of ten."""
+def number(value: object, digits: int = 4, *, zeros: bool = False) -> Markup:
+    """A number with a few significant digits; large and small ones as powers of ten.
+
+    Args:
+        zeros: Keep zeros at the end, as in a column of means.
+    """
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return escape(value)
     if math.isnan(value):
@@ -24,10 +28,12 @@ def number(value: object, digits: int = 4) -> Markup:
     if value == 0:
         return Markup("0")
     if 1e-3 <= abs(value) < 1e5:
-        if float(value).is_integer():
+        if float(value).is_integer() and not zeros:
             return Markup(f"{int(value):,}".replace("-", MINUS))
         decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
         text = f"{value:,.{decimals}f}"
+        if zeros:
+            return Markup(text.replace("-", MINUS))
         return Markup((text.rstrip("0").rstrip(".") if "." in text else text).replace("-", MINUS))
     return powers(escape(f"{value:.{digits - 1}g}"))
 
