@@ -15,6 +15,7 @@ include: "workflow/rules/experiments.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/ledger.smk"
+include: "workflow/rules/site.smk"
 
 
 localrules:

@@ -223,7 +223,9 @@ def over_epsilon(name: str, frame: pd.DataFrame, *, logarithmic: bool, descripti
         "epsilon:Q",
         title="epsilon",
         scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(labelExpr=PLAIN, tickCount=4, grid=False),
+        axis=alt.Axis(
+            labelExpr=PLAIN, values=sorted(rows["epsilon"].unique()), labelOverlap=True, grid=False
+        ),
     )
     y = alt.Y("value:Q", title=None, scale=scale, axis=axis)
     colour = alt.Color("colour:N", scale=None)

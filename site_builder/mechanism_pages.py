@@ -1,4 +1,4 @@
-"""A page per mechanism: what it adds, what it claims, what is true, what it costs, how to call it."""
+"""A page per mechanism: its noise, its claim, what is true of it, what it costs, how to call it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
     for key, cls in site.mechanisms.items():
         own = verdicts[verdicts["mechanism"] == key] if len(verdicts) else verdicts
         counts = own["verdict"].value_counts().to_dict() if len(own) else {}
-        entries.append({"key": key, "cls": cls, "counts": counts, "source": site.source_of(cls.paper)})
+        entries.append(
+            {"key": key, "cls": cls, "counts": counts, "source": site.source_of(cls.paper)}
+        )
         yield Page(
             path=f"mechanisms/{key}.html",
             template="mechanism.html",
@@ -91,7 +93,9 @@ def _verdict_rows(site: SiteData) -> pd.DataFrame:
     )
     found = verdicts.merge(numbers.reset_index(), how="left", on=keys)
     names = {
-        ("x".join(map(str, s.query.shape)), s.budget.epsilon, s.budget.delta): s.where + ", " + s.name
+        ("x".join(map(str, s.query.shape)), s.budget.epsilon, s.budget.delta): s.where
+        + ", "
+        + s.name
         for s in PAPER_SETTINGS
     }
     found["setting"] = [

@@ -44,7 +44,7 @@ class GridCell:
 
     @property
     def verdict(self) -> str:
-        """"true", "false", "undecided" or "unsupported"."""
+        """ "true", "false", "undecided" or "unsupported"."""
         if self.delta is None:
             return "unsupported"
         if self.delta.upper <= self.claimed * (1 + TOLERANCE):

@@ -105,11 +105,9 @@ class RunFolder:
     def claims(self) -> pd.DataFrame:
         """The ledger; empty text where a column has nothing to say."""
         ledger = pd.read_csv(self.folder / "claims.csv")
-        words = ledger.columns[ledger.dtypes == object].union(
-            ledger.columns[ledger.dtypes == "string"]
-        )
-        texts = [*words, *(name for name in ledger if ledger[name].isna().all())]
-        ledger[texts] = ledger[texts].astype(object).where(ledger[texts].notna(), "")
+        numbers = ledger.select_dtypes("number").dropna(axis="columns", how="all").columns
+        words = ledger.columns.difference(numbers)
+        ledger[words] = ledger[words].astype(object).fillna("")
         return ledger
 
     @cached_property

@@ -20,7 +20,9 @@ def failures_page(site: SiteData) -> Page:
     rows = []
     for key, own in missing.groupby(keys, sort=False, dropna=False):
         found = dict(zip(keys, key, strict=True))
-        found["calibrations"] = [CALIBRATION_TITLES[each] for each in dict.fromkeys(own["calibration"])]
+        found["calibrations"] = [
+            CALIBRATION_TITLES[each] for each in dict.fromkeys(own["calibration"])
+        ]
         found["datasets"] = list(dict.fromkeys(own["dataset"]))
         found["epsilons"] = sorted(set(own["epsilon"]))
         found["count"] = len(own)

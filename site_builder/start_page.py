@@ -102,8 +102,8 @@ def _waste(run: RunFolder) -> Found | None:
     low, high = wasteful["value"].min(), wasteful["value"].max()
     return Found(
         f"{names} are private and wasteful.",
-        f"At the settings of the papers they add {rounded_down(low)} to {rounded_up(high)} times the variance that "
-        "their guarantees need.",
+        f"At the settings of the papers they add {rounded_down(low)} to {rounded_up(high)} times "
+        "the variance that their guarantees need.",
         "papers/suite.html#suite_summary",
         "summary of all guarantees",
     )
@@ -119,9 +119,7 @@ def _cheapest(run: RunFolder) -> Found | None:
     if REFERENCE not in table:
         return None
     ours = [name for name in PROPOSED if name in table]
-    smaller = [
-        name for name in ours if (table[name] < table[REFERENCE] * (1 - 1e-6)).any()
-    ]
+    smaller = [name for name in ours if (table[name] < table[REFERENCE] * (1 - 1e-6)).any()]
     sizes = f"from {table.index.min():,} to {table.index.max():,} elements"
     if smaller:
         names = listed(map(mechanism_title, smaller))

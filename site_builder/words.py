@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 NONE = "\N{EM DASH}"
 _POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
 MINUS = "\N{MINUS SIGN}"
+TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}\N{NO-BREAK SPACE}"
 
 
 def number(value: object, digits: int = 4, *, zeros: bool = False) -> Markup:
@@ -44,7 +45,7 @@ def powers(text: Markup) -> Markup:
     def written(found: re.Match) -> str:
         mantissa, sign, exponent = found.groups()
         power = f"10<sup>{MINUS if sign == '-' else ''}{exponent}</sup>"
-        return power if mantissa == "1" else f"{mantissa}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}{power}"
+        return power if mantissa == "1" else f"{mantissa}{TIMES}{power}"
 
     return Markup(_POWER.sub(written, str(text)))
 
@@ -70,6 +71,6 @@ def paragraphs(text: str) -> list[str]:
 
 
 def listed(names: Iterable[str]) -> str:
-    """"A, B and C"."""
+    """ "A, B and C"."""
     *most, last = list(names)
     return f"{', '.join(most)} and {last}" if most else last

@@ -389,6 +389,7 @@
             .filter((score) => !Number.isNaN(score.value))
         )
       );
+      for (const layer of curves.spec.layer) layer.encoding.x.axis && (layer.encoding.x.axis.values = epsilons.map(Number));
       curves.legend.replaceChildren(
         ...drawn.map(({ label, colour }) => {
           const item = make("li", { class: colour.replace(/var\(--(m-.*)\)/, "$1") }, make("span", { class: "swatch" }), label);

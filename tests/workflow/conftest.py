@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = (
     "Snakefile", "workflow", "mechanisms", "papers", "datasets", "learning", "experiments", "runs",
-    "paper_figures", "profiles", "config", "envs",
+    "paper_figures", "site_builder", "profiles", "config", "envs", "CITATION.cff",
 )  # fmt: skip
 
 
