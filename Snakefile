@@ -9,6 +9,9 @@ if not workflow.overwrite_configfiles:
     configfile: "config/quick.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/experiments.smk"

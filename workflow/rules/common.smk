@@ -73,6 +73,21 @@ def drawn(kind, drawing):
     return [RUN / kind / f"{drawing}.{ending}" for ending in endings]
 
 
+def in_report(kind, shown):
+    """The same for any drawing, with the file of this ending in the report."""
+    marks = {
+        "caption": "../report/drawing.rst",
+        "category": lambda wildcards: DRAWINGS[wildcards.drawing].paper,
+        "labels": lambda wildcards: {
+            "name": wildcards.drawing,
+            "kind": kind.removesuffix("s"),
+            "reads": ", ".join(DRAWINGS[wildcards.drawing].needs),
+        },
+    }
+    paths = drawn(kind, "{drawing}")
+    return [report(path, **marks) if path.suffix == shown else path for path in paths]
+
+
 def all_drawn(kind):
     """Files of every figure, or every table."""
     return [path for name, d in DRAWINGS.items() if d.kind == kind for path in drawn(kind, name)]

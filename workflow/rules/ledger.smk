@@ -17,7 +17,12 @@ rule judge_claims:
         # Some claims are decided by profiles and closed forms, not by results.
         sources=judging_sources(),
     output:
-        csv=RUN / "claims.csv",
+        csv=report(
+            RUN / "claims.csv",
+            caption="../report/claims.rst",
+            category="claims",
+            labels={"name": "claims", "kind": "table", "reads": "all studies"},
+        ),
         markdown=RUN / "claims.md",
     log:
         RUN / "logs" / "claims.log",
