@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -286,6 +287,10 @@ def _chart(
     spec = drawn.to_dict(validate=False)
     spec |= {"config": _CONFIG, "padding": 4, "data": {"name": "rows", "values": _records(rows)}}
     svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    # The ids of clip paths count the charts of the process: here they count those of the chart.
+    ids = dict.fromkeys(re.findall(r'id="(clip\d+)"', svg))
+    numbers = {name: str(number) for number, name in enumerate(ids)}
+    svg = re.sub(r"\bclip\d+\b", lambda found: f"{name}-clip-{numbers[found[0]]}", svg)
     pairs = rows[["label", "mechanism"]].drop_duplicates()
     return Chart(name, spec, svg, description, tuple(pairs.itertuples(index=False, name=None)))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
-from paper_figures.drawings import Drawing, all_drawings
+from paper_figures.drawings import Drawing, all_drawings, words_of
 from paper_figures.results import read_results
 from paper_figures.verdicts import count_of
 from runs.result_table import OK
@@ -121,14 +121,7 @@ class RunFolder:
         found = {}
         for name, drawing in all_drawings().items():
             folder = self.folder / drawing.kind
-            text = folder / f"{name}.md"
-            if not text.exists():
-                continue
-            paragraphs = [
-                " ".join(part.split())
-                for part in text.read_text(encoding="utf-8").split("\n\n")
-                if part.strip() and not part.lstrip().startswith(("![", "|"))
-            ]
-            if paragraphs and not paragraphs[0].startswith(EXPLAINED):
-                found[name] = DrawnFile(drawing, folder, paragraphs[0], " ".join(paragraphs[1:]))
+            words = words_of(folder / f"{name}.md")
+            if words and not words[0].startswith(EXPLAINED):
+                found[name] = DrawnFile(drawing, folder, words[0], " ".join(words[1:]))
         return found

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 LARGEST_PAGE, LARGEST_SHARED = 300_000, 1_000_000
-# One page of every kind. Filters keep what has to be looked at small: without a script all is shown.
+# One page of every kind; a filter keeps small what has to be looked at.
 KINDS = (
     "index.html",
     "leaderboard/index.html",
@@ -34,7 +34,10 @@ SETTINGS = {
     "light-phone-plain": ("light", PHONE, False),
     "dark-desktop-plain": ("dark", DESKTOP, False),
 }
-READY = "[...document.querySelectorAll('figure:not([hidden]) [data-chart]')].every(p => p.dataset.ready)"
+READY = (
+    "[...document.querySelectorAll('figure:not([hidden]) [data-chart]')]"
+    ".every(plot => plot.dataset.ready)"
+)
 
 
 class Links(HTMLParser):

@@ -11,7 +11,7 @@ from runs.yaml_file import read_yaml
 from experiments.contract.study import all_experiments, maps_of
 from mechanisms import UnknownMechanism
 from paper_figures.ledger import judging_sources
-from paper_figures.drawings import drawings_for
+from paper_figures.drawings import drawings_for, words_of
 
 try:
     # Snakemake has read them already, but keeps the last of two equal keys without a word.
@@ -31,6 +31,10 @@ CELLS = {cell.stem: cell for cell in cells_of(CONFIG)}
 DRAWINGS = drawings_for(
     set(CONFIG["experiments"]) | {f"{cell.experiment}/{cell.dataset}" for cell in CELLS.values()}
 )
+# The captions of what is drawn already: the templates of the report can read nothing else.
+config["captions"] = {
+    name: words_of(RUN / drawing.kind / f"{name}.md") for name, drawing in DRAWINGS.items()
+}
 STUDIES = all_experiments()
 OFFICIAL = sorted({name for cell in CELLS.values() for name in cell.downloads(CONFIG)})
 
