@@ -14,6 +14,7 @@ from paper_figures.style import CALIBRATION_TITLES, dataset_title, mechanism_tit
 from papers.paper_settings import PAPER_SETTINGS
 from site_builder.charts import Chart, over_size
 from site_builder.claim_pages import shown_claims
+from site_builder.example_calls import BUDGET, example_call
 from site_builder.formulas import formulas, typeset
 from site_builder.leaderboard_pages import refuted_settings, view_title
 from site_builder.profile_grid import DELTA, EPSILONS, SHAPES, profile_grid
@@ -67,6 +68,8 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
                 "cost_rows": _cost_rows(key, losses),
                 "wins": _wins(site, key),
                 "claims": _claims(site, cls),
+                "call": example_call(cls),
+                "budget": BUDGET,
                 "unsupported": _unsupported(site, key),
             },
         )

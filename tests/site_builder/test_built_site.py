@@ -10,6 +10,12 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from site_builder.build import environment_of, rendered
+from site_builder.run_folder import RunFolder
+from site_builder.run_pages import failures_page, reproduce_page
+from site_builder.site_data import SiteData
+from site_builder.start_page import start_page
+
 LARGEST_PAGE, LARGEST_SHARED = 300_000, 1_000_000
 # One page of every kind; a filter keeps small what has to be looked at.
 KINDS = (
@@ -122,6 +128,15 @@ def test_every_claim_has_its_verdict_on_the_page(built):
         re.findall(r'<article class="claim" id="([\w-]+)"[^>]*data-verdict="([^"]+)"', text)
     )
     assert shown == {claim["claim"]: claim["verdict"] for claim in claims}
+
+
+def test_pages_are_the_same_under_another_hash_seed(built):
+    # The site was built in a process with a hash seed of its own.
+    site = SiteData(RunFolder(Path("results/reference")))
+    environment = environment_of(site)
+    for page in (start_page(site), failures_page(site), reproduce_page(site)):
+        written = (built / page.path).read_text(encoding="utf-8")
+        assert rendered(environment, page) == written, page.path
 
 
 def test_the_pictures_that_stand_alone_have_colours(built):
