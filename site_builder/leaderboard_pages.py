@@ -81,7 +81,7 @@ def view_title(view: View) -> str:
     """What a table is of, in a few words."""
     chosen = [f"{title.lower()} {value}" for title, value in view.choice]
     data = ", ".join([dataset_title(view.dataset), *chosen])
-    return f"{data}: {view.measure.title}"
+    return f"{data[0].upper()}{data[1:]}: {view.measure.title}"
 
 
 def _shown(view: View) -> dict:
