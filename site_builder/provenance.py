@@ -42,7 +42,8 @@ class Provenance:
 def provenance_of(run: str) -> Provenance:
     """What the working directory knows of a run."""
     config, seed = None, None
-    for path in sorted(CONFIGS.glob("*.yaml")):
+    # Most configs have the name of their run: large ones are not read in vain.
+    for path in sorted(CONFIGS.glob("*.yaml"), key=lambda path: (path.stem != run, path)):
         content = read_yaml(path)
         if content.get("run") == run:
             config, seed = str(path), content.get("seed")

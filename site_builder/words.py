@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup, escape
 
@@ -50,14 +51,19 @@ def powers(text: Markup) -> Markup:
     return Markup(_POWER.sub(written, str(text)))
 
 
-def prose(text: object, claims: Iterable[str] = (), root: str = "") -> Markup:
+def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
     """A sentence of the results: escaped, with powers of ten and links to the claims it names."""
     shown = str(powers(escape(str(text))))
-    known = sorted(claims, key=len, reverse=True)
-    if known:
-        pattern = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, known)) + r")(?![\w-])")
-        shown = pattern.sub(rf'<a href="{escape(root)}claims.html#\1">\1</a>', shown)
+    if claims:
+        shown = _any_of(tuple(claims)).sub(rf'<a href="{escape(root)}claims.html#\1">\1</a>', shown)
     return Markup(shown)
+
+
+@functools.cache
+def _any_of(claims: tuple[str, ...]) -> re.Pattern:
+    # The longest first: one id may begin with another.
+    names = map(re.escape, sorted(claims, key=len, reverse=True))
+    return re.compile(rf"(?<![\w-])({'|'.join(names)})(?![\w-])")
 
 
 def first_sentence(text: str) -> str:
