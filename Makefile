@@ -1,7 +1,7 @@
-# make run | test | figures | lint | bench | soak | pins | clean
+# make run | test | figures | site | lint | bench | soak | pins | clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: run test figures lint bench soak pins clean
+.PHONY: run test figures site lint bench soak pins clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all
@@ -39,6 +39,9 @@ lint: $(READY)
 figures: $(READY)
 	$(BIN)/python -m paper_figures draw $(RUN)
 	$(BIN)/python -m paper_figures where $(RUN)
+
+site: $(READY)
+	$(BIN)/python -m site_builder build $(RUN)
 
 bench: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/benchmarks -s -o python_files='bench_*.py'

@@ -9,6 +9,9 @@ if not workflow.overwrite_configfiles:
     configfile: "config/quick.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/experiments.smk"
@@ -16,6 +19,7 @@ include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/ledger.smk"
 include: "workflow/rules/summary.smk"
+include: "workflow/rules/site.smk"
 include: "workflow/rules/unknown.smk"
 
 
@@ -35,6 +39,7 @@ localrules:
     claims,
     judge_claims,
     summary,
+    build_site,
 
 
 rule all:

@@ -159,6 +159,16 @@ def draw_or_explain(name: str, files: list[str], folder: Path) -> str | None:
     return None
 
 
+def words_of(page: Path) -> list[str]:
+    """The caption and, where there is one, the note of a drawing's `.md`; [] without the file."""
+    if not page.exists():
+        return []
+    paragraphs = page.read_text(encoding="utf-8").split("\n\n")
+    # Neither the picture nor the table.
+    words = [" ".join(each.split()) for each in paragraphs if not each.startswith(("![", "|"))]
+    return [each for each in words if each]
+
+
 def _explained(drawing: Drawing, reason: str) -> Drawn:
     words = f"Not drawn: {reason}."
     data = pd.DataFrame({"not drawn": [reason]})

@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = (
-    "Snakefile", "workflow", "mechanisms", "papers", "datasets", "learning",
-    "experiments", "runs", "paper_figures", "profiles", "config", "envs",
+    "Snakefile", "workflow", "mechanisms", "papers", "datasets", "learning", "experiments", "runs",
+    "paper_figures", "site_builder", "profiles", "config", "envs", "CITATION.cff",
 )  # fmt: skip
 
 

@@ -14,9 +14,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = (
-    "mechanisms", "datasets", "papers", "learning", "experiments", "runs",
+    "mechanisms",
+    "datasets",
+    "papers",
+    "learning",
+    "experiments",
+    "runs",
     "paper_figures",
-)  # fmt: skip
+    "site_builder",
+)
 # A study has two homes of one name: experiments/<study>.py and paper_figures/<paper>/<study>.py.
 # Judges of closed forms, which belong to no study, are in every paper's `theorems.py`.
 SHARED_NAMES = {"__init__", "__main__", "conftest", "theorems"}
@@ -85,6 +91,16 @@ MAY_IMPORT = {
         "experiments",
         "experiments.contract",
         "runs",
+    ),
+    # Above all: what it shows, the other rooms have computed.
+    "site_builder": (
+        "mechanisms.*",
+        "datasets.*",
+        "papers",
+        "experiments",
+        "experiments.contract",
+        "runs",
+        "paper_figures",
     ),
 }
 # (file, imported module): why this import against the directions is right.
@@ -180,6 +196,8 @@ def test_the_directions_have_no_cycle():
         ("learning.training.step_noise", "experiments.dpsgd", False),
         ("runs.cells", "experiments.count_query", False),
         ("paper_figures.suite.headline", "mechanisms.audit.verification", True),
+        ("site_builder.charts", "paper_figures.style", True),
+        ("paper_figures.style", "site_builder.charts", False),
     ],
 )
 def test_the_table_reads_as_meant(importer, imported, allowed):

@@ -1,10 +1,12 @@
 """The whole DAG on config/tiny.yaml, and what must and must not run again."""
 
+import html
 import os
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +14,7 @@ import pytest
 import yaml
 
 from mechanisms import all_mechanisms
+from paper_figures.drawings import words_of
 from runs.batches import batches_of
 from runs.cells import cells_of
 from runs.config import read_config
@@ -75,6 +78,21 @@ def test_tiny_run_has_every_mechanism_and_no_failure(finished):
 def test_a_second_run_does_nothing(finished):
     ended = finished.snakemake()
     assert "Nothing to be done" in ended.stdout + ended.stderr
+
+
+def test_the_report_has_every_drawing_with_its_own_caption(finished):
+    finished.snakemake("--report", "report.zip")
+    with zipfile.ZipFile(finished.folder / "report.zip") as archive:
+        names = {Path(name).name for name in archive.namelist()}
+        page = archive.read("report/report.html").decode()
+    run = finished.folder / "results/tiny"
+    figures, tables = (sorted((run / kind).glob("*.md")) for kind in ("figures", "tables"))
+    assert figures and tables
+    assert {f"{path.stem}.png" for path in figures} | {"claims.csv"} <= names
+    assert {f"{path.stem}.csv" for path in tables} <= names
+    caption = words_of(run / "figures/suite_validity.md")[0]
+    assert html.escape(caption, quote=False) in page
+    assert "system-message" not in page
 
 
 @pytest.mark.parametrize("target", ["data", "results", "r1smg2024", "mgm2021"])

@@ -14,7 +14,7 @@ from runs.yaml_file import located, read_yaml
 from experiments.contract.study import all_experiments, maps_of
 from mechanisms import UnknownMechanism
 from paper_figures.ledger import judging_sources
-from paper_figures.drawings import drawings_for
+from paper_figures.drawings import drawings_for, words_of
 
 try:
     # Snakemake has read them already, but keeps the last of two equal keys without a word.
@@ -44,6 +44,10 @@ BATCHES = {batch.stem: batch for batch in batches_of(CONFIG)}
 DRAWINGS = drawings_for(
     set(CONFIG["experiments"]) | {f"{cell.experiment}/{cell.dataset}" for cell in CELLS}
 )
+# The captions of what is drawn already: the templates of the report can read nothing else.
+config["captions"] = {
+    name: words_of(RUN / drawing.kind / f"{name}.md") for name, drawing in DRAWINGS.items()
+}
 STUDIES = all_experiments()
 OFFICIAL = sorted({name for batch in BATCHES.values() for name in batch.downloads(CONFIG)})
 
@@ -87,6 +91,21 @@ def drawn(kind, drawing):
     """Files of one figure or table."""
     endings = {"figures": ("pdf", "png", "csv", "md"), "tables": ("csv", "md", "tex")}[kind]
     return [RUN / kind / f"{drawing}.{ending}" for ending in endings]
+
+
+def in_report(kind, shown):
+    """The same for any drawing, with the file of this ending in the report."""
+    marks = {
+        "caption": "../report/drawing.rst",
+        "category": lambda wildcards: DRAWINGS[wildcards.drawing].paper,
+        "labels": lambda wildcards: {
+            "name": wildcards.drawing,
+            "kind": kind.removesuffix("s"),
+            "reads": ", ".join(DRAWINGS[wildcards.drawing].needs),
+        },
+    }
+    paths = drawn(kind, "{drawing}")
+    return [report(path, **marks) if path.suffix == shown else path for path in paths]
 
 
 def all_drawn(kind):

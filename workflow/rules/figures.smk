@@ -15,7 +15,7 @@ rule draw_figure:
     input:
         drawing_files,
     output:
-        drawn("figures", "{drawing}"),
+        in_report("figures", ".png"),
     log:
         RUN / "logs" / "draw" / "{drawing}.log",
     conda:
@@ -31,7 +31,7 @@ rule draw_table:
     input:
         drawing_files,
     output:
-        drawn("tables", "{drawing}"),
+        in_report("tables", ".csv"),
     log:
         RUN / "logs" / "draw" / "{drawing}.log",
     conda:

@@ -15,7 +15,12 @@ rule judge_claims:
         ),
         claims=sorted(Path("paper_figures").glob("*/claims.yaml")),
     output:
-        csv=RUN / "claims.csv",
+        csv=report(
+            RUN / "claims.csv",
+            caption="../report/claims.rst",
+            category="claims",
+            labels={"name": "claims", "kind": "table", "reads": "all studies"},
+        ),
         markdown=RUN / "claims.md",
     log:
         RUN / "logs" / "claims.log",

@@ -1,0 +1,40 @@
+"""The site of a run: pages, charts and downloads in one folder, without a server.
+
+python -m site_builder build RUN [--out FOLDER]
+    Build the site of results/RUN, by default into results/RUN/site. Open its index.html.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from site_builder.build import ForeignFolder, build
+from site_builder.run_folder import NoResults, RunFolder
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m site_builder",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=("build",))
+    parser.add_argument("run", help="name of a folder of results/")
+    parser.add_argument("--out", type=Path, help="folder of the site (default: results/RUN/site)")
+    options = parser.parse_args(arguments)
+    folder = Path("results", options.run)
+    out = options.out or folder / "site"
+    try:
+        pages = build(RunFolder(folder), out)
+    except (NoResults, ForeignFolder) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(f"{len(pages)} pages; open {out / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

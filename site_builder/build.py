@@ -1,0 +1,174 @@
+"""Writes the site of a run into a folder."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+from PIL import Image
+
+from site_builder.charts import Chart, script_bundle
+from site_builder.claim_pages import TONES, claims_page
+from site_builder.dataset_pages import dataset_pages
+from site_builder.leaderboard_pages import leaderboard_pages
+from site_builder.mechanism_pages import mechanism_pages
+from site_builder.palette import css_name, stylesheet
+from site_builder.paper_pages import paper_pages
+from site_builder.run_folder import DrawnFile, RunFolder
+from site_builder.run_pages import failures_page, reproduce_page
+from site_builder.site_data import Page, SiteData, calibration_name, mechanism_name
+from site_builder.start_page import all_charts, start_page
+from site_builder.words import number, prose
+
+HERE = Path(__file__).parent
+# The name of the suite, and of the mark that a folder was written by it.
+NAME = "matrix-noise-bench"
+MARK = "built-by-site-builder"
+# Colours of a figure in a page: drawings have few, and the PDF beside it has all.
+PICTURE_COLOURS = 128
+NAVIGATION = (
+    ("index.html", "Findings"),
+    ("leaderboard/index.html", "Leaderboard"),
+    ("claims.html", "Claims"),
+    ("papers/index.html", "Papers"),
+    ("mechanisms/index.html", "Mechanisms"),
+    ("data/index.html", "Data"),
+    ("failures.html", "Failures"),
+    ("reproduce.html", "Reproduce"),
+)
+
+
+class ForeignFolder(Exception):
+    """The output folder holds files that the builder did not write."""
+
+
+def build(run: RunFolder, out: Path) -> list[Path]:
+    """Write the site of a run; the same run and code give the same bytes. Returns its pages.
+
+    Raises:
+        ForeignFolder: `out` is not empty and no earlier build wrote it.
+    """
+    _empty(out)
+    site = SiteData(run)
+    environment = environment_of(site)
+    written = []
+    for page in pages_of(site):
+        path = out / page.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(rendered(environment, page), encoding="utf-8")
+        for chart in all_charts(page.content):
+            _write(out / chart_file(page, chart), chart.alone())
+        written.append(path)
+    _write_assets(site, out)
+    _write_downloads(site, out)
+    return written
+
+
+def pages_of(site: SiteData) -> Iterator[Page]:
+    """Every page of the site."""
+    yield start_page(site)
+    yield from leaderboard_pages(site)
+    yield claims_page(site)
+    yield from paper_pages(site)
+    yield from mechanism_pages(site)
+    yield from dataset_pages(site)
+    yield failures_page(site)
+    yield reproduce_page(site)
+
+
+def environment_of(site: SiteData) -> jinja2.Environment:
+    """Templates with everything that all pages know; whatever data say is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": number,
+        "prose": lambda text, root="": prose(text, site.claim_ids, root),
+        "css": css_name,
+        "calibration": calibration_name,
+    }
+    environment.globals |= {
+        "site": site,
+        "suite_name": NAME,
+        "navigation": NAVIGATION,
+        "mechanism_name": mechanism_name,
+        "chart_file": chart_file,
+        "tones": TONES,
+    }
+    return environment
+
+
+def rendered(environment: jinja2.Environment, page: Page) -> str:
+    """A page as HTML."""
+    template = environment.get_template(page.template)
+    return template.render(page=page, root=page.root, **page.content)
+
+
+def chart_file(page: Page, chart: Chart) -> str:
+    """Where the picture of a chart lies."""
+    stem = page.path.removesuffix(".html").replace("/", "-")
+    return f"files/{stem}-{chart.name}.svg"
+
+
+def _empty(out: Path) -> None:
+    if out.exists() and any(out.iterdir()):
+        if not (out / MARK).exists():
+            raise ForeignFolder(f"{out} holds other files; choose an empty folder with --out")
+        shutil.rmtree(out)
+    _write(out / MARK, f"{NAME}\n")
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _write_assets(site: SiteData, out: Path) -> None:
+    for path in sorted((HERE / "assets").iterdir()):
+        (out / "assets").mkdir(exist_ok=True)
+        shutil.copyfile(path, out / "assets" / path.name)
+    _write(out / "assets" / "vega.js", script_bundle())
+    mechanisms = set(site.mechanisms)
+    for rows in site.run.rows.values():
+        mechanisms |= set(rows["mechanism"])
+    _write(out / "assets" / "colours.css", stylesheet(mechanisms))
+    # GitHub Pages shows files as they are.
+    _write(out / ".nojekyll", "")
+
+
+def _write_downloads(site: SiteData, out: Path) -> None:
+    files = out / "files"
+    files.mkdir(exist_ok=True)
+    for drawing in site.run.drawings.values():
+        for ending, path in drawing.files.items():
+            if ending == "png":
+                (files / path.name).write_bytes(small_picture(drawing))
+            elif path.exists():
+                shutil.copyfile(path, files / path.name)
+    for study in site.run.studies:
+        source = site.run.folder / "experiments" / f"{study}.parquet"
+        shutil.copyfile(source, files / source.name)
+    shutil.copyfile(site.run.folder / "claims.csv", files / "claims.csv")
+    for family, views in site.families.values():
+        table = pd.concat(view.table() for view in views)
+        table.to_csv(files / f"leaderboard-{family.key}.csv", index=False, float_format="%.10g")
+    site.run.missing.to_csv(files / "no-value.csv", index=False)
+
+
+def small_picture(drawing: DrawnFile) -> bytes:
+    """The PNG of a figure with few colours, a third of its size."""
+    with Image.open(drawing.files["png"]) as picture:
+        rgb = picture.convert("RGB")
+    # The octree keeps rare colours, such as those of a thin line.
+    few = rgb.quantize(PICTURE_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    written = io.BytesIO()
+    few.save(written, "PNG")
+    return written.getvalue()

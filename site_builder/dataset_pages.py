@@ -1,0 +1,52 @@
+"""A page per data set: source, licence, checksums, what a record is, and who uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from datasets import DATASETS
+from paper_figures.style import dataset_title
+from site_builder.site_data import Page, SiteData
+
+SOURCES = {
+    "official": "downloaded from its publisher and checked against a checksum",
+    "bundled": "part of scikit-learn",
+    "simulated": "simulated here, from a seed",
+}
+
+
+def dataset_pages(site: SiteData) -> Iterator[Page]:
+    """The overview and every entry of the catalogue."""
+    used: dict[str, list[dict]] = {}
+    for study, rows in site.run.rows.items():
+        for dataset in dict.fromkeys(rows["dataset"]):
+            key = site.catalogue_key(study, dataset)
+            used.setdefault(key, []).append({"study": study, "dataset": dataset})
+    families = {
+        (view.study.experiment, view.dataset): (family, view)
+        for family, views in site.families.values()
+        for view in reversed(views)
+    }
+    entries = []
+    for key, entry in DATASETS.items():
+        uses = [
+            use | {"ranked": families.get((use["study"], use["dataset"]))}
+            for use in used.get(key, [])
+        ]
+        entries.append({"key": key, "entry": entry, "title": dataset_title(key), "uses": uses})
+        yield Page(
+            path=f"data/{key}.html",
+            template="dataset.html",
+            title=dataset_title(key),
+            section="data/index.html",
+            about=f"{entry.title}: source, licence, checksums, and what a record is.",
+            content=entries[-1] | {"source_words": SOURCES[entry.source]},
+        )
+    yield Page(
+        path="data/index.html",
+        template="datasets.html",
+        title="Data",
+        section="data/index.html",
+        about="Every data set with its source, its licence and what a record is.",
+        content={"datasets": entries, "sources": SOURCES},
+    )

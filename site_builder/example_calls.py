@@ -1,0 +1,64 @@
+"""How to call a mechanism: the simplest query of a few that it serves."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+from mechanisms import Budget, Mechanism, OutOfRangeWarning, Query, Unsupported
+from site_builder.profile_grid import NOT_COMPUTED
+
+SHAPE = (8, 8)
+BUDGET = Budget(epsilon=0.5, delta=1e-5)
+# What a query states, the least first.
+_STATED = (
+    {"l2_sensitivity": 1.0},
+    {"l2_sensitivity": 1.0, "l1_sensitivity": 1.0},
+    {"l2_sensitivity": 1.0, "frobenius_bound": 10.0},
+    {"l2_sensitivity": 8.0, "element_range": (0.0, 1.0)},
+    {"l2_sensitivity": 1.0, "structure": "gram", "record_bound": 1.0},
+)
+
+
+@dataclass(frozen=True)
+class ExampleCall:
+    """A call that works.
+
+    Args:
+        query: Arguments of the query, in Python.
+        command: The same as options of the command line.
+        can_verify: Whether `verify` can compare the claim with an exact profile.
+    """
+
+    query: str
+    command: str
+    can_verify: bool
+
+
+def example_call(cls: type[Mechanism]) -> ExampleCall | None:
+    """The first of the queries that the mechanism serves, None if it serves none of them."""
+    if cls.key in NOT_COMPUTED:
+        return ExampleCall(_python(_STATED[0]), _command(_STATED[0]), True)
+    for stated in _STATED:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", OutOfRangeWarning)
+                mechanism = cls.calibrate(Query(shape=SHAPE, **stated), BUDGET)
+        except Unsupported:
+            continue
+        known = cls.guarantee != "none" and mechanism.profile() is not None
+        return ExampleCall(_python(stated), _command(stated), known)
+    return None
+
+
+def _python(stated: dict) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in {"shape": SHAPE, **stated}.items())
+
+
+def _command(stated: dict) -> str:
+    words = ["--shape", "x".join(map(str, SHAPE))]
+    for name, value in stated.items():
+        ends = value if isinstance(value, tuple) else (value,)
+        shown = ",".join(f"{end:g}" if isinstance(end, float) else end for end in ends)
+        words += [f"--{name.replace('_', '-')}", shown]
+    return " ".join([*words, f"--epsilon {BUDGET.epsilon:g} --delta {BUDGET.delta:g}"])

@@ -1,0 +1,194 @@
+"""The leaderboard: an overview, and a page per family of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pandas as pd
+
+from paper_figures.selections import SOURCE_WORDS
+from paper_figures.style import CALIBRATION_TITLES, dataset_title, look
+from site_builder.charts import SHAPES, dots, over_epsilon
+from site_builder.families import Family
+from site_builder.leaderboards import Score, View
+from site_builder.palette import colour_variable
+from site_builder.site_data import Page, SiteData
+
+# A chart of more rows than this is cut: the table has all of them.
+CHARTED = 24
+# The ratio of the largest to the smallest value from which an axis is logarithmic.
+WIDE = 20
+
+
+def leaderboard_pages(site: SiteData) -> Iterator[Page]:
+    """The overview and the families that the run has."""
+    yield Page(
+        path="leaderboard/index.html",
+        template="leaderboard.html",
+        title="Leaderboard",
+        section="leaderboard/index.html",
+        about="Which mechanism has the smallest error at equal true privacy, by kind of query.",
+        content={
+            "families": [
+                {"family": family, "tables": len(views), "best": _overview(views)}
+                for family, views in site.families.values()
+            ]
+        },
+    )
+    refuted = refuted_settings(site)
+    for family, views in site.families.values():
+        yield _family_page(family, views, refuted)
+
+
+def _family_page(family: Family, views: list[View], refuted: dict[str, str]) -> Page:
+    first = views[0]
+    frame = frame_at(first, first.main)
+    chart = dots(
+        "ranking",
+        frame,
+        logarithmic=is_wide(frame),
+        description=f"{view_title(first)} at epsilon {first.main:g}, with 95% intervals.",
+    )
+    curves = None
+    if max(len(view.epsilons) for view in views) > 2:
+        drawn = next(view for view in views if len(view.epsilons) > 2)
+        rows = curves_of(drawn)
+        curves = over_epsilon(
+            "curves",
+            rows,
+            logarithmic=is_wide(rows),
+            description=f"{view_title(drawn)} over epsilon, with 95% intervals.",
+        )
+    return Page(
+        path=f"leaderboard/{family.key}.html",
+        template="family.html",
+        title=f"{family.title}: leaderboard",
+        section="leaderboard/index.html",
+        about=f"{family.about} Mechanisms ranked at equal true privacy.",
+        content={
+            "family": family,
+            "views": [_shown(view) for view in views],
+            "first": _shown(first),
+            "chart": chart,
+            "curves": curves,
+            "refuted": refuted,
+            "charted": CHARTED,
+        },
+    )
+
+
+def view_title(view: View) -> str:
+    """What a table is of, in a few words."""
+    chosen = [f"{title.lower()} {value}" for title, value in view.choice]
+    data = ", ".join([dataset_title(view.dataset), *chosen])
+    return f"{data[0].upper()}{data[1:]}: {view.measure.title}"
+
+
+def _shown(view: View) -> dict:
+    return {
+        "view": view,
+        "title": view_title(view),
+        "data": f"{dataset_title(view.dataset)} ({SOURCE_WORDS[view.data_source]})",
+        "calibration": CALIBRATION_TITLES[view.calibration],
+        "blind": [epsilon for epsilon in view.epsilons if not view.tells_apart(epsilon)],
+        "rows": [
+            {
+                "line": line,
+                "colour": colour_variable(line.mechanism),
+                "symbol": SHAPES.get(look(line.mechanism).marker, "circle"),
+            }
+            for line in view.shown
+        ],
+    }
+
+
+def frame_at(view: View, epsilon: float) -> pd.DataFrame:
+    """The rows of the ranking at one epsilon, for a chart."""
+    lines = [line for line in view.shown if epsilon in line.scores]
+    competing = [line for line in lines if not line.is_control][:CHARTED]
+    controls = [line for line in lines if line.is_control]
+    return on_axis(
+        {
+            "mechanism": line.mechanism,
+            "label": line.title,
+            "rank": rank,
+            **_ends(line.scores[epsilon]),
+        }
+        for rank, line in enumerate([*competing, *controls])
+    )
+
+
+def curves_of(view: View) -> pd.DataFrame:
+    """The rows of the curves over epsilon, for a chart."""
+    lines = [line for line in view.shown if not line.is_control][:CHARTED]
+    lines += [line for line in view.shown if line.is_control]
+    return on_axis(
+        {
+            "mechanism": line.mechanism,
+            "label": line.title,
+            "epsilon": epsilon,
+            **_ends(line.scores[epsilon]),
+        }
+        for line in lines
+        for epsilon in view.epsilons
+        if epsilon in line.scores
+    )
+
+
+def is_wide(rows: pd.DataFrame) -> bool:
+    """Whether the values need a logarithmic axis."""
+    positive = rows.loc[rows["value"] > 0, "value"]
+    return bool((rows["value"] >= 0).all() and positive.max() > WIDE * positive.min())
+
+
+def on_axis(rows: Iterable[dict]) -> pd.DataFrame:
+    """The rows that their axis can show: a logarithmic one has no place for zero."""
+    frame = pd.DataFrame(rows)
+    if not is_wide(frame):
+        return frame
+    frame = frame[frame["value"] > 0]
+    return frame.assign(low=frame["low"].where(frame["low"] > 0, frame["value"]))
+
+
+def _ends(score: Score) -> dict[str, float]:
+    return {"value": score.value, "low": score.low, "high": score.high}
+
+
+def _overview(views: list[View]) -> list[dict]:
+    """The best at equal true privacy on every data set, by the main measure."""
+    seen, rows = set(), []
+    for view in views:
+        main = view.study.measures[0]
+        if view.calibration != "exact" or view.measure is not main:
+            continue
+        if (view.study.experiment, view.dataset, view.choice) in seen:
+            continue
+        seen.add((view.study.experiment, view.dataset, view.choice))
+        rows.append(
+            {
+                "view": view,
+                "data": dataset_title(view.dataset),
+                "choice": ", ".join(value for _, value in view.choice),
+                "best": [line for line in view.lines if view.is_best(line, view.main)],
+                "tells": view.tells_apart(view.main),
+            }
+        )
+    return rows
+
+
+def refuted_settings(site: SiteData) -> dict[str, str]:
+    """Mechanisms whose claim is false at settings of the papers: "16 of 16 settings"."""
+    if "guarantee" not in site.run.rows:
+        return {}
+    rows = site.run.rows["guarantee"]
+    rows = rows[
+        (rows["metric"] == "verdict")
+        & (rows["dataset"] == "papers")
+        & (rows["calibration"] == "published")
+    ]
+    found = {}
+    for mechanism, own in rows.groupby("mechanism"):
+        false = int((own["verdict"] == "refuted").sum())
+        if false:
+            found[mechanism] = f"{false} of {len(own)} settings of the papers"
+    return found

@@ -1,0 +1,330 @@
+"""Tables that rank mechanisms: a mean with its 95% interval for every mechanism and epsilon."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from paper_figures.intervals import SHOWN, Mean
+from paper_figures.selections import LEVELS
+from paper_figures.style import mechanism_title
+from runs.result_table import OK
+from site_builder.families import Family, Measure, RankedStudy
+
+# Exact values within this of each other are called tied, as the figures draw them once.
+TIE = 0.01
+CALIBRATIONS = ("exact", "published")
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of a mechanism at one epsilon.
+
+    Args:
+        value: The exact number, or the mean over trials.
+        low, high: The 95% interval of the mean; `value` where it is exact or one trial.
+        trials: Trials behind it, None for an exact number.
+        metric: The metric it is of.
+    """
+
+    value: float
+    low: float
+    high: float
+    trials: int | None
+    metric: str
+
+    @property
+    def relative(self) -> bool:
+        """Whether it has an interval to be shown."""
+        return self.trials is not None and self.trials > 1
+
+
+@dataclass(frozen=True)
+class Line:
+    """One mechanism, or one use of it, with its scores by epsilon."""
+
+    mechanism: str
+    use: str
+    scores: dict[float, Score]
+
+    @property
+    def title(self) -> str:
+        """Name for readers."""
+        title = mechanism_title(self.mechanism)
+        return f"{title} ({self.use})" if self.use else title
+
+    @property
+    def is_control(self) -> bool:
+        """Without noise, or a random answer."""
+        return self.mechanism in LEVELS
+
+
+@dataclass(frozen=True)
+class View:
+    """One table: a data set, a measure, the other choices of the reader, a calibration.
+
+    Args:
+        study: The study with its words.
+        dataset, data_source: The data set and its source.
+        measure: What is scored.
+        choice: Values of the study's choices, as (title, value).
+        calibration: "published" or "exact".
+        delta: The delta of the budgets; None where they differ.
+        lines: The mechanisms, the best at `main` first, then those without a score there, then
+            the controls.
+        epsilons: The columns: budgets at which two mechanisms or more have a score.
+        main: The epsilon that ranks: nearest to 1 among those at which anything can be ranked.
+    """
+
+    study: RankedStudy
+    dataset: str
+    data_source: str
+    measure: Measure
+    choice: tuple[tuple[str, str], ...]
+    calibration: str
+    delta: float | None
+    lines: tuple[Line, ...]
+    epsilons: tuple[float, ...]
+    main: float
+
+    @property
+    def name(self) -> str:
+        """Anchor of the table on its page."""
+        words = (self.study.experiment, self.dataset, self.measure.metrics[-1])
+        chosen = (value for _, value in self.choice)
+        return "--".join((*words, *chosen, self.calibration)).replace(" ", "-")
+
+    @cached_property
+    def best(self) -> dict[float, set[tuple[str, str]]]:
+        """By epsilon, the lines that are best or tied with the best; controls do not compete."""
+        return {
+            epsilon: {(line.mechanism, line.use) for line in self._tied(epsilon)}
+            for epsilon in self.epsilons
+        }
+
+    def leads(self, line: Line, epsilon: float) -> bool:
+        """Whether the line is best, or tied with the best, where anything can be ranked."""
+        return self.is_best(line, epsilon) and self.tells_apart(epsilon)
+
+    def is_best(self, line: Line, epsilon: float) -> bool:
+        """Whether the line is best, or tied with the best, at this epsilon."""
+        return (line.mechanism, line.use) in self.best.get(epsilon, ())
+
+    def _tied(self, epsilon: float) -> Iterator[Line]:
+        competing = [line for line in self.lines if not line.is_control and epsilon in line.scores]
+        sign = 1 if self.measure.better == "smaller" else -1
+        if not competing:
+            return
+        top = min(competing, key=lambda line: sign * line.scores[epsilon].value).scores[epsilon]
+        for line in competing:
+            score = line.scores[epsilon]
+            overlap = score.low <= top.high and top.low <= score.high
+            if overlap or abs(score.value - top.value) <= TIE * abs(top.value):
+                yield line
+
+    def tells_apart(self, epsilon: float) -> bool:
+        """Whether the best is better than a random answer: otherwise nothing can be ranked.
+
+        True where the study has no random answer.
+        """
+        floor = [x for x in self.lines if x.mechanism == "random-answer" and epsilon in x.scores]
+        best = [x for x in self.lines if self.is_best(x, epsilon)]
+        if not floor or not best:
+            return True
+        sign = 1 if self.measure.better == "smaller" else -1
+        random = min((x.scores[epsilon] for x in floor), key=lambda score: sign * score.value)
+        if self.measure.better == "smaller":
+            return min(line.scores[epsilon].high for line in best) < random.low
+        return max(line.scores[epsilon].low for line in best) > random.high
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """Mechanisms with scores at other epsilons than the table's columns only."""
+        return [
+            f"{line.title} (epsilon {', '.join(f'{e:g}' for e in sorted(line.scores))})"
+            for line in self.lines
+            if not line.is_control and not set(line.scores) & set(self.epsilons)
+        ]
+
+    @property
+    def shown(self) -> list[Line]:
+        """The lines with a score in the table."""
+        return [line for line in self.lines if set(line.scores) & set(self.epsilons)]
+
+    def table(self) -> pd.DataFrame:
+        """The scores as rows, for download."""
+        return pd.DataFrame(
+            {
+                "experiment": self.study.experiment,
+                "dataset": self.dataset,
+                "data_source": self.data_source,
+                **dict(self.choice),
+                "measure": self.measure.title,
+                "better": self.measure.better,
+                "calibration": self.calibration,
+                "mechanism": line.mechanism,
+                "use": line.use,
+                "epsilon": epsilon,
+                "metric": score.metric,
+                "value": score.value,
+                "low": score.low,
+                "high": score.high,
+                "trials": score.trials,
+                "best_or_tied": self.leads(line, epsilon),
+            }
+            for line in self.lines
+            for epsilon, score in line.scores.items()
+        )
+
+
+def main_epsilon(epsilons: Sequence[float]) -> float:
+    """The epsilon nearest to 1, in ratio; the smaller one of two."""
+    return min(epsilons, key=lambda epsilon: (abs(math.log(epsilon)), epsilon))
+
+
+def views_of(family: Family, rows: Mapping[str, pd.DataFrame]) -> list[View]:
+    """Every table of a family that a run has, equal true privacy before published noise.
+
+    Args:
+        rows: The rows of every study of the run, by its name.
+    """
+    return [
+        view
+        for study in family.studies
+        if study.experiment in rows
+        for view in _views_of_study(study, rows[study.experiment])
+    ]
+
+
+def _views_of_study(study: RankedStudy, rows: pd.DataFrame) -> Iterator[View]:
+    metrics = {metric for measure in study.measures for metric in measure.metrics}
+    scores = _scores(study, rows[(rows["status"] == OK) & rows["metric"].isin(metrics)])
+    for dataset in dict.fromkeys(scores["dataset"]):
+        on_data = scores[scores["dataset"] == dataset]
+        for measure in study.measures:
+            measured = _preferred(on_data, measure)
+            for choice, chosen in _chosen(study, measured):
+                for calibration in CALIBRATIONS:
+                    view = _view(study, dataset, measure, choice, calibration, chosen)
+                    if view is not None:
+                        yield view
+
+
+def _scores(study: RankedStudy, rows: pd.DataFrame) -> pd.DataFrame:
+    """One row per mechanism, use, choice, calibration, budget and metric, with its `score`."""
+    coordinates = [*(name for name, _ in study.choices), *study.uses]
+    keys = ["dataset", "data_source", "mechanism", *coordinates]
+    keys += ["calibration", "epsilon", "delta", "metric"]
+    # Text is compared as whole numbers: there are many rows.
+    codes = {name: pd.factorize(rows[name], use_na_sentinel=False) for name in keys}
+    coded = pd.DataFrame({name: code for name, (code, _) in codes.items()})
+    values = rows["value"].to_numpy(float)
+    exact = rows["trial"].isna().to_numpy()
+    found = []
+    for key, index in coded.groupby(keys, sort=False).indices.items():
+        named = {name: codes[name][1][code] for name, code in zip(keys, key, strict=True)}
+        score = _score(named["metric"], values[index], exact[index].all())
+        found.append(named | {"score": score})
+    return pd.DataFrame(found, columns=[*keys, "score"])
+
+
+def _score(metric: str, values: np.ndarray, exact: bool) -> Score:
+    value = float(values.mean())
+    if exact or len(values) == 1:
+        return Score(value, value, value, None if exact else 1, metric)
+    low, high = Mean(values).interval(SHOWN)
+    return Score(value, low, high, len(values), metric)
+
+
+def _preferred(scores: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """The scores of a measure: of several metrics the first that is there."""
+    own = scores[scores["metric"].isin(measure.metrics)]
+    order = own["metric"].map(measure.metrics.index)
+    own = own.assign(order=order).sort_values("order", kind="stable")
+    keys = [name for name in scores if name not in ("metric", "score")]
+    return own.drop_duplicates(keys).drop(columns="order").sort_index()
+
+
+def _chosen(
+    study: RankedStudy, scores: pd.DataFrame
+) -> Iterator[tuple[tuple[tuple[str, str], ...], pd.DataFrame]]:
+    """The scores under every combination of the study's choices that they have."""
+    names = [name for name, _ in study.choices if scores[name].nunique() > 1]
+    values = [list(dict.fromkeys(scores[name].dropna())) for name in names]
+    titles = dict(study.choices)
+    for combination in itertools.product(*values):
+        chosen = scores
+        for name, value in zip(names, combination, strict=True):
+            # What a mechanism measures once for all of them has no value there.
+            chosen = chosen[(chosen[name] == value) | chosen[name].isna()]
+        choice = tuple(
+            (titles[name], str(value)) for name, value in zip(names, combination, strict=True)
+        )
+        yield choice, chosen
+
+
+def _view(study, dataset, measure, choice, calibration, scores) -> View | None:
+    control = scores["mechanism"].isin(LEVELS)
+    scores = scores[control | (scores["calibration"] == calibration)]
+    lines = list(_lines(study, scores, calibration))
+    counts: dict[float, set[str]] = {}
+    for line in lines:
+        for epsilon in line.scores if not line.is_control else ():
+            counts.setdefault(epsilon, set()).add(line.mechanism)
+    epsilons = tuple(sorted(epsilon for epsilon, names in counts.items() if len(names) > 1))
+    if not epsilons:
+        return None
+    deltas = scores.loc[~scores["mechanism"].isin(LEVELS), "delta"].unique()
+    view = View(
+        study=study,
+        dataset=dataset,
+        data_source=scores["data_source"].iloc[0],
+        measure=measure,
+        choice=choice,
+        calibration=calibration,
+        delta=float(deltas[0]) if len(deltas) == 1 else None,
+        lines=tuple(_spread(line, epsilons) for line in lines),
+        epsilons=epsilons,
+        main=main_epsilon(epsilons),
+    )
+    ranking = [epsilon for epsilon in epsilons if view.tells_apart(epsilon)]
+    return _ranked(replace(view, main=main_epsilon(ranking or epsilons)))
+
+
+def _ranked(view: View) -> View:
+    sign = 1 if view.measure.better == "smaller" else -1
+
+    def rank(line: Line) -> tuple:
+        missing = view.main not in line.scores
+        return line.is_control, missing, 0 if missing else sign * line.scores[view.main].value
+
+    return replace(view, lines=tuple(sorted(view.lines, key=rank)))
+
+
+def _spread(line: Line, epsilons: tuple[float, ...]) -> Line:
+    """A control that was run at one epsilon has that score at all: it ignores epsilon."""
+    if not line.is_control or set(epsilons) <= set(line.scores):
+        return line
+    only = next(iter(line.scores.values()))
+    return Line(line.mechanism, line.use, dict.fromkeys(epsilons, only) | line.scores)
+
+
+def _lines(study: RankedStudy, scores: pd.DataFrame, calibration: str) -> Iterator[Line]:
+    """Every mechanism and use, by name, with its scores by epsilon."""
+    for values, own in scores.groupby(["mechanism", *study.uses], sort=True, dropna=False):
+        mechanism, *details = values
+        if mechanism in LEVELS and own["calibration"].nunique() > 1:
+            own = own[own["calibration"] == calibration]
+        named = zip(study.uses, details, strict=True)
+        use = ", ".join(_use(name, value) for name, value in named if not pd.isna(value))
+        yield Line(mechanism, use, dict(sorted(zip(own["epsilon"], own["score"], strict=True))))
+
+
+def _use(name: str, value: object) -> str:
+    return f"{name} {value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,197 @@
+"""A page per mechanism: its noise, its claim, what is true of it, what it costs, how to call it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import pandas as pd
+
+from datasets import DATASETS
+from mechanisms import Mechanism
+from paper_figures.selections import LEVELS
+from paper_figures.style import CALIBRATION_TITLES, dataset_title, mechanism_title
+from papers.paper_settings import PAPER_SETTINGS
+from site_builder.charts import Chart, over_size
+from site_builder.claim_pages import shown_claims
+from site_builder.example_calls import BUDGET, example_call
+from site_builder.formulas import formulas, typeset
+from site_builder.leaderboard_pages import refuted_settings, view_title
+from site_builder.profile_grid import DELTA, EPSILONS, SHAPES, profile_grid
+from site_builder.site_data import Page, SiteData
+from site_builder.start_page import REFERENCE, grid_losses
+from site_builder.words import paragraphs
+
+GUARANTEES = {
+    "pure": "pure differential privacy (delta 0)",
+    "approximate": "approximate differential privacy (epsilon, delta)",
+    "local": "pure local differential privacy",
+    "none": "no privacy: it is a control",
+}
+VERDICT_COLUMNS = ("true_delta", "true_epsilon", "wasted_variance")
+
+
+def mechanism_pages(site: SiteData) -> Iterator[Page]:
+    """The overview and every registered mechanism."""
+    refuted = refuted_settings(site)
+    losses = grid_losses(site.run)
+    verdicts = _verdict_rows(site)
+    entries = []
+    for key, cls in site.mechanisms.items():
+        own = verdicts[verdicts["mechanism"] == key] if len(verdicts) else verdicts
+        counts = own["verdict"].value_counts().to_dict() if len(own) else {}
+        entries.append(
+            {"key": key, "cls": cls, "counts": counts, "source": site.source_of(cls.paper)}
+        )
+        yield Page(
+            path=f"mechanisms/{key}.html",
+            template="mechanism.html",
+            title=cls.title,
+            section="mechanisms/index.html",
+            about=f"{cls.title}: its noise, its claim, its true privacy and its cost.",
+            content={
+                "key": key,
+                "cls": cls,
+                "source": site.source_of(cls.paper),
+                "is_ours": cls.paper in site.papers,
+                "guarantee": GUARANTEES[cls.guarantee],
+                "formula": typeset(formulas()[key]) if key in formulas() else None,
+                "about_it": paragraphs(cls.__doc__ or ""),
+                "options": cls.options,
+                "refuted": refuted.get(key),
+                "grid": profile_grid(cls),
+                "grid_sizes": [math.prod(shape) for shape in SHAPES],
+                "grid_epsilons": EPSILONS,
+                "grid_delta": DELTA,
+                "verdicts": own.to_dict("records"),
+                "cost": _cost_chart(key, losses),
+                "cost_rows": _cost_rows(key, losses),
+                "wins": _wins(site, key),
+                "claims": _claims(site, cls),
+                "call": example_call(cls),
+                "budget": BUDGET,
+                "unsupported": _unsupported(site, key),
+            },
+        )
+    yield Page(
+        path="mechanisms/index.html",
+        template="mechanisms.html",
+        title="Mechanisms",
+        section="mechanisms/index.html",
+        about="Every mechanism with its source, its claim and what is true of it.",
+        content={"mechanisms": entries},
+    )
+
+
+def _verdict_rows(site: SiteData) -> pd.DataFrame:
+    """One row per mechanism and setting of a paper: verdict and the numbers behind it."""
+    if "guarantee" not in site.run.rows:
+        return pd.DataFrame()
+    rows = site.run.rows["guarantee"]
+    rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
+    keys = ["mechanism", "shape", "epsilon", "delta"]
+    verdicts = rows.loc[rows["metric"] == "verdict", [*keys, "verdict"]]
+    numbers = rows[rows["metric"].isin(VERDICT_COLUMNS)].pivot_table(
+        index=keys, columns="metric", values="value", aggfunc="first"
+    )
+    found = verdicts.merge(numbers.reset_index(), how="left", on=keys)
+    names = {
+        ("x".join(map(str, s.query.shape)), s.budget.epsilon, s.budget.delta): s.where
+        + ", "
+        + s.name
+        for s in PAPER_SETTINGS
+    }
+    found["setting"] = [
+        names.get((row.shape, row.epsilon, row.delta), "") for row in found.itertuples()
+    ]
+    for name in VERDICT_COLUMNS:
+        found[name] = found.get(name, math.nan)
+    return found
+
+
+def _cost_rows(key: str, losses: pd.DataFrame | None) -> list[dict]:
+    """Noise per element by size: as published and at equal true privacy."""
+    if losses is None:
+        return []
+    own = losses[losses["mechanism"] == key]
+    if own.empty or key in LEVELS:
+        return []
+    noise = own.assign(noise=(own["value"] / own["size"]) ** 0.5)
+    table = noise.pivot_table(index="size", columns="calibration", values="noise")
+    return [
+        {"size": int(size), **{name: row.get(name, math.nan) for name in CALIBRATION_TITLES}}
+        for size, row in table.iterrows()
+    ]
+
+
+def _cost_chart(key: str, losses: pd.DataFrame | None) -> Chart | None:
+    """Noise per element over M, beside that of the analytic Gaussian."""
+    if losses is None or key in LEVELS or not (losses["mechanism"] == key).any():
+        return None
+    own = losses[losses["mechanism"].isin({key, REFERENCE})]
+    # The reference once: as published it is exactly calibrated.
+    own = own[(own["mechanism"] == key) | (own["calibration"] == "exact")]
+    rows = own.assign(
+        value=(own["value"] / own["size"]) ** 0.5,
+        calibration=own["calibration"].map(CALIBRATION_TITLES),
+    )
+    rows["label"] = [
+        mechanism_title(row.mechanism) + (f", {row.calibration}" if row.mechanism == key else "")
+        for row in rows.itertuples()
+    ]
+    return over_size(
+        "cost",
+        rows[["label", "mechanism", "calibration", "size", "value"]],
+        y_title="noise per element",
+        description="Root mean square noise per element over the number of elements, as published "
+        "and at equal true privacy.",
+        dash="calibration",
+    )
+
+
+def _wins(site: SiteData, key: str) -> list[dict]:
+    """The tables at equal true privacy that it leads alone or with others."""
+    found = []
+    for family, views in site.families.values():
+        for view in views:
+            if view.calibration != "exact" or view.measure is not view.study.measures[0]:
+                continue
+            tied = [line for line in view.lines if view.is_best(line, view.main)]
+            if view.tells_apart(view.main) and any(line.mechanism == key for line in tied):
+                others = {line.mechanism for line in tied} - {key}
+                found.append(
+                    {
+                        "family": family,
+                        "view": view,
+                        "title": view_title(view),
+                        "tied": len(others),
+                    }
+                )
+    return found
+
+
+def _claims(site: SiteData, cls: type[Mechanism]) -> list[dict]:
+    """The guarantees that the ledger judges of the mechanism's paper."""
+    ledger = site.run.claims
+    own = ledger[(ledger["paper"] == cls.paper) & (ledger["kind"] == "guarantee")]
+    return shown_claims(own)
+
+
+def _unsupported(site: SiteData, key: str) -> list[dict]:
+    """Where it gave no value, and why."""
+    own = site.run.missing
+    own = own[own["mechanism"] == key]
+    found = []
+    for (study, dataset, calibration, status, message), _ in own.groupby(
+        ["experiment", "dataset", "calibration", "status", "message"], sort=False
+    ):
+        found.append(
+            {
+                "study": study,
+                "data": dataset_title(dataset) if dataset in DATASETS else dataset,
+                "calibration": CALIBRATION_TITLES[calibration],
+                "status": status,
+                "message": message,
+            }
+        )
+    return found

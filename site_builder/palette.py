@@ -1,0 +1,78 @@
+"""Colours of the site: every mechanism keeps the colour that it has in the figures.
+
+A stylesheet names them, `var(--m-KEY)`, so that charts and text change with the theme. On a dark
+background a colour that could not be seen is mixed with white until it can.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from paper_figures.style import look
+
+DARK_BACKGROUND = "#15171a"
+# Contrast with the background: WCAG 2.2, 1.4.11 asks for 3 for parts of graphics.
+LEAST_CONTRAST = 4.5
+
+
+def channels(colour: str) -> tuple[float, float, float]:
+    """Red, green and blue in [0, 1] of "#rrggbb"."""
+    return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of "#rrggbb", in [0, 1] (WCAG 2.2)."""
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels(colour)
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio of two colours, in [1, 21] (WCAG 2.2)."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def on_dark(colour: str) -> str:
+    """The colour mixed with as little white as makes it visible on the dark background."""
+    for percent in range(0, 101, 5):
+        mixed = [round(255 * (c + (1 - c) * percent / 100)) for c in channels(colour)]
+        shown = "#{:02x}{:02x}{:02x}".format(*mixed)
+        if contrast(shown, DARK_BACKGROUND) >= LEAST_CONTRAST:
+            return shown
+    return "#ffffff"
+
+
+def css_name(mechanism: str) -> str:
+    """A mechanism's key as part of a CSS name: module:Class has characters that CSS lacks."""
+    return re.sub(r"[^a-z0-9]+", "-", mechanism.lower()).strip("-")
+
+
+def colour_variable(mechanism: str) -> str:
+    """The colour of a mechanism as charts write it."""
+    return f"var(--m-{css_name(mechanism)})"
+
+
+def stylesheet(mechanisms: Iterable[str]) -> str:
+    """The colours of mechanisms in both themes, and a class `m-KEY` for each."""
+    light = {css_name(name): look(name).colour for name in sorted(mechanisms)}
+    dark = {name: on_dark(colour) for name, colour in light.items()}
+    classes = "".join(f".m-{name}{{--swatch:var(--m-{name})}}\n" for name in light)
+    return (
+        f":root{{{_variables(light)}}}\n"
+        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{_variables(dark)}}}}}"
+        f"\n:root[data-theme=dark]{{{_variables(dark)}}}\n{classes}"
+    )
+
+
+def resolved(svg: str, mechanisms: Iterable[str]) -> str:
+    """An SVG that stands alone: with the colours of the light theme in place of variables."""
+    for name in mechanisms:
+        svg = svg.replace(colour_variable(name), look(name).colour)
+    return svg.replace("currentColor", "#1c1e21").replace("var(--alert)", "#b3420a")
+
+
+def _variables(colours: dict[str, str]) -> str:
+    return ";".join(f"--m-{name}:{colour}" for name, colour in colours.items())

@@ -1,0 +1,61 @@
+"""How each number is made again: commands, the config of the run, the commit, the seed."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from runs.yaml_file import read_yaml
+
+CONFIGS = Path("config")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a run comes from.
+
+    Args:
+        run: Its name.
+        config: Its config file, or None where no file of config/ has this run.
+        seed: The seed that all others are made of, or None.
+        commit: The commit of the code that built the site, or None outside of git.
+    """
+
+    run: str
+    config: str | None
+    seed: int | None
+    commit: str | None
+
+    def cell(self, study: str, dataset: str, mechanism: str, calibration: str) -> str:
+        """The command that runs one cell."""
+        return (
+            f"python -m runs run {study} --dataset {dataset} --mechanism {mechanism} "
+            f"--calibration {calibration} --config {self.config or 'YOUR_CONFIG.yaml'}"
+        )
+
+    def drawing(self, name: str) -> str:
+        """The command that runs what a drawing needs and draws it."""
+        return f"snakemake --cores 4 --configfile {self.config or 'YOUR_CONFIG.yaml'} {name}"
+
+
+def provenance_of(run: str) -> Provenance:
+    """What the working directory knows of a run."""
+    config, seed = None, None
+    # Most configs have the name of their run: large ones are not read in vain.
+    for path in sorted(CONFIGS.glob("*.yaml"), key=lambda path: (path.stem != run, path)):
+        content = read_yaml(path)
+        if content.get("run") == run:
+            config, seed = str(path), content.get("seed")
+            break
+    return Provenance(run, config, seed, _commit())
+
+
+def _commit() -> str | None:
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip()

@@ -1,0 +1,127 @@
+"""What the site reads of a run: rows of studies, drawings with their captions, and claims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+
+from paper_figures.drawings import Drawing, all_drawings, words_of
+from paper_figures.results import read_results
+from paper_figures.verdicts import count_of
+from runs.result_table import OK
+
+EXPLAINED = "Not drawn: "
+
+
+class NoResults(Exception):
+    """The folder holds no results of a run; the message says which and what to do."""
+
+
+@dataclass(frozen=True)
+class DrawnFile:
+    """One figure or table as the run has it.
+
+    Args:
+        drawing: Its declaration.
+        folder: Where its files lie.
+        caption: First paragraph of its `.md`.
+        note: The other paragraphs of text.
+    """
+
+    drawing: Drawing
+    folder: Path
+    caption: str
+    note: str
+
+    @property
+    def name(self) -> str:
+        """File name and Snakemake target."""
+        return self.drawing.name
+
+    @property
+    def is_figure(self) -> bool:
+        """A picture, or else a table."""
+        return self.drawing.kind == "figures"
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """Its files by ending."""
+        endings = ("png", "pdf", "csv") if self.is_figure else ("csv", "tex")
+        return {ending: self.folder / f"{self.name}.{ending}" for ending in endings}
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture, pixels."""
+        with Image.open(self.files["png"]) as picture:
+            return picture.size
+
+    def data(self) -> pd.DataFrame:
+        """The numbers that are drawn."""
+        return pd.read_csv(self.files["csv"])
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run: results/<name>."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        if not any(self.folder.glob("experiments/*.parquet")):
+            raise NoResults(f"{self.folder} holds no results; run `make run` first")
+        if not (self.folder / "claims.csv").exists():
+            raise NoResults(
+                f"{self.folder} holds no claims.csv; run `python -m paper_figures judge "
+                f"{self.name}` first"
+            )
+
+    @property
+    def name(self) -> str:
+        """Name of the run."""
+        return self.folder.name
+
+    @cached_property
+    def studies(self) -> list[str]:
+        """The studies of the run, by name."""
+        files = (self.folder / "experiments").glob("*.parquet")
+        return sorted(path.stem for path in files if path.name.count(".") == 1)
+
+    @cached_property
+    def rows(self) -> dict[str, pd.DataFrame]:
+        """The rows of every study, without maps and timings."""
+        folder = self.folder / "experiments"
+        return {study: read_results([folder / f"{study}.parquet"]).rows for study in self.studies}
+
+    @cached_property
+    def missing(self) -> pd.DataFrame:
+        """The rows without a value, of all studies."""
+        return pd.concat(rows[rows["status"] != OK] for rows in self.rows.values())
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """The ledger; empty text where a column has nothing to say."""
+        ledger = pd.read_csv(self.folder / "claims.csv")
+        numbers = ledger.select_dtypes("number").dropna(axis="columns", how="all").columns
+        words = ledger.columns.difference(numbers)
+        ledger[words] = ledger[words].astype(object).fillna("")
+        return ledger
+
+    @cached_property
+    def verdict_counts(self) -> dict[str, int]:
+        """How many claims have each verdict."""
+        return dict(count_of(self.claims["verdict"]))
+
+    @cached_property
+    def drawings(self) -> dict[str, DrawnFile]:
+        """The figures and tables that the run has, by name."""
+        found = {}
+        for name, drawing in all_drawings().items():
+            folder = self.folder / drawing.kind
+            words = words_of(folder / f"{name}.md")
+            if words and not words[0].startswith(EXPLAINED):
+                found[name] = DrawnFile(drawing, folder, words[0], " ".join(words[1:]))
+        return found

@@ -1,0 +1,82 @@
+"""What has no value and why, and how each number is made again."""
+
+from __future__ import annotations
+
+from paper_figures.style import CALIBRATION_TITLES
+from runs.result_table import STATUSES
+from site_builder.site_data import Page, SiteData
+
+STATUS_WORDS = {
+    "unsupported": "the query or the budget does not meet the assumptions of the mechanism",
+    "error": "the mechanism raised an exception",
+    "timeout": "the mechanism took longer than the run allows",
+}
+
+
+def failures_page(site: SiteData) -> Page:
+    """Rows without a value, those with one reason together."""
+    keys = ["experiment", "mechanism", "status", "message"]
+    missing = site.run.missing
+    rows = []
+    for key, own in missing.groupby(keys, sort=False, dropna=False):
+        found = dict(zip(keys, key, strict=True))
+        found["calibrations"] = [
+            CALIBRATION_TITLES[each] for each in dict.fromkeys(own["calibration"])
+        ]
+        found["datasets"] = list(dict.fromkeys(own["dataset"]))
+        found["epsilons"] = sorted(set(own["epsilon"]))
+        found["count"] = len(own)
+        rows.append(found)
+    rows.sort(key=lambda row: (-STATUSES.index(row["status"]), row["experiment"]))
+    return Page(
+        path="failures.html",
+        template="failures.html",
+        title="What has no value, and why",
+        section="failures.html",
+        about="Mechanisms that do not serve a query, and the reasons.",
+        content={
+            "rows": rows,
+            "counts": missing["status"].value_counts().to_dict(),
+            "status_words": STATUS_WORDS,
+            "total": sum(map(len, site.run.rows.values())),
+        },
+    )
+
+
+def reproduce_page(site: SiteData) -> Page:
+    """Commands, config, commit and seed; every study and every drawing."""
+    studies = []
+    for name, rows in site.run.rows.items():
+        module = site.studies.get(name)
+        first = rows.iloc[0]
+        cells = rows[["dataset", "mechanism", "calibration"]].drop_duplicates()
+        studies.append(
+            {
+                "name": name,
+                "about": module.__doc__.strip().splitlines()[0] if module else "",
+                "paper": first["paper"],
+                "cells": len(cells),
+                "rows": len(rows),
+                "datasets": list(dict.fromkeys(rows["dataset"])),
+                "command": site.provenance.cell(
+                    name, first["dataset"], first["mechanism"], first["calibration"]
+                ),
+                "metrics": dict(module.METRICS) if module else {},
+            }
+        )
+    drawings = [
+        {"drawing": drawn, "command": site.provenance.drawing(name)}
+        for name, drawn in site.run.drawings.items()
+    ]
+    return Page(
+        path="reproduce.html",
+        template="reproduce.html",
+        title="Reproduce every number",
+        section="reproduce.html",
+        about="The commands, the config, the commit and the seeds behind every number.",
+        content={
+            "studies": studies,
+            "drawings": drawings,
+            "provenance": site.provenance,
+        },
+    )

@@ -1,0 +1,218 @@
+"""The first page: what was found in five sentences, the headline figure, where to go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from paper_figures.judged_rows import rounded_down, rounded_up
+from paper_figures.selections import ok_rows, size_of
+from paper_figures.style import look, mechanism_title
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED
+from site_builder.charts import Chart, over_size
+from site_builder.run_folder import RunFolder
+from site_builder.site_data import Page, SiteData
+from site_builder.words import first_sentence, listed
+
+# Noise of the five papers, and the noise that it is measured against.
+PROPOSED = ("mvg", "mgm", "udn", "idn", "imgm", "r1smg", "tldp-l", "tldp-g")
+REFERENCE = "gaussian-analytic"
+# True deltas below this have no curve.
+FLOOR = 1e-10
+
+
+@dataclass(frozen=True)
+class Told:
+    """A finding that rests on a claim of the ledger.
+
+    Args:
+        claim: Its id.
+        verdict: The verdict at which the headline is true.
+        headline: What was found.
+    """
+
+    claim: str
+    verdict: str
+    headline: str
+
+
+TOLD = (
+    Told("r1-thm5", CONTRADICTED, "R1SMG is not private."),
+    Told("tldp-thm1", CONTRADICTED, "TLDP is not private for a whole tensor."),
+    Told("imgm-thm2", CONFIRMED, "IMGM is the analytic Gaussian mechanism."),
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding as the page shows it: a headline, a sentence, and where it comes from."""
+
+    headline: str
+    sentence: str
+    link: str
+    source: str
+
+
+def start_page(site: SiteData) -> Page:
+    """The page."""
+    return Page(
+        path="index.html",
+        template="start.html",
+        title="Which noise is private, and which is best?",
+        section="index.html",
+        about="Are the privacy claims of matrix noise true, and which noise is best at equal "
+        "true privacy? Every claim of five papers, computed.",
+        content={"findings": findings(site.run), "charts": headline_charts(site.run)},
+    )
+
+
+def findings(run: RunFolder) -> list[Found]:
+    """What was found, each backed by the ledger or computed from the rows."""
+    ledger = run.claims.set_index("claim")
+    told = {each.claim: _told(each, ledger) for each in TOLD if each.claim in ledger.index}
+    parts = [told.get("r1-thm5"), told.get("tldp-thm1"), _waste(run)]
+    parts += [told.get("imgm-thm2"), _cheapest(run)]
+    return [part for part in parts if part is not None]
+
+
+def _told(each: Told, ledger: pd.DataFrame) -> Found:
+    claim = ledger.loc[each.claim]
+    sentence = first_sentence(claim["sentence"])
+    headline = each.headline
+    if claim["verdict"] != each.verdict:
+        headline = f"{claim['statement']} In this run: {claim['verdict']}."
+    return Found(headline, sentence, f"claims.html#{each.claim}", each.claim)
+
+
+def _waste(run: RunFolder) -> Found | None:
+    """How much more variance than needed the provably private proposals add."""
+    if "guarantee" not in run.rows:
+        return None
+    rows = run.rows["guarantee"]
+    rows = ok_rows(rows[rows["calibration"] == "published"], "guarantee", "wasted_variance")
+    own = rows[(rows["dataset"] == "papers") & rows["mechanism"].isin(PROPOSED)]
+    least = own.groupby("mechanism")["value"].min()
+    wasteful = own[own["mechanism"].isin(least[least > 2].index)]
+    if wasteful.empty:
+        return None
+    names = listed(mechanism_title(m) for m in PROPOSED if m in set(wasteful["mechanism"]))
+    low, high = wasteful["value"].min(), wasteful["value"].max()
+    return Found(
+        f"{names} are private and wasteful.",
+        f"At the settings of the papers they add {rounded_down(low)} to {rounded_up(high)} times "
+        "the variance that their guarantees need.",
+        "papers/suite.html#suite_summary",
+        "summary of all guarantees",
+    )
+
+
+def _cheapest(run: RunFolder) -> Found | None:
+    """Whether any proposed noise is smaller than the analytic Gaussian's at equal true privacy."""
+    losses = grid_losses(run)
+    if losses is None:
+        return None
+    exact = losses[losses["calibration"] == "exact"]
+    table = exact.pivot_table(index="size", columns="mechanism", values="value")
+    if REFERENCE not in table:
+        return None
+    ours = [name for name in PROPOSED if name in table]
+    smaller = [name for name in ours if (table[name] < table[REFERENCE] * (1 - 1e-6)).any()]
+    sizes = f"from {table.index.min():,} to {table.index.max():,} elements"
+    if smaller:
+        names = listed(map(mechanism_title, smaller))
+        headline = f"At equal true privacy {names} can beat the analytic Gaussian mechanism."
+    else:
+        headline = (
+            "At equal true privacy no noise of the five papers beats the analytic Gaussian "
+            "mechanism."
+        )
+    return Found(
+        headline,
+        f"The expected squared norm of the noise was compared at every size {sizes}; noise that "
+        "is made for a workload of linear queries does better.",
+        "leaderboard/ranges.html",
+        "leaderboard",
+    )
+
+
+def grid_losses(run: RunFolder) -> pd.DataFrame | None:
+    """Expected losses of the guarantee study on its grid, at the epsilon nearest to 1."""
+    if "guarantee" not in run.rows:
+        return None
+    rows = ok_rows(run.rows["guarantee"], "guarantee", "expected_loss", "grid")
+    if rows.empty:
+        return None
+    nearest = min(rows["epsilon"].unique(), key=lambda epsilon: abs(np.log(epsilon)))
+    rows = rows[rows["epsilon"] == nearest]
+    return rows.assign(size=rows["shape"].map(size_of))
+
+
+def headline_charts(run: RunFolder) -> list[dict]:
+    """The two panels of the headline figure, from the numbers that it draws."""
+    if "suite_headline" not in run.drawings:
+        return []
+    drawn = run.drawings["suite_headline"]
+    rows = drawn.data().rename(columns={"curve": "label"})
+    rows["mechanism"] = rows["label"].map(_first_mechanism(run))
+    delta, epsilon = rows["delta"].iloc[0], rows["epsilon"].iloc[0]
+    panels = {
+        "true delta": over_size(
+            "headline-privacy",
+            _panel(rows, "true delta"),
+            y_title=f"true delta at epsilon {epsilon:g}",
+            description=f"True delta over the number of elements. A claim of {delta:g} is true on "
+            "or below the line.",
+            claim=float(delta),
+            low=FLOOR,
+        ),
+        "noise at equal true privacy": over_size(
+            "headline-cost",
+            _panel(rows, "noise at equal true privacy"),
+            y_title="noise per element",
+            description="Root mean square noise per element over the number of elements, rescaled "
+            "until the true delta is the claimed one.",
+        ),
+    }
+    words = {
+        "true delta": (
+            "Is the claim true?",
+            f"Every mechanism claims epsilon {epsilon:g} and a delta of {delta:g} or less. "
+            "Its true delta must lie on or below the line.",
+        ),
+        "noise at equal true privacy": (
+            "What does equal true privacy cost?",
+            "Every noise is rescaled until its true delta is the claimed one. Lower is better.",
+        ),
+    }
+    return [
+        {"chart": chart, "title": words[panel][0], "words": words[panel][1]}
+        for panel, chart in panels.items()
+    ]
+
+
+def _panel(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
+    kept = rows[rows["panel"] == panel]
+    return kept[["label", "mechanism", "size", "value"]].assign(
+        label=kept["label"].str.replace(" = ", ", ", regex=False)
+    )
+
+
+def _first_mechanism(run: RunFolder) -> dict[str, str]:
+    """From the label of a curve, "A = B", to the key of the first mechanism on it."""
+    keys = {look(name).title: name for rows in run.rows.values() for name in set(rows["mechanism"])}
+    drawn = run.drawings["suite_headline"].data()["curve"].unique()
+    return {curve: keys[curve.split(" = ")[0]] for curve in drawn}
+
+
+def all_charts(content: dict) -> Iterator[Chart]:
+    """The charts in what a template shows."""
+    for value in content.values():
+        if isinstance(value, Chart):
+            yield value
+        elif isinstance(value, list):
+            for each in value:
+                if isinstance(each, dict) and isinstance(each.get("chart"), Chart):
+                    yield each["chart"]

@@ -1,0 +1,82 @@
+"""Numbers and sentences of the results as HTML: powers of ten, links to claims."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup, escape
+
+NONE = "\N{EM DASH}"
+_POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
+MINUS = "\N{MINUS SIGN}"
+TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}\N{NO-BREAK SPACE}"
+
+
+def number(value: object, digits: int = 4, *, zeros: bool = False) -> Markup:
+    """A number with a few significant digits; large and small ones as powers of ten.
+
+    Args:
+        zeros: Keep zeros at the end, as in a column of means.
+    """
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return escape(value)
+    if math.isnan(value):
+        return Markup(NONE)
+    if math.isinf(value):
+        return Markup("\N{MINUS SIGN}\N{INFINITY}" if value < 0 else "\N{INFINITY}")
+    if value == 0:
+        return Markup("0")
+    if 1e-3 <= abs(value) < 1e5:
+        if float(value).is_integer() and not zeros:
+            return Markup(f"{int(value):,}".replace("-", MINUS))
+        decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+        text = f"{value:,.{decimals}f}"
+        if zeros:
+            return Markup(text.replace("-", MINUS))
+        return Markup((text.rstrip("0").rstrip(".") if "." in text else text).replace("-", MINUS))
+    return powers(escape(f"{value:.{digits - 1}g}"))
+
+
+def powers(text: Markup) -> Markup:
+    """Escaped text with 2.17e+06 written as 2.17 x 10^6; an adjacent word is left alone."""
+
+    def written(found: re.Match) -> str:
+        mantissa, sign, exponent = found.groups()
+        power = f"10<sup>{MINUS if sign == '-' else ''}{exponent}</sup>"
+        return power if mantissa == "1" else f"{mantissa}{TIMES}{power}"
+
+    return Markup(_POWER.sub(written, str(text)))
+
+
+def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
+    """A sentence of the results: escaped, with powers of ten and links to the claims it names."""
+    shown = str(powers(escape(str(text))))
+    if claims:
+        shown = _any_of(tuple(claims)).sub(rf'<a href="{escape(root)}claims.html#\1">\1</a>', shown)
+    return Markup(shown)
+
+
+@functools.cache
+def _any_of(claims: tuple[str, ...]) -> re.Pattern:
+    # The longest first: one id may begin with another.
+    names = map(re.escape, sorted(claims, key=len, reverse=True))
+    return re.compile(rf"(?<![\w-])({'|'.join(names)})(?![\w-])")
+
+
+def first_sentence(text: str) -> str:
+    """The text up to its first full stop that ends a sentence."""
+    return re.split(r"(?<=\.)\s+(?=[A-Z])", text.strip(), maxsplit=1)[0]
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a docstring, each as one line."""
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip())]
+
+
+def listed(names: Iterable[str]) -> str:
+    """ "A, B and C"."""
+    *most, last = list(names)
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,0 +1,39 @@
+"""One site of the committed run for all tests of it, and one browser."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """The folder of the site, built by the command line under a hash seed of its own."""
+    out = tmp_path_factory.mktemp("built") / "site"
+    environment = os.environ | {"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "site_builder", "build", "reference", "--out", str(out)]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    return out
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium; tests that need it are skipped where it is not installed."""
+    if CHROMIUM is None:
+        if os.environ.get("BROWSER_REQUIRED"):
+            pytest.fail("BROWSER_REQUIRED is set, and chromium is not in PATH")
+        pytest.skip("chromium is not in PATH: the site is not tested in a browser")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()

@@ -1,0 +1,364 @@
+"""The site of the committed run: its files, and how it behaves in a real browser."""
+
+import csv
+import io
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+
+from site_builder.build import environment_of, rendered
+from site_builder.run_folder import RunFolder
+from site_builder.run_pages import failures_page, reproduce_page
+from site_builder.site_data import SiteData
+from site_builder.start_page import start_page
+
+LARGEST_PAGE, LARGEST_SHARED = 300_000, 1_000_000
+# One page of every kind; a filter keeps small what has to be looked at.
+KINDS = (
+    "index.html",
+    "leaderboard/index.html",
+    "leaderboard/ranges.html",
+    "claims.html?verdict=depends&paper=mvg2018",
+    "papers/index.html",
+    "papers/imgm2022.html",
+    "mechanisms/index.html",
+    "mechanisms/r1smg.html",
+    "data/index.html",
+    "data/uber.html",
+    "failures.html?study=pca",
+    "reproduce.html",
+)
+PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+# Every pair of theme, width and JavaScript is in one of them.
+SETTINGS = {
+    "light-desktop-script": ("light", DESKTOP, True),
+    "dark-phone-script": ("dark", PHONE, True),
+    "light-phone-plain": ("light", PHONE, False),
+    "dark-desktop-plain": ("dark", DESKTOP, False),
+}
+READY = (
+    "[...document.querySelectorAll('figure:not([hidden]) [data-chart]')]"
+    ".every(plot => plot.dataset.ready)"
+)
+
+
+class Links(HTMLParser):
+    """The addresses, ids and inline code of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.addresses, self.resources, self.ids, self.inline = [], [], [], []
+        self._script = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        if "id" in found:
+            self.ids.append(found["id"])
+        if tag == "a" and "href" in found:
+            self.addresses.append(found["href"])
+        elif tag in ("script", "link", "img"):
+            self.resources += [found[name] for name in ("src", "href") if name in found]
+        if tag == "script":
+            self._script = found.get("type", "")
+        self.inline += [name for name in found if name.startswith("on") or name == "style"]
+
+    def handle_data(self, data):
+        if self._script == "" and data.strip():
+            self.inline.append(data)
+
+    def handle_endtag(self, tag):
+        if tag == "script":
+            self._script = None
+
+
+@pytest.fixture(scope="module")
+def pages(built):
+    """The pages by path, parsed."""
+    return {
+        str(path.relative_to(built)): Links(path.read_text(encoding="utf-8"))
+        for path in sorted(built.rglob("*.html"))
+    }
+
+
+def test_every_kind_of_page_is_there(pages):
+    assert {urlsplit(kind).path for kind in KINDS} <= set(pages)
+    assert len(pages) > 70
+
+
+def test_every_link_leads_to_a_file_and_an_anchor_of_the_site(built, pages):
+    broken = []
+    for path, page in pages.items():
+        for address in [*page.addresses, *page.resources]:
+            parts = urlsplit(address)
+            assert not parts.scheme, f"{path} leads to {address}"
+            target = (built / path).parent / parts.path if parts.path else built / path
+            if not target.resolve().is_file():
+                broken.append(f"{path}: {address}")
+            elif parts.fragment:
+                name = str(target.resolve().relative_to(built.resolve()))
+                if unquote(parts.fragment) not in pages[name].ids:
+                    broken.append(f"{path}: {address}")
+    assert not broken, broken[:20]
+
+
+def test_ids_are_unique_and_nothing_is_inline(pages):
+    for path, page in pages.items():
+        twice = [name for name, count in Counter(page.ids).items() if count > 1]
+        assert not twice, (path, twice)
+        assert not page.inline, (path, page.inline[:3])
+
+
+def test_pages_and_shared_files_are_small(built):
+    large = {str(p): p.stat().st_size for p in built.rglob("*.html")}
+    assert max(large.values()) <= LARGEST_PAGE
+    assert all(p.stat().st_size <= LARGEST_SHARED for p in (built / "assets").iterdir())
+    assert all(p.stat().st_size <= LARGEST_PAGE for p in (built / "files").glob("*.png"))
+
+
+def test_every_claim_has_its_verdict_on_the_page(built):
+    text = (built / "claims.html").read_text(encoding="utf-8")
+    with open("results/reference/claims.csv", encoding="utf-8") as file:
+        claims = list(csv.DictReader(file))
+    shown = dict(
+        re.findall(r'<article class="claim" id="([\w-]+)"[^>]*data-verdict="([^"]+)"', text)
+    )
+    assert shown == {claim["claim"]: claim["verdict"] for claim in claims}
+
+
+def test_pages_are_the_same_under_another_hash_seed(built):
+    # The site was built in a process with a hash seed of its own.
+    site = SiteData(RunFolder(Path("results/reference")))
+    environment = environment_of(site)
+    for page in (start_page(site), failures_page(site), reproduce_page(site)):
+        written = (built / page.path).read_text(encoding="utf-8")
+        assert rendered(environment, page) == written, page.path
+
+
+def test_the_pictures_that_stand_alone_have_colours(built):
+    pictures = list((built / "files").glob("*.svg"))
+    assert len(pictures) > 20
+    for path in pictures:
+        text = path.read_text(encoding="utf-8")
+        assert "var(" not in text and "currentColor" not in text, path
+
+
+class Visit:
+    """A page in a browser, and everything that went wrong on it."""
+
+    def __init__(self, context, built):
+        self.built, self.page = Path(built).resolve(), context.new_page()
+        self.problems = []
+        self.page.on("console", lambda m: self.problems.append(f"{m.type}: {m.text}"))
+        self.page.on("pageerror", lambda e: self.problems.append(f"error: {e}"))
+        self.page.on("request", self._request)
+
+    def _request(self, request):
+        allowed = (f"file://{self.built}", "data:", "blob:")
+        if not request.url.startswith(allowed):
+            self.problems.append(f"request: {request.url}")
+
+    def open(self, address, script=True):
+        self.page.goto(f"file://{self.built}/{address}")
+        if script:
+            self.page.wait_for_function(READY)
+        return self.page
+
+
+@pytest.fixture
+def visit(browser, built):
+    """A visit at desktop width, in the light theme; nothing may go wrong on it."""
+    context = browser.new_context(viewport=DESKTOP, color_scheme="light", accept_downloads=True)
+    made = Visit(context, built)
+    yield made
+    context.close()
+    assert not made.problems
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_kind_of_page_is_sound(browser, built, setting):
+    from axe_playwright_python.sync_playwright import Axe
+
+    theme, viewport, script = SETTINGS[setting]
+    context = browser.new_context(viewport=viewport, color_scheme=theme, java_script_enabled=script)
+    visit, found = Visit(context, built), []
+    for path in KINDS:
+        page = visit.open(path, script)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= viewport["width"], f"{path} is {width} pixels wide"
+        assert page.locator("h1").is_visible()
+        if not script:
+            assert page.locator(".js-only:visible").count() == 0
+        if script:
+            # Preloading would fetch the stylesheets again, which the policy of the page forbids.
+            report = Axe().run(page, options={"preload": False})
+            found += [
+                f"{path}: {v['id']}: {v['nodes'][0]['html'][:200]}"
+                for v in report.response["violations"]
+            ]
+    context.close()
+    assert not found, "\n".join(found)
+    assert not visit.problems
+
+
+def test_no_page_of_all_goes_wrong_or_overflows_on_a_phone(browser, built, pages):
+    context = browser.new_context(viewport=PHONE, color_scheme="dark")
+    visit, wide = Visit(context, built), []
+    for path in sorted(set(pages) - {urlsplit(kind).path for kind in KINDS}):
+        page = visit.open(path)
+        if page.evaluate("document.documentElement.scrollWidth") > PHONE["width"]:
+            wide.append(path)
+    context.close()
+    assert not wide and not visit.problems
+
+
+def test_without_script_the_tables_and_charts_are_there(browser, built):
+    context = browser.new_context(viewport=DESKTOP, java_script_enabled=False)
+    page = Visit(context, built).open("leaderboard/ranges.html", script=False)
+    assert page.locator("section.view").count() == page.locator("section.view:visible").count() > 20
+    assert page.locator("[data-chart=ranking] svg").is_visible()
+    context.close()
+
+
+def query(page):
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def test_filters_live_in_the_address_and_the_back_button_undoes_them(visit):
+    page = visit.open("claims.html")
+    shown = lambda: page.locator(".claim:visible").count()  # noqa: E731
+    everything = shown()
+    page.select_option("form select >> nth=1", "contradicted")
+    contradicted = shown()
+    assert 0 < contradicted < everything
+    assert query(page) == {"verdict": "contradicted"}
+    assert page.locator("[data-count]").inner_text().startswith(f"{contradicted} of {everything}")
+    page.select_option("form select >> nth=0", "r1smg2024")
+    both = shown()
+    assert 0 < both < contradicted
+    page.reload()
+    assert shown() == both
+    page.go_back()
+    assert shown() == contradicted
+    page.go_back()
+    assert shown() == everything
+    page.fill("input[type=search]", "no such words anywhere")
+    assert shown() == 0
+    page.click("text=Clear")
+    assert shown() == everything
+
+
+def test_a_permanent_link_wins_over_filters_that_hide_its_claim(visit):
+    page = visit.open("claims.html?verdict=confirmed#r1-thm5")
+    assert page.locator("#r1-thm5").is_visible()
+    assert "verdict" not in query(page)
+    box = page.locator("#r1-thm5").bounding_box()
+    assert 0 <= box["y"] < DESKTOP["height"]
+
+
+def test_tables_sort_by_number_and_the_address_keeps_the_order(visit):
+    page = visit.open("data/index.html")
+    column = page.locator("thead th", has_text="Records")
+
+    def records():
+        cells = page.locator("tbody td:nth-child(4)").all_inner_texts()
+        return [int(cell.replace(",", "")) for cell in cells if cell]
+
+    column.locator("button").click()
+    assert column.get_attribute("aria-sort") == "ascending"
+    assert records() == sorted(records())
+    column.locator("button").click()
+    assert records() == sorted(records(), reverse=True)
+    page.reload()
+    assert column.get_attribute("aria-sort") == "descending"
+    assert records() == sorted(records(), reverse=True)
+    page.go_back()
+    assert column.get_attribute("aria-sort") == "ascending"
+
+
+def test_the_leaderboard_shows_the_table_that_is_chosen(visit):
+    page = visit.open("leaderboard/ranges.html")
+    assert page.locator("section.view:visible").count() == 1
+    assert "at equal true privacy" in page.locator("section.view:visible h2").inner_text()
+    page.select_option("label:has-text('Calibration') select", "as published")
+    page.select_option("label:has-text('Data') select", label="Uber map (official data)")
+    page.select_option("label:has-text('Epsilon') select", "0.01")
+    page.wait_for_function(READY)
+    view = page.locator("section.view:visible")
+    assert view.count() == 1
+    assert view.get_attribute("id").startswith("linear_queries--uber-grid--")
+    assert view.get_attribute("id").endswith("--published")
+    values = [
+        float(v)
+        for v in page.eval_on_selector_all(
+            "section.view:not([hidden]) tr:not(.control) td:nth-child(2)[data-value]",
+            "cells => cells.map(cell => cell.dataset.value)",
+        )
+    ]
+    assert len(values) > 5 and values == sorted(values)
+    assert "as published, epsilon 0.01" in page.locator("[data-chart-title]").inner_text()
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_function(READY)
+    assert page.locator("section.view:visible").get_attribute("id") == view.get_attribute("id")
+
+
+def test_a_link_to_a_table_of_the_leaderboard_shows_it(visit):
+    name = "count_query--uber--rectangle_rmse--published"
+    page = visit.open(f"leaderboard/counts.html#{name}")
+    assert page.locator("section.view:visible").get_attribute("id") == name
+
+
+def test_a_name_in_the_legend_hides_its_curve(visit):
+    page = visit.open("index.html")
+    curves = "[data-chart=headline-privacy] .mark-line path[stroke]"
+    before = page.locator(curves).count()
+    page.click("li[data-label=R1SMG] button >> nth=0")
+    page.wait_for_function(f"document.querySelectorAll('{curves}').length < {before}")
+    assert query(page) == {"hide": "R1SMG"}
+    assert (
+        page.locator("li[data-label=R1SMG] button").first.get_attribute("aria-pressed") == "false"
+    )
+    page.go_back()
+    page.wait_for_function(f"document.querySelectorAll('{curves}').length == {before}")
+
+
+def test_points_show_their_values(visit):
+    page = visit.open("index.html")
+    page.locator("[data-chart=headline-privacy] .mark-symbol path").nth(4).hover()
+    page.wait_for_selector("#vg-tooltip-element.visible")
+    assert "true delta" in page.locator("#vg-tooltip-element").inner_text()
+
+
+def test_the_theme_lives_in_the_address_and_stays(visit):
+    page = visit.open("index.html")
+    colour = lambda: page.evaluate("getComputedStyle(document.body).backgroundColor")  # noqa: E731
+    light = colour()
+    page.click("[data-theme-switch]")
+    dark = colour()
+    assert dark != light and query(page) == {"theme": "dark"}
+    page.click("nav >> text=Claims")
+    assert colour() == dark
+    visit.open("index.html?theme=light")
+    assert colour() == light
+
+
+def test_downloads_hold_what_is_shown(visit):
+    page = visit.open("leaderboard/counts.html")
+    with page.expect_download() as loading:
+        page.click("section.view:visible >> text=CSV of this table")
+    rows = list(csv.reader(io.StringIO(Path(loading.value.path()).read_text(encoding="utf-8"))))
+    view = page.locator("section.view:visible")
+    assert len(rows) == 1 + view.locator("tbody tr").count()
+    first = view.locator("tbody tr").first
+    assert rows[1][0] == first.locator("th").inner_text().strip()
+    assert rows[1][1] == first.locator("td").first.get_attribute("data-value")
+    with page.expect_download() as loading:
+        page.click("a[data-svg=ranking]")
+    picture = Path(loading.value.path()).read_text(encoding="utf-8")
+    assert picture.startswith("<svg") and "var(" not in picture and "currentColor" not in picture

@@ -1,0 +1,241 @@
+"""Pages without a browser: what they say follows from the run, and nothing in data is trusted."""
+
+from pathlib import Path
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+
+from mechanisms import all_mechanisms
+from mechanisms.__main__ import main as mechanisms_command
+from paper_figures.verdicts import CONTRADICTED
+from site_builder import build as building
+from site_builder.charts import Chart, over_size
+from site_builder.example_calls import example_call
+from site_builder.families import Family, Measure, RankedStudy
+from site_builder.formulas import formulas
+from site_builder.leaderboards import views_of
+from site_builder.mechanism_pages import mechanism_pages
+from site_builder.palette import DARK_BACKGROUND, LEAST_CONTRAST, contrast, on_dark
+from site_builder.profile_grid import profile_grid
+from site_builder.run_folder import NoResults, RunFolder
+from site_builder.run_pages import failures_page
+from site_builder.site_data import SiteData
+from site_builder.start_page import findings, start_page
+from site_builder.words import TIMES, first_sentence, number, prose
+
+ROOT = Path(__file__).resolve().parents[2]
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def site():
+    return SiteData(RunFolder(ROOT / "results/reference"))
+
+
+def html_of(site, page):
+    return building.rendered(building.environment_of(site), page)
+
+
+def test_a_title_with_markup_is_text_everywhere(site, monkeypatch):
+    first = next(iter(all_mechanisms().values()))
+    monkeypatch.setattr(first, "title", EVIL)
+    monkeypatch.setattr(first, "__doc__", f"{EVIL} \"' &")
+    pages = [next(mechanism_pages(site)), failures_page(site)]
+    for page in pages:
+        text = html_of(site, page)
+        assert EVIL not in text and "<script>alert" not in text
+        assert "&lt;script&gt;alert(1)" in text
+
+
+def test_a_specification_cannot_end_its_script():
+    rows = pd.DataFrame({"mechanism": ["mvg"], "label": [f"</script>{EVIL}"], "size": [3]})
+    chart = over_size("x", rows.assign(value=1.0), y_title="y", description="d")
+    assert "<" not in chart.json and ">" not in chart.json
+    assert "</script>" not in chart.picture and "<script" not in chart.picture
+
+
+def test_specifications_follow_the_schema_of_vega_lite():
+    rows = pd.DataFrame({"mechanism": "mvg", "label": "MVG", "size": [3, 30], "value": [1.0, 2.0]})
+    chart = over_size("x", rows, y_title="y", description="d", claim=1e-5, low=1e-10)
+    alt.LayerChart.from_dict(chart.spec, validate=True)
+
+
+def test_five_findings_follow_from_the_run(site):
+    found = findings(site.run)
+    assert len(found) == 5
+    assert found[0].headline == "R1SMG is not private." and "0.217" in found[0].sentence
+    assert "beats" in found[4].headline
+
+
+def test_a_headline_that_the_verdict_does_not_bear_is_not_told(site):
+    class Other:
+        rows = {}
+        claims = site.run.claims.assign(verdict="confirmed")
+
+    told = [each.headline for each in findings(Other())]
+    assert "R1SMG is not private." not in told
+    assert any(headline.endswith("In this run: confirmed.") for headline in told)
+    assert (site.run.claims.set_index("claim").loc["r1-thm5", "verdict"]) == CONTRADICTED
+
+
+FAMILY = Family(
+    "f",
+    "F",
+    "",
+    (
+        RankedStudy(
+            "s",
+            (Measure(("exact_loss", "loss"), "loss"),),
+            "",
+            choices=(("workload", "Workload"),),
+        ),
+    ),
+)
+
+
+def result_rows(mechanism, values, metric="loss", calibration="exact", epsilon=1.0, trials=True):
+    return pd.DataFrame(
+        {
+            "experiment": "s",
+            "dataset": "d",
+            "data_source": "none",
+            "mechanism": mechanism,
+            "calibration": calibration,
+            "epsilon": epsilon,
+            "delta": 1e-5,
+            "workload": "w",
+            "trial": range(len(values)) if trials else None,
+            "metric": metric,
+            "value": values,
+            "status": "ok",
+        }
+    )
+
+
+def test_means_have_students_interval_and_closed_forms_none():
+    rows = pd.concat(
+        [
+            result_rows("mvg", [1.0, 2.0, 3.0]),
+            result_rows("udn", [9.0, 9.0]),
+            result_rows("udn", [4.0], "exact_loss", trials=False),
+        ]
+    )
+    (view,) = views_of(FAMILY, {"s": rows})
+    mvg, udn = (line.scores[1.0] for line in view.lines)
+    # Student's t with two degrees of freedom: 4.302653 times 1 / sqrt(3).
+    assert (mvg.value, mvg.low) == pytest.approx((2.0, 2 - 4.3026527 / np.sqrt(3)))
+    assert udn.value == udn.low == udn.high == 4.0 and udn.trials is None
+
+
+def test_ties_are_called_ties_and_controls_do_not_compete():
+    rows = pd.concat(
+        [
+            result_rows("mvg", [10.0, 11.0, 12.0]),
+            result_rows("udn", [10.5, 11.5, 12.5]),
+            result_rows("idn", [30.0, 30.1, 30.2]),
+            result_rows("non-private", [0.0, 0.0, 0.0]),
+            result_rows("random-answer", [99.0, 99.0, 99.1]),
+        ]
+    )
+    (view,) = views_of(FAMILY, {"s": rows})
+    assert [line.mechanism for line in view.lines[:3]] == ["mvg", "udn", "idn"]
+    best = {line.mechanism for line in view.lines if view.leads(line, 1.0)}
+    assert best == {"mvg", "udn"}
+
+
+def test_nothing_leads_where_the_best_is_no_better_than_a_random_answer():
+    rows = pd.concat(
+        [
+            result_rows("mvg", [99.0, 100.0, 101.0]),
+            result_rows("udn", [98.0, 100.0, 102.0]),
+            result_rows("random-answer", [99.0, 100.0, 101.0]),
+        ]
+    )
+    (view,) = views_of(FAMILY, {"s": rows})
+    assert not view.tells_apart(1.0)
+    assert not any(view.leads(line, 1.0) for line in view.lines)
+
+
+def test_profiles_of_the_grid_agree_with_the_rows_of_the_run(site):
+    grid = profile_grid(all_mechanisms()["r1smg"])
+    cells = {(cell.size, cell.epsilon): cell for row in grid for cell in row}
+    rows = site.run.rows["guarantee"]
+    rows = rows[(rows["dataset"] == "grid") & (rows["mechanism"] == "r1smg")]
+    rows = rows[(rows["metric"] == "true_delta") & (rows["calibration"] == "published")]
+    compared = 0
+    for row in rows.itertuples():
+        size = int(np.prod([int(n) for n in row.shape.split("x")]))
+        if (size, row.epsilon) in cells:
+            assert cells[size, row.epsilon].delta.value == pytest.approx(row.value, rel=1e-6)
+            compared += 1
+    assert compared > 20
+    assert cells[3, 1.0].verdict == "true" and cells[64, 1.0].verdict == "false"
+
+
+@pytest.mark.parametrize("key", list(all_mechanisms()))
+def test_the_example_of_a_mechanism_works_on_the_command_line(key, capsys):
+    call = example_call(all_mechanisms()[key])
+    assert call is not None
+    command = "verify" if call.can_verify else "calibrate"
+    assert mechanisms_command([command, key, *call.command.split()]) == 0
+    assert key in capsys.readouterr().out
+
+
+def test_every_formula_belongs_to_a_mechanism():
+    assert set(formulas()) <= set(all_mechanisms())
+
+
+@pytest.mark.parametrize("colour", ["#000000", "#222255", "#661100", "#FFAABB"])
+def test_colours_can_be_seen_on_the_dark_background(colour):
+    assert contrast(on_dark(colour), DARK_BACKGROUND) >= LEAST_CONTRAST
+
+
+def test_contrast_of_black_on_white():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (12, "12"),
+        (1234567.0, f"1.23{TIMES}10<sup>6</sup>"),
+        (1e-5, "10<sup>\N{MINUS SIGN}5</sup>"),
+        (0.25, "0.25"),
+        (-3.14159, "\N{MINUS SIGN}3.142"),
+        (float("inf"), "\N{INFINITY}"),
+        (float("nan"), "\N{EM DASH}"),
+        ("<b>", "&lt;b&gt;"),
+    ],
+)
+def test_numbers_are_written_for_people(value, shown):
+    assert number(value) == shown
+
+
+def test_prose_links_claims_and_leaves_names_alone():
+    text = prose("see mvg-thm3 at (1e-05, 2), hash 4c92e10f", ["mvg-thm3", "mvg-thm"], "../")
+    assert '<a href="../claims.html#mvg-thm3">mvg-thm3</a>' in text
+    assert "10<sup>\N{MINUS SIGN}5</sup>" in text and "4c92e10f" in text
+
+
+def test_first_sentence_ends_at_a_full_stop_before_a_capital():
+    assert first_sentence("At 0.5 it holds. It fails at 1.") == "At 0.5 it holds."
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    with pytest.raises(NoResults, match="make run"):
+        RunFolder(tmp_path)
+
+
+def test_other_peoples_folders_are_not_overwritten(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(building.ForeignFolder, match="holds other files"):
+        building.build(RunFolder(ROOT / "results/reference"), tmp_path)
+    assert (tmp_path / "thesis.txt").read_text() == "mine"
+
+
+def test_charts_are_found_in_what_pages_show(site):
+    charts = [each["chart"] for each in start_page(site).content["charts"]]
+    assert len(charts) == 2 and all(isinstance(chart, Chart) for chart in charts)
