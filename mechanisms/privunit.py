@@ -129,7 +129,6 @@ class PrivUnitG(Mechanism):
         return replace(published, calibration="exact", cap=best_cap(epsilon), pure_epsilon=epsilon)
 
     def release(self, value, rng):
-        value = self.checked_value(value)
         inside = (value.astype(float).ravel() - self.centre) / self.radius
         square = float(inside @ inside)
         # float32 answers in a corner of the box may exceed its norm by rounding.

@@ -11,7 +11,6 @@ from scipy import optimize
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.option import Option
 from mechanisms.contract.query import Budget, Query, Unsupported
-from mechanisms.contract.requirements import require_delta
 from mechanisms.noise.spherical_noise import Spherical
 
 # A stated delta and the budget's count as one where they differ by less, relatively.
@@ -96,12 +95,13 @@ class ProductNoise(AdditiveMechanism):
     def build(cls, query, budget, calibration, settings):
         if query.size <= 3:
             raise Unsupported(f"needs at least 4 elements, got {query.size}")
-        if settings["k"] is not None:
-            budget = cls._stated_budget(query, budget, settings["k"])
         return super().build(query, budget, calibration, settings)
 
-    @staticmethod
-    def _stated_budget(query: Query, budget: Budget, k: float) -> Budget:
+    @classmethod
+    def stated_budget(cls, query, budget, settings):
+        k = settings["k"]
+        if k is None or query.size <= 3:
+            return budget
         stated = math.exp(log_stated_delta(query.size, budget.epsilon, math.log(k)))
         if not 0 < stated < 1:
             raise Unsupported(f"states delta = {stated:.6g} at k = {k:g}, which is not in (0, 1)")
@@ -114,7 +114,6 @@ class ProductNoise(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, k):
-        require_delta(budget)
         log_k = math.log(k) if k else log_k_for(query.size, budget.epsilon, budget.delta)
         sigma = query.l2_sensitivity / budget.epsilon * math.exp(log_multiplier(query.size, log_k))
         # R = sigma |z| is (R / (sqrt(2) sigma))^2 ~ Gamma(1/2).

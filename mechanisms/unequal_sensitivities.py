@@ -58,7 +58,18 @@ def largest_changes(query: Query, sensitivities) -> np.ndarray:
     return changes
 
 
-class UnequalGaussianMechanism(AdditiveMechanism):
+class UnequalMechanism(AdditiveMechanism):
+    """Noise for the changes that `sensitivities` states."""
+
+    options = SENSITIVITIES
+
+    def share_covered(self, change):
+        largest = largest_changes(self.query, self.settings["sensitivities"])
+        moved = np.abs(change)
+        return float(min(1.0, (largest[moved > 0] / moved[moved > 0]).min(initial=1.0)))
+
+
+class UnequalGaussianMechanism(UnequalMechanism):
     """sigma_i^2 = lambda_i sum(lambda) / mu^2: the least sum of variances at mu.
 
     By Cauchy and Schwarz: all elements together have mu^2 = sum lambda_i^2 / sigma_i^2, so that
@@ -71,7 +82,6 @@ class UnequalGaussianMechanism(AdditiveMechanism):
     paper = "Muthukrishnan and Kalyani 2025"
     theorem = "arXiv:2302.03511, i.n.i.d. Gaussian mechanism"
     guarantee = "approximate"
-    options = SENSITIVITIES
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, sensitivities):
@@ -81,7 +91,7 @@ class UnequalGaussianMechanism(AdditiveMechanism):
         return UnequalGaussian(changes=changes, scales=np.sqrt(changes * changes.sum()) / mu)
 
 
-class UnequalLaplaceMechanism(AdditiveMechanism):
+class UnequalLaplaceMechanism(UnequalMechanism):
     """b_i = lambda_i^(1/3) sum(lambda^(2/3)) / epsilon: the least sum of variances at epsilon.
 
     All elements together have the largest loss sum lambda_i / b_i; by Hölder's inequality the least
@@ -93,7 +103,6 @@ class UnequalLaplaceMechanism(AdditiveMechanism):
     paper = "Muthukrishnan and Kalyani 2025"
     theorem = "arXiv:2302.03511, i.n.i.d. Laplace mechanism"
     guarantee = "pure"
-    options = SENSITIVITIES
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, sensitivities):

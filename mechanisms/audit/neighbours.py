@@ -33,6 +33,8 @@ def random_value(query: Query, rng: np.random.Generator, scale: float) -> np.nda
         value = records @ records.T if query.structure == "gram" else records
         if query.element_range is not None and query.structure == "records":
             value = np.clip(value, *query.element_range)
+    elif query.structure == "counts":
+        value = query.linf_sensitivity * rng.integers(0, 1000, query.shape)
     elif query.element_range is not None:
         value = rng.uniform(*query.element_range, query.shape)
     else:
@@ -61,6 +63,9 @@ def changes(
     Args:
         noise: Draws of the noise, or of answers to one value, (n, *query.shape).
     """
+    if query.structure in ("counts", "votes"):
+        yield from _of_what_records_add(query, noise, rng)
+        return
     if query.structure == "gram" and query.adjacency != "local":
         found = _of_gram_matrices(query, noise, rng)
     elif query.one_column:
@@ -106,6 +111,32 @@ def _moves(query: Query) -> bool:
     moved = math.sqrt(2) * query.l2_sensitivity * (1 + 1e-3)
     counts = query.l1_sensitivity is not None and query.l1_sensitivity <= moved
     return counts or query.structure == "histogram"
+
+
+def _of_what_records_add(
+    query: Query, noise: np.ndarray, rng: np.random.Generator
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Of counts, as many as a record may add to, and one; of votes, the points in two orders."""
+    energy = np.mean(noise.reshape(len(noise), -1) ** 2, axis=0)
+    quiet = np.argsort(energy, kind="stable")
+    if query.structure == "votes":
+        points = np.linspace(0.0, query.linf_sensitivity, query.size)
+        # The most points where the noise seems least.
+        for name, places in (
+            ("the votes of a record", quiet[::-1]),
+            ("the votes of another record", rng.permutation(query.size)),
+        ):
+            change = np.empty(query.size)
+            change[places] = points
+            yield name, change.reshape(query.shape)
+        return
+    for name, count in (
+        ("a record in as many counts as it may", query.most_counts),
+        ("a record in one count", 1),
+    ):
+        change = np.zeros(query.size)
+        change[quiet[:count]] = query.linf_sensitivity
+        yield name, change.reshape(query.shape)
 
 
 def _of_gram_matrices(

@@ -135,6 +135,11 @@ class _Check:
         start = self.mechanism.prepared(value).astype(float)
         return self.answers(value, count).astype(float) - start
 
+    def _changes(self, draws: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+        """Changes that the claim covers, chosen by draws of the noise."""
+        for name, change in changes(self.query, draws, self.rng):
+            yield name, change * self.mechanism.share_covered(change)
+
     # Noise that is added to the value.
 
     def _of_additive_noise(self, rest: np.ndarray, profile) -> Iterator[str]:
@@ -155,7 +160,7 @@ class _Check:
                 yield from self._of_moments(noise, single, "of a random value in float32")
         if profile is None:
             return
-        for name, change in changes(self.query, training, self.rng):
+        for name, change in self._changes(training):
             change = self._prepared_change(rest, change)
             yield from self._of_shifts(training, test, name, change, profile)
         yield from self._of_a_grid(rest, profile)
@@ -212,7 +217,9 @@ class _Check:
         trained, tested = (_projected(draws, change / length) for draws in (training, test))
         deviation_along = math.sqrt(float(np.mean(trained**2)))
         multiples = {1.0}
-        if deviation_along:
+        # What records add to counts and votes comes in whole multiples, and so may the noise.
+        whole = self.query.structure in ("counts", "votes")
+        if deviation_along and not whole:
             # Powers of two, so that directions share them and the profile is computed once.
             multiples = {2.0 ** round(math.log2(s * deviation_along / length)) for s in SHIFTS}
         for multiple in sorted(multiples):
@@ -243,7 +250,7 @@ class _Check:
     def _of_other_releases(self, rest: np.ndarray, profile: PrivacyProfile) -> Iterator[str]:
         count = self.releases // 8
         first_look = self.answers(rest, max(count, 2))
-        for name, change in changes(self.query, first_look, self.rng):
+        for name, change in self._changes(first_look):
             pair = pair_that_differs(self.query, change, rest)
             if pair is None or self._time_is_up():
                 continue
@@ -283,7 +290,7 @@ class _Check:
         claim = float(self._claims(profile, 1.0)[0])
         if clopper_pearson(hits, trials, TAIL)[0] <= claim:
             return
-        for _, change in changes(self.query, earlier, self.rng):
+        for _, change in self._changes(earlier):
             touched = np.count_nonzero(change.ravel()[places]) == len(places)
             pair = pair_that_differs(self.query, change, rest) if touched else None
             if pair is None or not np.array_equal(pair[0], rest):

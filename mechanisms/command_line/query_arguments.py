@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import sys
 import warnings
@@ -12,6 +13,9 @@ from mechanisms.command_line.arguments import number
 from mechanisms.contract.mechanism import CALIBRATIONS, Mechanism
 from mechanisms.contract.query import ADJACENCIES, STRUCTURES, Budget, Query
 from mechanisms.contract.registry import get_mechanism
+
+# One array of float64 of this size takes 1.6 GB.
+LARGEST_SIZE = 2 * 10**8
 
 
 def _shape(text: str) -> tuple[int, ...]:
@@ -66,7 +70,17 @@ def add_shape_and_sensitivities(parser: argparse.ArgumentParser) -> None:
 
 
 def query_of(options) -> Query:
-    """The query that the command line describes."""
+    """The query that the command line describes.
+
+    Raises:
+        ValueError: The query is not valid, or its answer too large for a command that draws.
+    """
+    size = math.prod(options.shape)
+    if size > LARGEST_SIZE:
+        raise ValueError(
+            f"shape must have at most {LARGEST_SIZE:,} elements, got {size:,} in "
+            f"{'x'.join(map(str, options.shape))}"
+        )
     return Query(
         shape=options.shape,
         l2_sensitivity=options.l2_sensitivity,

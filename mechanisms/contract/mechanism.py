@@ -128,6 +128,7 @@ class Mechanism(ABC):
             if name not in cls.options:
                 raise ValueError(_unknown_option(cls, name))
             settings[name] = cls.options[name].check(name, value)
+        budget = cls.stated_budget(query, budget, settings)
         if cls.guarantee == "approximate":
             require_delta(budget)
         notice = cls.limit(query, budget)
@@ -142,6 +143,11 @@ class Mechanism(ABC):
     @abstractmethod
     def build(cls, query, budget, calibration, settings) -> Self:
         """Build the instance from checked arguments."""
+
+    @classmethod
+    def stated_budget(cls, query: Query, budget: Budget, settings: Mapping) -> Budget:
+        """The (epsilon, delta) of the claim: the budget, unless delta follows from an option."""
+        return budget
 
     @classmethod
     def limit(cls, query: Query, budget: Budget) -> str | None:
@@ -192,6 +198,13 @@ class Mechanism(ABC):
         That of `profile`, unless the claim covers releases on secret samples of the records.
         """
         return self.profile()
+
+    def share_covered(self, change: np.ndarray) -> float:
+        """The largest part, in (0, 1], of a change that the query allows and the claim covers.
+
+        All of it, unless an option says more of the changes than the query can.
+        """
+        return 1.0
 
     def slack(self) -> str | None:
         """Why `profile` is only an upper bound of the true profile, or None if it is exact.

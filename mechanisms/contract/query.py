@@ -14,8 +14,6 @@ ADJACENCIES = ("add-remove", "replace", "local")
 # leave the range of float64; no use of a mechanism comes near them.
 EPSILONS = (1e-15, 1e15)
 SENSITIVITIES = (1e-12, 1e12)
-# One array of float64 of this size takes 1.6 GB.
-LARGEST_SIZE = 2 * 10**8
 STRUCTURES = ("records", "gram", "histogram", "counts", "votes")
 # Structures that state the size of a record.
 OF_RECORDS = ("records", "gram", "histogram")
@@ -102,7 +100,7 @@ class Query:
     says which ones do.
 
     Args:
-        shape: Axes of the answer, each at least 1; M, at most 2 * 10^8, is their product.
+        shape: Axes of the answer, each at least 1; M is their product.
         l2_sensitivity: sup ||f(x) - f(x')||_2 (Frobenius for matrices). As all sensitivities and
             bounds in [1e-12, 1e12].
         l1_sensitivity: sup ||f(x) - f(x')||_1, positive, or None where unknown.
@@ -116,9 +114,12 @@ class Query:
             outside one column; "gram", the (m, m) answer is sum_j x_j x_j^T over the records;
             "histogram", each record adds B to one cell of an answer of any shape, so that D is
             +-B e_i (add-remove) or B (e_i - e_j) with i != j (replace), and the sensitivities
-            follow from B: those left out are filled in, and a stated one must agree; None, none
-            of these or unknown.
-        record_bound: B = sup ||x_j||_2 of those records, positive; required with `structure`. A
+            follow from B: those left out are filled in, and a stated one must agree; "counts",
+            each record adds linf_sensitivity to at most `most_counts` elements; "votes", each
+            record adds the points 0, u, ..., (M - 1) u = linf_sensitivity in an order of its own
+            (both add-remove only); None, none of these or unknown.
+        record_bound: B = sup ||x_j||_2 of those records, positive; required with "records", "gram"
+            and "histogram". A
             covariance (1/N) sum x x^T of records with norm at most R has B = R / sqrt(N); a
             histogram that counts records has B = 1.
 
@@ -145,11 +146,6 @@ class Query:
         axes = tuple(int(n) for n in axes)
         if min(axes) < 1:
             raise ValueError(f"every axis of shape must be at least 1, got {self.shape!r}")
-        if math.prod(axes) > LARGEST_SIZE:
-            raise ValueError(
-                f"shape must have at most {LARGEST_SIZE:,} elements, got {math.prod(axes):,} in "
-                f"{'x'.join(map(str, axes))}"
-            )
         object.__setattr__(self, "shape", axes)
         if self.element_range is not None:
             self._check_range()

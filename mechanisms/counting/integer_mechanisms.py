@@ -68,7 +68,6 @@ class IntegerMechanism(AdditiveMechanism):
         """One exact draw of the law with the variance parameter std^2."""
 
     def release(self, value, rng):
-        value = self.checked_value(value)
         unit = self.noise.unit
         whole = np.rint(value / unit)
         if np.abs(value / unit - whole).max() > 1e-6:

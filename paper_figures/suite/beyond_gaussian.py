@@ -54,8 +54,7 @@ def claimed(results: Results) -> Drawn:
         axis.plot(row.published, height, **kind)
         axis.plot(row.equal, height, **kind, markerfacecolor="white")
         colour = FALSE_COLOUR if row.claim == FALSE else "black"
-        found = at_least(row.true) if row.true > 0.99 else f"{row.true:.2g}"
-        words = f"delta {row.claimed:g} claimed, {found} true"
+        words = f"delta {row.claimed:g} claimed, {_shown(row.true, row.claimed)} true"
         axis.text(
             1.02, height, words, transform=axis.get_yaxis_transform(), va="center", fontsize=6,
             color=colour,
@@ -70,6 +69,13 @@ def claimed(results: Results) -> Drawn:
         "where the claim is false."
     )
     return Drawn(caption, table.assign(size=size, epsilon=epsilon, delta=delta), figure, QUERY)
+
+
+def _shown(true: float, claimed: float) -> str:
+    """A true delta; one that is positive but rounds to zero in float64 is no zero."""
+    if true == 0 and claimed > 0:
+        return "under 1e-300"
+    return at_least(true) if true > 0.99 else f"{true:.2g}"
 
 
 def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> pd.DataFrame:

@@ -34,7 +34,11 @@ SERVED = {
         structure="records",
         record_bound=1.0,
     ),
+    "counts": Query(shape=(3, 3), l2_sensitivity=2.0, linf_sensitivity=1.0, structure="counts"),
+    "local": Query(shape=(3, 3), l2_sensitivity=1.0, element_range=(0.0, 1.0), adjacency="local"),
 }
+VALUE = np.diag([0.25, 0.5, 0.75])
+VALUES = {"counts": np.diag([1.0, 2.0, 3.0])}
 # Values that a query of each kind does not allow, and words of the error.
 REFUSED = {
     "plain": [
@@ -45,6 +49,8 @@ REFUSED = {
     ],
     "gram": [(np.array([[1.0, 0.5, 0], [0, 1.0, 0], [0, 0, 0]]), "symmetric, got two entries")],
     "records": [(np.diag([0.5, 1.5, 0]), "norm at most record_bound = 1, got 1.5")],
+    "counts": [(np.full((3, 3), np.inf), "finite")],
+    "local": [(-VALUE, "outside of element_range")],
 }
 
 
@@ -55,6 +61,13 @@ def calibrated(key, query):
             return get_mechanism(key).calibrate(query, BUDGET)
         except Unsupported:
             return None
+
+
+def first_served(key):
+    """A mechanism for the first query that it serves, and a value of that query."""
+    found = ((name, calibrated(key, query)) for name, query in SERVED.items())
+    name, mechanism = next(each for each in found if each[1] is not None)
+    return mechanism, VALUES.get(name, VALUE)
 
 
 @pytest.mark.parametrize("key", all_mechanisms())
@@ -76,9 +89,9 @@ def test_every_mechanism_refuses_what_its_query_does_not_allow(key):
 
 @pytest.mark.parametrize("key", all_mechanisms())
 def test_releases_keep_shape_precision_and_value(key):
-    mechanism = next(filter(None, (calibrated(key, query) for query in SERVED.values())))
+    mechanism, example = first_served(key)
     for dtype in (np.float32, np.float64):
-        value = np.diag([0.25, 0.5, 0.75]).astype(dtype)
+        value = example.astype(dtype)
         before = value.copy()
         answer = mechanism.release(value, 3)
         assert (answer.shape, answer.dtype) == (value.shape, dtype)
@@ -89,8 +102,7 @@ def test_releases_keep_shape_precision_and_value(key):
 
 @pytest.mark.parametrize("key", all_mechanisms())
 def test_calibrated_mechanisms_can_be_copied_and_pickled(key):
-    mechanism = next(filter(None, (calibrated(key, query) for query in SERVED.values())))
-    value = np.diag([0.25, 0.5, 0.75])
+    mechanism, value = first_served(key)
     released = mechanism.release(value, 3)
     for twin in (
         pickle.loads(pickle.dumps(mechanism)),
