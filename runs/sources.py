@@ -36,21 +36,28 @@ def source_files(module: str) -> frozenset[str]:
     )
 
 
-@functools.cache
-def digest_of(files: frozenset[str]) -> str:
+def digest_of(files: Iterable[str]) -> str:
     """One hash of the content of files.
 
-    It is kept for the life of the process, as thousands of cells share a few hundred files.
+    Those of files are kept for the life of the process, as thousands of cells share a few hundred.
     """
-    return current_digest_of(files)
+    return _joined(map(_kept_hash, sorted(set(files))))
 
 
 def current_digest_of(files: Iterable[str]) -> str:
     """The same, of the files as they are now."""
-    digest = hashlib.sha256()
-    for path in sorted(set(files)):
-        digest.update(hashlib.sha256((ROOT / path).read_bytes()).digest())
-    return digest.hexdigest()
+    return _joined(map(_hash, sorted(set(files))))
+
+
+def _joined(hashes: Iterable[bytes]) -> str:
+    return hashlib.sha256(b"".join(hashes)).hexdigest()
+
+
+def _hash(path: str) -> bytes:
+    return hashlib.sha256((ROOT / path).read_bytes()).digest()
+
+
+_kept_hash = functools.cache(_hash)
 
 
 @functools.cache
