@@ -57,7 +57,7 @@ wildcard_constraints:
     experiment=r"[a-z0-9_]+",
     batch=r"[a-z0-9_]+/[a-z0-9_-]+",
     drawing=r"[a-z0-9_]+",
-    # What no rule makes: rules make files in data/ and in the folder of this run.
+    # What nothing here makes: files outside of data/ and of the folder of this run.
     target=rf"[^/]+|results/(?!{CONFIG['run']}/).+",
 
 
@@ -72,7 +72,7 @@ def batch_files(experiment, ending):
 
 def no_target(name):
     """What to say about a target that this config does not have."""
-    known = [rule.name for rule in workflow.rules if not rule.has_wildcards()]
+    known = [each.name for each in workflow.rules if not each.has_wildcards()]
     hint = nearest(name, known, "did you mean {!r}? ")
     return (
         f"the run {CONFIG['run']} has no target {name}; {hint}it has {', '.join(known)}, and files "
