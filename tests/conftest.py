@@ -1,6 +1,7 @@
 """Small configs, an outside mechanism and copies of the project, for tests of runs."""
 
 import os
+import sys
 import textwrap
 
 import pytest
@@ -150,3 +151,11 @@ def odd_cell(tmp_path, monkeypatch, make_config):
 def new_project():
     """Makes a copy of the project in an empty folder."""
     return Project
+
+
+@pytest.fixture(autouse=True)
+def no_open_figures():
+    """Pyplot keeps every figure until it is closed; figures that a test holds stay usable."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
