@@ -37,7 +37,8 @@ def rescaled(
     if not all(isinstance(each, AdditiveMechanism) for each in published):
         raise Unsupported("adds no noise, so it has no exact calibration")
     for each in published:
-        if slack := each.slack():
+        # Of one release: a mechanism's own slack may be that of a whole run.
+        if slack := each.noise.slack(each.query):
             raise Unsupported(f"has no exact calibration here: {slack}")
     if spending is None:
         raise Unsupported("has no exact calibration: what is spent is not exactly known")

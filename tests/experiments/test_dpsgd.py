@@ -105,7 +105,8 @@ def test_points_are_the_budgets_at_the_shape_of_the_gradient(settings):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"budgets": {"mnist": [1]}}, "budgets has no entry for digits"),
+        ({"budgets": {"mnist": [1]}}, r"budgets\.mnist; allowed here are digits"),
+        ({"budgets": {}}, "budgets has no entry for digits"),
         ({"epochs": {}}, "epochs has no entry for digits"),
         ({"slack": 1e-5}, "slack must be below delta"),
         ({"device": "gpu"}, "device must be cpu or auto"),
