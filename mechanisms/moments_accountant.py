@@ -58,6 +58,9 @@ class MomentsAccountant(AdditiveMechanism):
         mu = self.query.reach / self.noise.sigma
         return SampledGaussianProfile(mu=mu, rate=rate, steps=steps)
 
+    def slack_of_release(self):
+        return super().slack()
+
     def slack(self):
         if self.settings["rate"] < 1:
             return "the profile of releases on samples is known between bounds only"

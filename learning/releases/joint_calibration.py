@@ -37,8 +37,7 @@ def rescaled(
     if not all(isinstance(each, AdditiveMechanism) for each in published):
         raise Unsupported("adds no noise, so it has no exact calibration")
     for each in published:
-        # Of one release: a mechanism's own slack may be that of a whole run.
-        if slack := each.noise.slack(each.query):
+        if slack := each.slack_of_release():
             raise Unsupported(f"has no exact calibration here: {slack}")
     if spending is None:
         raise Unsupported("has no exact calibration: what is spent is not exactly known")

@@ -213,6 +213,10 @@ class Mechanism(ABC):
         """
         return None
 
+    def slack_of_release(self) -> str | None:
+        """The same of `profile_of_release`."""
+        return self.slack()
+
     def parameters(self) -> dict[str, float]:
         """Scale parameters by name, maybe none; the exact calibration rescales the first."""
         return {}
