@@ -1,7 +1,7 @@
-# make run | test | figures | site | lint | bench | soak | pins | clean
+# make run | test | figures | site | lint | bench | cluster | soak | pins | clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: run test figures site lint bench soak pins clean
+.PHONY: run test figures site lint bench cluster soak pins clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all
@@ -45,6 +45,9 @@ site: $(READY)
 
 bench: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/benchmarks -s -o python_files='bench_*.py'
+
+cluster: $(READY)
+	$(BIN)/python -m pytest tests/cluster -o python_files='cluster_*.py'
 
 soak: $(READY)
 	$(BIN)/python -m pytest tests/soak -s -o python_files='soak_*.py'

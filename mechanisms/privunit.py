@@ -12,6 +12,7 @@ from scipy import optimize, special
 
 from mechanisms.contract.mechanism import Mechanism
 from mechanisms.contract.query import Query, Unsupported
+from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.cap_profile import CapProfile
 from mechanisms.profiles.numerics import LOG_SQRT_2PI
 
@@ -145,7 +146,8 @@ class PrivUnitG(Mechanism):
         return estimate.reshape(self.query.shape).astype(value.dtype)
 
     def profile(self):
-        return CapProfile(largest=self.pure_epsilon, mass=self.cap.p)
+        profile = CapProfile(largest=self.pure_epsilon, mass=self.cap.p)
+        return profile if self.slack() is None else enclosed(profile)
 
     def slack(self):
         if self.query.l2_sensitivity < 2 * self.radius * (1 - 1e-9):

@@ -11,6 +11,7 @@ import numpy as np
 from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 from mechanisms.profiles.product_profiles import LaplaceProfile
 from mechanisms.profiles.unequal_releases import UnequalReleasesProfile
@@ -75,7 +76,8 @@ class UnequalGaussian(_Unequal):
         order = np.argsort(variances, kind="stable")
         left = query.l2_sensitivity**2 - (np.cumsum(squares[order]) - squares[order])
         taken = np.clip(left, 0.0, squares[order])
-        return GaussianProfile(mu=math.sqrt(float(np.sum(taken / variances[order]))))
+        profile = GaussianProfile(mu=math.sqrt(float(np.sum(taken / variances[order]))))
+        return profile if self.slack(query) is None else enclosed(profile)
 
     def slack(self, query):
         return _excluded(query, self.changes, ball=False)
@@ -113,9 +115,9 @@ class UnequalLaplace(_Unequal):
             (LaplaceProfile(l1_sensitivity=float(loss), scale=1.0), int(count))
             for loss, count in zip(losses, times, strict=True)
         )
-        if len(parts) == 1:
-            return parts[0][0].compose(parts[0][1])
-        return UnequalReleasesProfile(parts=parts)
+        alike = len(parts) == 1
+        profile = parts[0][0].compose(parts[0][1]) if alike else UnequalReleasesProfile(parts=parts)
+        return profile if self.slack(query) is None else enclosed(profile)
 
     def slack(self, query):
         return _excluded(query, self.changes, ball=True)

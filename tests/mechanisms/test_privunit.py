@@ -128,5 +128,5 @@ def test_what_it_cannot_serve():
         calibrated(Query(shape=(3,), l2_sensitivity=1.0))
     with pytest.raises(Unsupported, match="lie in a ball"):
         calibrated(Query(shape=(3,), l2_sensitivity=1.0, adjacency="local"))
-    with pytest.raises(ValueError, match="must lie within"):
+    with pytest.raises(ValueError, match=r"outside of element_range \[0, 1\]"):
         calibrated(box_query((3,), 0.0, 1.0)).release(np.full(3, 2.0), np.random.default_rng())

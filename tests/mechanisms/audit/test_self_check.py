@@ -110,6 +110,7 @@ QUERIES = {
         adjacency="local",
     ),
     "cells": Query(shape=(30,), l2_sensitivity=1.0, l1_sensitivity=1.0, linf_sensitivity=1.0),
+    "counts": Query(shape=(12,), l2_sensitivity=2.0, linf_sensitivity=1.0, structure="counts"),
     "moves": Query(
         shape=(9, 9), l2_sensitivity=math.sqrt(2), l1_sensitivity=2.0, adjacency="replace"
     ),
@@ -153,7 +154,7 @@ def served(key, query, budget):
                 continue
 
 
-EPSILONS = (0.01, 0.1, 0.5, 1.0, 3.0, 8.0)
+EPSILONS = (0.01, 0.1, 1.0, 0.5, 1.0, 3.0, 8.0)
 # DAWA states nothing that could be checked, and the other two take long.
 SLOW = {"dawa", "dawa-published", "matrix-mechanism-cvxpy"}
 

@@ -1,4 +1,4 @@
-"""Runs on a real Slurm of two nodes, which slurm.sh starts on this host."""
+"""Runs on a real Slurm of two nodes, which slurm.sh starts on this host; `make cluster` runs it."""
 
 import os
 import shutil
