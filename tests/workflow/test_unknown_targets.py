@@ -32,4 +32,5 @@ def test_a_bad_value_is_told_with_its_line(project):
     assert ended.returncode == 1
     words = "config key experiments.count_query.trials must be a whole number in [1, 10^6]"
     last = ended.stderr.splitlines()[-1]
-    assert last.startswith("error: ") and f"bad.yaml, line 22: {words}" in last
+    line = text[: text.index("trials: 8")].count("\n") + 1
+    assert last.startswith("error: ") and f"bad.yaml, line {line}: {words}" in last
