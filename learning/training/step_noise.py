@@ -17,7 +17,7 @@ by `SampledRun`, is that of the budget. All mechanisms then have the same true b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from experiments.contract.study import Variant
@@ -138,6 +138,9 @@ def step_mechanism(
     else:
         budget = steps.step_budget(total)
         published = variant.calibrate(query, budget, "published")
+    if published.guarantee == "none":
+        # Controls train without clipping, so that no bound on the sum holds.
+        published = replace(published, query=replace(query, frobenius_bound=None))
     if calibration == "published":
         return published
     profile = step_profile(published)
