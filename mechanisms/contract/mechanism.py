@@ -200,10 +200,7 @@ class Mechanism(ABC):
         return self.profile()
 
     def share_covered(self, change: np.ndarray) -> float:
-        """The largest part, in (0, 1], of a change that the query allows and the claim covers.
-
-        All of it, unless an option says more of the changes than the query can.
-        """
+        """The largest part, in (0, 1], of a change of the query that the claim, too, covers."""
         return 1.0
 
     def slack(self) -> str | None:
