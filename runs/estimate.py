@@ -13,12 +13,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from experiments.contract.study import all_experiments, trial_count
 from runs.cells import Cell, cells_of
 from runs.frames import read_frame
-from runs.result_table import CELL, METRICS_OF_EVERY_STUDY, PEAK_MEMORY, POINT
+from runs.result_table import CELL, METRICS_OF_EVERY_STUDY, PEAK_MEMORY, POINT, read_file
 from runs.stored import tables_of
 
 HOUR, GIB = 3600.0, 1 << 30
@@ -78,7 +77,7 @@ def measured_cells(run: str, config: dict) -> dict[Cell, Measured]:
         if path.name.endswith(".timings.parquet"):
             found |= _measured(path, config)
         else:
-            keys = pq.read_table(path, columns=CELL).group_by(CELL).aggregate([]).to_pylist()
+            keys = read_file(path, CELL).group_by(CELL, use_threads=False).aggregate([]).to_pylist()
             found = {Cell(**key): Measured() for key in keys} | found
     return found
 

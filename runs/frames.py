@@ -24,7 +24,8 @@ from runs.result_table import (
 
 def read_frame(*paths: Path | str) -> pd.DataFrame:
     """As `read_table`, as a data frame; whole numbers are nullable integers."""
-    return read_table(*paths).to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+    whole = {pa.int64(): pd.Int64Dtype()}
+    return read_table(*paths).to_pandas(types_mapper=whole.get, use_threads=False)
 
 
 def check_table(table: pa.Table, expected: dict[tuple[str, str, str, str], int]) -> None:
@@ -38,7 +39,7 @@ def check_table(table: pa.Table, expected: dict[tuple[str, str, str, str], int])
     failed or rows with status ok only. Where trials are jobs of their own, those that failed have a
     row each beside the others. Values must be finite where the status is ok.
     """
-    frame = table.to_pandas()
+    frame = table.to_pandas(use_threads=False)
     problems = []
     duplicated = frame.duplicated(key_of(frame.columns))
     if duplicated.any():

@@ -6,7 +6,6 @@ import contextlib
 import os
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,8 +25,8 @@ def job(log: str | Path) -> Iterator[None]:
 
     A damaged file of results is removed, so that the next run makes it again.
     """
-    end_with_planner()
     with (
+        ending_with_planner(),
         open(log, "w", buffering=1) as out,
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(out),
@@ -43,22 +42,37 @@ def job(log: str | Path) -> Iterator[None]:
             _end(traceback.format_exc())
 
 
-def end_with_planner() -> None:
+@contextlib.contextmanager
+def ending_with_planner() -> Iterator[None]:
     """End this process soon after the Snakemake that started it, however that ended.
 
     Otherwise a job outlives a killed run, and the next run writes the same files beside it. A shell
     may stand between the two, so that this process's parent says nothing.
+
+    The thread that watches is joined at the end of the block: a thread that is alive when the
+    interpreter ends is unwound in the middle of its work, which can abort the whole process.
     """
     number = os.environ.get(PLANNER)
-    if number is not None:
-        threading.Thread(target=_watch, args=(int(number),), daemon=True).start()
+    if number is None:
+        yield
+        return
+    finished = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(int(number), finished))
+    watcher.start()
+    try:
+        yield
+    finally:
+        finished.set()
+        watcher.join()
 
 
-def _watch(planner: int) -> None:
+def _watch(planner: int, finished: threading.Event) -> None:
+    """End this process once `planner` has ended, unless `finished` is set first."""
     try:
         process = psutil.Process(planner)
         while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
-            time.sleep(WATCH_SECONDS)
+            if finished.wait(WATCH_SECONDS):
+                return
     except psutil.NoSuchProcess:
         pass
     os._exit(1)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
 from experiments.contract.study import all_experiments
 from experiments.contract.tolerances import EXACT
 from runs.cells import Cell, cells_of
 from runs.frames import read_frame
-from runs.result_table import CELL, OK, key_of
+from runs.result_table import CELL, OK, key_of, read_file
 from runs.stored import tables_of
 
 
@@ -58,8 +58,9 @@ def cells_with_values(run: str, config: dict) -> list[Cell]:
     stored = set()
     for path in tables_of(run):
         if not path.name.endswith(".timings.parquet"):
-            rows = pq.read_table(path, columns=CELL, filters=[("status", "=", OK)])
-            stored |= {tuple(row.values()) for row in rows.group_by(CELL).aggregate([]).to_pylist()}
+            rows = read_file(path, [*CELL, "status"]).filter(pc.field("status") == OK)
+            cells = rows.group_by(CELL, use_threads=False).aggregate([])
+            stored |= {tuple(row.values()) for row in cells.to_pylist()}
     return [
         cell for cell in cells_of(config) if tuple(getattr(cell, name) for name in CELL) in stored
     ]

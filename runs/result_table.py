@@ -125,8 +125,12 @@ def digest_in(path: Path) -> str | None:
     return metadata.get(_DIGEST, b"").decode() or None
 
 
-def read_file(path: Path | str) -> pa.Table:
+def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
     """One table, its checksums verified.
+
+    Args:
+        path: The file.
+        columns: Those to read; all unless given.
 
     Raises:
         DamagedTable: The file is cut short or was changed.
@@ -134,9 +138,12 @@ def read_file(path: Path | str) -> pa.Table:
     """
     try:
         # From memory: Arrow's own reader of files reports a wrong checksum as an OSError as well.
-        return pq.read_table(
-            pa.py_buffer(Path(path).read_bytes()), page_checksum_verification=True
-        ).replace_schema_metadata(None)
+        # In one thread: a process that ends while threads of Arrow do may be aborted by them.
+        return (
+            pq.ParquetFile(pa.py_buffer(Path(path).read_bytes()), page_checksum_verification=True)
+            .read(columns=columns, use_threads=False)
+            .replace_schema_metadata(None)
+        )
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, FileNotFoundError):
             raise

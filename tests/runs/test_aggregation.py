@@ -1,6 +1,9 @@
 """Tables: what makes one complete, what is refused, and files that repeat byte by byte."""
 
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -17,6 +20,7 @@ from runs.result_table import (
     write_table,
 )
 
+ROOT = Path(__file__).resolve().parents[2]
 CELL = {
     "paper": "p", "experiment": "e", "dataset": "d", "data_source": "none", "mechanism": "m",
     "calibration": "published", "shape": "2x2", "delta": 1e-5,
@@ -194,6 +198,26 @@ def test_a_parquet_file_has_no_trace_of_when_and_where(tmp_path):
     write_table(table, path)
     assert pq.read_schema(path).metadata is None
     assert not list(tmp_path.glob("*.tmp"))
+
+
+THREADS = """
+import sys
+import psutil
+from runs.frames import read_frame
+from runs.result_table import read_table, write_table
+before = psutil.Process().num_threads()
+write_table(read_table(sys.argv[1]), sys.argv[1])
+read_frame(sys.argv[1])
+print(psutil.Process().num_threads() - before)
+"""
+
+
+def test_tables_are_read_and_written_without_threads(tmp_path):
+    """Threads of Arrow that live when a job ends may abort it with all of its work done."""
+    write_table(to_table(complete()), path := tmp_path / "a.parquet")
+    code = [sys.executable, "-c", THREADS, str(path)]
+    ended = subprocess.run(code, cwd=ROOT, capture_output=True, text=True)
+    assert (ended.stdout, ended.stderr) == ("0\n", "")
 
 
 def test_null_is_not_zero(tmp_path):

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def test_other_errors_keep_their_traceback(tmp_path):
 
 
 def test_a_job_ends_with_the_run_that_planned_it(tmp_path):
-    code = "import time; from runs.job import end_with_planner; end_with_planner(); time.sleep(60)"
+    code = "import time; from runs.job import *\nwith ending_with_planner(): time.sleep(60)"
     planner = subprocess.Popen(["sleep", "60"])
     environment = os.environ | {PLANNER: str(planner.pid)}
     started = subprocess.Popen([sys.executable, "-c", code], env=environment, cwd=ROOT)
@@ -67,3 +68,14 @@ def test_a_job_ends_with_the_run_that_planned_it(tmp_path):
     planner.kill()
     planner.wait()
     assert started.wait(20) == 1
+
+
+def test_nothing_of_a_job_is_alive_when_its_process_ends(tmp_path, monkeypatch):
+    monkeypatch.setenv(PLANNER, str(os.getpid()))
+    before = threading.active_count()
+    with job(tmp_path / "log"):
+        assert threading.active_count() == before + 1
+    assert threading.active_count() == before
+    with pytest.raises(SystemExit), job(tmp_path / "log"):
+        raise ZeroDivisionError("a mistake of ours")
+    assert threading.active_count() == before

@@ -3,21 +3,21 @@
 import sys
 from pathlib import Path
 
-from runs.job import end_with_planner
+from runs.job import ending_with_planner
 from runs.runner import CellError, require_sources, run_batch
 
-end_with_planner()
 rows = Path(snakemake.output.rows)
 try:
-    require_sources(snakemake.params.sources, snakemake.params.digest)
-    run_batch(
-        snakemake.params.cells,
-        # results/<run>/batches/<study>/<batch>.parquet
-        rows.parents[2],
-        rows,
-        Path(snakemake.output.timings),
-        limits=snakemake.config["limits"],
-    )
+    with ending_with_planner():
+        require_sources(snakemake.params.sources, snakemake.params.digest)
+        run_batch(
+            snakemake.params.cells,
+            # results/<run>/batches/<study>/<batch>.parquet
+            rows.parents[2],
+            rows,
+            Path(snakemake.output.timings),
+            limits=snakemake.config["limits"],
+        )
 except (CellError, OSError) as error:
     Path(snakemake.log[0]).write_text(f"error: {error}\n")
     sys.exit(f"error: {error}")
