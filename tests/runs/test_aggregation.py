@@ -202,11 +202,12 @@ def test_a_parquet_file_has_no_trace_of_when_and_where(tmp_path):
 
 THREADS = """
 import sys
+from pathlib import Path
 import psutil
 from runs.frames import read_frame
 from runs.result_table import read_table, write_table
 before = psutil.Process().num_threads()
-write_table(read_table(sys.argv[1]), sys.argv[1])
+write_table(read_table(sys.argv[1]), Path(sys.argv[1]))
 read_frame(sys.argv[1])
 print(psutil.Process().num_threads() - before)
 """
