@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+# Where statements hold other statements.
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 PROJECT = ("mechanisms", "datasets", "learning", "papers", "experiments", "runs")
 
 
@@ -64,11 +66,16 @@ _kept_hash = functools.cache(_hash)
 def _imports(path: Path) -> tuple[str, ...]:
     """Every name that may be a module: `from a import b` means a, and a.b where that is one."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    waiting: list[ast.AST] = [ast.parse(path.read_text())]
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        # Expressions, most of a tree, hold no import statement.
+        for block in _BLOCKS:
+            waiting += getattr(node, block, ())
     return tuple(sorted(found))
 
 
