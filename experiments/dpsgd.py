@@ -44,6 +44,7 @@ from experiments.contract.study import (
     trials_of,
 )
 from experiments.contract.tolerances import SCORE, tolerances
+from learning import TRAINING_IMPORTS
 from learning.descent_metrics import DESCENT_METRICS, DESCENT_TOLERANCES
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled as data
@@ -59,6 +60,13 @@ FALSE_POSITIVE_RATE = Coordinate(
 )
 LEARNING_RATE = Coordinate("learning_rate", float, "step size on the mean gradient, > 0")
 COORDINATES = (LEARNING_RATE, EPOCH, FALSE_POSITIVE_RATE)
+SLOW_IMPORTS = (
+    *TRAINING_IMPORTS,
+    "learning.training.descent_study",
+    "learning.training.noisy_descent",
+    "learning.training.step_noise",
+    "dp_accounting.pld.privacy_loss_distribution",
+)
 METRICS = DESCENT_METRICS | {
     "canary_false_positive_rate": "share of releases without the canary above the threshold",
     "canary_true_positive_rate": "share of releases with the canary above the threshold",

@@ -40,6 +40,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
+from learning import TRAINING_IMPORTS
 from learning.descent_metrics import FEDERATED_METRICS, SPENT_TOLERANCES
 from learning.federated import both_studies
 from learning.federated import layerwise_release as layerwise
@@ -66,6 +67,11 @@ NETWORKS = {
 }
 DATASETS = {name: labelled.SOURCES[name] for name in NETWORKS}
 COORDINATES = (ROUND,)
+SLOW_IMPORTS = (
+    *TRAINING_IMPORTS,
+    "learning.federated.horizontal",
+    "learning.federated.upload_budgets",
+)
 METRICS = FEDERATED_METRICS
 TOLERANCES = SPENT_TOLERANCES
 SPLITS_TRIALS = True

@@ -43,6 +43,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
+from learning import TRAINING_IMPORTS
 from learning.descent_metrics import FEDERATED_METRICS, SPENT_TOLERANCES
 from learning.federated import both_studies
 from learning.federated.both_studies import FederatedRecords
@@ -56,6 +57,11 @@ NAME = "federated_vertical"
 PAPER = "mgm2021"
 DATASETS = {name: labelled.SOURCES[name] for name in SPLIT_NETWORKS}
 COORDINATES = (ROUND,)
+SLOW_IMPORTS = (
+    *TRAINING_IMPORTS,
+    "learning.federated.vertical",
+    "learning.federated.upload_budgets",
+)
 METRICS = FEDERATED_METRICS
 TOLERANCES = SPENT_TOLERANCES
 SPLITS_TRIALS = True

@@ -46,6 +46,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
+from learning import TRAINING_IMPORTS
 from learning.descent_metrics import DESCENT_METRICS, DESCENT_TOLERANCES
 from learning.networks import graph_convolution as graph
 from learning.networks.alexnet import ALEXNET
@@ -72,6 +73,13 @@ NETWORKS = {
 }
 DATASETS = {name: labelled.SOURCES[name] for name in (*NETWORKS, "cora")}
 COORDINATES = (EPOCH,)
+SLOW_IMPORTS = (
+    *TRAINING_IMPORTS,
+    "learning.training.descent_study",
+    "learning.training.noisy_descent",
+    "learning.training.step_noise",
+    "dp_accounting.pld.privacy_loss_distribution",
+)
 METRICS = DESCENT_METRICS
 TOLERANCES = DESCENT_TOLERANCES
 SPLITS_TRIALS = True

@@ -57,6 +57,7 @@ NAME = "pca"
 PAPER = "r1smg2024"
 DATASETS = {"swarm": "official", "boids": "simulated"}
 COORDINATES = ()
+SLOW_IMPORTS = ("sklearn.svm",)
 METRICS = {
     "accuracy": "accuracy of a linear SVM on the leading private components, in [0, 1]",
     "components": "leading components kept",

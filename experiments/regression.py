@@ -85,6 +85,7 @@ DATASETS = {"liver_disorders": "official", "diabetes": "bundled"}
 SCALING = Coordinate("scaling", str, "how all data were scaled into [-1, 1]")
 KERNEL = Coordinate("kernel", str, "kernel of the ridge regression: " + ", ".join(KERNELS))
 COORDINATES = (*treatments.COORDINATES, KERNEL, SCALING)
+SLOW_IMPORTS = ("sklearn.kernel_ridge", "sklearn.linear_model")
 METRICS = treatments.METRICS | {
     "rmse": "root mean squared error on the test records, in units of the scaled target",
     "rmse_without_noise": "the same after a fit to the exact records, at each scaling and kernel",

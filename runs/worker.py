@@ -53,7 +53,7 @@ def main(study: str) -> None:
     failed, and {"ended": status} with the child's exit status, negative for a signal.
     """
     parent = os.getppid()
-    experiment = importlib.import_module(f"experiments.{study}")
+    experiment = import_study(study)
     # Objects that exist now are never collected, so that a child's collector does not copy them.
     gc.collect()
     gc.freeze()
@@ -67,6 +67,14 @@ def main(study: str) -> None:
             os.setpgid(child, child)
         _answer({"pid": child})
         _answer({"ended": _exit_status(child, parent)})
+
+
+def import_study(name: str):
+    """The module of a study, with the modules that its cells would import one by one."""
+    experiment = importlib.import_module(f"experiments.{name}")
+    for module in getattr(experiment, "SLOW_IMPORTS", ()):
+        importlib.import_module(module)
+    return experiment
 
 
 def _exit_status(child: int, parent: int) -> int:

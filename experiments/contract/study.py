@@ -156,6 +156,9 @@ class Experiment(Protocol):
         that one's name. May be left out.
     also_reads: From settings and a data set to further entries of `datasets` that
         `load` reads, such as the weights of a network. May be left out.
+    SLOW_IMPORTS: Modules that `load` and `measure` import inside their functions, as planning needs
+        none of them. The process of a batch imports them once for all of its cells. May be left
+        out.
     SPLITS_TRIALS: True where `measure` asks `trials_of` which trials to run, so that a config can
         give every trial a job of its own. May be left out.
     """

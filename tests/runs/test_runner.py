@@ -450,3 +450,17 @@ def test_a_mechanism_that_contradicts_itself_is_inconsistent(odd_cell, run):
     frame = run(cell, config)
     assert outcomes(frame) == {1.0: ["inconsistent"], 2.0: ["inconsistent"]}
     assert "the mechanism states" in message(frame, 1)
+
+
+@pytest.mark.parametrize("study", ["regression", "pca", "private_data"])
+def test_slow_modules_are_imported_before_the_first_cell(study):
+    """And not by importing the study, which every plan of a run does."""
+    code = (
+        f"import sys, importlib; slow = importlib.import_module('experiments.{study}').SLOW_IMPORTS;"
+        f"before = set(slow) & set(sys.modules); from runs.worker import import_study;"
+        f"import_study('{study}'); print(sorted(before), set(slow) <= set(sys.modules))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == "[] True\n"

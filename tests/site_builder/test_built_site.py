@@ -337,12 +337,17 @@ def test_points_show_their_values(visit):
 
 def test_the_theme_lives_in_the_address_and_stays(visit):
     page = visit.open("index.html")
-    colour = lambda: page.evaluate("getComputedStyle(document.body).backgroundColor")  # noqa: E731
+
+    def colour():
+        # Waits for the body, which a page that is being loaded does not have yet.
+        return page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
+
     light = colour()
     page.click("[data-theme-switch]")
     dark = colour()
     assert dark != light and query(page) == {"theme": "dark"}
     page.click("nav >> text=Claims")
+    page.wait_for_url("**/claims*")
     assert colour() == dark
     visit.open("index.html?theme=light")
     assert colour() == light
