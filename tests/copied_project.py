@@ -1,5 +1,6 @@
 """A copy of the project that a test may change, and Snakemake in it."""
 
+import json
 import os
 import re
 import shutil
@@ -23,6 +24,16 @@ from runs.cells import results_folder
 from runs.config import read_config
 config = read_config(sys.argv[1])
 print("\\n".join(cell.stem for cell in cells_to_run(config, results_folder(config))))
+"""
+
+
+LIST_PLAN = """
+import json
+import sys
+from runs.batches import batches_of
+from runs.config import read_config
+batches = batches_of(read_config(sys.argv[1]))
+print(json.dumps({batch.stem: [cell.stem for cell in batch.cells] for batch in batches}))
 """
 
 
@@ -80,3 +91,8 @@ class Project:
         """Cells without a current result, by stem."""
         (self.folder / "list_cells.py").write_text(LIST_CELLS)
         return set(self.python("list_cells", config).split())
+
+    def plan(self, config="config/tiny.yaml"):
+        """The cells of every batch, by stem."""
+        (self.folder / "list_plan.py").write_text(LIST_PLAN)
+        return json.loads(self.python("list_plan", config))

@@ -456,8 +456,8 @@ def test_a_mechanism_that_contradicts_itself_is_inconsistent(odd_cell, run):
 def test_slow_modules_are_imported_before_the_first_cell(study):
     """And not by importing the study, which every plan of a run does."""
     code = (
-        f"import sys, importlib; slow = importlib.import_module('experiments.{study}').SLOW_IMPORTS;"
-        f"before = set(slow) & set(sys.modules); from runs.worker import import_study;"
+        f"import sys, importlib as lib; study = lib.import_module('experiments.{study}');"
+        f"slow = study.SLOW_IMPORTS; before = set(slow) & set(sys.modules); from runs.worker import import_study;"
         f"import_study('{study}'); print(sorted(before), set(slow) <= set(sys.modules))"
     )
     ended = subprocess.run(

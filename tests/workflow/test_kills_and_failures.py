@@ -1,23 +1,15 @@
-"""The whole DAG on config/tiny.yaml, and what must and must not run again."""
+"""Runs that are killed, and mechanisms that fail in every way."""
 
-import html
 import os
 import signal
 import subprocess
 import sys
 import time
-import zipfile
 from pathlib import Path
 
 import pandas as pd
-import pytest
 import yaml
 
-from mechanisms import all_mechanisms
-from paper_figures.drawings import words_of
-from runs.batches import batches_of
-from runs.cells import cells_of
-from runs.config import read_config
 from runs.frames import read_frame
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,83 +41,6 @@ def write_small_config(project):
     return "small.yaml"
 
 
-@pytest.fixture(scope="module")
-def finished(new_project, tmp_path_factory):
-    """A project in which the tiny run has finished on two cores."""
-    project = new_project(tmp_path_factory.mktemp("finished"))
-    project.snakemake()
-    return project
-
-
-def test_tiny_run_has_every_mechanism_and_no_failure(finished):
-    results = finished.folder / "results/tiny"
-    frame = read_frame(results / "results.parquet")
-    assert set(all_mechanisms()) <= set(frame["mechanism"])
-    assert set(frame["status"]) <= {"ok", "unsupported"}
-    config = read_config(ROOT / "config/tiny.yaml")
-    for experiment, rows in frame.groupby("experiment"):
-        assert set(config["experiments"][experiment]["mechanisms"]) == set(rows["mechanism"])
-    drawn = {path.name for path in (results / "figures").iterdir()}
-    for name in ("r1smg2024_fig4", "r1smg2024_fig5", "r1smg2024_fig9"):
-        assert {f"{name}.pdf", f"{name}.png", f"{name}.csv"} <= drawn
-    explained = [path.name for path in results.rglob("*.md") if "Not drawn:" in path.read_text()]
-    assert explained == []
-    tables = {path.name for path in (results / "tables").iterdir()}
-    for name in ("r1smg2024_table1", "mgm2021_table4", "mgm2021_table5"):
-        assert {f"{name}.csv", f"{name}.md", f"{name}.tex"} <= tables
-
-
-def test_a_second_run_does_nothing(finished):
-    ended = finished.snakemake()
-    assert "Nothing to be done" in ended.stdout + ended.stderr
-
-
-def test_the_report_has_every_drawing_with_its_own_caption(finished):
-    finished.snakemake("--report", "report.zip")
-    with zipfile.ZipFile(finished.folder / "report.zip") as archive:
-        names = {Path(name).name for name in archive.namelist()}
-        page = archive.read("report/report.html").decode()
-    run = finished.folder / "results/tiny"
-    figures, tables = (sorted((run / kind).glob("*.md")) for kind in ("figures", "tables"))
-    assert figures and tables
-    assert {f"{path.stem}.png" for path in figures} | {"claims.csv"} <= names
-    assert {f"{path.stem}.csv" for path in tables} <= names
-    caption = words_of(run / "figures/suite_validity.md")[0]
-    assert html.escape(caption, quote=False) in page
-    assert "system-message" not in page
-
-
-@pytest.mark.parametrize("target", ["data", "results", "r1smg2024", "mgm2021"])
-def test_targets_exist(finished, target):
-    finished.snakemake("--dry-run", target)
-
-
-def test_one_target_needs_its_own_experiment_only(new_project, tmp_path):
-    batches = new_project(tmp_path).planned_batches("r1smg2024_fig5")
-    assert batches
-    assert all(batch.startswith("count_query/") for batch in batches)
-
-
-def test_editing_a_mechanism_reruns_its_cells_only(finished):
-    """Last of those that use `finished`, as it changes a file."""
-    path = finished.folder / "mechanisms" / "r1smg.py"
-    assert finished.cells_to_run() == set()
-    path.write_text(path.read_text() + "\n# a comment\n")
-    config = read_config(ROOT / "config/tiny.yaml")
-    batches = batches_of(config)
-    edited = [batch for batch in batches if any(c.mechanism == "r1smg" for c in batch.cells)]
-    assert 1 < len(edited) < len(batches)
-    assert finished.planned_batches() == {batch.stem for batch in edited}
-    expected = {cell.stem for cell in cells_of(config) if cell.mechanism == "r1smg"}
-    assert finished.cells_to_run() == expected
-    # The other cells of those batches keep their files.
-    cells = finished.folder / "results/tiny/cells/noise_only/fixed-sensitivity"
-    before = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.parquet")}
-    finished.snakemake("results/tiny/experiments/noise_only.parquet")
-    after = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.parquet")}
-    assert {name.split("--")[0] for name in after if after[name] != before[name]} == {"r1smg"}
-
-
 def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_cores(
     new_project, tmp_path
 ):
@@ -154,21 +69,6 @@ def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_c
     killed.snakemake("--unlock", config=config)
     killed.snakemake(config=config)
     assert result_bytes(killed, "small") == result_bytes(whole, "small")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("run: bad\n", "config key experiments is missing"),
-        ("run: bad\nexperiments: {}\nrun: b\n", "line 3: the key 'run' is there twice"),
-    ],
-)
-def test_a_bad_config_is_told_in_one_sentence(new_project, tmp_path, text, words):
-    project = new_project(tmp_path)
-    (project.folder / "bad.yaml").write_text(text)
-    ended = project.snakemake("--dry-run", config="bad.yaml", check=False)
-    assert ended.returncode
-    assert words in ended.stdout + ended.stderr
 
 
 BROKEN = '''

@@ -1,4 +1,4 @@
-"""A target that a run does not have is told in one line, with what there is."""
+"""What a run is asked for: targets and configs that are wrong are told in one line."""
 
 import pytest
 
@@ -34,3 +34,23 @@ def test_a_bad_value_is_told_with_its_line(project):
     last = ended.stderr.splitlines()[-1]
     line = text[: text.index("trials: 8")].count("\n") + 1
     assert last.startswith("error: ") and f"bad.yaml, line {line}: {words}" in last
+
+
+def test_one_target_needs_its_own_experiment_only(project):
+    batches = project.planned_batches("r1smg2024_fig5")
+    assert batches
+    assert all(batch.startswith("count_query/") for batch in batches)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("run: bad\n", "config key experiments is missing"),
+        ("run: bad\nexperiments: {}\nrun: b\n", "line 3: the key 'run' is there twice"),
+    ],
+)
+def test_a_bad_config_is_told_in_one_sentence(project, text, words):
+    (project.folder / "bad.yaml").write_text(text)
+    ended = project.snakemake("--dry-run", config="bad.yaml", check=False)
+    assert ended.returncode
+    assert words in ended.stdout + ended.stderr

@@ -1,0 +1,171 @@
+"""The whole DAG on config/tiny.yaml, with a mechanism and a study that are one new file each.
+
+One run serves every question that a finished project can answer: is everything there, is what was
+added in everything, and what must and must not run again.
+"""
+
+import html
+import re
+import shutil
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from experiments.contract.study import all_experiments
+from mechanisms import all_mechanisms
+from paper_figures.drawings import words_of
+from runs.frames import read_frame
+
+ROOT = Path(__file__).resolve().parents[2]
+# The mechanism of the README, in every study; that of the templates, in the study of the templates.
+KEY, TITLE = "gaussian-zcdp", "Gaussian (zCDP)"
+TEMPLATE = "my-mechanism"
+MY_STUDY = {
+    "datasets": ["coins"],
+    "mechanisms": {"except": ["suite"], "also": ["non-private", "gaussian", TEMPLATE]},
+    "calibrations": ["published"],
+    "epsilons": [1],
+    "delta": 1e-5,
+}
+
+
+def readme_example():
+    """The first block of Python in the README."""
+    return re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL).group(1)
+
+
+@pytest.fixture(scope="module")
+def finished(new_project, tmp_path_factory):
+    """A project with a mechanism and a study more, in which the tiny run has finished."""
+    project = new_project(tmp_path_factory.mktemp("finished"))
+    (project.folder / "mechanisms/gaussian_zcdp.py").write_text(readme_example())
+    templates = ROOT / "templates"
+    shutil.copy(templates / "mechanism.py", project.folder / "mechanisms/my_mechanism.py")
+    shutil.copy(templates / "noise.py", project.folder / "mechanisms/noise/two_scales.py")
+    shutil.copy(templates / "study.py", project.folder / "experiments/my_study.py")
+    path = project.folder / "config/tiny.yaml"
+    config = yaml.safe_load(path.read_text())
+    config["sets"]["suite"].append(TEMPLATE)
+    config["experiments"]["my_study"] = MY_STUDY
+    path.write_text(yaml.safe_dump(config))
+    project.snakemake()
+    return project
+
+
+@pytest.fixture(scope="module")
+def rows(finished):
+    return read_frame(finished.folder / "results/tiny/results.parquet")
+
+
+def test_every_mechanism_is_there_and_none_failed(finished, rows):
+    assert {*all_mechanisms(), KEY, TEMPLATE} <= set(rows["mechanism"])
+    assert set(rows["status"]) <= {"ok", "unsupported"}
+    found = rows[["experiment", "dataset", "mechanism", "calibration"]].drop_duplicates()
+    cells = {stem for stems in finished.plan().values() for stem in stems}
+    assert {"{}/{}/{}--{}".format(*cell) for cell in found.itertuples(index=False)} == cells
+
+
+def test_everything_is_drawn(finished):
+    results = finished.folder / "results/tiny"
+    drawn = {path.name for path in (results / "figures").iterdir()}
+    for name in ("r1smg2024_fig4", "r1smg2024_fig5", "r1smg2024_fig9"):
+        assert {f"{name}.pdf", f"{name}.png", f"{name}.csv"} <= drawn
+    explained = [path.name for path in results.rglob("*.md") if "Not drawn:" in path.read_text()]
+    assert explained == []
+    tables = {path.name for path in (results / "tables").iterdir()}
+    for name in ("r1smg2024_table1", "mgm2021_table4", "mgm2021_table5"):
+        assert {f"{name}.csv", f"{name}.md", f"{name}.tex"} <= tables
+
+
+def test_a_new_mechanism_is_in_every_study(rows):
+    mine = rows[rows["mechanism"] == KEY]
+    assert set(mine["experiment"]) == {*all_experiments(), "my_study"}
+    told = mine.groupby("experiment")["status"].agg(set).to_dict()
+    # It is Gaussian noise on the answer, which every study's query allows.
+    assert all("ok" in statuses for statuses in told.values()), told
+
+
+def test_a_new_mechanism_is_in_the_table_of_verdicts(finished):
+    table = pd.read_csv(finished.folder / "results/tiny/tables/suite_verdicts.csv")
+    mine = table[table.apply(lambda row: TITLE in row.values or KEY in row.values, axis=1)]
+    assert len(mine)
+    assert mine.astype(str).apply(lambda row: row.str.contains("refuted").any(), axis=1).sum() == 0
+
+
+def test_a_new_mechanism_is_in_the_figures_with_a_look_of_its_own(finished):
+    drawn = pd.read_csv(finished.folder / "results/tiny/figures/r1smg2024_counts.csv")
+    assert KEY in set(drawn["mechanism"])
+    code = f"from paper_figures.style import look; print(look('{KEY}'))"
+    (finished.folder / "show_look.py").write_text(code)
+    shown = finished.python("show_look")
+    assert TITLE in shown
+    assert re.search(r"colour='#[0-9A-F]{6}', marker='.'", shown)
+
+
+def test_the_command_line_knows_a_new_mechanism(finished):
+    assert KEY in finished.python("mechanisms", "list")
+    query = ("--shape", "4x4", "--l2-sensitivity", "1", "--epsilon", "1", "--delta", "1e-5")
+    shown = finished.python("mechanisms", "verify", KEY, *query)
+    assert "loose" in shown or "holds" in shown
+
+
+def test_a_template_of_a_mechanism_and_of_a_study_run(rows):
+    mine = rows[rows["experiment"] == "my_study"]
+    assert set(mine["status"]) == {"ok"}
+    assert {TEMPLATE, KEY, "gaussian", "non-private"} == set(mine["mechanism"])
+    errors = mine[mine["metric"] == "squared_error"].groupby("mechanism")["value"].mean()
+    assert errors["non-private"] == 0
+    assert errors[TEMPLATE] > 0
+
+
+@pytest.mark.parametrize("name", ["tiny", "quick", "reference", "paper"])
+def test_every_study_of_the_shipped_configs_is_open_to_new_mechanisms(name):
+    studies = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())["experiments"]
+    wanted = {study: settings.get("mechanisms", "all") for study, settings in studies.items()}
+    assert [study for study, w in wanted.items() if w != "all" and "except" not in w] == []
+
+
+def test_a_second_run_does_nothing(finished):
+    ended = finished.snakemake()
+    assert "Nothing to be done" in ended.stdout + ended.stderr
+
+
+def test_the_report_has_every_drawing_with_its_own_caption(finished):
+    finished.snakemake("--report", "report.zip")
+    with zipfile.ZipFile(finished.folder / "report.zip") as archive:
+        names = {Path(name).name for name in archive.namelist()}
+        page = archive.read("report/report.html").decode()
+    run = finished.folder / "results/tiny"
+    figures, tables = (sorted((run / kind).glob("*.md")) for kind in ("figures", "tables"))
+    assert figures and tables
+    assert {f"{path.stem}.png" for path in figures} | {"claims.csv"} <= names
+    assert {f"{path.stem}.csv" for path in tables} <= names
+    caption = words_of(run / "figures/suite_validity.md")[0]
+    assert html.escape(caption, quote=False) in page
+    assert "system-message" not in page
+
+
+def test_targets_exist(finished):
+    finished.snakemake("--dry-run", "data", "results", "r1smg2024", "mgm2021")
+
+
+def test_editing_a_mechanism_reruns_its_cells_only(finished):
+    """Last of those that use `finished`, as it changes a file."""
+    path = finished.folder / "mechanisms" / "r1smg.py"
+    assert finished.cells_to_run() == set()
+    path.write_text(path.read_text() + "\n# a comment\n")
+    plan = finished.plan()
+    expected = {stem for stems in plan.values() for stem in stems if "/r1smg--" in stem}
+    edited = {batch for batch, stems in plan.items() if expected & set(stems)}
+    assert 1 < len(edited) < len(plan)
+    assert finished.planned_batches() == edited
+    assert finished.cells_to_run() == expected
+    # The other cells of those batches keep their files.
+    cells = finished.folder / "results/tiny/cells/noise_only/fixed-sensitivity"
+    before = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.parquet")}
+    finished.snakemake("results/tiny/experiments/noise_only.parquet")
+    after = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.parquet")}
+    assert {name.split("--")[0] for name in after if after[name] != before[name]} == {"r1smg"}
