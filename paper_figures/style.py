@@ -69,6 +69,7 @@ _LOOKS = {
     "llagp": ("#BB5566", "v"),
     "dphsgd": ("#004488", "8"),
     "product-noise": ("#B22222", "D"),
+    "plrv-o": ("#A0522D", "<"),
     "correlated-gaussian": ("#1F77B4", "P"),
     "elliptic-gaussian": ("#5DA5DA", "X"),
     "inid-gaussian": ("#8C6D31", "v"),

@@ -19,6 +19,8 @@ from mechanisms.profiles.numerics import log_gamma_ratio, unit_gauss_legendre
 
 # log of what is left out of the integrals, relative to their peak.
 CUT = 40.0
+# An edge is found where the loss there is this close to epsilon, relatively.
+_FOUND = 1e-12
 # Layers thinner than this share of the first half of the angle are worth a graded rule.
 _GRADING = 0.03
 
@@ -74,6 +76,8 @@ def _edge(noise: Spherical, log_v: np.ndarray, epsilon: np.ndarray) -> np.ndarra
         u = np.minimum(u, epsilon / gap)
         for _ in range(6):  # down to 1e-9 of u, which moves delta by its square
             excess = gap * u + _growth(log_v, p * u) - epsilon
+            if (np.abs(excess) <= _FOUND * epsilon).all():
+                break
             u = u - excess / (gap + p * np.exp(np.minimum(log_v + p * u, 700.0)))
         u = np.maximum(u, 0.0)
     x = np.exp(np.maximum(np.log(noise.ratio) - log_v / p, -700.0))
@@ -90,7 +94,7 @@ def log_angle_integrals(
     twice = noise.dimension - 2
     cut = CUT / twice if twice else np.inf
     log_v = y + np.log(noise.order)
-    edge = _edge(noise, log_v, epsilon)
+    edge, next_edge = _edge(noise, log_v, epsilon + np.array([[0.0], [1.0]]))
     # Start at the edge, or where the density of the angle is negligible against its peak at 0.
     start_sine = np.clip(edge, -np.sqrt(-np.expm1(-2 * cut)), 1.0)
     start = np.arcsin(start_sine)
@@ -101,7 +105,7 @@ def log_angle_integrals(
     # against the spacing of the nodes at the edge; and from the middle to the end.
     length = np.maximum(end - start, 0.0)
     middle = np.clip(0.2 * length, np.minimum(-start, length), None)
-    layer = np.arcsin(np.clip(_edge(noise, log_v, epsilon + 1.0), -1.0, 1.0)) - start
+    layer = np.arcsin(np.clip(next_edge, -1.0, 1.0)) - start
     thinness = np.where(layer > 0, _GRADING * middle / np.where(layer > 0, layer, 1.0), 0.0)
     grade = np.log1p(np.maximum(thinness, 1e-6))[:, None]
 
@@ -110,9 +114,13 @@ def log_angle_integrals(
     graded = np.expm1(grade * unit) / np.expm1(grade)
     phi = start[:, None] + np.hstack([near * graded, near + far * unit])
     measure = np.hstack([near * grade * (graded + 1 / np.expm1(grade)), far + 0 * graded])
-    gain = -np.expm1(np.minimum(epsilon[:, None] - loss(noise, log_v[:, None], np.sin(phi)), 0.0))
+    # The sine of half the angle gives the sine, and the logarithm of the cosine at full accuracy.
+    half = np.sin(0.5 * phi)
+    square = half**2
+    sine = 2 * half * np.sqrt(1 - square)
+    gain = -np.expm1(np.minimum(epsilon[:, None] - loss(noise, log_v[:, None], sine), 0.0))
     log_peak = np.log1p(-2 * np.sin(0.5 * np.maximum(start, 0.0)) ** 2)
-    log_cosine = np.log1p(-2 * np.sin(0.5 * phi) ** 2) - log_peak[:, None]
+    log_cosine = np.log1p(-2 * square) - log_peak[:, None]
     density = measure * np.exp(twice * log_cosine) * np.tile(weights, 2)
     means = np.stack([np.vecdot(gain, density), density.sum(axis=1)])
     norm = log_gamma_ratio((noise.dimension - 1) / 2, 0.5) - 0.5 * np.log(np.pi)

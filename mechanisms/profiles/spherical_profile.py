@@ -26,7 +26,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from mechanisms.profiles import spherical_angle, spherical_integral
+from mechanisms.profiles import spherical_angle, spherical_integral, spherical_radius
 from mechanisms.profiles.numerics import ULP, log_gamma_ratio
 from mechanisms.profiles.profile import (
     Bounds,
@@ -136,14 +136,14 @@ class SphericalProfile(PrivacyProfile):
         with np.errstate(divide="ignore"):
             lower = value + np.log(np.maximum(1 - error, 0.0))
         upper = np.minimum(value + np.log1p(error), 0.0)
-        upper[~seen & (flat < self.largest_loss)] = spherical_integral.LOG_LEFT_OUT
+        upper[~seen & (flat < self.largest_loss)] = spherical_radius.LOG_LEFT_OUT
         value = np.minimum(value, upper)
         return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
 
 
 # A composition asks for delta and for P(L > epsilon) at the same points: seconds of quadrature.
 @lru_cache(maxsize=4)
-def _estimate(noise: spherical_angle.Spherical, epsilon: bytes) -> spherical_integral.Estimate:
+def _estimate(noise: spherical_angle.Spherical, epsilon: bytes) -> spherical_radius.Estimate:
     return spherical_integral.log_delta(noise, np.frombuffer(epsilon))
 
 

@@ -174,7 +174,8 @@ def error_and_gradient(theta: np.ndarray, gram: np.ndarray) -> tuple[float, np.n
     whole = half * scale
     error = own @ scale**2 - np.sum(whole * theta)
     through_inverse = whole - (whole @ theta.T) @ gain
-    spread = half + theta @ (theta.T @ half)
+    # Grouped so that only the product with V costs p n^2.
+    spread = half + (theta @ theta.T) @ half
     through_scale = own * scale - np.sum(spread * gain, axis=0)
     return float(error), 2 * (through_scale - through_inverse)
 
