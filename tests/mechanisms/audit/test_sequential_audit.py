@@ -41,7 +41,9 @@ def total(outputs):
 # --- errors ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learners", [lambda: known(total), lambda: learners_of(["mean", "spread"])])
+@pytest.mark.parametrize(
+    "learners", [lambda: known(total), lambda: learners_of(["mean", "spread"])]
+)
 def test_a_true_claim_falls_as_seldom_as_promised(learners):
     """At 85%, and with claims that hold with equality: 5% for each of the three statements."""
     epsilon, mu, runs = 0.5, 1.0, 60
