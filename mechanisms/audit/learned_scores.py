@@ -7,7 +7,7 @@ learned from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -15,8 +15,10 @@ Score = Callable[[np.ndarray], np.ndarray]  # (n, *shape) -> (n,)
 
 # Exponents of bits lie between these: a zero is a multiple of every power of two.
 _LOWEST_BIT, _HIGHEST_BIT = -160, 64
-# Numbers of outputs that a classifier holds of each side, and elements above which it takes long.
+# Numbers of outputs that a classifier holds of each side.
 _HELD_NUMBERS = 1 << 21
+# Numbers that are worked on at once: they stay in a processor's cache.
+_CHUNK_NUMBERS = 1 << 15
 
 
 def lowest_bits(outputs: np.ndarray) -> np.ndarray:
@@ -32,11 +34,18 @@ def lowest_bits(outputs: np.ndarray) -> np.ndarray:
     return np.clip(last, _LOWEST_BIT, _HIGHEST_BIT).astype(float)
 
 
+def _chunks(outputs: np.ndarray) -> Iterator[np.ndarray]:
+    """The outputs (n, *shape) as flat rows (k, m), a few at a time."""
+    flat = outputs.reshape(len(outputs), -1)
+    rows = max(1, _CHUNK_NUMBERS // max(1, flat.shape[1]))
+    return (flat[start : start + rows] for start in range(0, len(flat), rows))
+
+
 class LinearLearner:
     """The linear score of independent features: differences of the means over the variances.
 
     Args:
-        features: (n, *shape) -> (n, *shape).
+        features: Flat outputs (n, m) -> (n, m).
     """
 
     def __init__(self, features: Callable[[np.ndarray], np.ndarray]) -> None:
@@ -48,14 +57,16 @@ class LinearLearner:
 
     def add(self, side: int, outputs: np.ndarray) -> None:
         """Learn from outputs (n, *shape) of side 0 or 1."""
-        features = self._features(outputs).reshape(len(outputs), -1)
-        if self._origin is None:
-            self._origin = features.mean(axis=0)
-            self._sums = [np.zeros((2, features.shape[1])) for _ in range(2)]
-        features -= self._origin
-        self._counts[side] += len(features)
-        self._sums[side][0] += features.sum(axis=0)
-        self._sums[side][1] += np.einsum("ij,ij->j", features, features)
+        self._counts[side] += len(outputs)
+        for flat in _chunks(outputs):
+            features = self._features(flat)
+            if self._origin is None:
+                self._origin = features.mean(axis=0)
+                self._sums = [np.zeros((2, features.shape[1])) for _ in range(2)]
+            features = features - self._origin
+            self._sums[side][0] += features.sum(axis=0)
+            np.square(features, out=features)
+            self._sums[side][1] += features.sum(axis=0)
 
     def score(self) -> Score:
         """The score by what was learned so far; constant where the sides seem alike."""
@@ -116,8 +127,8 @@ class FixedScore:
 Learner = LinearLearner | ClassifierLearner | FixedScore
 
 LINEAR = {
-    "mean": lambda outputs: np.array(outputs, dtype=float),
-    "spread": lambda outputs: np.square(outputs),
+    "mean": lambda outputs: outputs,
+    "spread": np.square,
     "bits": lowest_bits,
 }
 CLASSIFIERS = ("logistic", "boosting")
@@ -148,11 +159,12 @@ def distance_score(first: np.ndarray, second: np.ndarray) -> Score:
     """log of the distance to `second` over that to `first`: right for noise that is spherical."""
 
     def score(outputs: np.ndarray) -> np.ndarray:
-        flat = outputs.reshape(len(outputs), -1)
-        squares = []
-        for value in (second, first):
-            apart = flat - value.reshape(-1)
-            squares.append(np.einsum("ij,ij->i", apart, apart))
+        squares = [
+            np.concatenate(
+                [np.square(flat - value.reshape(-1)).sum(axis=1) for flat in _chunks(outputs)]
+            )
+            for value in (second, first)
+        ]
         with np.errstate(divide="ignore"):
             logs = np.log(squares)
         return np.where(squares[0] == squares[1], 0.0, logs[0] - logs[1])

@@ -129,7 +129,7 @@ def audit_samples(
     outputs = _Outputs(draws, seed)
     start = 0
     for end in ends:
-        state.epoch(outputs, start, end)
+        state.epoch(outputs, start, end, last=end == samples)
         start = end
         if state.refuted_after is not None and not whole_budget:
             break
@@ -239,8 +239,8 @@ class _State:
         counted = self.best.delta.lower if self.best else 0.0
         return counted if self.refuted_after is None else max(counted, float(self._delta))
 
-    def epoch(self, outputs: _Outputs, start: int, end: int) -> None:
-        """Test by what is known, then learn."""
+    def epoch(self, outputs: _Outputs, start: int, end: int, *, last: bool) -> None:
+        """Test by what is known, then learn, unless nothing is tested any more."""
         plan = self._plan() if start else None
         hits = np.zeros((2, 2), dtype=int)
         below = np.zeros((2, THRESHOLDS), dtype=int)
@@ -254,7 +254,8 @@ class _State:
                     ordered = np.sort(scores[side])
                     below[side] += np.searchsorted(ordered, plan.thresholds, side="right")
             seen += len(pair[0])
-            self._learn(pair)
+            if not last:
+                self._learn(pair)
         if plan is not None:
             self._bound(plan, hits, below, end - start)
             if self.refuted_after is None and self.delta_lower > self._delta:
