@@ -16,6 +16,8 @@ from scipy import special
 
 # Halvings of an interval of probabilities.
 _HALVINGS = 50
+# Claims beyond it are not bet against: no number of samples shows a probability below e^-700.
+LARGEST_EPSILON = 700.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +47,7 @@ class EventBet:
     @classmethod
     def on_guess(cls, epsilon: float, delta: float, in_a: float, in_b: float) -> EventBet:
         """The bet for a guess of A(E) and B(E), both in (0, 1); none if the guess is no breach."""
-        if in_a <= math.exp(epsilon + math.log(in_b)) + delta:
+        if epsilon > LARGEST_EPSILON or in_a <= math.exp(epsilon) * in_b + delta:
             return cls(epsilon=epsilon, delta=delta, a=0.5, b=0.0, stake=0.0)
         b = float(nearest_in_claim(np.array([in_a]), np.array([in_b]), epsilon, delta)[0])
         a = math.exp(epsilon) * b + delta
@@ -59,7 +61,7 @@ class EventBet:
 
         in_a, in_b: whether the draws of A and of B lie in E, boolean (n,).
         """
-        against = math.exp(self.epsilon) * self.stake
+        against = math.exp(min(self.epsilon, LARGEST_EPSILON)) * self.stake
         return np.log1p(self.stake * (in_a - self.a)) + np.log1p(-against * (in_b - self.b))
 
 
@@ -88,6 +90,8 @@ def growth(in_a: np.ndarray, in_b: np.ndarray, epsilon: float, delta: float) -> 
     """
     in_a, in_b = np.broadcast_arrays(in_a, in_b)
     result = np.zeros(in_a.shape)
+    if epsilon > LARGEST_EPSILON:
+        return result
     breach = in_a > math.exp(epsilon) * in_b + delta
     a_seen, b_seen = in_a[breach], in_b[breach]
     b = nearest_in_claim(a_seen, b_seen, epsilon, delta)

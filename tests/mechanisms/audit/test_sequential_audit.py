@@ -212,6 +212,15 @@ def test_constant_outputs_that_differ_are_told_apart():
     assert audit.verdict == "refuted"
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 600.0, 1000.0])
+def test_extreme_claims(epsilon):
+    """Two points that are told apart: false at epsilon 0, and beyond any number of samples."""
+    draws = (lambda rng, n: np.zeros((n, 1)), lambda rng, n: np.ones((n, 1)))
+    audit = audit_samples(draws, known(total), epsilon, 0.0, samples=600, seed=0)
+    assert audit.verdict == ("undecided" if epsilon else "refuted")
+    assert 0 < audit.epsilon_lower < 10
+
+
 def test_equal_constant_outputs_stay_undecided():
     draws = (lambda rng, n: np.ones((n, 2)),) * 2
     audit = audit_samples(draws, learners_of(["mean", "bits"]), 1.0, 0.0, samples=500, seed=0)
