@@ -11,9 +11,9 @@ import json
 import math
 import sys
 
-from mechanisms.audit.release_audit import PAIR_NAMES, audit_release, load_pair, load_release
+from mechanisms.audit.audit_command import add_audit_command
 from mechanisms.audit.verification import INCONSISTENT, Verification, explain, verify
-from mechanisms.command_line.arguments import Parser, number, run, share, whole_number
+from mechanisms.command_line.arguments import Parser, run, share, whole_number
 from mechanisms.command_line.query_arguments import (
     add_query_arguments,
     add_shape_and_sensitivities,
@@ -22,10 +22,7 @@ from mechanisms.command_line.query_arguments import (
 )
 from mechanisms.comparison.compare_command import add_compare_command
 from mechanisms.contract.mechanism import AdditiveMechanism
-from mechanisms.contract.query import (
-    Unsupported,
-    checked_real,
-)
+from mechanisms.contract.query import Unsupported
 from mechanisms.contract.registry import all_mechanisms, get_mechanism
 
 UNSUPPORTED = 3
@@ -104,44 +101,6 @@ def _verify(options) -> dict | Verification:
     return result.to_dict() if options.json else result
 
 
-def _audit(options) -> dict:
-    release = load_release(options.key)
-    first, second = load_pair(options.pair)
-    delta = checked_real("delta", options.delta, low=-1e-300, high=1.0, allowed="0 <= delta < 1")
-    result = audit_release(
-        release,
-        first,
-        second,
-        options.epsilon,
-        score=options.score,
-        samples=options.samples,
-        seed=options.seed,
-        confidence=options.confidence,
-    )
-    return {"release": options.key, **result.to_dict(delta)}
-
-
-def _show_audit(found: dict) -> str:
-    claim = f"({found['epsilon']:g}, {found['claimed_delta']:g})"
-    if found["refuted"]:
-        verdict = f"refuted: {claim}-differential privacy is false for this pair"
-    else:
-        verdict = (
-            f"not refuted: the samples agree with {claim}-differential privacy of this pair, but "
-            "do not prove it"
-        )
-    return "\n".join(
-        (
-            f"{found['release']}, {found['samples']:,} outputs for each value, "
-            f"{found['confidence']:.1%} confidence",
-            f"  true delta   at least {found['delta_lower']:.6g} at epsilon {found['epsilon']:g}",
-            f"  true epsilon at least {found['epsilon_lower']:.6g} at delta "
-            f"{found['claimed_delta']:g}",
-            f"  verdict      {verdict}",
-        )
-    )
-
-
 def _metadata(cls) -> dict:
     return {
         "key": cls.key,
@@ -189,13 +148,6 @@ def _finite(value):
     return value
 
 
-def _add_audit_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=_SEED, default=0, help="seed of the audit (default: 0)")
-    parser.add_argument(
-        "--confidence", type=share, default=0.999, help="of the bounds (default: 0.999)"
-    )
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m mechanisms", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -229,45 +181,15 @@ def _parser() -> argparse.ArgumentParser:
     verifying.add_argument(
         "--samples", type=_SAMPLES, default=0, help="draws of a sampled audit (default: no audit)"
     )
-    _add_audit_arguments(verifying)
+    verifying.add_argument("--seed", type=_SEED, default=0, help="seed of the audit (default: 0)")
+    verifying.add_argument(
+        "--confidence", type=share, default=0.999, help="of the bounds (default: 0.999)"
+    )
     verifying.set_defaults(run=_verify, show=explain)
 
     add_compare_command(commands, common, add_shape_and_sensitivities, query_of)
 
-    auditing = commands.add_parser(
-        "audit",
-        parents=[common],
-        help="test a claim of privacy by sampling any release function",
-        description=(
-            "Samples a release function on two neighbouring values and certifies a lower bound of "
-            "its delta and epsilon. It can refute a claim; it cannot prove one."
-        ),
-    )
-    auditing.add_argument(
-        "key",
-        metavar="MODULE:FUNCTION",
-        help="a function (value, rng) that returns one output drawn with rng, "
-        "a numpy.random.Generator",
-    )
-    auditing.add_argument(
-        "--pair",
-        required=True,
-        metavar="FILE.npz",
-        help=f"the values, arrays {' and '.join(PAIR_NAMES)} of numpy.savez",
-    )
-    auditing.add_argument("--epsilon", type=number, required=True)
-    auditing.add_argument("--delta", type=number, default=0.0, help="claimed delta (default: 0)")
-    auditing.add_argument(
-        "--score",
-        choices=("logistic", "boosting"),
-        default="logistic",
-        help="classifier that tells the outputs apart (default: logistic, a linear one)",
-    )
-    auditing.add_argument(
-        "--samples", type=_SAMPLES, default=10_000, help="outputs for each value (default: 10000)"
-    )
-    _add_audit_arguments(auditing)
-    auditing.set_defaults(run=_audit, show=_show_audit)
+    add_audit_command(commands, common)
     return parser
 
 

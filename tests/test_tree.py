@@ -58,6 +58,10 @@ MAY_IMPORT = {
         "mechanisms.contract.mechanism",
         "mechanisms.profiles",
     ),
+    "mechanisms.audit.audit_command": (
+        "mechanisms.audit",
+        "mechanisms.command_line",
+    ),
     "mechanisms.comparison": (
         "mechanisms.contract",
         "mechanisms.contract.mechanism",

@@ -1,115 +1,120 @@
-"""Audits a release function of which nothing is known: a lower bound from its outputs alone."""
+"""Audits of a release of which nothing is known, by its outputs: what a researcher calls."""
 
 from __future__ import annotations
 
-import importlib
-import zipfile
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from mechanisms.audit.audit_statistics import AuditResult
-from mechanisms.audit.sampled_audit import DrawOutputs, Score, audit_outputs
-
-Release = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # (value, rng) -> one output
-PAIR_NAMES = ("first", "second")
+from mechanisms.audit.learned_scores import (
+    USUAL,
+    FixedScore,
+    Learner,
+    Score,
+    distance_score,
+    learners_of,
+)
+from mechanisms.audit.output_sources import (
+    DrawOutputs,
+    Release,
+    from_file,
+    from_function,
+    from_program,
+)
+from mechanisms.audit.sequential_audit import SequentialAudit, audit_samples
 
 
 def audit_release(
-    release: Release,
+    release: Release | Sequence[str],
     first: np.ndarray,
     second: np.ndarray,
     epsilon: float,
+    delta: float = 0.0,
     *,
-    score: Score | str = "logistic",
+    score: Score | str | None = None,
     samples: int = 10_000,
     seed: int = 0,
     confidence: float = 0.999,
-) -> AuditResult:
-    """Bound delta(epsilon) of a release function from below, on one pair of neighbouring values.
+    whole_budget: bool = False,
+) -> SequentialAudit:
+    """Test a release's claim of (epsilon, delta)-differential privacy on a pair of values.
 
-    The bound refutes a claim of less; it never proves one, as another pair or another score may
-    show more. See `audit_outputs` for the method.
+    It can be refuted, never proven: another pair or another score may show more.
 
     Args:
-        release: Called as release(value, rng); returns one output, finite numbers of one shape.
-            It must draw all its randomness from `rng`, and is called 2 `samples` times. `value` is
-            read-only.
+        release: A function, called as release(value, rng) for one output: finite numbers of one
+            shape, drawn with `rng` alone; `value` is read-only. Or a program, as the words of its
+            command: see `output_sources.from_program`.
         first, second: The two values, answers for two neighbouring data sets.
-        epsilon, samples, seed, confidence, score: As in `audit_outputs`.
+        epsilon, delta: The claim.
+        score: A function of outputs (n, *shape), larger where they seem to come from `first`, such
+            as an exact log-likelihood ratio (`learned_scores.density_score`); or a name of
+            `learned_scores.SCORES`. By default those of `learned_scores.USUAL` and the distances
+            to both values are tried, and the one that tells most is used.
+        samples: The most outputs for each value.
+        seed, confidence, whole_budget: See `audit_samples`.
 
     Raises:
-        TypeError, ValueError: As `audit_outputs`; or an output is not finite or changes its shape.
+        TypeError, ValueError: As `audit_samples`; or an output is not finite or changes its shape.
     """
-    draws = [_repeated(release, np.array(value)) for value in (first, second)]
-    shapes = {draw(np.random.default_rng(seed), 1).shape for draw in draws}
-    if len(shapes) > 1:
-        raise ValueError(f"the outputs for both values must have one shape, got {sorted(shapes)}")
-    return audit_outputs(
-        *draws, epsilon, score=score, samples=samples, seed=seed, confidence=confidence
+    pair = np.array(first), np.array(second)
+    source = from_function if callable(release) else from_program
+    learners = _learners(score)
+    if score is None:
+        learners["distance"] = FixedScore(distance_score(*pair))
+    return _audit(
+        tuple(source(release, value) for value in pair),
+        learners, epsilon, delta, samples, seed, confidence, whole_budget,
+    )  # fmt: skip
+
+
+def audit_files(
+    first: str | Path,
+    second: str | Path,
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    score: Score | str | None = None,
+    samples: int | None = None,
+    confidence: float = 0.999,
+    whole_budget: bool = False,
+) -> SequentialAudit:
+    """As `audit_release`, for outputs that lie in two .npy files, one independent output per row.
+
+    Rows are used in their order. samples: by default as many as the shorter file holds.
+    """
+    (draw_first, rows), (draw_second, other_rows) = from_file(first), from_file(second)
+    most = min(rows, other_rows) if samples is None else samples
+    return _audit(
+        (draw_first, draw_second),
+        _learners(score), epsilon, delta, most, 0, confidence, whole_budget,
+    )  # fmt: skip
+
+
+def _learners(score: Score | str | None) -> dict[str, Learner]:
+    if callable(score):
+        return {getattr(score, "__name__", "score"): FixedScore(score)}
+    return learners_of(USUAL if score is None else (score,))
+
+
+def _audit(
+    draws: tuple[DrawOutputs, DrawOutputs],
+    learners: dict[str, Learner],
+    epsilon: float,
+    delta: float,
+    samples: int,
+    seed: int,
+    confidence: float,
+    whole_budget: bool,
+) -> SequentialAudit:
+    return audit_samples(
+        draws,
+        learners,
+        epsilon,
+        delta,
+        samples=samples,
+        seed=seed,
+        confidence=confidence,
+        whole_budget=whole_budget,
     )
-
-
-def _repeated(release: Release, value: np.ndarray) -> DrawOutputs:
-    """`release` as a function that draws n outputs (n, *shape)."""
-    value.flags.writeable = False
-
-    def draw(rng: np.random.Generator, n: int) -> np.ndarray:
-        outputs = [np.asarray(release(value, rng)) for _ in range(n)]
-        for output in outputs:
-            if output.dtype.kind not in "biuf" or not np.isfinite(output).all():
-                raise ValueError(f"the release must return finite numbers, got {output!r}")
-            if output.shape != outputs[0].shape:
-                raise ValueError(
-                    f"the release must return one shape, got {outputs[0].shape} and {output.shape}"
-                )
-        return np.array(outputs, dtype=float)
-
-    return draw
-
-
-def load_release(name: str) -> Release:
-    """The function behind ``module:function``; the module must be importable.
-
-    Raises:
-        ValueError: No such module or function.
-        TypeError: It is not callable.
-    """
-    module, colon, function = name.partition(":")
-    if not (module and colon and function):
-        raise ValueError(f"the release must be MODULE:FUNCTION, got {name!r}")
-    try:
-        found = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(
-            f"cannot load {name!r}: {error}; the module must be in the working directory or in "
-            "PYTHONPATH"
-        ) from error
-    if not callable(found):
-        raise TypeError(f"{name} must be a function of (value, rng), got {type(found).__name__}")
-    return found
-
-
-def load_pair(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
-    """The arrays `first` and `second` of an .npz file, of one shape.
-
-    Raises:
-        ValueError: The file cannot be read, or does not hold two numeric arrays of one shape.
-    """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file}
-    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:
-        raise ValueError(
-            f"cannot read the pair {path}: it must be an .npz file of numeric arrays, written with "
-            "numpy.savez(file, first=..., second=...)"
-        ) from error
-    if not set(PAIR_NAMES) <= set(arrays):
-        raise ValueError(f"{path} must hold the arrays first and second, got {sorted(arrays)}")
-    first, second = (arrays[name] for name in PAIR_NAMES)
-    if first.dtype.kind not in "biuf" or second.dtype.kind not in "biuf":
-        raise ValueError(f"{path} must hold numbers, got {first.dtype} and {second.dtype}")
-    if first.shape != second.shape:
-        raise ValueError(f"{path} must hold one shape, got {first.shape} and {second.shape}")
-    return first, second

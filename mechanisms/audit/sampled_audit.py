@@ -27,6 +27,8 @@ from mechanisms.audit.audit_statistics import (
     hockey_stick,
     spread_on_grid,
 )
+from mechanisms.audit.learned_scores import CLASSIFIERS, Score, new_classifier
+from mechanisms.audit.output_sources import DrawOutputs
 
 __all__ = [
     "AuditResult",
@@ -44,8 +46,6 @@ P, Q = 0, 1
 COUNTING, TRAINING, FITTING = 0, 2, 4
 
 DrawLosses = Callable[..., np.ndarray]  # (rng, n, reverse=bool) -> (n,)
-DrawOutputs = Callable[[np.random.Generator, int], np.ndarray]  # (rng, n) -> (n, *shape)
-Score = Callable[[np.ndarray], np.ndarray]  # (n, *shape) -> (n,)
 
 
 def audit_losses(
@@ -85,7 +85,7 @@ def audit_losses(
     Raises:
         TypeError, ValueError: arguments out of range; losses that are NaN or of another shape.
     """
-    settings = _settings(epsilon, samples, seed, confidence)
+    settings = settings_of(epsilon, samples, seed, confidence)
     tail = (1.0 - confidence) / 12
     threshold = epsilon + LOSS_ROUNDING
     above, below, means = [], [], []
@@ -93,7 +93,7 @@ def audit_losses(
         hits_above = hits_below = 0
         weights = np.zeros(len(VALUE_GRID))
         for rng, n in _blocks(seed, side, samples, LOSS_BLOCK):
-            losses = _checked(draw_losses(rng, n, reverse=side == Q), n, "draw_losses")
+            losses = checked_values(draw_losses(rng, n, reverse=side == Q), n, "draw_losses")
             # log of the density drawn from over that of the other distribution
             ratios = losses if side == P else -losses
             excess = ratios[ratios > threshold] - threshold
@@ -154,7 +154,7 @@ def audit_outputs(
     Raises:
         TypeError, ValueError: arguments out of range; scores that are NaN or of another shape.
     """
-    settings = _settings(epsilon, samples, seed, confidence, least_samples=8)
+    settings = settings_of(epsilon, samples, seed, confidence, least_samples=8)
     tail = (1.0 - confidence) / 4
     draws = (draw_outputs_p, draw_outputs_q)
     training, trials = samples // 2, samples - samples // 2
@@ -165,11 +165,11 @@ def audit_outputs(
 
     def scores(stage: int, side: int, count: int) -> Iterator[np.ndarray]:
         for rng, n in _blocks(seed, stage + side, count, OUTPUT_BLOCK):
-            yield _checked(score(draws[side](rng, n)), n, "score")
+            yield checked_values(score(draws[side](rng, n)), n, "score")
 
     trained = [np.concatenate(list(scores(TRAINING, side, training))) for side in (P, Q)]
     directions = ((P, Q), (Q, P))
-    events = [_best_event(trained[a], trained[b], epsilon, tail) for a, b in directions]
+    events = [best_event(trained[a], trained[b], epsilon, tail)[1:] for a, b in directions]
 
     hits = np.zeros((2, 2), dtype=int)  # of event, distribution
     for side in (P, Q):
@@ -194,31 +194,21 @@ def _learned_score(
     kind: str, draws: tuple[DrawOutputs, DrawOutputs], count: int, seed: int
 ) -> Score:
     """The decision function of a classifier of `count` outputs of each distribution."""
-    # Imported here: scikit-learn takes seconds to load, and most audits need none of it.
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    classifiers = {
-        "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
-        "boosting": HistGradientBoostingClassifier(early_stopping=False, random_state=0),
-    }
-    if kind not in classifiers:
-        raise ValueError(f"score must be a function or one of {list(classifiers)}, got {kind!r}")
+    if kind not in CLASSIFIERS:
+        raise ValueError(f"score must be a function or one of {list(CLASSIFIERS)}, got {kind!r}")
     outputs = [
         draws[side](rng, n).reshape(n, -1)
         for side in (P, Q)
         for rng, n in _blocks(seed, FITTING + side, count, OUTPUT_BLOCK)
     ]
-    classifier = classifiers[kind].fit(np.concatenate(outputs), np.repeat([1, 0], count))
+    classifier = new_classifier(kind).fit(np.concatenate(outputs), np.repeat([1, 0], count))
     return lambda block: classifier.decision_function(block.reshape(len(block), -1))
 
 
-def _best_event(
+def best_event(
     scores_a: np.ndarray, scores_b: np.ndarray, epsilon: float, tail: float
-) -> tuple[int, float]:
-    """(sign, t) of the event {sign * score > t} with the largest lower bound on these samples."""
+) -> tuple[float, int, float]:
+    """(bound, sign, t) of the event {sign * score > t} with the largest bound on these samples."""
     best = (-1.0, 1, 0.0)
     for sign in (1, -1):
         a, b = np.sort(sign * scores_a), np.sort(sign * scores_b)
@@ -232,7 +222,7 @@ def _best_event(
         deltas = hockey_stick(lower, upper, epsilon)
         choice = int(np.argmax(deltas))
         best = max(best, (float(deltas[choice]), sign, float(thresholds[choice])))
-    return best[1:]
+    return best
 
 
 def _blocks(
@@ -240,15 +230,17 @@ def _blocks(
 ) -> Iterator[tuple[np.random.Generator, int]]:
     """A generator and a count for every block of one stream of draws."""
     for index, start in enumerate(range(0, samples, block)):
-        yield _generator(seed, stream, index), min(block, samples - start)
+        yield generator(seed, stream, index), min(block, samples - start)
 
 
-def _generator(seed: int, stream: int, index: int) -> np.random.Generator:
+def generator(seed: int, stream: int, index: int) -> np.random.Generator:
+    """The generator of one block of one stream of draws."""
     # The same as SeedSequence(seed).spawn(...)[stream].spawn(...)[index].
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream, index)))
 
 
-def _checked(values: np.ndarray, n: int, source: str) -> np.ndarray:
+def checked_values(values: np.ndarray, n: int, source: str) -> np.ndarray:
+    """`values` as floats of shape (n,), or ValueError: another shape, or NaN."""
     values = np.asarray(values, dtype=float)
     if values.shape != (n,):
         raise ValueError(f"{source} must return shape ({n},), got {values.shape}")
@@ -261,10 +253,10 @@ def _checked(values: np.ndarray, n: int, source: str) -> np.ndarray:
     return values
 
 
-def _settings(
+def settings_of(
     epsilon: float, samples: int, seed: int, confidence: float, least_samples: int = 1
 ) -> dict[str, Any]:
-    """The arguments, checked, as plain numbers."""
+    """The arguments of an audit, checked, as plain numbers."""
     for name, value in (("samples", samples), ("seed", seed)):
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise TypeError(f"{name} must be an integer, got {value!r}")

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from mechanisms.audit.sampled_audit import AuditResult, audit_losses
 from mechanisms.audit.self_check import THOROUGH, Effort, require_consistent
 from mechanisms.contract.guard import ReleaseError
 from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.contract.query import Inconsistent, Unsupported
-from mechanisms.profiles.profile import Bounds
+from mechanisms.profiles.profile import Bounds, PrivacyProfile
+from mechanisms.profiles.trade_off import (
+    advantage,
+    claimed_true_positive_rate,
+    true_positive_rate,
+)
 
 HOLDS, LOOSE, REFUTED, UNDECIDED = "holds", "loose", "refuted", "undecided"
 # No verdict on the claim: what the mechanism states of itself is not true of it.
@@ -18,6 +24,8 @@ INCONSISTENT = "inconsistent"
 TOLERANCE = 1e-6
 # A claim that costs less than one percent of extra variance is called tight.
 VARIANCE_TOLERANCE = 0.01
+# Of the attack that says what an epsilon means.
+FALSE_POSITIVE_RATE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +46,7 @@ class Verification:
             mechanism contradicts itself, so that nothing is known about its claim.
         audit: The sampled audit of the worst pair, or None without samples or where that pair is
             not known.
+        profile: The true privacy profile, or None.
         contradiction: A sentence, if the verdict is "inconsistent".
         releases: How many releases were compared with what the mechanism states; 0 if none.
     """
@@ -53,8 +62,22 @@ class Verification:
     wasted_variance: float | None
     verdict: str
     audit: AuditResult | None
+    profile: PrivacyProfile | None = field(default=None, repr=False, compare=False)
     contradiction: str | None = None
     releases: int = 0
+
+    @cached_property
+    def advantage(self) -> Bounds | None:
+        """The largest difference of the true and false positive rates of an attacker.
+
+        He tells two neighbouring data sets apart by one release. None without a profile.
+        """
+        return advantage(self.profile) if self.profile else None
+
+    @cached_property
+    def true_positive_rate(self) -> Bounds | None:
+        """The attacker's largest rate at `FALSE_POSITIVE_RATE`, None without a profile."""
+        return true_positive_rate(self.profile, FALSE_POSITIVE_RATE) if self.profile else None
 
     def to_dict(self) -> dict:
         """The verification as a dictionary of plain values, for JSON."""
@@ -63,6 +86,8 @@ class Verification:
             for name, bound in (
                 ("true_delta_at_epsilon", self.true_delta),
                 ("true_epsilon_at_delta", self.true_epsilon),
+                ("advantage", self.advantage),
+                ("true_positive_rate_at_1_percent", self.true_positive_rate),
             )
             if bound is not None
         }
@@ -72,6 +97,10 @@ class Verification:
             "claimed": {"epsilon": self.claimed_epsilon, "delta": self.claimed_delta},
             "true_delta_at_epsilon": self.true_delta.value if self.true_delta else None,
             "true_epsilon_at_delta": self.true_epsilon.value if self.true_epsilon else None,
+            "advantage": self.advantage.value if self.advantage else None,
+            "true_positive_rate_at_1_percent": (
+                self.true_positive_rate.value if self.true_positive_rate else None
+            ),
             "bounds": bounds,
             "noise_scale": self.noise_scale,
             "expected_loss": self.expected_loss,
@@ -157,6 +186,7 @@ def verify(
             else _verdict(true_delta, true_epsilon, epsilon, delta, wasted, audit)
         ),
         audit=audit,
+        profile=profile,
         contradiction=contradiction,
         releases=releases,
     )
@@ -257,6 +287,7 @@ def explain(result: Verification) -> str:
         f"  true epsilon {result.true_epsilon.value:.6g} at that delta"
         f"{_interval(result.true_epsilon)}",
     ]
+    lines += _attack(result)
     if result.noise_scale is not None:
         loss = result.expected_loss
         norm = "" if loss is None else f", expected squared norm {loss:.6g}"
@@ -271,6 +302,21 @@ def explain(result: Verification) -> str:
     lines.append(f"  releases     {agree if result.releases else 'none compared with the profile'}")
     lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
     return "\n".join(lines)
+
+
+def _attack(result: Verification) -> list[str]:
+    """What the profile and the claim mean for an attacker."""
+    rate = result.true_positive_rate
+    claimed = claimed_true_positive_rate(
+        result.claimed_epsilon, result.claimed_delta, FALSE_POSITIVE_RATE
+    )
+    right = Bounds(*((1 + bound) / 2 for bound in result.advantage))
+    return [
+        f"  attack       true positive rate {rate.value:.6g}{_interval(rate)} at a false positive "
+        f"rate of {FALSE_POSITIVE_RATE:g};",
+        f"               the claim allows {claimed:.6g}. Of two data sets it names the right one",
+        f"               with probability {right.value:.6g}{_interval(right)}",
+    ]
 
 
 def _interval(bounds: Bounds) -> str:

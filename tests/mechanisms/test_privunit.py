@@ -81,6 +81,7 @@ def test_releases_of_opposite_corners_show_what_the_profile_says():
         1.0,
         score=lambda outputs: outputs.sum(axis=1),
         samples=20_000,
+        whole_budget=True,
     )
     exact = mechanism.profile().delta(1.0).value
     assert 0.9 * exact < audit.delta_lower <= exact

@@ -1,12 +1,16 @@
 """The audit of a black box: what it certifies, and what it says about bad input."""
 
 import json
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mechanisms.__main__ import main
-from mechanisms.audit.release_audit import audit_release, load_pair
+from mechanisms.audit.learned_scores import density_score
+from mechanisms.audit.output_sources import load_pair
+from mechanisms.audit.release_audit import audit_files, audit_release
 
 CODE = '''
 import numpy as np
@@ -34,8 +38,29 @@ def in_place(value, rng):
     return value
 
 
+def log_density(value, outputs):
+    return -2 * np.abs(outputs - value).sum(axis=1)
+
+
+def first_element(outputs):
+    return -outputs[:, 0]
+
+
 constant = 3.0
 '''
+
+# The same noise in a program: COUNT and SEED are its arguments.
+PROGRAM = """
+import io
+import sys
+
+import numpy as np
+
+value = np.load(io.BytesIO(sys.stdin.buffer.read()))
+count, seed = int(sys.argv[1]), int(sys.argv[2])
+rng = np.random.default_rng(seed)
+np.save(sys.stdout.buffer, value + rng.laplace(scale=0.5, size=(count, *value.shape)))
+"""
 
 
 @pytest.fixture
@@ -59,32 +84,108 @@ def test_a_false_claim_is_refuted(black_box, capsys):
     assert run(module, "laplace", pair, "--epsilon", "1") == 0
     shown = capsys.readouterr().out
     assert "refuted: (1, 0)-differential privacy is false" in shown
-    assert "1,000 outputs for each value, 99.9% confidence" in shown
+    assert "outputs for each value show it" in shown and "99.9% confidence" in shown
 
 
-def test_a_true_claim_is_not_refuted_and_not_called_proven(black_box, capsys):
+def test_a_true_claim_is_undecided(black_box, capsys):
     module, pair = black_box
     assert run(module, "laplace", pair, "--epsilon", "2") == 0
-    assert "not refuted" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "undecided: these samples do not contradict (2, 0)" in shown and "holds" not in shown
 
 
 def test_bounds_stay_below_the_truth(black_box, capsys):
     module, pair = black_box
-    assert (
-        run(module, "laplace", pair, "--epsilon", "1", "--delta", "0.1", "--json", samples=4000)
-        == 0
-    )
+    arguments = ["--epsilon", "1", "--delta", "0.1", "--json", "--whole-budget"]
+    assert run(module, "laplace", pair, *arguments, samples=4000) == 0
     found = json.loads(capsys.readouterr().out)
     # delta(1) = 1 - e^((1 - 2) / 2) for Laplace noise of epsilon 2.
     assert 0.25 < found["delta_lower"] < 1 - np.exp(-0.5)
     assert 1 < found["epsilon_lower"] < 2
-    assert (found["refuted"], found["claimed_delta"], found["samples"]) == (True, 0.1, 4000)
+    assert (found["verdict"], found["claimed_delta"], found["samples"]) == ("refuted", 0.1, 4000)
+    assert found["refuted_after"] < 4000
+    # The trade-off curve of Laplace noise: 1 - e^(-2) / (4 alpha) beyond alpha = e^-2 / 2.
+    rate = found["true_positive_rate_at"]["0.1"]
+    truth = 1 - np.exp(-2) / 0.4
+    assert 0.3 < rate["at_least"] < truth and abs(rate["estimate"] - truth) < 0.05
+
+
+def test_function_program_and_files_are_audited_alike(black_box, capsys):
+    module, pair = black_box
+    values = load_pair(pair)
+    Path("noisy.py").write_text(PROGRAM)
+    rng = np.random.default_rng(7)
+    for name, value in zip(("first", "second"), values, strict=True):
+        np.save(f"{name}.npy", value + rng.laplace(scale=0.5, size=(3000, 3)))
+    sources = (
+        [f"{module}:laplace", "--pair", pair],
+        ["--program", f"{sys.executable} noisy.py", "--pair", pair],
+        ["--outputs", "first.npy", "second.npy"],
+    )
+    for source in sources:
+        limits = ["--epsilon", "1", "--samples", "3000", "--whole-budget", "--json"]
+        assert main(["audit", *source, *limits]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["verdict"] == "refuted" and found["samples"] == 3000
+        assert 0.2 < found["delta_lower"] < 1 - np.exp(-0.5)
+        assert 1 < found["epsilon_lower"] < 2
+        assert 0 < found["refuted_after"] < 3000
+
+
+@pytest.mark.parametrize(
+    "score", [["--log-density", ":log_density"], ["--score", ":first_element"], ["--score", "mean"]]
+)
+def test_scores_are_chosen_by_name(black_box, capsys, score):
+    module, pair = black_box
+    option, name = score
+    chosen = f"{module}{name}" if name.startswith(":") else name
+    assert run(module, "laplace", pair, "--epsilon", "1", option, chosen) == 0
+    assert "refuted" in capsys.readouterr().out
+
+
+def test_an_audit_repeats_and_depends_on_its_seed():
+    pair = np.zeros(2), np.array([1.0, 0.0])
+
+    def release(value, rng):
+        return value + rng.laplace(scale=0.5, size=2)
+
+    results = [
+        audit_release(release, *pair, 1.0, samples=600, seed=seed).to_dict() for seed in (3, 3, 4)
+    ]
+    assert results[0] == results[1] != results[2]
+
+
+def test_an_exact_density_beats_a_wrong_score():
+    """Laplace noise in eight elements that all move: one element shows an eighth of it."""
+
+    def release(value, rng):
+        return value + rng.laplace(scale=4.0, size=8)
+
+    def log_density(value, outputs):
+        return -np.abs(outputs - value).sum(axis=1) / 4
+
+    pair = np.zeros(8), np.ones(8)
+    exact = audit_release(
+        release, *pair, 0.5, 0.02, score=density_score(log_density, *pair), samples=4000
+    )
+    one = audit_release(release, *pair, 0.5, 0.02, score=lambda x: -x[:, 0], samples=4000)
+    assert exact.verdict == "refuted" and exact.refuted_after < 2000
+    assert one.verdict == "undecided"
+
+
+def test_files_have_no_more_outputs_than_rows(tmp_path):
+    for name in "ab":
+        np.save(tmp_path / f"{name}.npy", np.zeros((40, 2)))
+    paths = tmp_path / "a.npy", tmp_path / "b.npy"
+    assert audit_files(*paths, 1.0).samples == 40
+    with pytest.raises(ValueError, match="holds 40 outputs"):
+        audit_files(*paths, 1.0, samples=50)
 
 
 def test_a_number_is_an_output(black_box, capsys):
     module, pair = black_box
     assert run(module, "number", pair, "--epsilon", "1") == 0
-    assert "not refuted" in capsys.readouterr().out
+    assert "undecided" in capsys.readouterr().out
 
 
 def test_a_score_of_ones_own_sees_outputs_in_their_shape():
@@ -97,7 +198,7 @@ def test_a_score_of_ones_own_sees_outputs_in_their_shape():
     pair = np.zeros((2, 3)), np.pad([[1.0]], ((0, 1), (0, 2)))
     result = audit_release(
         lambda value, rng: value + rng.laplace(size=value.shape),
-        *pair, 0.1, score=corner, samples=4000,
+        *pair, 0.1, score=corner, samples=4000, whole_budget=True,
     )  # fmt: skip
     assert shapes == {(2, 3)}
     assert 0.1 < result.delta_lower < 1 - np.exp(-0.45)
@@ -107,7 +208,7 @@ def test_a_score_of_ones_own_sees_outputs_in_their_shape():
     ("function", "words"),
     [
         ("missing", "has no attribute 'missing'"),
-        ("constant", "must be a function of (value, rng), got float"),
+        ("constant", "must be a function, got float"),
         ("infinite", "must return finite numbers"),
         ("changing", "one shape"),
         ("in_place", "read-only"),
@@ -134,10 +235,33 @@ def test_bad_arguments_are_named(black_box, capsys, arguments, words):
 
 
 def test_a_name_without_a_function_is_refused(black_box, capsys):
+    assert main(["audit", "--pair", black_box[1], "--epsilon", "1"]) == 2
+    assert "one of MODULE:FUNCTION, --program and --outputs, got none" in capsys.readouterr().err
+    assert main(["audit", "nowhere:at_all", "--epsilon", "1"]) == 2
+    assert "PYTHONPATH" in capsys.readouterr().err
     assert main(["audit", "nowhere", "--pair", black_box[1], "--epsilon", "1"]) == 2
-    assert "must be MODULE:FUNCTION, got 'nowhere'" in capsys.readouterr().err
+    assert "must be named MODULE:FUNCTION, got 'nowhere'" in capsys.readouterr().err
     assert main(["audit", "nowhere:at_all", "--pair", black_box[1], "--epsilon", "1"]) == 2
     assert "PYTHONPATH" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("raise SystemExit('no noise today')", "ended with status 1: no noise today"),
+        ("print('text')", "must write a .npy file"),
+        (PROGRAM.replace("count, *", "3, *"), "must write 16 outputs, one per row"),
+        (PROGRAM.replace("value +", "np.nan * value +"), "got nan"),
+    ],
+)
+def test_bad_programs_are_named(black_box, capsys, code, words):
+    Path("noisy.py").write_text(code)
+    program = f"{sys.executable} noisy.py"
+    assert main(["audit", "--program", program, "--pair", "pair.npz", "--epsilon", "1"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert words in line
+    assert main(["audit", "--program", "./none", "--pair", "pair.npz", "--epsilon", "1"]) == 2
+    assert "cannot start the program ./none" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -262,6 +262,20 @@ def test_verify_as_json(capsys):
     assert answer["audit"]["samples"] == 5000
 
 
+def test_the_attack_says_what_the_epsilon_means():
+    """Gaussian noise of mu = 1: Phi(1 - PhiInv(0.99)) at 1% false positives, and Phi(1/2)."""
+    epsilon = GaussianProfile(mu=1.0).epsilon(1e-5).value
+    budget = Budget(epsilon=epsilon, delta=1e-5)
+    result = verify(calibrated("gaussian-analytic", unit(4), budget), effort=None)
+    assert result.true_positive_rate.value == pytest.approx(0.09236224807, rel=1e-9)
+    assert result.advantage.value == pytest.approx(2 * 0.691462461274013 - 1, rel=1e-9)
+    found = result.to_dict()
+    assert found["true_positive_rate_at_1_percent"] == result.true_positive_rate.value
+    shown = explain(result)
+    assert "true positive rate 0.0923622 at a false positive rate of 0.01" in shown
+    assert "with probability 0.691462" in shown
+
+
 def test_verify_in_words():
     shown = explain(verify(calibrated("r1smg", unit(16), Budget(epsilon=1, delta=1e-5))))
     assert "refuted: the claim is false" in shown

@@ -1,0 +1,178 @@
+"""The command `audit`: a claim of privacy against samples of anybody's mechanism."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+
+import numpy as np
+
+from mechanisms.audit.learned_scores import SCORES, USUAL, density_score
+from mechanisms.audit.output_sources import PAIR_NAMES, load_function, load_pair
+from mechanisms.audit.release_audit import audit_files, audit_release
+from mechanisms.audit.sequential_audit import SequentialAudit
+from mechanisms.audit.verification import REFUTED
+from mechanisms.command_line.arguments import number, share, whole_number
+
+DEFAULT_SAMPLES = 10_000
+# False positive rates at which the attack's rate of success is shown.
+SHOWN_RATES = (0.01, 0.1)
+_DESCRIPTION = (
+    "Samples a mechanism on two neighbouring values and tests a claim of (epsilon, delta)-"
+    "differential privacy. The claim is refuted or stays undecided: samples cannot prove it. The "
+    "audit stops when the claim has fallen, and says after how many outputs."
+)
+_EPILOG = (
+    "A program is called as COMMAND COUNT SEED. It reads one value from its standard input as a "
+    ".npy file and writes COUNT independent outputs to its standard output as one .npy file, one "
+    "output per row. Exit status: 0, there is an answer; 2, bad input."
+)
+
+
+def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
+    """Add the command to the subparsers `commands`; `common` is a parent parser with --json."""
+    parser = commands.add_parser(
+        "audit",
+        parents=[common],
+        help="test a claim of privacy by sampling anybody's mechanism",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+    )
+    parser.add_argument(
+        "key",
+        nargs="?",
+        metavar="MODULE:FUNCTION",
+        help="a function (value, rng) that returns one output drawn with rng, "
+        "a numpy.random.Generator",
+    )
+    parser.add_argument("--program", metavar="COMMAND", help="a program instead of a function")
+    parser.add_argument(
+        "--outputs",
+        nargs=2,
+        metavar=("FIRST.npy", "SECOND.npy"),
+        help="instead of a function: outputs for both values, one independent output per row",
+    )
+    parser.add_argument(
+        "--pair",
+        metavar="FILE.npz",
+        help=f"the values, arrays {' and '.join(PAIR_NAMES)} of numpy.savez",
+    )
+    parser.add_argument("--epsilon", type=number, required=True, help="claimed epsilon")
+    parser.add_argument("--delta", type=number, default=0.0, help="claimed delta (default: 0)")
+    parser.add_argument(
+        "--score",
+        metavar="NAME",
+        help=f"what tells the outputs apart: {', '.join(SCORES)}, or a MODULE:FUNCTION of outputs "
+        f"(default: the best of {', '.join(USUAL)} and, for a function or a program, the distances "
+        "to both values)",
+    )
+    parser.add_argument(
+        "--log-density",
+        metavar="MODULE:FUNCTION",
+        help="a function (value, outputs) that returns the log density of each output; the score "
+        "is then the exact likelihood ratio",
+    )
+    parser.add_argument(
+        "--samples",
+        type=whole_number(1, 10**9),
+        help=f"the most outputs for each value (default: {DEFAULT_SAMPLES}, or all in the files)",
+    )
+    parser.add_argument(
+        "--whole-budget",
+        action="store_true",
+        help="draw all samples even if the claim falls earlier, for tighter bounds",
+    )
+    parser.add_argument("--seed", type=whole_number(0, 2**63 - 1), default=0, help="default: 0")
+    parser.add_argument(
+        "--confidence", type=share, default=0.999, help="of all that is said (default: 0.999)"
+    )
+    parser.set_defaults(run=_audit, show=_show)
+
+
+def _audit(options: argparse.Namespace) -> dict:
+    sources = {
+        name: value
+        for name, value in (
+            ("function", options.key), ("program", options.program), ("outputs", options.outputs)
+        )
+        if value is not None
+    }  # fmt: skip
+    if len(sources) != 1:
+        raise ValueError(
+            "audit needs one of MODULE:FUNCTION, --program and --outputs, got "
+            f"{' and '.join(sources) or 'none'}"
+        )
+    limits = {"confidence": options.confidence, "whole_budget": options.whole_budget}
+    if options.outputs:
+        first, second = options.outputs
+        found = audit_files(
+            first, second, options.epsilon, options.delta, score=_score(options, None),
+            samples=options.samples, **limits,
+        )  # fmt: skip
+        return {"release": f"{first} and {second}", **_answer(found)}
+    release = shlex.split(options.program) if options.program else load_function(options.key)
+    if options.pair is None:
+        raise ValueError("audit needs --pair, the two values that the mechanism is sampled on")
+    pair = load_pair(options.pair)
+    found = audit_release(
+        release, *pair, options.epsilon, options.delta, score=_score(options, pair),
+        samples=options.samples or DEFAULT_SAMPLES, seed=options.seed, **limits,
+    )  # fmt: skip
+    return {"release": options.program or options.key, **_answer(found)}
+
+
+def _score(options: argparse.Namespace, pair: tuple[np.ndarray, np.ndarray] | None):
+    if options.log_density is None:
+        named = options.score is not None and ":" in options.score
+        return load_function(options.score) if named else options.score
+    if options.score is not None:
+        raise ValueError("give --score or --log-density, not both")
+    if pair is None:
+        raise ValueError("--log-density needs a function or a program, which have a --pair")
+    return density_score(load_function(options.log_density), *pair)
+
+
+def _answer(found: SequentialAudit) -> dict:
+    rates = {}
+    if found.curve is not None:
+        upper, estimate = (
+            found.curve.upper(np.array(SHOWN_RATES)), found.curve.estimate(np.array(SHOWN_RATES))
+        )  # fmt: skip
+        rates = {
+            f"{rate:g}": {"at_least": float(1 - bound), "estimate": float(1 - likely)}
+            for rate, bound, likely in zip(SHOWN_RATES, upper, estimate, strict=True)
+        }
+    return found.to_dict() | {"true_positive_rate_at": rates}
+
+
+def _show(found: dict) -> str:
+    claim = f"({found['epsilon']:g}, {found['claimed_delta']:g})"
+    if found["verdict"] == REFUTED:
+        verdict = (
+            f"refuted: {claim}-differential privacy is false; {found['refuted_after']:,} outputs "
+            "for each value show it"
+        )
+    else:
+        verdict = f"undecided: these samples do not contradict {claim}-differential privacy"
+    lines = [
+        f"{found['release']}, {found['samples']:,} outputs for each value, "
+        f"{found['confidence']:.1%} confidence",
+        f"  verdict      {verdict}",
+        f"  true delta   at least {_down(found['delta_lower'])} at epsilon {found['epsilon']:g}",
+        f"  true epsilon at least {_down(found['epsilon_lower'])} at delta "
+        f"{found['claimed_delta']:g}",
+    ]
+    for rate, found_at in found["true_positive_rate_at"].items():
+        lines.append(
+            f"  attack       at false positive rate {rate}: true positive rate at least "
+            f"{_down(found_at['at_least'])}, estimated {found_at['estimate']:.4g}"
+        )
+    if found["score"] is not None:
+        lines.append(f"  score        {found['score']}")
+    return "\n".join(lines)
+
+
+def _down(bound: float) -> str:
+    """A lower bound with five digits, rounded down."""
+    shown = f"{bound:.5g}"
+    return shown if float(shown) <= bound else f"{np.nextafter(bound * (1 - 5e-5), 0):.5g}"

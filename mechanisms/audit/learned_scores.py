@@ -1,0 +1,202 @@
+"""Scores that tell the outputs for two values apart, learned from outputs that are not counted.
+
+A learner sees outputs of both sides and gives scores, large where an output seems to come from the
+first side. Sums alone are kept where a score allows it, so that millions of long outputs can be
+learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+Score = Callable[[np.ndarray], np.ndarray]  # (n, *shape) -> (n,)
+
+# Exponents of bits lie between these: a zero is a multiple of every power of two.
+_LOWEST_BIT, _HIGHEST_BIT = -160, 64
+# Numbers of outputs that a classifier holds of each side.
+_HELD_NUMBERS = 1 << 21
+# Numbers that are worked on at once: they stay in a processor's cache.
+_CHUNK_NUMBERS = 1 << 15
+
+
+def lowest_bits(outputs: np.ndarray) -> np.ndarray:
+    """For each element the exponent of its last bit that is set, of the same shape.
+
+    A sum of a value and noise in floating point is a multiple of the last bit of the larger one, so
+    the last bits tell of the value what the noise should hide (Mironov, CCS 2012).
+    """
+    fraction, exponent = np.frexp(outputs)
+    digits = (np.abs(fraction) * 2.0**53).astype(np.int64)
+    _, place = np.frexp((digits & -digits).astype(float))
+    last = np.where(digits == 0, _HIGHEST_BIT, exponent + place - 54)
+    return np.clip(last, _LOWEST_BIT, _HIGHEST_BIT).astype(float)
+
+
+def _chunks(outputs: np.ndarray) -> Iterator[np.ndarray]:
+    """The outputs (n, *shape) as flat rows (k, m), a few at a time."""
+    flat = outputs.reshape(len(outputs), -1)
+    rows = max(1, _CHUNK_NUMBERS // max(1, flat.shape[1]))
+    return (flat[start : start + rows] for start in range(0, len(flat), rows))
+
+
+class LinearLearner:
+    """The linear score of independent features: differences of the means over the variances.
+
+    Args:
+        features: Flat outputs (n, m) -> (n, m).
+    """
+
+    def __init__(self, features: Callable[[np.ndarray], np.ndarray]) -> None:
+        self._features = features
+        self._counts = [0, 0]
+        # Of each side: sums and sums of squares around the first output.
+        self._sums: list[np.ndarray] = []
+        self._origin: np.ndarray | None = None
+
+    def add(self, side: int, outputs: np.ndarray) -> None:
+        """Learn from outputs (n, *shape) of side 0 or 1."""
+        self._counts[side] += len(outputs)
+        for flat in _chunks(outputs):
+            features = self._features(flat)
+            if self._origin is None:
+                self._origin = features.mean(axis=0)
+                self._sums = [np.zeros((2, features.shape[1])) for _ in range(2)]
+            features = features - self._origin
+            self._sums[side][0] += features.sum(axis=0)
+            np.square(features, out=features)
+            self._sums[side][1] += features.sum(axis=0)
+
+    def score(self) -> Score:
+        """The score by what was learned so far; constant where the sides seem alike."""
+        means, variances = [], []
+        for count, (total, squares) in zip(self._counts, self._sums, strict=True):
+            means.append(total / count)
+            variances.append(np.maximum(squares / count - (total / count) ** 2, 0.0))
+        variance = (variances[0] + variances[1]) / 2
+        change = means[0] - means[1]
+        # What never varies on either side and still differs tells them apart by itself.
+        floor = np.where(change == 0, 1.0, np.maximum(change**2, np.finfo(float).tiny) * 1e-6)
+        weights = change / np.maximum(variance, floor)
+        middle = (means[0] + means[1]) / 2 + self._origin
+        return lambda outputs: (
+            (self._features(outputs).reshape(len(outputs), -1) - middle) @ weights
+        )
+
+
+class ClassifierLearner:
+    """The decision function of a scikit-learn classifier of flattened outputs.
+
+    Args:
+        kind: "logistic" (linear) or "boosting" (gradient boosted trees).
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._outputs: tuple[list[np.ndarray], ...] = ([], [])
+
+    def add(self, side: int, outputs: np.ndarray) -> None:
+        """Keep outputs (n, *shape) of side 0 or 1, up to two million numbers of a side."""
+        flat = outputs.reshape(len(outputs), -1)
+        room = max(8, _HELD_NUMBERS // flat.shape[1]) - sum(map(len, self._outputs[side]))
+        if room > 0:
+            self._outputs[side].append(flat[:room])
+
+    def score(self) -> Score:
+        """The score of a classifier that is fitted to all outputs kept so far."""
+        sides = [np.concatenate(outputs) for outputs in self._outputs]
+        labels = np.repeat([1, 0], [len(outputs) for outputs in sides])
+        classifier = new_classifier(self._kind).fit(np.concatenate(sides), labels)
+        return lambda outputs: classifier.decision_function(outputs.reshape(len(outputs), -1))
+
+
+class FixedScore:
+    """A score that is known beforehand."""
+
+    def __init__(self, score: Score) -> None:
+        self._score = score
+
+    def add(self, side: int, outputs: np.ndarray) -> None:
+        """Learn nothing."""
+
+    def score(self) -> Score:
+        return self._score
+
+
+Learner = LinearLearner | ClassifierLearner | FixedScore
+
+LINEAR = {
+    "mean": lambda outputs: outputs,
+    "spread": np.square,
+    "bits": lowest_bits,
+}
+CLASSIFIERS = ("logistic", "boosting")
+SCORES = (*LINEAR, *CLASSIFIERS)
+# Tried together where no score is chosen; whichever tells most is used. Not the bits: they betray
+# almost every sampler that adds floating-point noise, whatever its distribution.
+USUAL = ("mean", "spread")
+
+
+def learners_of(names: Iterable[str]) -> dict[str, Learner]:
+    """A learner for each of the names of `SCORES`.
+
+    Raises:
+        ValueError: An unknown name.
+    """
+    learners: dict[str, Learner] = {}
+    for name in names:
+        if name not in SCORES:
+            raise ValueError(
+                f"score must be a function or one of {', '.join(SCORES)}; got {name!r}"
+            )
+        known = name in LINEAR
+        learners[name] = LinearLearner(LINEAR[name]) if known else ClassifierLearner(name)
+    return learners
+
+
+def distance_score(first: np.ndarray, second: np.ndarray) -> Score:
+    """log of the distance to `second` over that to `first`: right for noise that is spherical."""
+
+    def score(outputs: np.ndarray) -> np.ndarray:
+        squares = [
+            np.concatenate(
+                [np.square(flat - value.reshape(-1)).sum(axis=1) for flat in _chunks(outputs)]
+            )
+            for value in (second, first)
+        ]
+        with np.errstate(divide="ignore"):
+            logs = np.log(squares)
+        return np.where(squares[0] == squares[1], 0.0, logs[0] - logs[1])
+
+    return score
+
+
+def density_score(
+    log_density: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    first: np.ndarray,
+    second: np.ndarray,
+) -> Score:
+    """The exact log-likelihood ratio; `log_density(value, outputs)` is that of n outputs, (n,)."""
+
+    def score(outputs: np.ndarray) -> np.ndarray:
+        of_first, of_second = (
+            np.asarray(log_density(value, outputs), dtype=float) for value in (first, second)
+        )
+        with np.errstate(invalid="ignore"):
+            return np.where(of_first == of_second, 0.0, of_first - of_second)
+
+    return score
+
+
+def new_classifier(kind: str):
+    """An untrained scikit-learn classifier, "logistic" or "boosting"."""
+    # Imported here: scikit-learn takes seconds to load, and most audits need none of it.
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    if kind == "logistic":
+        return make_pipeline(StandardScaler(), LogisticRegression())
+    return HistGradientBoostingClassifier(early_stopping=False, random_state=0)

@@ -1,0 +1,171 @@
+"""Where an audit's outputs come from: a function, a program in any language, or files.
+
+Every source is a function (rng, n) that returns n independent outputs for one value, shape
+(n, *shape), as finite numbers of double precision.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import subprocess
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+Release = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # (value, rng) -> one output
+DrawOutputs = Callable[[np.random.Generator, int], np.ndarray]  # (rng, n) -> (n, *shape)
+PAIR_NAMES = ("first", "second")
+
+
+def from_function(release: Release, value: np.ndarray) -> DrawOutputs:
+    """Outputs of `release(value, rng)`, which returns one; `value` is read-only for it.
+
+    The source raises ValueError where an output is not finite or changes its shape.
+    """
+    value = np.array(value)
+    value.flags.writeable = False
+
+    def draw(rng: np.random.Generator, n: int) -> np.ndarray:
+        first = np.asarray(release(value, rng))
+        outputs = np.empty((n, *first.shape))
+        for row in range(n):
+            output = first if row == 0 else np.asarray(release(value, rng))
+            if output.shape != first.shape:
+                raise ValueError(
+                    f"the release must return one shape, got {first.shape} and {output.shape}"
+                )
+            if output.dtype.kind not in "biuf":
+                raise ValueError(f"the release must return finite numbers, got {output!r}")
+            outputs[row] = output
+        return _finite(outputs, "the release must return finite numbers")
+
+    return draw
+
+
+def from_program(command: Sequence[str], value: np.ndarray) -> DrawOutputs:
+    """Outputs that a program writes, called as ``COMMAND... COUNT SEED``.
+
+    It reads the value from its standard input as a .npy file, and writes COUNT independent outputs
+    to its standard output as one .npy file of shape (COUNT, *shape). SEED is a whole number from 0
+    to 2^63 - 1, another one in every call; an audit repeats exactly if the program draws by it.
+
+    The source raises ValueError where the program fails or writes something else.
+    """
+    stream = io.BytesIO()
+    np.save(stream, np.asarray(value), allow_pickle=False)
+    name = " ".join(command)
+
+    def draw(rng: np.random.Generator, n: int) -> np.ndarray:
+        arguments = [*command, str(n), str(rng.integers(2**63))]
+        try:
+            done = subprocess.run(
+                arguments, input=stream.getvalue(), capture_output=True, check=False
+            )
+        except OSError as error:
+            raise ValueError(f"cannot start the program {name}: {error}") from error
+        if done.returncode:
+            words = done.stderr.decode(errors="replace").strip().splitlines()
+            last = f": {words[-1]}" if words else ""
+            raise ValueError(f"the program {name} ended with status {done.returncode}{last}")
+        try:
+            outputs = np.load(io.BytesIO(done.stdout), allow_pickle=False)
+        except (EOFError, ValueError) as error:
+            raise ValueError(
+                f"the program {name} must write a .npy file to its standard output: {error}"
+            ) from error
+        if not outputs.ndim or len(outputs) != n:
+            raise ValueError(
+                f"the program {name} must write {n} outputs, one per row; got shape {outputs.shape}"
+            )
+        return _finite(_real(outputs, f"the program {name}"), f"the program {name}")
+
+    return draw
+
+
+def from_file(path: str | Path) -> tuple[DrawOutputs, int]:
+    """The rows of a .npy file in their order, each used once, and how many there are.
+
+    Raises:
+        ValueError: The file cannot be read, or holds no rows of numbers. The source raises it
+            where the rows do not suffice.
+    """
+    try:
+        rows = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, EOFError, ValueError) as error:
+        raise ValueError(
+            f"cannot read the outputs {path}: it must be a .npy file of numbers"
+        ) from error
+    if not isinstance(rows, np.ndarray) or not rows.ndim or not len(rows):
+        raise ValueError(f"{path} must hold one output per row")
+    used = 0
+
+    def draw(rng: np.random.Generator, n: int) -> np.ndarray:
+        nonlocal used
+        if used + n > len(rows):
+            raise ValueError(f"{path} holds {len(rows)} outputs, and {used + n} are needed")
+        used += n
+        return _finite(_real(np.array(rows[used - n : used]), str(path)), str(path))
+
+    return draw, len(rows)
+
+
+def _real(outputs: np.ndarray, source: str) -> np.ndarray:
+    if outputs.dtype.kind not in "biuf":
+        raise ValueError(f"{source} must hold numbers, got {outputs.dtype}")
+    return outputs.astype(float)
+
+
+def _finite(outputs: np.ndarray, complaint: str) -> np.ndarray:
+    wrong = ~np.isfinite(outputs)
+    if wrong.any():
+        raise ValueError(f"{complaint}: got {outputs[wrong][0]} among {len(outputs)} outputs")
+    return outputs
+
+
+def load_function(name: str) -> Callable:
+    """The function behind ``module:function``; the module must be importable.
+
+    Raises:
+        ValueError: No such module or function.
+        TypeError: It is not callable.
+    """
+    module, colon, function = name.partition(":")
+    if not (module and colon and function):
+        raise ValueError(f"a function must be named MODULE:FUNCTION, got {name!r}")
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"cannot load {name!r}: {error}; the module must be in the working directory or in "
+            "PYTHONPATH"
+        ) from error
+    if not callable(found):
+        raise TypeError(f"{name} must be a function, got {type(found).__name__}")
+    return found
+
+
+def load_pair(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
+    """The arrays `first` and `second` of an .npz file, of one shape.
+
+    Raises:
+        ValueError: The file cannot be read, or does not hold two numeric arrays of one shape.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file}
+    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"cannot read the pair {path}: it must be an .npz file of numeric arrays, written with "
+            "numpy.savez(file, first=..., second=...)"
+        ) from error
+    if not set(PAIR_NAMES) <= set(arrays):
+        raise ValueError(f"{path} must hold the arrays first and second, got {sorted(arrays)}")
+    first, second = (arrays[name] for name in PAIR_NAMES)
+    if first.dtype.kind not in "biuf" or second.dtype.kind not in "biuf":
+        raise ValueError(f"{path} must hold numbers, got {first.dtype} and {second.dtype}")
+    if first.shape != second.shape:
+        raise ValueError(f"{path} must hold one shape, got {first.shape} and {second.shape}")
+    return first, second

@@ -1,0 +1,247 @@
+"""The sequential audit of outputs: how often it errs, what it finds, and what it cannot find."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from mechanisms.audit.learned_scores import (
+    FixedScore,
+    LinearLearner,
+    distance_score,
+    learners_of,
+    lowest_bits,
+)
+from mechanisms.audit.sequential_audit import audit_samples
+from mechanisms.audit.trade_off_band import TradeOffBand
+
+
+def gaussians(shift, size=1):
+    """N(0, I) and N(shift, I) in `size` elements."""
+    return (
+        lambda rng, n: rng.standard_normal((n, size)),
+        lambda rng, n: shift / math.sqrt(size) + rng.standard_normal((n, size)),
+    )
+
+
+def gaussian_delta(mu, epsilon):
+    return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+
+
+def known(score):
+    return {"known": FixedScore(score)}
+
+
+def total(outputs):
+    return -outputs.sum(axis=1)
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "learners", [lambda: known(total), lambda: learners_of(["mean", "spread"])]
+)
+def test_a_true_claim_falls_as_seldom_as_promised(learners):
+    """At 85%, and with claims that hold with equality: 5% for each of the three statements."""
+    epsilon, mu, runs = 0.5, 1.0, 60
+    delta = gaussian_delta(mu, epsilon)
+    found = [
+        audit_samples(
+            gaussians(mu), learners(), epsilon, delta, samples=600, seed=seed, confidence=0.85
+        )
+        for seed in range(runs)
+    ]
+    assert sum(audit.verdict == "refuted" for audit in found) <= 0.1 * runs
+    assert sum(audit.delta_lower > delta for audit in found) <= 0.05 * runs
+    assert sum(audit.epsilon_lower > epsilon for audit in found) <= 0.05 * runs
+    assert all(audit.samples == 600 for audit in found if audit.verdict == "undecided")
+    # The bounds are not vacuous.
+    assert np.mean([audit.delta_lower for audit in found]) > delta / 4
+
+
+def test_the_band_covers_the_exact_curve_at_all_thresholds():
+    """Of a score that is the likelihood ratio: both lines of the band enclose G_mu."""
+    mu, runs, missed = 1.0, 40, 0
+    alpha = np.linspace(0.01, 0.99, 50)
+    exact = norm.cdf(norm.isf(alpha) - mu)
+    for seed in range(runs):
+        audit = audit_samples(
+            gaussians(mu), known(total), 1.0, 0.3, samples=384, seed=seed, confidence=0.7
+        )
+        band = audit.curve
+        missed += (band.upper(alpha) < exact).any() or (band.lower(alpha) > exact).any()
+        assert (band.upper(alpha) >= band.estimate(alpha) - 1e-12).all()
+    assert missed <= 0.1 * runs
+
+
+def test_a_band_in_closed_form():
+    """Four outputs of each side; a fair coin between two tests lies on the line between them."""
+    band = TradeOffBand.from_scores(
+        np.array([0, 2, 4]), np.array([3, 4, 4]), samples=4, tail=0.04, score="x"
+    )
+    assert band.radius == pytest.approx(math.sqrt(math.log(100) / 8))
+    assert band.estimate(0.0) == pytest.approx(0.25)
+    assert band.estimate(0.25) == pytest.approx(0.125)
+    assert band.estimate(1.0) == 0
+    assert band.upper(0.0) == 1 and band.upper(1.0) == 0
+
+
+# --- what it finds -----------------------------------------------------------------------------
+
+
+def test_a_claim_falls_within_the_epoch_and_is_counted_exactly():
+    audit = audit_samples(gaussians(3.0), known(total), 1.0, 0.0, samples=50_000, seed=1)
+    assert audit.verdict == "refuted"
+    assert 128 < audit.refuted_after <= audit.samples <= 512
+    whole = audit_samples(
+        gaussians(3.0), known(total), 1.0, 0.0, samples=5000, seed=1, whole_budget=True
+    )
+    assert whole.refuted_after == audit.refuted_after and whole.samples == 5000
+    assert audit.delta_lower < whole.delta_lower < gaussian_delta(3.0, 1.0)
+    assert json.loads(json.dumps(whole.to_dict()))["verdict"] == "refuted"
+
+
+@pytest.mark.parametrize("score", ["mean", "logistic", "boosting"])
+def test_scores_are_learned(score):
+    draws = gaussians(2.5, size=20)
+    audit = audit_samples(draws, learners_of([score]), 1.0, 0.05, samples=6000, seed=1)
+    assert audit.verdict == "refuted" and audit.score == score
+
+
+def test_the_most_telling_score_is_used():
+    """A difference in the spread alone; the means say nothing."""
+    draws = (
+        lambda rng, n: rng.standard_normal((n, 2)),
+        lambda rng, n: 4 * rng.standard_normal((n, 2)),
+    )
+    audit = audit_samples(draws, learners_of(["mean", "spread"]), 0.5, 0.0, samples=4000, seed=1)
+    assert audit.verdict == "refuted" and audit.score == "spread"
+
+
+def test_spherical_noise_is_seen_by_distances():
+    """R1SMG's noise in 64 dimensions claims (1, 1e-5); the true delta is 0.928."""
+    first, second = np.zeros(64), np.eye(64)[0]
+
+    def source(value):
+        def draw(rng, n):
+            directions = rng.standard_normal((n, 64))
+            directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+            return value + math.sqrt(3.122) * directions * rng.standard_normal((n, 1))
+
+        return draw
+
+    audit = audit_samples(
+        (source(first), source(second)), known(distance_score(first, second)), 1.0, 1e-5,
+        samples=4000, seed=1,
+    )  # fmt: skip
+    assert audit.verdict == "refuted" and audit.refuted_after < 300
+
+
+def naive_laplace(value):
+    return lambda rng, n: value + rng.laplace(size=(n, 1))
+
+
+def test_naive_laplace_is_found_by_its_bits_and_by_nothing_else():
+    """Real numbers with this noise are 1-DP for values 0 and 1; doubles are not."""
+    draws = naive_laplace(0.0), naive_laplace(1.0)
+    audit = audit_samples(draws, learners_of(["bits"]), 1.0, 1e-6, samples=8000, seed=1)
+    assert audit.verdict == "refuted" and audit.refuted_after < 2000
+    others = learners_of(["mean", "spread"])
+    assert audit_samples(draws, others, 1.0, 1e-6, samples=8000, seed=1).verdict == "undecided"
+
+
+def test_noise_on_a_grid_hides_the_bits():
+    """Discrete Laplace on multiples of 2^-20, values on the grid: as private as claimed."""
+
+    def source(value):
+        def draw(rng, n):
+            ones = rng.geometric(1 - math.exp(-(2.0**-20)), (2, n, 1))
+            return value + (ones[0] - ones[1]) * 2.0**-20
+
+        return draw
+
+    draws = source(0.0), source(1.0)
+    audit = audit_samples(draws, learners_of(["bits"]), 1.0, 1e-6, samples=4000, seed=1)
+    assert audit.verdict == "undecided"
+
+
+def test_a_curator_who_tells_the_value_once_in_a_million_stays_undecided():
+    """Not (1, 0)-private, and no audit of this size can see it: never "holds"."""
+
+    def source(value):
+        def draw(rng, n):
+            noise = rng.laplace(scale=1.25, size=(n, 1))
+            return value + np.where(rng.random((n, 1)) < 1e-6, 0.0, noise)
+
+        return draw
+
+    audit = audit_samples(
+        (source(0.0), source(1.0)), learners_of(["mean", "spread"]), 1.0, 0.0, samples=8000, seed=1
+    )
+    assert audit.verdict == "undecided"
+
+
+# --- scores ------------------------------------------------------------------------------------
+
+
+def test_lowest_bits():
+    values = np.array([1.0, 0.5, 0.75, 3.0, -6.0, 0.0, 1.0 + 2.0**-52, 0.1])
+    assert lowest_bits(values).tolist() == [0, -1, -2, 0, 1, 64, -52, -55]
+
+
+def test_linear_scores_are_those_of_all_outputs_at_once():
+    rng = np.random.default_rng(0)
+    sides = [1000 + rng.standard_normal((500, 3)), 1000.2 + rng.standard_normal((500, 3))]
+    learner = LinearLearner(lambda outputs: np.array(outputs))
+    for side, outputs in enumerate(sides):
+        for part in np.split(outputs, 5):
+            learner.add(side, part)
+    variance = sum(outputs.var(axis=0) for outputs in sides) / 2
+    change = sides[0].mean(axis=0) - sides[1].mean(axis=0)
+    probe = rng.standard_normal((4, 3)) + 1000
+    middle = (sides[0].mean(axis=0) + sides[1].mean(axis=0)) / 2
+    assert learner.score()(probe) == pytest.approx((probe - middle) @ (change / variance), rel=1e-6)
+
+
+def test_constant_outputs_that_differ_are_told_apart():
+    draws = (lambda rng, n: np.zeros((n, 2)), lambda rng, n: np.ones((n, 2)))
+    audit = audit_samples(draws, learners_of(["mean"]), 1.0, 0.5, samples=500, seed=0)
+    assert audit.verdict == "refuted"
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 600.0, 1000.0])
+def test_extreme_claims(epsilon):
+    """Two points that are told apart: false at epsilon 0, and beyond any number of samples."""
+    draws = (lambda rng, n: np.zeros((n, 1)), lambda rng, n: np.ones((n, 1)))
+    audit = audit_samples(draws, known(total), epsilon, 0.0, samples=600, seed=0)
+    assert audit.verdict == ("undecided" if epsilon else "refuted")
+    assert 0 < audit.epsilon_lower < 10
+
+
+def test_equal_constant_outputs_stay_undecided():
+    draws = (lambda rng, n: np.ones((n, 2)),) * 2
+    audit = audit_samples(draws, learners_of(["mean", "bits"]), 1.0, 0.0, samples=500, seed=0)
+    assert audit.verdict == "undecided" and audit.delta_lower == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"samples": 15}, "samples must be at least 16"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        audit_samples(gaussians(1.0), known(total), 1.0, 0.0, **{"samples": 100} | arguments)
+    with pytest.raises(ValueError, match="score must be a function or one of mean"):
+        learners_of(["forest"])
+    with pytest.raises(ValueError, match="one shape"):
+        audit_samples(
+            (lambda rng, n: np.zeros((n, 1)), lambda rng, n: np.zeros((n, 2))),
+            known(total), 1.0, 0.0, samples=100,
+        )  # fmt: skip
