@@ -116,12 +116,8 @@ def stream_query(shape: tuple[int, int]) -> Query:
 
 def participations(settings: dict, steps: int) -> list[Participation]:
     """Those that are tried at one n."""
-    if steps != settings["participation_steps"]:
-        return [Participation()]
-    return [
-        Participation(times=times, separation=steps // times)
-        for times in settings["participations"]
-    ]
+    tried = settings["participations"] if steps == settings["participation_steps"] else [1]
+    return [Participation(times=times, separation=steps // times) for times in tried]
 
 
 def measure(

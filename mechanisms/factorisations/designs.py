@@ -65,7 +65,7 @@ FAMILIES: dict[str, Callable[[Design], Factorisation]] = {
     "bisr": _bisr,
     "blt": _blt,
     "tree": lambda design: closed_forms.binary_tree(design.workload),
-    "dense": lambda design: optimal_factorisation(design.workload).factorisation,
+    "dense": lambda design: optimal_factorisation(design.workload),
 }
 
 

@@ -7,13 +7,14 @@ D^-1/2 A^-1 A^-T D^-1/2, is tridiagonal: an iteration takes O(n^2) in place of O
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
 
 from mechanisms.contract.query import Unsupported
 from mechanisms.factorisations.factorisation import DenseFactorisation
+from mechanisms.factorisations.participation import Participation
 from mechanisms.factorisations.stream_workload import StreamWorkload
 from mechanisms.strategies.extrapolation import extrapolated
 from mechanisms.strategies.optimal_strategy import optimal_strategy
@@ -26,21 +27,22 @@ _ITERATIONS, _MEMORY = 60, 10
 _GAP_OVER_SPREAD = 30
 
 
-class OptimalFactorisation(NamedTuple):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OptimalFactorisation(DenseFactorisation):
     """A factorisation and what no other can go below.
 
-    lower_bound: of sens(C)^2 mean ||B_t||^2 under one participation, over all factorisations.
-    error: that of this one.
+    Args:
+        least_error: sens(C)^2 mean ||B_t||^2 of this one, under one participation.
+        lower_bound: of that, over all factorisations.
     """
 
-    factorisation: DenseFactorisation
-    error: float
+    least_error: float
     lower_bound: float
 
     @property
     def gap(self) -> float:
-        """error / lower_bound - 1: the certified relative distance from the optimum."""
-        return max(self.error / self.lower_bound - 1, 0.0)
+        """least_error / lower_bound - 1: the certified relative distance from the optimum."""
+        return max(self.least_error / self.lower_bound - 1, 0.0)
 
 
 def optimal_factorisation(workload: StreamWorkload) -> OptimalFactorisation:
@@ -56,9 +58,9 @@ def optimal_factorisation(workload: StreamWorkload) -> OptimalFactorisation:
         strategy = optimal_strategy(workload.gram())
         steps = workload.steps
         return OptimalFactorisation(
-            DenseFactorisation(gram=strategy.gram),
-            strategy.error / steps,
-            strategy.lower_bound / steps,
+            gram=strategy.gram,
+            least_error=strategy.error / steps,
+            lower_bound=strategy.lower_bound / steps,
         )
     if workload.steps > LARGEST:
         raise Unsupported(f"optimises over at most {LARGEST} steps, got {workload.steps}")
@@ -89,9 +91,12 @@ def _by_tridiagonal(workload: StreamWorkload) -> OptimalFactorisation:
         # diag X(v), in units in which it is 1 at the optimum.
         excess = np.square(vectors) @ roots / (v * roots.sum())
         if _GAP_OVER_SPREAD * (v @ np.log(excess) ** 2) <= tolerance:
-            found = _with_unit_columns(vectors, roots, scale)
-            error = float(found.variances(workload).mean())
-            best = OptimalFactorisation(found, error, float(roots.sum() ** 2 / steps))
+            gram = _with_unit_columns(vectors, roots, scale)
+            best = OptimalFactorisation(
+                gram=gram,
+                least_error=DenseFactorisation(gram=gram).error(workload, Participation()).mean,
+                lower_bound=float(roots.sum() ** 2 / steps),
+            )
             gap = best.gap
             if gap <= tolerance:
                 return best
@@ -104,7 +109,7 @@ def _by_tridiagonal(workload: StreamWorkload) -> OptimalFactorisation:
     )
 
 
-def _with_unit_columns(vectors, roots, scale) -> DenseFactorisation:
+def _with_unit_columns(vectors, roots, scale) -> np.ndarray:
     """X(v) = D^-1/2 M D^-1/2, rescaled to a unit diagonal."""
     gram = (vectors * roots) @ vectors.T
     gram *= scale
@@ -112,4 +117,4 @@ def _with_unit_columns(vectors, roots, scale) -> DenseFactorisation:
     norms = 1 / np.sqrt(np.diag(gram))
     gram *= norms
     gram *= norms[:, None]
-    return DenseFactorisation(gram=gram)
+    return gram

@@ -6,10 +6,13 @@ import numpy as np
 
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.option import Option, choice, positive_integer, probability
+from mechanisms.contract.public_information import MOMENTUM, PARTICIPATIONS, SEPARATION
 from mechanisms.contract.query import Budget, Query, Unsupported
 from mechanisms.contract.requirements import require_delta
-from mechanisms.factorisations.designs import FAMILIES, Design, factorisation
+from mechanisms.factorisations.designs import FAMILIES, Design
+from mechanisms.factorisations.designs import factorisation as found_for
 from mechanisms.factorisations.factorisation import StreamError
+from mechanisms.factorisations.optimal_stream import OptimalFactorisation
 from mechanisms.factorisations.participation import Participation
 from mechanisms.factorisations.stream_workload import StreamWorkload
 from mechanisms.noise.stream_gaussian import StreamGaussian
@@ -67,6 +70,12 @@ class MatrixFactorisation(AdditiveMechanism):
         ),
     }
 
+    public_information = {
+        "participations": PARTICIPATIONS,
+        "separation": SEPARATION,
+        "momentum": MOMENTUM,
+    }
+
     @classmethod
     def noise_for(
         cls,
@@ -122,6 +131,11 @@ class MatrixFactorisation(AdditiveMechanism):
         variances = self.noise.sigma**2 * self.noise.factorisation.variances(self.workload)
         return StreamError(float(variances.mean()), float(variances.max()))
 
+    def optimality_gap(self) -> float | None:
+        """The certified relative distance from the least mean error, or None without certificate.
 
-# The option has the function's name.
-found_for = factorisation
+        The certificate is for one participation.
+        """
+        found = self.noise.factorisation
+        once = self.noise.participation.most(found.steps) == 1
+        return found.gap if once and isinstance(found, OptimalFactorisation) else None

@@ -29,8 +29,8 @@ FOUR_TIMES = Participation(times=4, separation=8)
 def test_the_optimum_is_that_of_a_general_convex_solver(workload):
     found = optimal_factorisation(workload)
     solver = sdp_strategy(workload.gram())
-    assert found.error == pytest.approx(solver.error / workload.steps, rel=1e-6)
-    assert found.lower_bound <= found.error
+    assert found.least_error == pytest.approx(solver.error / workload.steps, rel=1e-6)
+    assert found.lower_bound <= found.least_error
     assert found.gap <= 1e-6
 
 
@@ -41,8 +41,8 @@ def test_the_tridiagonal_search_agrees_with_the_dense_one(steps):
     dense = optimal_strategy(workload.gram())
     assert found.gap <= TOLERANCE
     assert found.lower_bound <= dense.error / steps * (1 + 1e-12)
-    assert found.error >= dense.lower_bound / steps * (1 - 1e-12)
-    assert found.error == pytest.approx(found.factorisation.error(workload, ONCE).mean, rel=1e-12)
+    assert found.least_error >= dense.lower_bound / steps * (1 - 1e-12)
+    assert found.least_error == pytest.approx(found.error(workload, ONCE).mean, rel=1e-12)
 
 
 def test_no_other_factorisation_goes_below_the_bound():
