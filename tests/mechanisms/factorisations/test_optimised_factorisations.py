@@ -3,15 +3,16 @@
 import cvxpy
 import numpy as np
 import pytest
-from scipy import linalg, optimize
+from scipy import linalg, optimize, signal
 
 from mechanisms.contract.query import Unsupported
 from mechanisms.factorisations.closed_forms import banded_inverse_root, square_root
 from mechanisms.factorisations.designs import FAMILIES, Design, factorisation
+from mechanisms.factorisations.factorisation import ToeplitzFactorisation
 from mechanisms.factorisations.optimal_stream import TOLERANCE, optimal_factorisation
 from mechanisms.factorisations.optimised_toeplitz import banded, buffered, log_error
 from mechanisms.factorisations.participation import Participation
-from mechanisms.factorisations.stream_workload import StreamWorkload
+from mechanisms.factorisations.stream_workload import StreamWorkload, impulse
 from mechanisms.strategies.optimal_strategy import optimal_strategy, sdp_strategy
 
 ONCE = Participation()
@@ -111,6 +112,32 @@ def test_more_buffers_and_bands_cost_no_more():
     assert least * (1 - 1e-9) <= errors[-1] <= least * 1.002
     wider = [banded(workload, bands, ONCE).error(workload, ONCE).mean for bands in (4, 16, 64)]
     assert wider == sorted(wider, reverse=True)
+
+
+def test_the_published_blt_has_the_least_error():
+    """jax_privacy's test suite states the best two buffers at n = 100000, for the maximal error."""
+    steps = 100_000
+    workload = StreamWorkload(steps=steps)
+    published = np.array([0.0122853238, 0.1878393665, 0.9999528892, 0.9857068667])
+
+    def log_error_of(free):
+        weights, rates = np.exp(free[:2]), 1 - np.exp(free[2:])
+        poles = np.polymul([1, -rates[0]], [1, -rates[1]])
+        parts = weights[0] * np.array([1, -rates[1]]) + weights[1] * np.array([1, -rates[0]])
+        zeros = np.polyadd(poles, np.append(0, parts))
+        unit = impulse(steps)
+        found = ToeplitzFactorisation(
+            column=signal.lfilter(zeros, poles, unit), inverse=signal.lfilter(poles, zeros, unit)
+        )
+        return np.log(found.error(workload, ONCE).maximal)
+
+    least = np.concatenate([np.log(published[:2]), np.log(1 - published[2:])])
+    value = log_error_of(least)
+    for axis in np.eye(4):
+        above, below = (log_error_of(least + step * axis) - value for step in (1e-3, -1e-3))
+        # A Newton step from the published numbers is at most 1e-5 of them.
+        assert above > 0 and below > 0
+        assert abs(above - below) / 2 <= 1e-2 * (above + below)
 
 
 def test_bisr_with_all_bands_is_the_square_root():
