@@ -79,7 +79,7 @@ _LOOKS = {
     "skellam": ("#6B8E23", "h"),
     "k-norm": ("#B8860B", "8"),
     "random-answer": ("#888888", "x"),
-    "factorisation": ("#0072B2", "s"),
+    "factorisation": ("#3B5BA5", "s"),
     "factorisation-identity": ("#000000", "^"),
     "factorisation-tree": ("#999933", "p"),
     "factorisation-bisr": ("#CC79A7", "v"),

@@ -39,7 +39,7 @@ ROWS = [
 ]
 
 
-def test_ratios_are_those_to_the_dense_factorisation(make_results):
+def test_ratios_are_those_to_the_least_error(make_results):
     drawn = streams(make_results(ROWS))
     data = drawn.data.set_index(["mechanism", "steps", "participations"])
     assert data.loc[("factorisation", 64, 1), "ratio"] == pytest.approx(1.5)
