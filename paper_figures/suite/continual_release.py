@@ -16,6 +16,8 @@ from paper_figures.style import PAGE, in_order, look
 
 EXPERIMENT = "continual_release"
 INDEPENDENT = "factorisation-identity"
+# The mechanism without a variant.
+DEFAULT, DEFAULT_TITLE = "factorisation", "Matrix factorisation (square root)"
 KEYS = ["dataset", "mechanism", "steps", "participations", "separation"]
 # Bounds of a sensitivity that differ by no more are those of a known one.
 KNOWN = 1e-9
@@ -33,7 +35,8 @@ def streams(results: Results) -> Drawn:
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(PAGE, 2.9))
     for name in in_order(errors["mechanism"]):
         style = look(name)
-        line = {"color": style.colour, "marker": style.marker, "label": style.title}
+        title = DEFAULT_TITLE if name == DEFAULT else style.title
+        line = {"color": style.colour, "marker": style.marker, "label": title}
         own = once[once["mechanism"] == name].sort_values("steps")
         left.plot(own["steps"], np.sqrt(own["mean_error"]), **line)
         if name == INDEPENDENT:
@@ -63,13 +66,16 @@ def streams(results: Results) -> Drawn:
     middle.set_title("one participation")
     right.set_title("k participations, n / k apart")
     handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    figure.legend(handles, labels, loc="outside upper center", ncols=3)
     caption = (
         f"Prefix sums of a stream of n numbers in [-1, 1] at equal true privacy, "
         f"{_budget_words(results.rows)}. In closed form, without data. Left: root mean squared "
         "error of a sum. Middle and right: mean squared error over that of the best one drawn; "
-        "identity is off these scales. Dense is the optimum for one participation alone. Hollow: "
-        "the sensitivity is bounded from above, so the error may be less."
+        "identity is off these scales. Dense is the optimum for one participation alone."
+    ) + (
+        ""
+        if errors["known"].all()
+        else " Hollow: the sensitivity is bounded from above, so the error may be less."
     )
     columns = [*KEYS, "mean_error", "max_error", "ratio", "known"]
     return Drawn(caption, errors[columns], figure, NOTE)
