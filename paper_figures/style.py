@@ -80,9 +80,24 @@ _LOOKS = {
     "skellam": ("#6B8E23", "h"),
     "k-norm": ("#B8860B", "8"),
     "random-answer": ("#888888", "x"),
+    "factorisation": ("#3B5BA5", "s"),
+    "factorisation-identity": ("#000000", "^"),
+    "factorisation-tree": ("#999933", "p"),
+    "factorisation-bisr": ("#CC79A7", "v"),
+    "factorisation-blt": ("#E69F00", "D"),
+    "factorisation-bandmf": ("#009E73", "o"),
+    "factorisation-dense": ("#D55E00", "*"),
 }
 # Variants that the shipped configs define: the class's key and what the variant changes.
-_VARIANTS = {"mvg-sqrt": ("mvg", "square root")}
+_VARIANTS = {
+    "mvg-sqrt": ("mvg", "square root"),
+    "factorisation-identity": ("factorisation", "identity"),
+    "factorisation-tree": ("factorisation", "binary tree"),
+    "factorisation-bisr": ("factorisation", "BISR"),
+    "factorisation-blt": ("factorisation", "BLT"),
+    "factorisation-bandmf": ("factorisation", "BandMF"),
+    "factorisation-dense": ("factorisation", "dense"),
+}
 # Names of the data sets as people write them; the others have their title in the catalogue.
 _DATASETS = {
     "adult": "Adult",

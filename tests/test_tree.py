@@ -40,7 +40,13 @@ MAY_IMPORT = {
     "mechanisms.contract": (),
     "mechanisms.profiles": (),
     "mechanisms.strategies": ("mechanisms.contract", "mechanisms.profiles"),
-    "mechanisms.noise": ("mechanisms.contract", "mechanisms.profiles", "mechanisms.strategies"),
+    "mechanisms.factorisations": ("mechanisms.contract", "mechanisms.strategies"),
+    "mechanisms.noise": (
+        "mechanisms.contract",
+        "mechanisms.profiles",
+        "mechanisms.strategies",
+        "mechanisms.factorisations",
+    ),
     "mechanisms.accounting": ("mechanisms.contract", "mechanisms.profiles"),
     # A mechanism has noise and a profile: its base class stands above both.
     "mechanisms.contract.mechanism": (

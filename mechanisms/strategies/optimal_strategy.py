@@ -22,6 +22,7 @@ import numpy as np
 from scipy import linalg
 
 from mechanisms.contract.query import Unsupported
+from mechanisms.strategies.extrapolation import extrapolated
 
 # Relative gaps at which the solvers stop; where V is singular the optimum is only approached,
 # and what FLOOR costs is part of the gap.
@@ -115,7 +116,7 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
             excess = dual.diagonal / v * (v.sum() / dual.roots.sum())
             moves = [*moves[1 - _MEMORY :], 2 * np.log(np.maximum(excess, 1e-3))]
             last = dual.bound
-        log_v = _extrapolated(points, moves, np.sqrt(v))
+        log_v = extrapolated(points, moves, np.sqrt(v))
         log_v = np.maximum(log_v - log_v.max(), np.log(_LEAST_SHARE))
     raise Unsupported(
         f"found no optimal strategy for {len(gram)} cells in {_ITERATIONS} iterations: the gap "
@@ -235,22 +236,6 @@ def _error(gram: np.ndarray, strategy: np.ndarray) -> float:
     except linalg.LinAlgError:
         return np.inf
     return float(np.trace(linalg.cho_solve(factor, gram, check_finite=False)))
-
-
-def _extrapolated(
-    points: list[np.ndarray], moves: list[np.ndarray], weights: np.ndarray
-) -> np.ndarray:
-    """The next point: Anderson's combination of the last ones, in the weighted l2 norm.
-
-    It takes the affine combination of the points whose combined move is least (Walker and Ni
-    2011); with one point, that point and its move.
-    """
-    following = points[-1] + moves[-1]
-    if len(points) == 1:
-        return following
-    bends = np.diff(moves, axis=0).T
-    share = np.linalg.lstsq(bends * weights[:, None], moves[-1] * weights, rcond=1e-8)[0]
-    return following - (np.diff(points, axis=0).T + bends) @ share
 
 
 def _with_unasked(strategy: Strategy, asked: np.ndarray) -> Strategy:

@@ -21,10 +21,12 @@ from mechanisms import (
 GRAM_ONLY = ["analyze-gauss", "mod-sulq", "wishart"]
 # Nor counts.
 COUNTS_ONLY = ["correlated-gaussian", "discrete-gaussian", "skellam"]
+# Nor streams.
+STREAMS_ONLY = ["factorisation"]
 ADDITIVE = [
     key
     for key, cls in all_mechanisms().items()
-    if issubclass(cls, AdditiveMechanism) and key not in (*GRAM_ONLY, *COUNTS_ONLY)
+    if issubclass(cls, AdditiveMechanism) and key not in (*GRAM_ONLY, *COUNTS_ONLY, *STREAMS_ONLY)
 ]
 SIZE = 16
 SECONDS = ("calibrate_seconds", "draw_seconds", "svd_draw_seconds")

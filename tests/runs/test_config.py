@@ -77,7 +77,7 @@ def test_all_means_every_mechanism_and_every_variant(config):
 def test_additive_means_noise_that_is_added(config):
     additive = [k for k, c in all_mechanisms().items() if issubclass(c, AdditiveMechanism)]
     assert "dawa" not in additive and "laplace" in additive
-    expected = [*additive, "mvg-sqrt"]
+    expected = [*additive, *config["variants"]]
     assert mechanisms_of(config, "all-additive") == expected
     assert mechanisms_of(config, {"all": "additive"}) == expected
     # noise_only says that it needs additive noise.
@@ -85,7 +85,7 @@ def test_additive_means_noise_that_is_added(config):
 
 
 def test_exceptions_and_additions(config):
-    everything = [*all_mechanisms(), "mvg-sqrt"]
+    everything = [*all_mechanisms(), *config["variants"]]
     found = mechanisms_of(config, {"except": ["tldp-l", "mvg-sqrt"]})
     assert found == [name for name in everything if name not in ("tldp-l", "mvg-sqrt")]
     found = mechanisms_of(config, {"except": ["most"], "also": ["r1smg", "dawa"]}, sets={

@@ -71,12 +71,14 @@ def test_exact_calibration_of_r1smg():
 GRAM_ONLY = {"analyze-gauss", "mod-sulq", "wishart"}
 # Those for counts alone, in tests/mechanisms/counting/.
 COUNTS_ONLY = {"correlated-gaussian", "discrete-gaussian", "skellam"}
+# That for streams alone, in tests/mechanisms/streams/.
+STREAMS_ONLY = {"factorisation"}
 WITH_PROFILE = [
     key
     for key, cls in all_mechanisms().items()
     if issubclass(cls, AdditiveMechanism)
     and cls.guarantee != "none"
-    and key not in GRAM_ONLY | COUNTS_ONLY
+    and key not in GRAM_ONLY | COUNTS_ONLY | STREAMS_ONLY
 ]
 
 

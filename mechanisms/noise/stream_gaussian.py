@@ -1,0 +1,82 @@
+"""Gaussian noise on a stream, correlated from step to step by a factorisation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from mechanisms.contract.query import Unsupported
+from mechanisms.factorisations.factorisation import Factorisation
+from mechanisms.factorisations.participation import Participation, Sensitivity
+from mechanisms.noise.distribution import Noise, attained_reach, checked_dtype
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.bounded_profile import enclosed
+from mechanisms.profiles.gaussian_profile import GaussianProfile
+
+# Steps up to which the moments of the loss are computed: products of (n, n) arrays.
+LARGEST_MOMENTS = 4096
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StreamGaussian(Noise):
+    """sigma C^-1 z on each row of an answer (d, n), z i.i.d. N(0, 1); steps are columns.
+
+    Args:
+        shape: (d, n).
+        sigma: Standard deviation of the noise on each element of C x.
+        factorisation: C, over n steps.
+        participation: How often, and how far apart, one person changes a column.
+    """
+
+    shape: tuple[int, int]
+    sigma: float
+    factorisation: Factorisation
+    participation: Participation
+
+    @cached_property
+    def sensitivity(self) -> Sensitivity:
+        """How far one person moves C x, in units of the largest change of a column."""
+        return self.factorisation.sensitivity(self.participation)
+
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = rng.standard_normal((trials, *self.shape), checked_dtype(dtype))
+        draws = self.factorisation.correlated(draws)
+        draws *= draws.dtype.type(self.sigma)
+        return draws
+
+    def loss(self):
+        if self.shape[1] > LARGEST_MOMENTS:
+            raise Unsupported(
+                f"computes the moments of its noise up to {LARGEST_MOMENTS} steps, got "
+                f"{self.shape[1]}"
+            )
+        return LossMoments(
+            tuple(
+                2 ** (k - 1) * math.factorial(k - 1) * self.shape[0] * self.sigma ** (2 * k) * trace
+                for k, trace in enumerate(self.factorisation.power_traces, 1)
+            )
+        )
+
+    def scaled(self, factor):
+        return replace(self, sigma=self.sigma * factor)
+
+    def parameters(self):
+        return {"sigma": self.sigma}
+
+    def profile(self, query):
+        """One person changes columns as the participation says, each by one of the query's changes.
+
+        All of them by the same vector: the columns of C D then add up as those of C do.
+        """
+        return enclosed(
+            GaussianProfile(mu=self.sensitivity.upper * query.reach / self.sigma),
+            GaussianProfile(mu=self.sensitivity.lower * attained_reach(query) / self.sigma),
+        )
+
+    def slack(self, query):
+        if self.sensitivity.exact:
+            return None
+        return "the sensitivity under its participation is known between bounds only"
