@@ -190,6 +190,24 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     return text
 
 
+def unranked(frame: pd.DataFrame) -> list[tuple[list[str], str]]:
+    """Why mechanisms are ranked at no budget: their keys, those with one reason together, and it.
+
+    A reason completes the sentence "The mechanism ..."; see `Unsupported`.
+    """
+    known = set(frame["mechanism"][frame["rank"].notna()])
+    rest = frame[~frame["mechanism"].isin(known)].drop_duplicates("mechanism", keep="last")
+    reasons = [_reason(row) for row in rest.itertuples()]
+    groups = rest.assign(note=reasons).groupby("note")
+    return [(list(part["mechanism"]), str(reason)) for reason, part in groups]
+
+
+def _reason(row) -> str:
+    if isinstance(row.verdict, str) and row.verdict not in (HOLDS, LOOSE):
+        return f"its claim is {row.verdict}; {row.note}".rstrip("; ")
+    return row.note
+
+
 def rmse_text(row) -> str:
     """The error of a row: five digits, or three and the standard error where it is sampled."""
     if row.rmse_error > 0:
