@@ -69,10 +69,9 @@ def common_queries(results: Results) -> Drawn:
         "one with its error over the least; and mechanisms whose published claim is false for the "
         "query, which look better than they are."
     )
-    note = " ".join(
-        f"{asked.title}: {asked.about} `{asked.command}`"
-        for name, asked in QUERIES.items()
-        if name in found
+    note = (
+        "The command of a row gives all mechanisms with their errors, and the reasons why others "
+        "are not ranked."
     )
     table = pd.DataFrame([_row(QUERIES[name], frame) for name, frame in found.items()])
     return Drawn(caption, table, note=note)
@@ -96,4 +95,5 @@ def _row(asked: CommonQuery, frame: pd.DataFrame) -> dict:
         "next": behind["title"].iloc[0] if len(behind) else "",
         "over the best": behind["times_best"].iloc[0] if len(behind) else None,
         "claim false": ", ".join(refuted["title"]),
+        "command": asked.command,
     }
