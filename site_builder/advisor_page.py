@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from experiments.common_queries import QUERIES, CommonQuery
-from mechanisms.comparison.advisor import conclusion, unranked
+from mechanisms.comparison.advisor import conclusion, leaders, unranked
 from mechanisms.comparison.assessment import SERVED
 from site_builder.site_data import Page, SiteData
 from site_builder.words import TIMES
@@ -34,7 +34,7 @@ def advisor_page(site: SiteData) -> Page:
 def _answer(name: str, frame: pd.DataFrame) -> dict:
     asked = QUERIES[name]
     (told,) = conclusion(frame, asked.per)
-    best = frame[frame["rank"] == 1]
+    best = leaders(frame)
     return {
         "name": name,
         "asked": asked,
@@ -62,7 +62,7 @@ def _lines(frame: pd.DataFrame) -> list[dict]:
         {
             "rank": None if pd.isna(row.rank) else int(row.rank),
             "mechanism": row.mechanism,
-            "calibration": row.calibration,
+            "rescaled": row.calibration == "exact",
             "rmse": row.rmse,
             "deviation": row.rmse * row.rmse_error,
             "times_best": row.times_best,

@@ -9,7 +9,7 @@ import pandas as pd
 
 from experiments.common_queries import NAME, QUERIES, CommonQuery
 from mechanisms.audit.verification import REFUTED
-from mechanisms.comparison.advisor import COLUMNS, ranked
+from mechanisms.comparison.advisor import COLUMNS, leaders, ranked
 from mechanisms.comparison.assessment import FAILED, SERVED, TOO_SLOW, UNSUPPORTED
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.results import Results
@@ -79,7 +79,7 @@ def common_queries(results: Results) -> Drawn:
 
 def _row(asked: CommonQuery, frame: pd.DataFrame) -> dict:
     counted = frame[frame["rank"].notna()]
-    best, behind = counted[counted["rank"] == 1], counted[counted["rank"] > 1]
+    best, behind = leaders(frame), counted[counted["rank"] > 1]
     refuted = frame[(frame["verdict"] == REFUTED) & (frame["calibration"] == "published")]
     query, budget = asked.query, asked.budget
     return {

@@ -261,6 +261,10 @@ def test_prose_links_claims_and_leaves_names_alone():
     assert "10<sup>\N{MINUS SIGN}5</sup>" in text and "4c92e10f" in text
 
 
+def test_code_in_prose_is_set_as_code_and_stays_escaped():
+    assert prose("see `f(x) <b>`") == "see <code>f(x) &lt;b&gt;</code>"
+
+
 def test_first_sentence_ends_at_a_full_stop_before_a_capital():
     assert first_sentence("At 0.5 it holds. It fails at 1.") == "At 0.5 it holds."
 
