@@ -129,7 +129,7 @@ def over_size(
     """
     rows = styled(frame)
     ends = (low or rows["value"].min(), 1.0 if claim else rows["value"].max())
-    scale = {"type": "log", **({"domain": ends} if claim else {"padding": 8})}
+    scale = {"type": "log", **({"domain": list(ends)} if claim else {"padding": 8})}
     encoding = {
         "x": _number(
             "size",
