@@ -11,6 +11,7 @@ import jinja2
 import pandas as pd
 from PIL import Image
 
+from site_builder.advisor_page import advisor_page
 from site_builder.charts import Chart, script_bundle
 from site_builder.claim_pages import TONES, claims_page
 from site_builder.dataset_pages import dataset_pages
@@ -22,7 +23,7 @@ from site_builder.run_folder import DrawnFile, RunFolder
 from site_builder.run_pages import failures_page, reproduce_page
 from site_builder.site_data import Page, SiteData, calibration_name, mechanism_name
 from site_builder.start_page import all_charts, start_page
-from site_builder.words import number, prose
+from site_builder.words import first_sentence, number, prose
 
 HERE = Path(__file__).parent
 # The name of the suite, and of the mark that a folder was written by it.
@@ -32,6 +33,7 @@ MARK = "built-by-site-builder"
 PICTURE_COLOURS = 128
 NAVIGATION = (
     ("index.html", "Findings"),
+    ("advisor.html", "Advisor"),
     ("leaderboard/index.html", "Leaderboard"),
     ("claims.html", "Claims"),
     ("papers/index.html", "Papers"),
@@ -71,6 +73,8 @@ def build(run: RunFolder, out: Path) -> list[Path]:
 def pages_of(site: SiteData) -> Iterator[Page]:
     """Every page of the site."""
     yield start_page(site)
+    if site.answers:
+        yield advisor_page(site)
     yield from leaderboard_pages(site)
     yield claims_page(site)
     yield from paper_pages(site)
@@ -93,12 +97,15 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         "number": number,
         "prose": lambda text, root="": prose(text, site.claim_ids, root),
         "css": css_name,
+        "first_sentence": first_sentence,
         "calibration": calibration_name,
     }
     environment.globals |= {
         "site": site,
         "suite_name": NAME,
-        "navigation": NAVIGATION,
+        "navigation": [
+            (path, title) for path, title in NAVIGATION if site.answers or path != "advisor.html"
+        ],
         "mechanism_name": mechanism_name,
         "chart_file": chart_file,
         "tones": TONES,
@@ -138,7 +145,7 @@ def _write_assets(site: SiteData, out: Path) -> None:
     _write(out / "assets" / "vega.js", script_bundle())
     mechanisms = set(site.mechanisms)
     for rows in site.run.rows.values():
-        mechanisms |= set(rows["mechanism"])
+        mechanisms |= set(rows["mechanism"].unique())
     _write(out / "assets" / "colours.css", stylesheet(mechanisms))
     # GitHub Pages shows files as they are.
     _write(out / ".nojekyll", "")
@@ -160,6 +167,10 @@ def _write_downloads(site: SiteData, out: Path) -> None:
     for family, views in site.families.values():
         table = pd.concat(view.table() for view in views)
         table.to_csv(files / f"leaderboard-{family.key}.csv", index=False, float_format="%.10g")
+    if site.answers:
+        each = (frame.assign(query=name) for name, frame in site.answers.items())
+        rows = pd.concat(each).drop(columns="seconds_per_draw")
+        rows.to_csv(files / "advisor.csv", index=False, float_format="%.10g")
     site.run.missing.to_csv(files / "no-value.csv", index=False)
 
 

@@ -1,4 +1,4 @@
-"""Charts as Vega-Lite specifications made by Altair, and as SVG for readers without JavaScript.
+"""Charts as Vega-Lite specifications, and as SVG for readers without JavaScript.
 
 A chart has no colours of its own: `currentColor` and variables of the stylesheet follow the theme.
 Rows carry the colour and the shape of their mechanism. The parameter `hidden` lists the labels that
@@ -13,7 +13,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import altair as alt
 import pandas as pd
 import vl_convert
 from markupsafe import Markup
@@ -22,6 +21,7 @@ from paper_figures.style import look
 from site_builder.palette import colour_variable, resolved
 
 VEGA_LITE = "6.4"
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 WIDTH, HEIGHT = 460, 300
 # Fewer pixels between two rows of dots than this, and their names touch.
 ROW_HEIGHT = 19
@@ -129,40 +129,47 @@ def over_size(
     """
     rows = styled(frame)
     ends = (low or rows["value"].min(), 1.0 if claim else rows["value"].max())
-    scale = alt.Scale(type="log", domain=ends) if claim else alt.Scale(type="log", padding=8)
-    hover = [
-        alt.Tooltip("label:N", title="mechanism"),
-        alt.Tooltip("size:Q", title="elements M", format=","),
-        alt.Tooltip("value:Q", title=y_title, format=".4g"),
-    ]
-    base = alt.Chart(ROWS).transform_filter(SHOWN_ONLY)
+    scale = {"type": "log", **({"domain": list(ends)} if claim else {"padding": 8})}
     encoding = {
-        "x": alt.X(
-            "size:Q",
+        "x": _number(
+            "size",
             title="number of elements M",
-            scale=alt.Scale(type="log", nice=False, padding=10),
+            scale={"type": "log", "nice": False, "padding": 10},
             axis=_powers_of_ten(rows["size"].min(), rows["size"].max()),
         ),
-        "y": alt.Y("value:Q", title=y_title, scale=scale, axis=_powers_of_ten(*ends)),
-        "color": alt.Color("colour:N", scale=None),
-        "detail": alt.Detail(["label:N", *([f"{dash}:N"] if dash else [])]),
+        "y": _number("value", title=y_title, scale=scale, axis=_powers_of_ten(*ends)),
+        "color": COLOUR,
+        "detail": [_name("label"), *([_name(dash)] if dash else [])],
     }
-    line = base.mark_line(strokeWidth=2, clip=True).encode(**encoding)
-    if dash:
-        line = line.encode(strokeDash=alt.StrokeDash(f"{dash}:N", legend=None, sort=DASHES))
-    points = base.mark_point(filled=True, size=45, opacity=1, clip=True).encode(
-        **encoding, shape=alt.Shape("symbol:N", scale=None), tooltip=hover
-    )
-    layers = [line, points]
-    if claim is not None:
-        mark = alt.Chart(alt.Data(values=[{"claim": claim, "top": 1.0}]))
-        region = mark.mark_rect(color="var(--alert)", opacity=0.08).encode(y="claim:Q", y2="top:Q")
-        rule = mark.mark_rule(color="currentColor", opacity=0.6).encode(y="claim:Q")
-        words = mark.mark_text(
-            align="right", baseline="bottom", dx=-6, dy=-5, color="var(--alert)", fontSize=12
-        ).encode(x=alt.value("width"), y="claim:Q", text=alt.value("the claim is false"))
-        layers = [region, rule, words, *layers]
-    return _chart(name, alt.layer(*layers), description, rows)
+    dashes = {"strokeDash": _name(dash, legend=None, sort=DASHES)} if dash else {}
+    hover = [
+        _name("label", title="mechanism"),
+        _number("size", title="elements M", format=","),
+        _number("value", title=y_title, format=".4g"),
+    ]
+    layers = [
+        _layer("line", encoding | dashes, strokeWidth=2, clip=True),
+        _points(encoding, hover, size=45, clip=True),
+    ]
+    return _chart(name, [*_claimed(claim), *layers], description, rows)
+
+
+def _claimed(claim: float | None) -> list[dict]:
+    """The region above a claim, a line at it, and what the region means."""
+    if claim is None:
+        return []
+    height = {"y": _number("claim")}
+    words = {"align": "right", "baseline": "bottom", "dx": -6, "dy": -5, "fontSize": 12}
+    marks = [
+        ({"type": "rect", "color": "var(--alert)", "opacity": 0.08}, {"y2": {"field": "top"}}),
+        ({"type": "rule", "color": "currentColor", "opacity": 0.6}, {}),
+        (
+            {"type": "text", "color": "var(--alert)", **words},
+            {"x": {"value": "width"}, "text": {"value": "the claim is false"}},
+        ),
+    ]
+    data = {"values": [{"claim": claim, "top": 1.0}]}
+    return [{"data": data, "mark": mark, "encoding": height | more} for mark, more in marks]
 
 
 # Numbers of an axis: short ones as they are, others with an exponent.
@@ -170,8 +177,6 @@ PLAIN = (
     "(abs(datum.value) >= 1e5 || (datum.value != 0 && abs(datum.value) < 1e-3)) "
     "? format(datum.value, '.0e') : format(datum.value, '~g')"
 )
-# The rows are put into the specification when it is made: Altair copies what it is given.
-ROWS = alt.Data(name="rows")
 SHOWN_ONLY = "indexof(hidden, datum.label) < 0"
 DASHES = ["as published", "at equal true privacy"]
 
@@ -183,30 +188,18 @@ def dots(name: str, frame: pd.DataFrame, *, logarithmic: bool, description: str)
         frame: Columns mechanism, label, value, low, high and rank.
     """
     rows = styled(frame)
-    base = alt.Chart(ROWS).transform_filter(SHOWN_ONLY)
-    scale = _scale(logarithmic)
-    y = alt.Y(
-        "label:N",
+    y = _name(
+        "label",
         title=None,
-        sort=alt.SortField("rank", order="ascending"),
-        axis=alt.Axis(labelLimit=190, grid=True),
+        sort={"field": "rank", "order": "ascending"},
+        axis={"labelLimit": 190, "grid": True},
     )
-    x_axis = alt.Axis(labelExpr=PLAIN, tickCount=5, labelOverlap=True, grid=not logarithmic)
-    x = alt.X("value:Q", title=None, scale=scale, axis=x_axis)
-    colour = alt.Color("colour:N", scale=None)
-    hover = [
-        alt.Tooltip("label:N", title="mechanism"),
-        alt.Tooltip("value:Q", title="value", format=".4g"),
-        alt.Tooltip("low:Q", title="95% from", format=".4g"),
-        alt.Tooltip("high:Q", title="to", format=".4g"),
-    ]
-    spans = base.mark_rule(strokeWidth=2).encode(
-        y=y, x=alt.X("low:Q", title=None, scale=scale, axis=x_axis), x2="high:Q", color=colour
-    )
-    marks = base.mark_point(filled=True, size=60, opacity=1).encode(
-        y=y, x=x, color=colour, shape=alt.Shape("symbol:N", scale=None), tooltip=hover
-    )
-    layers = alt.layer(spans, marks)
+    axis = {"labelExpr": PLAIN, "tickCount": 5, "labelOverlap": True, "grid": not logarithmic}
+    scaled = {"title": None, "scale": _scale(logarithmic), "axis": axis}
+    spans = {"x": _number("low", **scaled), "x2": {"field": "high"}, "y": y, "color": COLOUR}
+    marks = {"x": _number("value", **scaled), "y": y, "color": COLOUR}
+    hover = [_name("label", title="mechanism"), *SCORE_HOVER]
+    layers = [_layer("rule", spans, strokeWidth=2), _points(marks, hover, size=60)]
     return _chart(name, layers, description, rows, height=ROW_HEIGHT * rows["label"].nunique())
 
 
@@ -217,49 +210,71 @@ def over_epsilon(name: str, frame: pd.DataFrame, *, logarithmic: bool, descripti
         frame: Columns mechanism, label, epsilon, value, low and high.
     """
     rows = styled(frame)
-    base = alt.Chart(ROWS).transform_filter(SHOWN_ONLY)
-    scale = _scale(logarithmic)
-    axis = alt.Axis(labelExpr=PLAIN, tickCount=5, grid=not logarithmic)
-    x = alt.X(
-        "epsilon:Q",
+    ticks = sorted(rows["epsilon"].unique())
+    x = _number(
+        "epsilon",
         title="epsilon",
-        scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(
-            labelExpr=PLAIN, values=sorted(rows["epsilon"].unique()), labelOverlap=True, grid=False
-        ),
+        scale={"type": "log", "nice": False},
+        axis={"labelExpr": PLAIN, "values": ticks, "labelOverlap": True, "grid": False},
     )
-    y = alt.Y("value:Q", title=None, scale=scale, axis=axis)
-    colour = alt.Color("colour:N", scale=None)
-    line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, detail="label:N")
-    spans = base.mark_rule(strokeWidth=1.5, opacity=0.7).encode(
-        x=x, y=alt.Y("low:Q", title=None, scale=scale, axis=axis), y2="high:Q", color=colour
-    )
-    marks = base.mark_point(filled=True, size=45, opacity=1).encode(
-        x=x,
-        y=y,
-        color=colour,
-        shape=alt.Shape("symbol:N", scale=None),
-        tooltip=[
-            alt.Tooltip("label:N", title="mechanism"),
-            alt.Tooltip("epsilon:Q", title="epsilon", format=".4g"),
-            alt.Tooltip("value:Q", title="value", format=".4g"),
-            alt.Tooltip("low:Q", title="95% from", format=".4g"),
-            alt.Tooltip("high:Q", title="to", format=".4g"),
-        ],
-    )
-    return _chart(name, alt.layer(spans, line, marks), description, rows)
+    axis = {"labelExpr": PLAIN, "tickCount": 5, "grid": not logarithmic}
+    scaled = {"title": None, "scale": _scale(logarithmic), "axis": axis}
+    spans = {"x": x, "y": _number("low", **scaled), "y2": {"field": "high"}, "color": COLOUR}
+    marks = {"x": x, "y": _number("value", **scaled), "color": COLOUR}
+    epsilon = _number("epsilon", title="epsilon", format=".4g")
+    hover = [_name("label", title="mechanism"), epsilon, *SCORE_HOVER]
+    layers = [
+        _layer("rule", spans, strokeWidth=1.5, opacity=0.7),
+        _layer("line", marks | {"detail": _name("label")}, strokeWidth=2),
+        _points(marks, hover, size=45),
+    ]
+    return _chart(name, layers, description, rows)
 
 
-def _powers_of_ten(low: float, high: float) -> alt.Axis:
+def _number(field: str, **channel) -> dict:
+    """A channel of numbers."""
+    return {"field": field, "type": "quantitative", **channel}
+
+
+def _name(field: str, **channel) -> dict:
+    """A channel of names."""
+    return {"field": field, "type": "nominal", **channel}
+
+
+# Rows carry their colours and shapes: nothing is to be scaled.
+COLOUR = _name("colour", scale=None)
+SCORE_HOVER = (
+    _number("value", title="value", format=".4g"),
+    _number("low", title="95% from", format=".4g"),
+    _number("high", title="to", format=".4g"),
+)
+
+
+def _layer(mark: str, encoding: dict, **look) -> dict:
+    """A layer of the rows that the reader has not hidden."""
+    return {
+        "mark": {"type": mark, **look},
+        "encoding": encoding,
+        "transform": [{"filter": SHOWN_ONLY}],
+    }
+
+
+def _points(encoding: dict, hover: Sequence[dict], **look) -> dict:
+    """Points in the shapes of the mechanisms, with their values on hover."""
+    encoding = encoding | {"shape": _name("symbol", scale=None), "tooltip": list(hover)}
+    return _layer("point", encoding, filled=True, opacity=1, **look)
+
+
+def _powers_of_ten(low: float, high: float) -> dict:
     """An axis with at most seven ticks, all of them powers of ten."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     step = max(1, math.ceil((last - first) / 6))
     powers = range(-step * (-first // step), last + 1, step)
     names = ",".join(f"'{n}':'{_power(n)}'" for n in powers)
-    return alt.Axis(
-        values=[10.0**n for n in powers],
-        labelExpr=f"({{{names}}})[toString(round(log(datum.value)/LN10))]",
-    )
+    return {
+        "values": [10.0**n for n in powers],
+        "labelExpr": f"({{{names}}})[toString(round(log(datum.value)/LN10))]",
+    }
 
 
 def _power(n: int) -> str:
@@ -268,8 +283,8 @@ def _power(n: int) -> str:
     return "10" + str(n).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def _scale(logarithmic: bool) -> alt.Scale:
-    return alt.Scale(type="log") if logarithmic else alt.Scale(type="linear", zero=False)
+def _scale(logarithmic: bool) -> dict:
+    return {"type": "log"} if logarithmic else {"type": "linear", "zero": False}
 
 
 def _records(frame: pd.DataFrame) -> list[dict]:
@@ -278,14 +293,18 @@ def _records(frame: pd.DataFrame) -> list[dict]:
 
 
 def _chart(
-    name: str, layers: alt.LayerChart, description: str, rows: pd.DataFrame, height: int = HEIGHT
+    name: str, layers: list[dict], description: str, rows: pd.DataFrame, height: int = HEIGHT
 ) -> Chart:
-    drawn = layers.properties(width=WIDTH, height=height).add_params(
-        alt.param(name="hidden", value=[])
-    )
-    # Checked against the schema in a test: it takes longer than all else.
-    spec = drawn.to_dict(validate=False)
-    spec |= {"config": _CONFIG, "padding": 4, "data": {"name": "rows", "values": _records(rows)}}
+    spec = {
+        "$schema": SCHEMA,
+        "config": _CONFIG,
+        "data": {"name": "rows", "values": _records(rows)},
+        "width": WIDTH,
+        "height": height,
+        "padding": 4,
+        "params": [{"name": "hidden", "value": []}],
+        "layer": layers,
+    }
     svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
     # The ids of clip paths count the charts of the process: here they count those of the chart.
     ids = dict.fromkeys(re.findall(r'id="(clip\d+)"', svg))

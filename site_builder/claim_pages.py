@@ -39,13 +39,14 @@ def claims_page(site: SiteData) -> Page:
         template="claims.html",
         title="Claims of the papers",
         section="claims.html",
-        about="Every claim of five papers on matrix noise, with a verdict and the numbers.",
+        about="Every claim of the papers on private noise, with a verdict and the numbers.",
         content={
             "papers": papers,
             "counts": site.run.verdict_counts,
             "meaning": MEANING,
             "tones": TONES,
             "total": len(ledger),
+            "publications": sum(len(facts.references) for facts in site.papers.values()),
         },
     )
 

@@ -19,7 +19,7 @@ def dataset_pages(site: SiteData) -> Iterator[Page]:
     """The overview and every entry of the catalogue."""
     used: dict[str, list[dict]] = {}
     for study, rows in site.run.rows.items():
-        for dataset in dict.fromkeys(rows["dataset"]):
+        for dataset in rows["dataset"].unique():
             key = site.catalogue_key(study, dataset)
             used.setdefault(key, []).append({"study": study, "dataset": dataset})
     families = {

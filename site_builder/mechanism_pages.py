@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pandas as pd
 
 from datasets import DATASETS
-from mechanisms import Mechanism
 from paper_figures.selections import LEVELS
 from paper_figures.style import CALIBRATION_TITLES, dataset_title, mechanism_title
 from papers.paper_settings import PAPER_SETTINGS
@@ -53,7 +52,7 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
                 "key": key,
                 "cls": cls,
                 "source": site.source_of(cls.paper),
-                "is_ours": cls.paper in site.papers,
+                "paper": site.paper_of(key),
                 "guarantee": GUARANTEES[cls.guarantee],
                 "formula": typeset(formulas()[key]) if key in formulas() else None,
                 "about_it": paragraphs(cls.__doc__ or ""),
@@ -67,7 +66,7 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
                 "cost": _cost_chart(key, losses),
                 "cost_rows": _cost_rows(key, losses),
                 "wins": _wins(site, key),
-                "claims": _claims(site, cls),
+                "claims": _claims(site, key),
                 "call": example_call(cls),
                 "budget": BUDGET,
                 "unsupported": _unsupported(site, key),
@@ -170,10 +169,10 @@ def _wins(site: SiteData, key: str) -> list[dict]:
     return found
 
 
-def _claims(site: SiteData, cls: type[Mechanism]) -> list[dict]:
+def _claims(site: SiteData, key: str) -> list[dict]:
     """The guarantees that the ledger judges of the mechanism's paper."""
     ledger = site.run.claims
-    own = ledger[(ledger["paper"] == cls.paper) & (ledger["kind"] == "guarantee")]
+    own = ledger[(ledger["paper"] == site.paper_of(key)) & (ledger["kind"] == "guarantee")]
     return shown_claims(own)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from paper_figures.verdicts import count_of
 from site_builder.claim_pages import shown_claims
 from site_builder.run_folder import DrawnFile
-from site_builder.site_data import SUITE, Page, SiteData
+from site_builder.site_data import SUITE, Page, PaperFacts, SiteData
 
 # A table with more rows is shown cut; its CSV has all.
 LONGEST_TABLE = 60
@@ -39,14 +39,13 @@ def paper_pages(site: SiteData) -> Iterator[Page]:
         template="papers.html",
         title="Papers",
         section="papers/index.html",
-        about="Five papers on differential-privacy noise for matrices, drawn again.",
+        about="The papers on private noise: figures and tables drawn again, claims judged.",
         content={"papers": entries},
     )
 
 
 def _paper_page(site: SiteData, key: str, drawings: list[DrawnFile], claims: pd.DataFrame) -> Page:
     facts = site.papers.get(key)
-    mechanisms = [name for name, cls in site.mechanisms.items() if cls.paper == key]
     return Page(
         path=f"papers/{key}.html",
         template="paper.html",
@@ -56,13 +55,25 @@ def _paper_page(site: SiteData, key: str, drawings: list[DrawnFile], claims: pd.
         content={
             "facts": facts,
             "key": key,
-            "mechanisms": mechanisms,
+            "mechanisms": facts.mechanisms if facts else (),
+            "beside": [] if drawings else _beside(site, facts),
             "counts": dict(count_of(claims["verdict"])),
             "claims": shown_claims(claims),
             "figures": [_drawn(each) for each in drawings if each.is_figure],
             "tables": [_drawn(each) for each in drawings if not each.is_figure],
         },
     )
+
+
+def _beside(site: SiteData, facts: PaperFacts) -> list[DrawnFile]:
+    """The figures across the papers whose numbers name a mechanism of the paper."""
+    figures = (each for each in site.run.drawings.values() if each.drawing.paper == SUITE)
+    return [each for each in figures if each.is_figure and _names(each) & set(facts.mechanisms)]
+
+
+def _names(drawing: DrawnFile) -> set[str]:
+    data = drawing.data()
+    return set(data["mechanism"]) if "mechanism" in data else set()
 
 
 def _drawn(drawing: DrawnFile) -> dict:

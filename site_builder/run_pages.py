@@ -57,7 +57,7 @@ def reproduce_page(site: SiteData) -> Page:
                 "paper": first["paper"],
                 "cells": len(cells),
                 "rows": len(rows),
-                "datasets": list(dict.fromkeys(rows["dataset"])),
+                "datasets": list(rows["dataset"].unique()),
                 "command": site.provenance.cell(
                     name, first["dataset"], first["mechanism"], first["calibration"]
                 ),

@@ -7,11 +7,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
 from experiments.contract.study import Experiment, all_experiments, files_of
 from mechanisms import Mechanism, all_mechanisms
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
+from paper_figures.suite.common_queries import NAME as COMMON_QUERIES
+from paper_figures.suite.common_queries import answers
 from site_builder.families import FAMILIES, Family
 from site_builder.leaderboards import View, views_of
 from site_builder.provenance import Provenance, provenance_of
@@ -49,29 +52,72 @@ class Page:
 
 
 @dataclass(frozen=True)
-class PaperFacts:
-    """A paper by its key, as CITATION.cff cites it.
+class Reference:
+    """A publication as CITATION.cff cites it."""
 
-    Args:
-        key: Name and year.
-        name: Short name: the noise that it proposes.
-        title, authors, venue, year: Of the publication.
-    """
-
-    key: str
-    name: str
     title: str
     authors: str
     venue: str
     year: int
 
 
-NAMES = {
+@dataclass(frozen=True)
+class PaperFacts:
+    """A paper, or two on one kind of noise, by the key of the claims.
+
+    Args:
+        key: Name and year.
+        name: Short name: the noise that it proposes.
+        references: The publications.
+        mechanisms: Keys of the mechanisms that it proposes.
+    """
+
+    key: str
+    name: str
+    references: tuple[Reference, ...]
+    mechanisms: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """Of the publication, or the name where there are two."""
+        return self.references[0].title if len(self.references) == 1 else self.name
+
+    @property
+    def year(self) -> int:
+        """Of the latest publication."""
+        return max(reference.year for reference in self.references)
+
+
+# The papers that the suite reproduces, then those whose claims it judges beside them; both oldest
+# first.
+REPRODUCED = {
     "mvg2018": "MVG",
     "mgm2021": "MGM, UDN and IDN",
     "imgm2022": "IMGM",
     "r1smg2024": "R1SMG",
     "tldp2025": "TLDP",
+}
+NEWER = {
+    "integers2021": "Discrete Gaussian and Skellam",
+    "privunit2022": "PrivUnitG",
+    "elliptic2023": "Elliptic Gaussian and K-norm noise",
+    "correlated2024": "Correlated Gaussian",
+    "gaussmix2025": "GaussMix",
+    "inid2025": "i.n.i.d. noise",
+    "plrvo2025": "PLRV-O",
+    "product2026": "Product noise",
+    "spherical2026": "Spherical gamma",
+}
+# The registry cites these by their authors.
+MECHANISMS_OF = {
+    "integers2021": ("discrete-gaussian", "skellam"),
+    "privunit2022": ("privunit-g",),
+    "elliptic2023": ("elliptic-gaussian", "k-norm"),
+    "correlated2024": ("correlated-gaussian",),
+    "gaussmix2025": ("gaussian-sketch",),
+    "inid2025": ("inid-gaussian", "inid-laplace"),
+    "product2026": ("product-noise",),
+    "spherical2026": ("spherical-gamma",),
 }
 
 
@@ -104,21 +150,30 @@ class SiteData:
         return {key: pair for key, pair in found.items() if pair[1]}
 
     @cached_property
+    def answers(self) -> dict[str, pd.DataFrame]:
+        """The comparisons for common queries that the run has, by the name of the query."""
+        rows = self.run.rows.get(COMMON_QUERIES)
+        return {} if rows is None else answers(rows)
+
+    @cached_property
     def papers(self) -> dict[str, PaperFacts]:
-        """The papers, oldest first; keys end in the year of the citation."""
-        cited = yaml.safe_load(CITATION.read_text(encoding="utf-8"))["references"]
-        by_year = {entry["year"]: entry for entry in cited}
+        """The papers that are reproduced, then the newer ones."""
+        cited: dict[str, list[Reference]] = {}
+        for entry in yaml.safe_load(CITATION.read_text(encoding="utf-8"))["references"]:
+            cited.setdefault(entry["abbreviation"], []).append(_reference(entry))
         return {
-            key: PaperFacts(
-                key,
-                name,
-                by_year[int(key[-4:])]["title"],
-                ", ".join(map(_author, by_year[int(key[-4:])]["authors"])),
-                _venue(by_year[int(key[-4:])]),
-                int(key[-4:]),
-            )
-            for key, name in NAMES.items()
+            key: PaperFacts(key, name, tuple(cited[key]), self._proposed_in(key))
+            for key, name in (REPRODUCED | NEWER).items()
         }
+
+    def _proposed_in(self, paper: str) -> tuple[str, ...]:
+        own = (key for key, cls in self.mechanisms.items() if cls.paper == paper)
+        return (*own, *MECHANISMS_OF.get(paper, ()))
+
+    def paper_of(self, mechanism: str) -> str | None:
+        """The paper that proposes a mechanism, None where it is none of the papers."""
+        found = (key for key, facts in self.papers.items() if mechanism in facts.mechanisms)
+        return next(found, None)
 
     @cached_property
     def claim_ids(self) -> list[str]:
@@ -153,5 +208,8 @@ def _author(entry: dict) -> str:
     return f"{entry['given-names']} {entry['family-names']}"
 
 
-def _venue(entry: dict) -> str:
-    return entry.get("collection-title") or entry.get("journal") or entry.get("notes", "")
+def _reference(entry: dict) -> Reference:
+    authors = ", ".join(map(_author, entry["authors"]))
+    venue = entry.get("collection-title") or entry.get("journal")
+    places = filter(None, (venue, entry.get("notes")))
+    return Reference(entry["title"], authors, ", ".join(places), entry["year"])

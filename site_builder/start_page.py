@@ -64,7 +64,7 @@ def start_page(site: SiteData) -> Page:
         title="Which noise is private, and which is best?",
         section="index.html",
         about="Are the privacy claims of matrix noise true, and which noise is best at equal "
-        "true privacy? Every claim of five papers, computed.",
+        "true privacy? Every claim of the papers, computed.",
         content={"findings": findings(site.run), "charts": headline_charts(site.run)},
     )
 
@@ -202,7 +202,9 @@ def _panel(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
 
 def _first_mechanism(run: RunFolder) -> dict[str, str]:
     """From the label of a curve, "A = B", to the key of the first mechanism on it."""
-    keys = {look(name).title: name for rows in run.rows.values() for name in set(rows["mechanism"])}
+    keys = {
+        look(name).title: name for rows in run.rows.values() for name in rows["mechanism"].unique()
+    }
     drawn = run.drawings["suite_headline"].data()["curve"].unique()
     return {curve: keys[curve.split(" = ")[0]] for curve in drawn}
 

@@ -171,13 +171,9 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     counted = part[part["rank"].notna()]
     if counted.empty:
         return f"At {budget} no mechanism serves this query with proven privacy and a known error."
-    first = counted[counted["rank"] == 1]
-    ready = part["calibration"].eq("published") & part["verdict"].isin([HOLDS, LOOSE])
-    ready &= part["rmse"] <= first.iloc[0].rmse * (1 + TIE)
-    # Of those that tie, one that needs no rescaling.
-    published = first[first["mechanism"].isin(part["mechanism"][ready])]
-    best = first.iloc[0] if published.empty else published.iloc[0]
-    how = "rescaled to the exact calibration" if published.empty else "as published"
+    first = leaders(part)
+    best = first.iloc[0]
+    how = "as published" if best.ready else "rescaled to the exact calibration"
     text = f"At {budget} {best.title} has the least error, {how}: RMSE {rmse_text(best)} per {per}."
     ties = list(first["title"][first["mechanism"] != best.mechanism])
     if ties:
@@ -188,6 +184,33 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
         following = behind.iloc[0]
         text += f" Next is {following.title} with {following.times_best:.4g} times that error."
     return text
+
+
+def leaders(part: pd.DataFrame) -> pd.DataFrame:
+    """The rows of rank 1 at one budget; first those that need no rescaling, which are `ready`."""
+    first = part[part["rank"] == 1]
+    as_good = part["calibration"].eq("published") & part["verdict"].isin([HOLDS, LOOSE])
+    as_good &= part["rmse"] <= first["rmse"].min() * (1 + TIE)
+    first = first.assign(ready=first["mechanism"].isin(part["mechanism"][as_good]))
+    return first.sort_values("ready", ascending=False, kind="stable")
+
+
+def unranked(frame: pd.DataFrame) -> list[tuple[list[str], str]]:
+    """Why mechanisms are ranked at no budget: their keys, those with one reason together, and it.
+
+    A reason completes the sentence "The mechanism ..."; see `Unsupported`.
+    """
+    known = set(frame["mechanism"][frame["rank"].notna()])
+    rest = frame[~frame["mechanism"].isin(known)].drop_duplicates("mechanism", keep="last")
+    reasons = [_reason(row) for row in rest.itertuples()]
+    groups = rest.assign(note=reasons).groupby("note")
+    return [(list(part["mechanism"]), str(reason)) for reason, part in groups]
+
+
+def _reason(row) -> str:
+    if isinstance(row.verdict, str) and row.verdict not in (HOLDS, LOOSE):
+        return f"its claim is {row.verdict}; {row.note}".rstrip("; ")
+    return row.note
 
 
 def rmse_text(row) -> str:

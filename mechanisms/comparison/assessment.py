@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.audit.self_check import QUICK
+from mechanisms.audit.self_check import QUICK, Effort
 from mechanisms.audit.verification import verify
 from mechanisms.comparison.loss_quantile import LEAST_FOR_MEAN, loss_quantile, sampled_losses
 from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.contract.public_information import WORKLOAD, public_options
-from mechanisms.contract.query import Budget, OutOfRangeWarning, Query, Unsupported
+from mechanisms.contract.query import Budget, Query, Unsupported
 from mechanisms.contract.registry import get_mechanism
 from mechanisms.strategies.workload import Identity, Kronecker, Workload
 
@@ -76,18 +76,13 @@ def _names(cls: type[Mechanism], budget: Budget, calibration: str) -> dict:
 
 
 def _assessed(task: Task, cls: type[Mechanism], budget: Budget, calibration: str) -> dict:
-    known = {WORKLOAD: lambda: Kronecker(task.factors)}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings():
+        # What a theorem is stated for is in the notes.
+        warnings.simplefilter("ignore")
         try:
-            mechanism = cls.calibrate(task.query, budget, calibration, **public_options(cls, known))
-            numbers, notes = _privacy(mechanism)
-            if isinstance(mechanism, AdditiveMechanism) and cls.only_adds_noise():
-                numbers |= _error(mechanism, task)
-            else:
-                notes.append(
-                    "has an error that depends on the answer: release public data of the same kind"
-                )
+            options = known_options(task, cls)
+            mechanism = cls.calibrate(task.query, budget, calibration, **options)
+            return {"status": SERVED} | assessment(mechanism, task)
         except Unsupported as reason:
             return {"status": UNSUPPORTED, "note": str(reason)}
         except ImportError as error:
@@ -95,16 +90,40 @@ def _assessed(task: Task, cls: type[Mechanism], budget: Budget, calibration: str
         except Exception as error:
             # One mechanism that is broken must not keep the others from being compared.
             return {"status": FAILED, "note": f"raised {type(error).__name__}: {error}"}
-    outside = (str(w.message) for w in caught if issubclass(w.category, OutOfRangeWarning))
-    notes += [message.removeprefix(f"{cls.key}: ") for message in outside]
-    return numbers | {"status": SERVED, "note": "; ".join(dict.fromkeys(notes))}
 
 
-def _privacy(mechanism: Mechanism) -> tuple[dict, list[str]]:
+def known_options(task: Task, cls: type[Mechanism]) -> dict:
+    """The options that tell a mechanism which queries are asked of the answer."""
+    return public_options(cls, {WORKLOAD: lambda: Kronecker(task.factors)})
+
+
+def assessment(mechanism: Mechanism, task: Task, *, effort: Effort | None = QUICK) -> dict:
+    """The numbers, the verdict and the note that `mechanisms.compare` has of one mechanism.
+
+    Args:
+        mechanism: Calibrated to the query of the task.
+        effort: How much is drawn to compare the mechanism with itself; None for nothing.
+
+    Raises:
+        Unsupported: It claims no privacy, or its error is not known.
+    """
+    numbers, notes = _privacy(mechanism, effort)
+    if isinstance(mechanism, AdditiveMechanism) and mechanism.only_adds_noise():
+        numbers |= _error(mechanism, task)
+    else:
+        notes.append(
+            "has an error that depends on the answer: release public data of the same kind"
+        )
+    if mechanism.calibration == "published":
+        notes.append(mechanism.limit(mechanism.query, mechanism.budget))
+    return numbers | {"note": "; ".join(filter(None, notes))}
+
+
+def _privacy(mechanism: Mechanism, effort: Effort | None) -> tuple[dict, list[str]]:
     """The truth about the claim, and what limits it."""
     if mechanism.guarantee != "none" and mechanism.profile() is None:
         return {}, ["has no exact profile to compare with its claim"]
-    found = verify(mechanism, effort=QUICK)
+    found = verify(mechanism, effort=effort)
     if found.contradiction is not None:
         return {"verdict": found.verdict}, [f"contradicts itself: {found.contradiction}"]
     slack = mechanism.slack()

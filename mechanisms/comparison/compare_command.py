@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechanisms.audit.verification import HOLDS, LOOSE
-from mechanisms.comparison.advisor import compare, conclusion, rmse_text
+from mechanisms.comparison.advisor import compare, conclusion, rmse_text, unranked
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.contract.mechanism import CALIBRATIONS
 from mechanisms.contract.query import Budget, Query
@@ -187,19 +186,8 @@ def _grid(frame: pd.DataFrame) -> str:
 
 def _reasons(frame: pd.DataFrame) -> str:
     """Why mechanisms are not ranked: each reason with all that share it."""
-    ranked = set(frame["mechanism"][frame["rank"].notna()])
-    rest = frame[~frame["mechanism"].isin(ranked)].drop_duplicates("mechanism", keep="last")
-    if rest.empty:
-        return "Every mechanism is ranked."
-    groups = rest.assign(note=[_reason(row) for row in rest.itertuples()]).groupby("note")
-    lines = [f"  {', '.join(part['mechanism'])}: {note}" for note, part in groups]
-    return "\n".join(["Not ranked:", *lines])
-
-
-def _reason(row) -> str:
-    if isinstance(row.verdict, str) and row.verdict not in (HOLDS, LOOSE):
-        return f"its claim is {row.verdict}; {row.note}".rstrip("; ")
-    return row.note
+    lines = [f"  {', '.join(keys)}: {reason}" for keys, reason in unranked(frame)]
+    return "\n".join(["Not ranked:", *lines]) if lines else "Every mechanism is ranked."
 
 
 def _rmse(row) -> str:

@@ -26,6 +26,8 @@ ELEMENTS = 10_000
 POWERS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0)
 SHAPES = (6.0, 10.0, 30.0, 1000.0)
 MEASURED = "laplace"
+# Laws whose names would touch that of the next one.
+CROWDED = ("p = 6",)
 
 
 @drawing("suite_kappa", kind="figures", needs=["guarantee/grid"])
@@ -42,10 +44,13 @@ def kappas(results: Results) -> Drawn:
         left.plot(own["kappa"], own["mu"], marker, label=family)
     for row in laws.itertuples():
         # Exponents below 2 to the left of the curve, all others to the right of it.
-        place = {"xytext": (-5, 3), "ha": "right"} if row.flat else {"xytext": (5, -6)}
+        below = {"xytext": (2, -11) if row.label in CROWDED else (5, -6)}
+        place = {"xytext": (-5, 3), "ha": "right"} if row.flat else below
         at = (row.kappa, row.mu)
         left.annotate(row.label, at, textcoords="offset points", fontsize=6, **place)
     left.plot(1, 1, look("gaussian").marker, color=look("gaussian").colour, label="Gaussian")
+    # Room for the names of the first and the last law.
+    left.set(xlim=(0.65, laws["kappa"].max() + 0.45))
     left.set(xlabel="kappa = Fisher information x variance", ylabel="true mu at variance 1, s = 1")
     left.set_title("What it reveals at one variance")
     left.legend(loc="lower right")

@@ -20,11 +20,13 @@ LARGEST_PAGE, LARGEST_SHARED = 300_000, 1_000_000
 # One page of every kind; a filter keeps small what has to be looked at.
 KINDS = (
     "index.html",
+    "advisor.html",
     "leaderboard/index.html",
     "leaderboard/ranges.html",
     "claims.html?verdict=depends&paper=mvg2018",
     "papers/index.html",
     "papers/imgm2022.html",
+    "papers/integers2021.html",
     "mechanisms/index.html",
     "mechanisms/r1smg.html",
     "data/index.html",

@@ -6,11 +6,14 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
 
+from experiments.common_queries import QUERIES
 from mechanisms import all_mechanisms
 from mechanisms.__main__ import main as mechanisms_command
 from paper_figures.verdicts import CONTRADICTED
 from site_builder import build as building
+from site_builder.advisor_page import advisor_page
 from site_builder.charts import Chart, over_size
 from site_builder.example_calls import example_call
 from site_builder.families import Family, Measure, RankedStudy
@@ -18,6 +21,7 @@ from site_builder.formulas import formulas
 from site_builder.leaderboards import views_of
 from site_builder.mechanism_pages import mechanism_pages
 from site_builder.palette import DARK_BACKGROUND, LEAST_CONTRAST, contrast, on_dark
+from site_builder.paper_pages import paper_pages
 from site_builder.profile_grid import profile_grid
 from site_builder.run_folder import NoResults, RunFolder
 from site_builder.run_pages import failures_page
@@ -67,6 +71,43 @@ def test_five_findings_follow_from_the_run(site):
     assert len(found) == 5
     assert found[0].headline == "R1SMG is not private." and "0.217" in found[0].sentence
     assert "beats" in found[4].headline
+
+
+def test_the_advisor_shows_what_the_comparison_says(site):
+    page = advisor_page(site)
+    assert [each["name"] for each in page.content["answers"]] == list(QUERIES)
+    counts = next(each for each in page.content["answers"] if each["name"] == "counts")
+    first = counts["lines"][0]
+    assert (first["rank"], first["mechanism"]) == (1, "correlated-gaussian")
+    assert first["published"]["verdict"] in ("holds", "loose")
+    text = html_of(site, page)
+    for asked in QUERIES.values():
+        assert asked.command in text
+    for each in page.content["answers"]:
+        shown = {line["mechanism"] for line in each["lines"]}
+        explained = {key for group in each["unranked"] for key in group["mechanisms"]}
+        assert shown | explained == set(site.answers[each["name"]]["mechanism"])
+
+
+def test_every_paper_of_the_ledger_has_a_page_with_its_reference(site):
+    judged = set(site.run.claims["paper"])
+    assert judged <= set(site.papers)
+    paths = {page.path: page for page in paper_pages(site)}
+    assert {f"papers/{key}.html" for key in judged} <= set(paths)
+    for key, facts in site.papers.items():
+        text = html_of(site, paths[f"papers/{key}.html"])
+        for reference in facts.references:
+            assert escape(reference.title) in text
+            assert escape(reference.authors) in text
+            assert escape(reference.venue) in text
+
+
+def test_papers_propose_mechanisms_of_the_registry(site):
+    for facts in site.papers.values():
+        assert set(facts.mechanisms) <= set(site.mechanisms), facts.key
+    assert site.paper_of("product-noise") == "product2026"
+    assert site.paper_of("r1smg") == "r1smg2024"
+    assert site.paper_of("laplace") is None
 
 
 def test_a_headline_that_the_verdict_does_not_bear_is_not_told(site):
@@ -218,6 +259,10 @@ def test_prose_links_claims_and_leaves_names_alone():
     text = prose("see mvg-thm3 at (1e-05, 2), hash 4c92e10f", ["mvg-thm3", "mvg-thm"], "../")
     assert '<a href="../claims.html#mvg-thm3">mvg-thm3</a>' in text
     assert "10<sup>\N{MINUS SIGN}5</sup>" in text and "4c92e10f" in text
+
+
+def test_code_in_prose_is_set_as_code_and_stays_escaped():
+    assert prose("see `f(x) <b>`") == "see <code>f(x) &lt;b&gt;</code>"
 
 
 def test_first_sentence_ends_at_a_full_stop_before_a_capital():

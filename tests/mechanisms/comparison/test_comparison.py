@@ -209,7 +209,7 @@ def test_ties_are_called_ties():
     }
     assert conclusion(frame) == [
         "At (1, 1e-05) Spherical gamma has the least error, as published: RMSE 3.7304 per element. "
-        "Classic Gaussian, Analytic Gaussian and IMGM tie with it (within 0.1%). Next is R1SMG "
+        "Analytic Gaussian, IMGM and Classic Gaussian tie with it (within 0.1%). Next is R1SMG "
         "with 1.3e+04 times that error."
     ]
 

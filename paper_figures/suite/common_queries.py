@@ -1,0 +1,99 @@
+"""Which mechanism for a common query: the answers of `python -m mechanisms compare`, stored.
+
+The table `suite_common_queries` and the site read the rows of the study common_queries.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from experiments.common_queries import NAME, QUERIES, CommonQuery
+from mechanisms.audit.verification import REFUTED
+from mechanisms.comparison.advisor import COLUMNS, leaders, ranked
+from mechanisms.comparison.assessment import FAILED, SERVED, TOO_SLOW, UNSUPPORTED
+from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.results import Results
+from paper_figures.style import mechanism_title
+from runs.result_table import OK
+
+# The status of a row of results in the words of the comparison.
+_STATUSES = {OK: SERVED, "unsupported": UNSUPPORTED, "timeout": TOO_SLOW}
+
+
+def answers(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """What `mechanisms.compare` returns for every query in the rows, without seconds, by name."""
+    rows = rows[rows["experiment"] == NAME]
+    return {
+        name: _answer(rows[rows["dataset"] == name])
+        for name in QUERIES
+        if (rows["dataset"] == name).any()
+    }
+
+
+def _answer(rows: pd.DataFrame) -> pd.DataFrame:
+    found = []
+    for (mechanism, calibration), own in rows.groupby(["mechanism", "calibration"], sort=False):
+        first = own.iloc[0]
+        status = _STATUSES.get(first["status"], FAILED)
+        known = {
+            "epsilon": first["epsilon"],
+            "delta": first["delta"],
+            "mechanism": mechanism,
+            "title": mechanism_title(mechanism),
+            "calibration": calibration,
+            "status": status,
+            "note": _only(own["note"]) if status == SERVED else first["message"],
+        }
+        if status == SERVED:
+            known |= own.set_index("metric")["value"].drop("verdict", errors="ignore").to_dict()
+            known |= {name: _only(own[name]) or None for name in ("verdict", "p99_from")}
+        found.append(known)
+    return ranked(pd.DataFrame(found, columns=list(COLUMNS)))
+
+
+def _only(column: pd.Series) -> str:
+    """The one value of a column, or empty text."""
+    values = column.dropna()
+    return "" if values.empty else str(values.iloc[0])
+
+
+@drawing("suite_common_queries", kind="tables", needs=[NAME])
+def common_queries(results: Results) -> Drawn:
+    """One row per query: the best, what ties with it, the next, and whose claim is false."""
+    found = answers(results.rows)
+    if not found:
+        raise DrawingError(f"the results hold no rows of {NAME}; run it first")
+    caption = (
+        "Which mechanism for a common query? The least root mean square error, of an element or "
+        "of a query of the workload, at equal true privacy; mechanisms within 0.1% of it; the next "
+        "one with its error over the least; and mechanisms whose published claim is false for the "
+        "query, which look better than they are."
+    )
+    note = (
+        "The command of a row gives all mechanisms with their errors, and the reasons why others "
+        "are not ranked."
+    )
+    table = pd.DataFrame([_row(QUERIES[name], frame) for name, frame in found.items()])
+    return Drawn(caption, table, note=note)
+
+
+def _row(asked: CommonQuery, frame: pd.DataFrame) -> dict:
+    counted = frame[frame["rank"].notna()]
+    best, behind = leaders(frame), counted[counted["rank"] > 1]
+    refuted = frame[(frame["verdict"] == REFUTED) & (frame["calibration"] == "published")]
+    query, budget = asked.query, asked.budget
+    return {
+        "query": asked.title,
+        "adjacency": query.adjacency,
+        "l2 sensitivity": query.l2_sensitivity,
+        "l1 sensitivity": query.l1_sensitivity,
+        "epsilon": budget.epsilon,
+        "delta": budget.delta,
+        "best, or tied with it": ", ".join(best["title"]),
+        "RMSE": best["rmse"].min() if len(best) else None,
+        "per": asked.per,
+        "next": behind["title"].iloc[0] if len(behind) else "",
+        "over the best": behind["times_best"].iloc[0] if len(behind) else None,
+        "claim false": ", ".join(refuted["title"]),
+        "command": asked.command,
+    }

@@ -1,0 +1,88 @@
+"""Which mechanism for a query: the answers of `python -m mechanisms compare` to common queries."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from experiments.common_queries import QUERIES, CommonQuery
+from mechanisms.comparison.advisor import conclusion, leaders, unranked
+from mechanisms.comparison.assessment import SERVED
+from site_builder.site_data import Page, SiteData
+from site_builder.words import TIMES
+
+VERDICT_TONES = {"holds": "good", "loose": "mixed", "refuted": "alert"}
+SENSITIVITIES = (("l2", "l2_sensitivity"), ("l1", "l1_sensitivity"), ("linf", "linf_sensitivity"))
+
+
+def advisor_page(site: SiteData) -> Page:
+    """The page of all answers that the run has."""
+    return Page(
+        path="advisor.html",
+        template="advisor.html",
+        title="Which mechanism for my query?",
+        section="advisor.html",
+        about="The mechanism with the least error at equal true privacy, for common queries.",
+        content={
+            "answers": [_answer(name, frame) for name, frame in site.answers.items()],
+            "verdict_tones": VERDICT_TONES,
+        },
+    )
+
+
+def _answer(name: str, frame: pd.DataFrame) -> dict:
+    asked = QUERIES[name]
+    (told,) = conclusion(frame, asked.per)
+    best = leaders(frame)
+    return {
+        "name": name,
+        "asked": asked,
+        "size": math.prod(asked.query.shape),
+        "shape": TIMES.join(map(str, asked.query.shape)),
+        "sensitivities": _sensitivities(asked),
+        "best": list(best["mechanism"]),
+        "least": best["rmse"].min(),
+        "told": told,
+        "lines": _lines(frame),
+        "unranked": [{"mechanisms": keys, "reason": why} for keys, why in unranked(frame)],
+    }
+
+
+def _sensitivities(asked: CommonQuery) -> list[tuple[str, float]]:
+    stated = ((norm, getattr(asked.query, field)) for norm, field in SENSITIVITIES)
+    return [(norm, value) for norm, value in stated if value is not None]
+
+
+def _lines(frame: pd.DataFrame) -> list[dict]:
+    """One line per mechanism with a known error, and what is true of its published noise."""
+    known = frame[(frame["status"] == SERVED) & frame["rmse"].notna()]
+    published = known[known["calibration"] == "published"].set_index("mechanism")
+    return [
+        {
+            "rank": None if pd.isna(row.rank) else int(row.rank),
+            "mechanism": row.mechanism,
+            "rescaled": row.calibration == "exact",
+            "rmse": row.rmse,
+            "deviation": row.rmse * row.rmse_error,
+            "times_best": row.times_best,
+            "p99": row.rmse_p99,
+            "published": _published(published, row.mechanism),
+        }
+        for row in known.drop_duplicates("mechanism").itertuples()
+    ]
+
+
+def _published(rows: pd.DataFrame, mechanism: str) -> dict | None:
+    """The published noise of a mechanism, None where it has no known error."""
+    if mechanism not in rows.index:
+        return None
+    row = rows.loc[mechanism]
+    verdict = row["verdict"] if isinstance(row["verdict"], str) else "unknown"
+    return {
+        "rmse": float(row["rmse"]),
+        "epsilon": float(row["true_epsilon"]),
+        "delta": float(row["true_delta"]),
+        "verdict": verdict,
+        "note": row["note"],
+    }

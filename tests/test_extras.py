@@ -1,0 +1,92 @@
+"""What a package imports is in the dependencies or in the extras that pyproject.toml has for it."""
+
+import ast
+import importlib.metadata
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+OWN = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+PROVIDED_BY = importlib.metadata.packages_distributions()
+# The site shows what these find and import: every figure, table, judge and study.
+DISCOVERED = ("site_builder", "paper_figures", "experiments")
+
+
+def normal(name: str) -> str:
+    """A distribution's name as package indexes compare it."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[\s<>=!~;\[(]", name)[0]).lower()
+
+
+def imports(path: Path, *, everywhere: bool) -> set[str]:
+    """The modules that a file imports, when it is imported itself or `everywhere` in it."""
+    tree = ast.parse(path.read_text())
+    found = set()
+    for node in ast.walk(tree) if everywhere else tree.body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def file_of(module: str) -> Path | None:
+    path = ROOT.joinpath(*module.split("."))
+    files = (path.with_suffix(".py"), path / "__init__.py")
+    return next((file for file in files if file.is_file()), None)
+
+
+def distributions(modules: set[str]) -> set[str]:
+    """The distributions of modules from elsewhere."""
+    tops = {name.partition(".")[0] for name in modules} - OWN - set(sys.stdlib_module_names)
+    return {normal(name) for top in tops for name in PROVIDED_BY[top]}
+
+
+def needed_to_import(*packages: str) -> set[str]:
+    """The distributions without which the packages, or what they import, cannot be imported."""
+    waiting = [path for package in packages for path in (ROOT / package).rglob("*.py")]
+    seen, found = set(), set()
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            modules = imports(path, everywhere=False)
+            found |= modules
+            own = (file_of(name) for name in modules if name.partition(".")[0] in OWN)
+            waiting += [file for file in own if file is not None]
+    return distributions(found)
+
+
+def stated(*extras: str) -> set[str]:
+    lists = (PROJECT["dependencies"], *(EXTRAS[extra] for extra in extras))
+    return {normal(text) for each in lists for text in each}
+
+
+def brought(names: set[str]) -> set[str]:
+    """The distributions that these require themselves."""
+    texts = (importlib.metadata.requires(name) or () for name in names)
+    return {normal(text) for each in texts for text in each if "extra ==" not in text}
+
+
+def test_everything_that_mechanisms_import_is_in_an_extra():
+    found = set().union(
+        *(imports(path, everywhere=True) for path in (ROOT / "mechanisms").rglob("*.py"))
+    )
+    extras = [extra for extra in EXTRAS if extra != "site"]
+    assert distributions(found) == stated(*extras) - {"clarabel"}
+
+
+def test_the_extra_of_the_site_is_what_importing_it_needs():
+    needed, own = needed_to_import(*DISCOVERED), stated("site")
+    assert needed - own - brought(own) == set()
+    assert own - stated() <= needed, "the extra holds what nothing imports"
+
+
+@pytest.mark.parametrize("name", ["annotated-types", "pydantic-core"])
+def test_parts_of_pydantic_come_with_it(name):
+    assert name in brought({"pydantic"})
