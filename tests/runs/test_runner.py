@@ -455,11 +455,14 @@ def test_a_mechanism_that_contradicts_itself_is_inconsistent(odd_cell, run):
 @pytest.mark.parametrize("study", ["regression", "pca", "private_data"])
 def test_slow_modules_are_imported_before_the_first_cell(study):
     """And not by importing the study, which every plan of a run does."""
-    code = (
-        f"import sys, importlib as lib; study = lib.import_module('experiments.{study}');"
-        f"slow = study.SLOW_IMPORTS; before = set(slow) & set(sys.modules);"
-        f"from runs.worker import import_study; import_study('{study}'); print(sorted(before), set(slow) <= set(sys.modules))"
-    )
+    code = f"""
+import sys
+from experiments.{study} import SLOW_IMPORTS
+before = set(SLOW_IMPORTS) & set(sys.modules)
+from runs.worker import import_study
+import_study("{study}")
+print(sorted(before), set(SLOW_IMPORTS) <= set(sys.modules))
+"""
     ended = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
