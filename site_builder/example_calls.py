@@ -19,6 +19,7 @@ _STATED = (
     {"l2_sensitivity": 1.0, "structure": "gram", "record_bound": 1.0},
     {"l2_sensitivity": 8.0, "element_range": (0.0, 1.0), "adjacency": "local"},
     {"l2_sensitivity": 2.0, "linf_sensitivity": 1.0, "structure": "counts"},
+    {"l2_sensitivity": 1.0, "structure": "records", "record_bound": 1.0},
 )
 
 

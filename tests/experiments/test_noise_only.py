@@ -80,7 +80,7 @@ def test_points_of_each_family(settings):
 
 def measure(settings, key, dataset="fixed-sensitivity", shape=(4, 4), calibration="published"):
     """Values of one point as metric, or (metric, coordinate) where it has one -> list of values."""
-    point = Point(shape=shape, epsilon=0.05, delta=1e-5)
+    point = Point(shape=shape, epsilon=0.1, delta=1e-5)
     names = Names(base_seed=0, experiment="noise_only", dataset=dataset, mechanism=key)
     variant = Variant(name=key, mechanism=get_mechanism(key))
     with warnings.catch_warnings():
