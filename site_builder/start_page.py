@@ -120,7 +120,7 @@ def _cheapest(run: RunFolder) -> Found | None:
         return None
     ours = [name for name in PROPOSED if name in table]
     smaller = [name for name in ours if (table[name] < table[REFERENCE] * (1 - 1e-6)).any()]
-    sizes = f"from {table.index.min():,} to {table.index.max():,} elements"
+    sizes = f"{len(table)} sizes, from {table.index.min():,} to {table.index.max():,} elements"
     if smaller:
         names = listed(map(mechanism_title, smaller))
         headline = f"At equal true privacy {names} can beat the analytic Gaussian mechanism."
@@ -131,8 +131,8 @@ def _cheapest(run: RunFolder) -> Found | None:
         )
     return Found(
         headline,
-        f"The expected squared norm of the noise was compared at every size {sizes}; noise that "
-        "is made for a workload of linear queries does better.",
+        f"The expected squared norm of the noise was compared at {sizes}. Noise made for a "
+        "workload of linear queries does better.",
         "leaderboard/ranges.html",
         "leaderboard",
     )
