@@ -157,7 +157,7 @@ def _ends(samples: int) -> list[int]:
 
 
 class _Outputs:
-    """The draws of both sides in slices that fit into memory, each slice with a seed of its own."""
+    """The draws of both sides in slices that fit into memory; every slice has its own seed."""
 
     def __init__(self, draws: tuple[DrawOutputs, DrawOutputs], seed: int) -> None:
         self._draws, self._seed, self._slices = draws, seed, 0

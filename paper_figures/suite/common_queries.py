@@ -67,7 +67,7 @@ def common_queries(results: Results) -> Drawn:
         "Which mechanism for a common query? The least root mean square error, of an element or "
         "of a query of the workload, at equal true privacy; mechanisms within 0.1% of it; the next "
         "one with its error over the least; and mechanisms whose published claim is false for the "
-        "query, which look better than they are."
+        "query. Noise that cannot be rescaled is ranked as published, if its claim is true."
     )
     note = (
         "The command of a row gives all mechanisms with their errors, and the reasons why others "
