@@ -7,6 +7,7 @@ the 4,096 = 256 x 4 x 4 outputs of the convolutions.
 from __future__ import annotations
 
 from learning.networks.network import Network, layers
+from learning.networks.pooling import pooled
 
 CONVOLUTIONS = layers(
     (64, 3, 3, 3), (192, 64, 3, 3), (384, 192, 3, 3), (256, 384, 3, 3), (256, 256, 3, 3)
@@ -17,13 +18,13 @@ _POOLED = (0, 1, 4)
 
 def features(parameters, images, activation):
     """Outputs (n, 256, 4, 4) of the convolutions on images (n, 3, 32, 32)."""
-    from torch.nn.functional import conv2d, max_pool2d
+    from torch.nn.functional import conv2d
 
     x = images
     for number, layer in enumerate(parameters):
         x = activation(conv2d(x, *layer, padding=1))
         if number in _POOLED:
-            x = max_pool2d(x, 2)
+            x = pooled(x)
     return x
 
 

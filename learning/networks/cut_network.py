@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from learning.networks import alexnet, vgg
 from learning.networks.lstm import EMBEDDING_SCALE
 from learning.networks.network import Layer, Network, layers
+from learning.networks.pooling import pooled
 from learning.records.texts import WORDS
 
 
@@ -66,18 +67,18 @@ def _hidden(parameters, inputs):
 
 
 def _lenet_body(parameters, images):
-    from torch.nn.functional import conv2d, max_pool2d
+    from torch.nn.functional import conv2d
 
-    x = max_pool2d(conv2d(images, *parameters[0], padding=2).tanh(), 2)
-    return max_pool2d(conv2d(x, *parameters[1]).tanh(), 2).flatten(1)
+    x = pooled(conv2d(images, *parameters[0], padding=2).tanh())
+    return pooled(conv2d(x, *parameters[1]).tanh()).flatten(1)
 
 
 def _cnn_body(parameters, images):
-    from torch.nn.functional import conv2d, max_pool2d
+    from torch.nn.functional import conv2d
 
-    x = max_pool2d(conv2d(images, *parameters[0]).tanh(), 2)
-    x = max_pool2d(conv2d(x, *parameters[1]).tanh(), 2)
-    return max_pool2d(conv2d(x, *parameters[2]).tanh(), 2).flatten(1)
+    x = pooled(conv2d(images, *parameters[0]).tanh())
+    x = pooled(conv2d(x, *parameters[1]).tanh())
+    return pooled(conv2d(x, *parameters[2]).tanh()).flatten(1)
 
 
 def _vgg_body(parameters, images):
@@ -88,9 +89,8 @@ def _vgg_body(parameters, images):
 
 def _alexnet_body(parameters, images):
     import torch
-    from torch.nn.functional import max_pool2d
 
-    return max_pool2d(alexnet.features(parameters, images, torch.tanh), 2).flatten(1)
+    return pooled(alexnet.features(parameters, images, torch.tanh)).flatten(1)
 
 
 def cut_bilstm(words: int, dimensions: int, hidden: int, classes: int) -> Cut:

@@ -7,13 +7,14 @@ place of the sigmoids and average pooling of 1998.
 from __future__ import annotations
 
 from learning.networks.network import Network, layers
+from learning.networks.pooling import pooled
 
 
 def _lenet(parameters, images):
-    from torch.nn.functional import conv2d, linear, max_pool2d, relu
+    from torch.nn.functional import conv2d, linear, relu
 
-    x = max_pool2d(relu(conv2d(images, *parameters[0], padding=2)), 2)
-    x = max_pool2d(relu(conv2d(x, *parameters[1])), 2)
+    x = pooled(relu(conv2d(images, *parameters[0], padding=2)))
+    x = pooled(relu(conv2d(x, *parameters[1])))
     x = relu(linear(x.flatten(1), *parameters[2]))
     return linear(relu(linear(x, *parameters[3])), *parameters[4])
 

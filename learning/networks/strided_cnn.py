@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from learning.networks.network import Network, layers
+from learning.networks.pooling import pooled
 
 
 def strided_cnn(channels: int, side: int) -> Network:
@@ -19,8 +20,8 @@ def strided_cnn(channels: int, side: int) -> Network:
 
 
 def _apply(parameters, images):
-    from torch.nn.functional import conv2d, linear, max_pool2d, relu
+    from torch.nn.functional import conv2d, linear, relu
 
-    x = max_pool2d(relu(conv2d(images, *parameters[0], stride=2, padding=2)), 2)
+    x = pooled(relu(conv2d(images, *parameters[0], stride=2, padding=2)))
     x = relu(conv2d(x, *parameters[1], stride=2))
     return linear(relu(linear(x.flatten(1), *parameters[2])), *parameters[3])

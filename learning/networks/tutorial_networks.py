@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.networks.network import Network, layers
+from learning.networks.pooling import pooled
 
 
 def _mnist_cnn(parameters, images):
-    from torch.nn.functional import conv2d, linear, max_pool2d, relu
+    from torch.nn.functional import conv2d, linear, relu
 
     # "Same" padding at stride 2 gives 14 outputs per axis: three zeros on either side.
-    x = max_pool2d(relu(conv2d(images, *parameters[0], stride=2, padding=3)), 2, stride=1)
-    x = max_pool2d(relu(conv2d(x, *parameters[1], stride=2)), 2, stride=1)
+    x = pooled(relu(conv2d(images, *parameters[0], stride=2, padding=3)), stride=1)
+    x = pooled(relu(conv2d(x, *parameters[1], stride=2)), stride=1)
     return linear(relu(linear(x.flatten(1), *parameters[2])), *parameters[3])
 
 
 def _cifar10_cnn(parameters, images):
-    from torch.nn.functional import conv2d, linear, max_pool2d, relu
+    from torch.nn.functional import conv2d, linear, relu
 
-    x = max_pool2d(relu(conv2d(images, *parameters[0])), 2)
-    x = max_pool2d(relu(conv2d(x, *parameters[1])), 2)
+    x = pooled(relu(conv2d(images, *parameters[0])))
+    x = pooled(relu(conv2d(x, *parameters[1])))
     x = relu(conv2d(x, *parameters[2]))
     return linear(relu(linear(x.flatten(1), *parameters[3])), *parameters[4])
 

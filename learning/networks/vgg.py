@@ -9,6 +9,7 @@ train. imgm2022 gives one shape of the fully connected layers, 1,024 x 512; here
 from __future__ import annotations
 
 from learning.networks.network import Layer, Network, layers
+from learning.networks.pooling import pooled
 
 # Channels of the convolutions; 2 x 2 maximum pooling follows each block.
 BLOCKS = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
@@ -27,7 +28,7 @@ def convolutions() -> tuple[Layer, ...]:
 
 def features(parameters, images, activation):
     """Features (n, 512) of images (n, 3, 32, 32)."""
-    from torch.nn.functional import conv2d, group_norm, max_pool2d
+    from torch.nn.functional import conv2d, group_norm
 
     remaining, x = iter(parameters), images
     for block in BLOCKS:
@@ -35,7 +36,7 @@ def features(parameters, images, activation):
             (weight, _), normalisation = next(remaining), next(remaining)
             x = conv2d(x, weight, padding=1)
             x = activation(group_norm(x, GROUPS, *normalisation))
-        x = max_pool2d(x, 2)
+        x = pooled(x)
     return x.flatten(1)
 
 

@@ -19,7 +19,8 @@ from learning.training.clipping import Clipping
 from learning.training.device import prepared
 from learning.training.trial import Seeds
 
-_EVALUATED_AT_ONCE = 1000
+# Few enough that their intermediate results stay in the cache.
+_EVALUATED_AT_ONCE = 200
 
 
 class Diverged(ArithmeticError):

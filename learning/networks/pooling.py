@@ -1,0 +1,26 @@
+"""Maximum pooling over 2 x 2 pixels, as fast as a CPU can."""
+
+from __future__ import annotations
+
+
+def pooled(images, stride: int = 2):
+    """The largest of every 2 x 2 pixels; images (n, channels, height, width).
+
+    It equals torch's max_pool2d, gradients included, which on a CPU takes longer than convolutions
+    as small as ours: its loop is not vectorised where the channels of a pixel are apart in memory,
+    as convolutions leave them. Bringing them together makes it about three times as fast. Two
+    maxima of slices make it ten times as fast, but their gradients would be slow.
+    """
+    import torch
+    from torch.nn.functional import max_pool2d
+
+    if images.requires_grad:
+        together = images.contiguous(memory_format=torch.channels_last)
+        return max_pool2d(together, 2, stride=stride).contiguous()
+    # The first pixel of every window is one that has a neighbour.
+    height, width = (size - 1 for size in images.shape[2:])
+    rows = torch.maximum(
+        images[:, :, 0:height:stride],
+        images[:, :, 1 : height + 1 : stride],
+    )
+    return torch.maximum(rows[..., 0:width:stride], rows[..., 1 : width + 1 : stride])
