@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import optimize
+import scipy
 
 from mechanisms.contract.query import Budget, Query, Unsupported
 from mechanisms.jl import JohnsonLindenstrauss
@@ -52,7 +52,7 @@ def stated_epsilon(gamma: float, rows: int, delta: float) -> float:
         return (renyi + tail) / excess
 
     highest = math.log(gamma - 1) + math.log1p(-1e-12)
-    found = optimize.minimize_scalar(at, bounds=(_LEAST_LOG_ORDER, highest), method="bounded")
+    found = scipy.optimize.minimize_scalar(at, bounds=(_LEAST_LOG_ORDER, highest), method="bounded")
     return float(found.fun)
 
 
@@ -69,4 +69,4 @@ def least_gamma(budget: Budget, rows: int) -> float:
         high += 1.0
     if low == high:
         return 1 + math.exp(low)
-    return 1 + math.exp(float(optimize.brentq(excess, low, high, xtol=1e-12)))
+    return 1 + math.exp(float(scipy.optimize.brentq(excess, low, high, xtol=1e-12)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy import optimize, special
+import scipy
 
 from mechanisms.contract.mechanism import Mechanism
 from mechanisms.contract.query import Query, Unsupported
@@ -39,11 +39,11 @@ class Cap:
         """The cap with that q and the p that makes e^epsilon the factor."""
         q = math.exp(log_q)
         # p / (1 - p) = e^epsilon q / (1 - q)
-        return cls(p=float(special.expit(epsilon + log_q - math.log1p(-q))), q=q)
+        return cls(p=float(scipy.special.expit(epsilon + log_q - math.log1p(-q))), q=q)
 
     @property
     def threshold(self) -> float:
-        return float(-special.ndtri(self.q))
+        return float(-scipy.special.ndtri(self.q))
 
     @property
     def mean(self) -> float:
@@ -60,15 +60,15 @@ class Cap:
         """The part along v."""
         uniform = 1 - rng.random()  # in (0, 1]
         if rng.random() < self.p:
-            return -float(special.ndtri(uniform * self.q))
-        return float(special.ndtri(uniform * (1 - self.q)))
+            return -float(scipy.special.ndtri(uniform * self.q))
+        return float(scipy.special.ndtri(uniform * (1 - self.q)))
 
 
 @functools.lru_cache(maxsize=256)
 def best_cap(epsilon: float) -> Cap:
     """The cap with the largest mean at epsilon: the least error in high dimension."""
     # q is near e^-epsilon / epsilon for large epsilon and 1/2 for small ones.
-    found = optimize.minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         lambda log_q: -math.log(Cap.at(epsilon, log_q).mean),
         bounds=(-epsilon - 20.0, math.log(0.5)),
         method="bounded",
@@ -185,4 +185,4 @@ def _largest_epsilon(epsilon: float, delta: float) -> float:
     high = epsilon + 1.0
     while excess(high) < 0:
         high = 2 * high
-    return float(optimize.brentq(excess, epsilon, high, xtol=1e-15, rtol=1e-15))
+    return float(scipy.optimize.brentq(excess, epsilon, high, xtol=1e-15, rtol=1e-15))

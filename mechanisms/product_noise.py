@@ -6,7 +6,7 @@ import functools
 import math
 
 import mpmath
-from scipy import optimize
+import scipy
 
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.option import Option
@@ -57,7 +57,7 @@ def log_k_for(size: int, epsilon: float, delta: float) -> float:
     step = 1.0
     while excess(high) > 0:
         high, step = high + step, 2 * step
-    return low if low == high else float(optimize.brentq(excess, low, high, xtol=1e-13))
+    return low if low == high else float(scipy.optimize.brentq(excess, low, high, xtol=1e-13))
 
 
 def _is_positive_or_none(value) -> bool:

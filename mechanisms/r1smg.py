@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import gammaln
+import scipy
 
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.query import Budget, Query, Unsupported
@@ -14,7 +14,11 @@ from mechanisms.noise.spherical_noise import Spherical
 
 def log_psi(size: int, delta: float) -> float:
     """ln psi, psi = (delta Gamma((M-1)/2) / (sqrt(pi) Gamma(M/2)))^{2/(M-2)}, M > 2."""
-    ratio = gammaln((size - 1) / 2) - gammaln(size / 2) - 0.5 * math.log(math.pi)
+    ratio = (
+        scipy.special.gammaln((size - 1) / 2)
+        - scipy.special.gammaln(size / 2)
+        - 0.5 * math.log(math.pi)
+    )
     return 2 / (size - 2) * float(math.log(delta) + ratio)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy.optimize import isotonic_regression
+import scipy
 
 from paper_figures.style import in_order, look, mechanism_title
 
@@ -118,7 +118,7 @@ def spread(centres: Sequence[float], heights: Sequence[float]) -> list[float]:
     sizes = np.asarray(heights, dtype=float)[order]
     # Less the room that the boxes below need, the centres only have to ascend.
     room = np.cumsum(sizes) - sizes / 2
-    free = isotonic_regression(np.asarray(centres, dtype=float)[order] - room).x
+    free = scipy.optimize.isotonic_regression(np.asarray(centres, dtype=float)[order] - room).x
     placed = np.empty(len(sizes))
     placed[order] = np.minimum(np.maximum(free, 0.0), 1.0 - sizes.sum()) + room
     return placed.tolist()

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 SHOWN = 0.95
 
@@ -141,7 +141,7 @@ class Bootstrap:
 @functools.cache
 def _student(tail: float, freedom: int) -> float:
     """The quantile of Student's t with this probability above it."""
-    return float(stats.t.isf(tail, freedom))
+    return float(scipy.stats.t.isf(tail, freedom))
 
 
 def paired(larger: pd.DataFrame, smaller: pd.DataFrame, *, resolution: float = 0.0) -> Mean:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import scipy.io
+import scipy
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import optimize
+import scipy
 
 from mechanisms.contract.query import Budget, checked_real
 from mechanisms.profiles.profile import check_count
@@ -44,7 +44,7 @@ def share(total: Budget, times: int) -> Budget:
     slack = total.delta / 2
     each = -math.expm1((math.log1p(-total.delta) - math.log1p(-slack)) / times)
     # The least of the three is at most k epsilon, and at delta~ <= 1/2 at least epsilon.
-    epsilon = optimize.brentq(
+    epsilon = scipy.optimize.brentq(
         lambda x: _least(x, times, slack) - total.epsilon,
         total.epsilon / times * (1 - 1e-9),
         total.epsilon * (1 + 1e-9),

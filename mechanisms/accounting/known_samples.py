@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+import scipy
 
 from mechanisms.profiles.gaussian_profile import GaussianProfile, log_delta_and_error
 from mechanisms.profiles.profile import (
@@ -71,9 +71,9 @@ class KnownSamplesProfile(PrivacyProfile):
         k = np.arange(1, self.steps + 1)
         log_mass = (
             -np.log(self.steps + 1.0)
-            - special.betaln(k + 1.0, self.steps - k + 1.0)
-            + special.xlogy(k, self.rate)
-            + special.xlog1py(self.steps - k, -self.rate)
+            - scipy.special.betaln(k + 1.0, self.steps - k + 1.0)
+            + scipy.special.xlogy(k, self.rate)
+            + scipy.special.xlog1py(self.steps - k, -self.rate)
         )
         likely = log_mass > -_UNLIKELY
         mu = np.broadcast_to(self.mu * np.sqrt(k[likely]), (*epsilon.shape, likely.sum()))

@@ -12,7 +12,7 @@ import functools
 import math
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 # The orders that the published search for epsilon tries.
 ORDERS = np.arange(1, 81)
@@ -91,4 +91,4 @@ def largest_reach(elements: int, order: float, epsilon: float, delta: float) -> 
         low -= 1.0
     while excess(high) < 0:
         high += 1.0
-    return math.exp(float(optimize.brentq(excess, low, high, xtol=1e-13, maxiter=500)))
+    return math.exp(float(scipy.optimize.brentq(excess, low, high, xtol=1e-13, maxiter=500)))

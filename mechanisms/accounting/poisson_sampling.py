@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from mechanisms.profiles.composition import (
     FFT_ERROR,
@@ -86,7 +86,7 @@ def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> f
         high += 0.5
         if high > math.log(1e6):
             raise ValueError(f"no noise multiplier <= 1e6 gives ({epsilon:g}, {delta:g})")
-    return math.exp(optimize.brentq(excess, low, high, xtol=1e-9))
+    return math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-9))
 
 
 def step_budget(
@@ -103,7 +103,7 @@ def step_budget(
     def excess(x: float) -> float:
         return math.sqrt(2 * steps * -math.log(slack)) * x + steps * x * math.expm1(x) - epsilon
 
-    return optimize.brentq(excess, 0.0, 1.0, xtol=1e-15) / rate, (delta - slack) / epochs
+    return scipy.optimize.brentq(excess, 0.0, 1.0, xtol=1e-15) / rate, (delta - slack) / epochs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +168,7 @@ class SampledRun:
         top = max((d.first + d.masses.size) * d.spacing for d in self._composed)
         if self.delta(top) > delta:
             return math.inf
-        return float(optimize.brentq(lambda e: self.delta(e) - delta, 0.0, top, xtol=1e-9))
+        return float(scipy.optimize.brentq(lambda e: self.delta(e) - delta, 0.0, top, xtol=1e-9))
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """The factor of the noise at which the bound on the run is (epsilon, delta).
@@ -192,7 +192,7 @@ class SampledRun:
             near, far = far, far + 2 * (far - near)
             if abs(far - start) > 64:
                 raise ValueError(f"no multiple of this noise makes the run ({epsilon}, {delta})")
-        root = optimize.brentq(excess, min(near, far), max(near, far), xtol=5e-4)
+        root = scipy.optimize.brentq(excess, min(near, far), max(near, far), xtol=5e-4)
         return math.exp(root + 5e-4)
 
     def _removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,15 +7,20 @@ interval of two bounds therefore holds with probability at least 1 - 2 tail.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize, special
+import scipy
 
-# Points that stand for values in [0, 1], with a relative step of 2% towards both 0 and 1.
-VALUE_GRID = np.concatenate(([0.0], special.expit(np.linspace(-28.0, 28.0, 2801)), [1.0]))
+
+@functools.cache
+def value_grid() -> np.ndarray:
+    """Points that stand for values in [0, 1], with a relative step of 2% towards both 0 and 1."""
+    inner = scipy.special.expit(np.linspace(-28.0, 28.0, 2801))
+    return np.concatenate(([0.0], inner, [1.0]))
 
 
 @dataclass(frozen=True)
@@ -194,8 +199,12 @@ def clopper_pearson(hits, trials: int, tail: float) -> tuple[np.ndarray, np.ndar
     """
     hits = np.asarray(hits)
     misses = trials - hits
-    lower = np.where(hits == 0, 0.0, special.betaincinv(np.maximum(hits, 1), misses + 1, tail))
-    upper = np.where(misses == 0, 1.0, special.betainccinv(hits + 1, np.maximum(misses, 1), tail))
+    lower = np.where(
+        hits == 0, 0.0, scipy.special.betaincinv(np.maximum(hits, 1), misses + 1, tail)
+    )
+    upper = np.where(
+        misses == 0, 1.0, scipy.special.betainccinv(hits + 1, np.maximum(misses, 1), tail)
+    )
     return lower, upper
 
 
@@ -207,15 +216,16 @@ def hockey_stick(p: np.ndarray, q: np.ndarray, epsilon: float) -> np.ndarray:
 
 
 def spread_on_grid(values: np.ndarray) -> np.ndarray:
-    """Weights on `VALUE_GRID` that stand for `values` in [0, 1], shape (len(VALUE_GRID),).
+    """Weights on `value_grid()` that stand for `values` in [0, 1], shape (len(value_grid()),).
 
     A value between two points is shared between them so that its mean is kept. The logarithm of
     a bettor's wealth is concave in the value, so this can only lower the wealth: bounds that
     `betting_interval` draws from the weights are valid for the values, in constant memory.
     """
-    size = len(VALUE_GRID)
-    below = np.minimum(np.searchsorted(VALUE_GRID, values, side="right") - 1, size - 2)
-    share = (values - VALUE_GRID[below]) / (VALUE_GRID[below + 1] - VALUE_GRID[below])
+    grid = value_grid()
+    size = len(grid)
+    below = np.minimum(np.searchsorted(grid, values, side="right") - 1, size - 2)
+    share = (values - grid[below]) / (grid[below + 1] - grid[below])
     return np.bincount(below, 1.0 - share, size) + np.bincount(below + 1, share, size)
 
 
@@ -255,7 +265,7 @@ def _betting_lower_bound(values: np.ndarray, weights: np.ndarray, tail: float) -
     def log_wealth_above_target(log_mean: float) -> float:
         with np.errstate(divide="ignore"):  # all wealth on a value of zero: log 0 = -inf
             gains = np.log((1.0 - shares) + shares * (values / math.exp(log_mean)))
-        return special.logsumexp(gains @ weights) - math.log(len(shares)) + math.log(tail)
+        return scipy.special.logsumexp(gains @ weights) - math.log(len(shares)) + math.log(tail)
 
     # At the sample mean no bet gains (Jensen). At `low` one sample of the largest value wins: with
     # share 1/count the others cost a factor e at most. Below the grid's first step there may be
@@ -263,7 +273,7 @@ def _betting_lower_bound(values: np.ndarray, weights: np.ndarray, tail: float) -
     low = math.log(values.max()) + math.log(tail) - math.log(8.0 * count * len(shares))
     if log_wealth_above_target(low) <= 0.0:
         return 0.0
-    return math.exp(optimize.brentq(log_wealth_above_target, low, math.log(mean), xtol=1e-10))
+    return math.exp(scipy.optimize.brentq(log_wealth_above_target, low, math.log(mean), xtol=1e-10))
 
 
 def familywise_confidence(confidence: float, audits: int) -> float:

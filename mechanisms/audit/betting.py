@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 # Halvings of an interval of probabilities.
 _HALVINGS = 50
@@ -101,7 +101,7 @@ def growth(in_a: np.ndarray, in_b: np.ndarray, epsilon: float, delta: float) -> 
 
 def _entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Relative entropy of two coins."""
-    return special.rel_entr(p, q) + special.rel_entr(1 - p, 1 - q)
+    return scipy.special.rel_entr(p, q) + scipy.special.rel_entr(1 - p, 1 - q)
 
 
 class MeanBet:
@@ -129,4 +129,4 @@ class MeanBet:
         np.cumsum(paths, axis=1, out=paths)
         paths += self._log_wealth
         self._log_wealth = paths[:, -1:]
-        return special.logsumexp(paths, axis=0)
+        return scipy.special.logsumexp(paths, axis=0)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 # Blocks of draws whose means vote. More of them would need smaller deviations to be believed, of
 # means over fewer draws.
@@ -72,7 +72,7 @@ def deviation(
     blocks = min(len(draws), BLOCKS)
     size = len(draws) // blocks
     half = (blocks + 1) // 2
-    share = float(special.betaincinv(half, blocks - half + 1, tail))
+    share = float(scipy.special.betaincinv(half, blocks - half + 1, tail))
     lower, upper = stated.interval(size, share)
     lower, upper = lower - slack, upper + slack
     ordered = np.sort(draws[: blocks * size].reshape(blocks, size).mean(axis=1))

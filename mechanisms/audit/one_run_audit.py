@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special, stats
+import scipy
 
 from mechanisms.profiles.gaussian_profile import mu_for
 from mechanisms.profiles.profile import check_count
@@ -53,13 +53,13 @@ def p_value(found: Guesses, epsilon: float, delta: float) -> float:
     Source: Steinke, Nasr and Jagielski, Privacy Auditing with One (1) Training Run (NeurIPS 2023,
     arXiv:2305.08846), Theorem 5.2.
     """
-    success = special.expit(epsilon)
-    tail = stats.binom.sf(found.correct - 1, found.guesses, success)
+    success = scipy.special.expit(epsilon)
+    tail = scipy.stats.binom.sf(found.correct - 1, found.guesses, success)
     if delta == 0 or found.correct == 0:
         return float(min(1.0, tail))
     steps = np.arange(1, found.correct + 1)
     # P(v - i <= B < v): sums of single probabilities, as differences of tails may cancel.
-    single = stats.binom.pmf(found.correct - steps, found.guesses, success)
+    single = scipy.stats.binom.pmf(found.correct - steps, found.guesses, success)
     worst = np.max(np.cumsum(single) / steps)
     return float(min(1.0, tail + 2 * found.canaries * delta * worst))
 
@@ -108,7 +108,7 @@ def _excess(found: Guesses, mu: float, error: float) -> float:
     right = error * found.correct / found.canaries
     wrong = error * (found.guesses - found.correct) / found.canaries
     for correct in range(found.correct - 1, -1, -1):
-        least = special.ndtr(special.ndtri(right) - mu)
+        least = scipy.special.ndtr(scipy.special.ndtri(right) - mu)
         # Below here neither grows any more.
         if least <= wrong:
             break
@@ -127,7 +127,7 @@ def _largest_refuted(excess: Callable[[float], float], at_least: float) -> float
         low, high = high, 2 * high
         if high > _LARGEST_EPSILON:
             return low
-    return float(optimize.brentq(excess, low, high, xtol=EPSILON_TOLERANCE))
+    return float(scipy.optimize.brentq(excess, low, high, xtol=EPSILON_TOLERANCE))
 
 
 def guesses_at_corners(with_canary: np.ndarray, without: np.ndarray) -> list[Guesses]:
@@ -179,7 +179,7 @@ def best_at_corners(
     best = 0.0
     # The most promising first, so that the others fall at one comparison with it.
     for found in sorted(corners, key=_promise, reverse=True):
-        if found.correct > special.expit(best) * found.guesses:
+        if found.correct > scipy.special.expit(best) * found.guesses:
             best = bound(found, delta, share, best)
     return best
 
@@ -189,7 +189,7 @@ def _promise(found: Guesses) -> float:
     if not found.correct:
         return 0.0
     wrong = found.guesses - found.correct
-    return float(special.betaincinv(found.correct, wrong + 1, 0.001))
+    return float(scipy.special.betaincinv(found.correct, wrong + 1, 0.001))
 
 
 def _check_levels(delta: float, error: float) -> None:

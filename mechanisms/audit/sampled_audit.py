@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from mechanisms.audit.audit_statistics import (
-    VALUE_GRID,
     AuditResult,
     DirectedAudit,
     betting_interval,
@@ -26,6 +25,7 @@ from mechanisms.audit.audit_statistics import (
     familywise_confidence,
     hockey_stick,
     spread_on_grid,
+    value_grid,
 )
 from mechanisms.audit.learned_scores import CLASSIFIERS, Score, new_classifier
 from mechanisms.audit.output_sources import DrawOutputs
@@ -91,7 +91,7 @@ def audit_losses(
     above, below, means = [], [], []
     for side in (P, Q):
         hits_above = hits_below = 0
-        weights = np.zeros(len(VALUE_GRID))
+        weights = np.zeros(len(value_grid()))
         for rng, n in _blocks(seed, side, samples, LOSS_BLOCK):
             losses = checked_values(draw_losses(rng, n, reverse=side == Q), n, "draw_losses")
             # log of the density drawn from over that of the other distribution
@@ -103,7 +103,7 @@ def audit_losses(
         weights[0] += samples - hits_above
         above.append(hits_above)
         below.append(hits_below)
-        means.append(betting_interval(VALUE_GRID, weights, tail))
+        means.append(betting_interval(value_grid(), weights, tail))
 
     forward, reverse = (
         DirectedAudit.from_hits(

@@ -11,7 +11,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize, special
+import scipy
 
 from mechanisms.contract.query import Unsupported
 from mechanisms.noise.distribution import Noise
@@ -93,7 +93,7 @@ def _inverted_survival(noise: Noise, probability: float) -> float | None:
         return float(noise.loss_survival(np.array([threshold]))[0]) - tail
 
     # Markov: P(L > E L / tail) <= tail.
-    return float(optimize.brentq(excess, 0.0, mean / tail, xtol=1e-12 * mean, rtol=1e-12))
+    return float(scipy.optimize.brentq(excess, 0.0, mean / tail, xtol=1e-12 * mean, rtol=1e-12))
 
 
 def _cornish_fisher(noise: Noise, probability: float) -> float | None:
@@ -105,6 +105,6 @@ def _cornish_fisher(noise: Noise, probability: float) -> float | None:
     skew, excess = moments.central_skewness, moments.central_kurtosis - 3
     if not (abs(skew) <= NEARLY_NORMAL and abs(excess) <= NEARLY_NORMAL):
         return None
-    z = float(special.ndtri(probability))
+    z = float(scipy.special.ndtri(probability))
     shift = (z**2 - 1) * skew / 6 + (z**3 - 3 * z) * excess / 24 - (2 * z**3 - 5 * z) * skew**2 / 36
     return moments.mean + math.sqrt(moments.variance) * (z + shift)

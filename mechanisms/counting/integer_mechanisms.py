@@ -11,7 +11,7 @@ from abc import abstractmethod
 from fractions import Fraction
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.option import choice
@@ -133,7 +133,7 @@ class Skellam(IntegerMechanism):
             low -= 1.0
         while excess(high) > 0:
             high += 1.0
-        log_variance = low if low == high else optimize.brentq(excess, low, high, xtol=1e-12)
+        log_variance = low if low == high else scipy.optimize.brentq(excess, low, high, xtol=1e-12)
         return SkellamProfile(std=math.exp(float(log_variance) / 2))
 
     @staticmethod
@@ -152,5 +152,5 @@ def skellam_epsilon(count: int, variance: float, delta: float) -> float:
         tail = -math.log(delta) + excess * math.log(excess / order) - math.log(order)
         return renyi + tail / excess
 
-    found = optimize.minimize_scalar(at, bounds=(-10.0, 40.0), method="bounded")
+    found = scipy.optimize.minimize_scalar(at, bounds=(-10.0, 40.0), method="bounded")
     return float(found.fun)

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy import fft, linalg, signal
+import scipy
 
 from mechanisms.factorisations.participation import (
     Participation,
@@ -106,9 +106,9 @@ class ToeplitzFactorisation(Factorisation):
 
     def correlated(self, draws):
         # The product of two series, long enough that nothing wraps around.
-        length = fft.next_fast_len(2 * self.steps - 1, real=True)
-        series = fft.rfft(self.inverse.astype(draws.dtype), length)
-        return fft.irfft(fft.rfft(draws, length) * series, length)[..., : self.steps]
+        length = scipy.fft.next_fast_len(2 * self.steps - 1, real=True)
+        series = scipy.fft.rfft(self.inverse.astype(draws.dtype), length)
+        return scipy.fft.irfft(scipy.fft.rfft(draws, length) * series, length)[..., : self.steps]
 
     def variances(self, workload):
         return np.cumsum(self.answering(workload) ** 2)
@@ -118,7 +118,7 @@ class ToeplitzFactorisation(Factorisation):
         return workload.applied(self.inverse)
 
     def covariance(self):
-        inverse = linalg.toeplitz(self.inverse, np.zeros(self.steps))
+        inverse = scipy.linalg.toeplitz(self.inverse, np.zeros(self.steps))
         return inverse @ inverse.T
 
 
@@ -139,14 +139,14 @@ class DenseFactorisation(Factorisation):
     @cached_property
     def lower(self) -> np.ndarray:
         """C, (n, n), lower-triangular."""
-        return linalg.cholesky(self.gram[::-1, ::-1], check_finite=False)[::-1, ::-1]
+        return scipy.linalg.cholesky(self.gram[::-1, ::-1], check_finite=False)[::-1, ::-1]
 
     def sensitivity(self, participation):
         return gram_sensitivity(self.gram, participation)
 
     def correlated(self, draws):
         flat = draws.reshape(-1, self.steps)
-        solved = linalg.solve_triangular(self.lower, flat.T, lower=True, check_finite=False)
+        solved = scipy.linalg.solve_triangular(self.lower, flat.T, lower=True, check_finite=False)
         return solved.T.reshape(draws.shape).astype(draws.dtype)
 
     def variances(self, workload):
@@ -158,11 +158,11 @@ class DenseFactorisation(Factorisation):
         return inverse @ inverse.T
 
     def _inverse(self) -> np.ndarray:
-        return linalg.solve_triangular(
+        return scipy.linalg.solve_triangular(
             self.lower, np.eye(self.steps), lower=True, check_finite=False
         )
 
 
 def reciprocal(series: np.ndarray) -> np.ndarray:
     """The coefficients of 1 / f, (n,), from those of f, the first of which is not 0."""
-    return signal.lfilter([1.0], np.trim_zeros(series, "b"), impulse(len(series)))
+    return scipy.signal.lfilter([1.0], np.trim_zeros(series, "b"), impulse(len(series)))

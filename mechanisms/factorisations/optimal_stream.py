@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from mechanisms.contract.query import Unsupported
 from mechanisms.factorisations.factorisation import DenseFactorisation
@@ -84,7 +84,7 @@ def _by_tridiagonal(workload: StreamWorkload) -> OptimalFactorisation:
         v = np.exp(log_v - log_v.max())
         v /= v.sum()
         scale = 1 / np.sqrt(v)
-        squares, vectors = linalg.eigh_tridiagonal(
+        squares, vectors = scipy.linalg.eigh_tridiagonal(
             diagonal * scale**2, beside * scale[1:] * scale[:-1]
         )
         roots = 1 / np.sqrt(squares)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy import optimize, signal
+import scipy
 
 from mechanisms.contract.query import Unsupported
 from mechanisms.factorisations.closed_forms import square_root
@@ -97,15 +97,15 @@ def log_error(
     places = participation.earliest(steps)
     moved = sum_of_columns(column, places)
     divisor = np.trim_zeros(column, "b")
-    left = signal.lfilter([1.0], divisor, answer)
-    twice = signal.lfilter([1.0], divisor, left)
+    left = scipy.signal.lfilter([1.0], divisor, answer)
+    twice = scipy.signal.lfilter([1.0], divisor, left)
     weighted = left * (1 - np.arange(steps) / steps)
     square, error = moved @ moved, weighted @ left
     by_square = np.zeros(bands)
     for place in places:
         length = min(bands, steps - place)
         by_square[:length] += moved[place : place + length]
-    lags = signal.correlate(weighted, twice, method="fft")[steps - 1 :][:bands]
+    lags = scipy.signal.correlate(weighted, twice, method="fft")[steps - 1 :][:bands]
     value = float(np.log(square) + np.log(error))
     return value, 2 * by_square / square - 2 * lags / error
 
@@ -113,7 +113,7 @@ def log_error(
 def _fitted(parts: np.ndarray, root: np.ndarray) -> np.ndarray:
     """Positive weights with which the parts come near the root's coefficients after the first."""
     scale = 1 / root[1:]
-    weights = optimize.nnls(parts * scale[:, None], root[1:] * scale)[0]
+    weights = scipy.optimize.nnls(parts * scale[:, None], root[1:] * scale)[0]
     return np.maximum(weights, 1e-3 * weights.max())
 
 
@@ -127,7 +127,7 @@ def _minimum(objective, start: np.ndarray, limits: list) -> np.ndarray:
             return _OVERFLOWN, np.zeros_like(free)
         return value, gradient * _FIRST_STEP
 
-    found = optimize.minimize(
+    found = scipy.optimize.minimize(
         scaled,
         start / _FIRST_STEP,
         jac=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, signal
+import scipy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class StreamWorkload:
 
     def applied(self, streams: np.ndarray, axis: int = -1) -> np.ndarray:
         """A times a stream, along one axis of n steps."""
-        return signal.lfilter([1.0], self.recurrence, streams, axis=axis)
+        return scipy.signal.lfilter([1.0], self.recurrence, streams, axis=axis)
 
     def root(self) -> np.ndarray:
         """The first column of A^(1/2), (n,): the product of two binomial series."""
@@ -64,7 +64,7 @@ class StreamWorkload:
 
     def gram(self) -> np.ndarray:
         """V = A^T A, (n, n)."""
-        matrix = linalg.toeplitz(self.coefficients(), np.zeros(self.steps))
+        matrix = scipy.linalg.toeplitz(self.coefficients(), np.zeros(self.steps))
         return matrix.T @ matrix
 
     def _product_of_powers(self, power: float) -> np.ndarray:
@@ -82,4 +82,4 @@ def binomial_series(power: float, rate: float, terms: int) -> np.ndarray:
 
 def impulse(steps: int) -> np.ndarray:
     """1, 0, 0, ..., (n,)."""
-    return signal.unit_impulse(steps)
+    return scipy.signal.unit_impulse(steps)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
-from scipy.interpolate import make_interp_spline
+import scipy
 
 from mechanisms.noise.distribution import CHUNK
 from mechanisms.profiles.numerics import peak_window
@@ -53,7 +52,9 @@ class BoxedExponential:
             points=_SCAN_POINTS,
         )
         coarse = np.linspace(low[0], high[0], _POINTS)
-        spline = make_interp_spline(coarse, self.log_density(coarse), k=_SPLINE_DEGREE)
+        spline = scipy.interpolate.make_interp_spline(
+            coarse, self.log_density(coarse), k=_SPLINE_DEGREE
+        )
         self.tau = np.linspace(low[0], high[0], (_POINTS - 1) * _REFINED + 1)
         self.log_p = spline(self.tau)
         self.log_p -= self.log_p.max()
@@ -67,7 +68,7 @@ class BoxedExponential:
         for start in range(0, len(flat), at_once):
             part = slice(start, start + at_once)
             root = np.exp(0.5 * flat[part, None])
-            sides = special.erf(root * self.below) + special.erf(root * self.above)
+            sides = scipy.special.erf(root * self.below) + scipy.special.erf(root * self.above)
             log_p[part] += np.log(sides).sum(axis=1)
         return log_p.reshape(tau.shape)
 
@@ -86,7 +87,7 @@ class BoxedExponential:
         """`trials` draws of tau by inversion, (trials,): log p is linear within each step."""
         rise = np.diff(self.log_p)
         rise[rise == 0] = _FLAT
-        masses = np.exp(self.log_p[:-1]) * special.exprel(rise)
+        masses = np.exp(self.log_p[:-1]) * scipy.special.exprel(rise)
         above = np.cumsum(masses)
         goal = rng.random(trials) * above[-1]
         step = np.minimum(np.searchsorted(above, goal, side="right"), len(masses) - 1)
@@ -96,11 +97,11 @@ class BoxedExponential:
 
     def _truncated_normals(self, root: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """y with the density ~ exp(-(root y)^2) on [-below, above]; root (k, 1)."""
-        below, above = special.erf(root * self.below), special.erf(root * self.above)
+        below, above = scipy.special.erf(root * self.below), scipy.special.erf(root * self.above)
         uniform = rng.random((2, *below.shape))
         upwards = uniform[0] * (below + above) >= below
         side = np.where(upwards, self.above, self.below)
         # The tail at |y| is the tail at the wall plus a uniform share of what lies before it.
-        tail = special.erfc(root * side) + uniform[1] * np.where(upwards, above, below)
-        distance = np.minimum(special.erfcinv(tail) / root, side)
+        tail = scipy.special.erfc(root * side) + uniform[1] * np.where(upwards, above, below)
+        distance = np.minimum(scipy.special.erfcinv(tail) / root, side)
         return np.where(upwards, distance, -distance)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+import scipy
 
 from mechanisms.noise.distribution import (
     Noise,
@@ -51,8 +51,8 @@ class GammaMixture(Noise):
     def loss(self):
         # E x^(2j) = (2j)! E u^(-2j), and E u^(-2j) = Gamma(k - 2j) / Gamma(k) theta^(-2j).
         logs = (
-            special.gammaln(2 * j + 1)
-            - np.log(special.poch(self.order - 2 * j, 2 * j))
+            scipy.special.gammaln(2 * j + 1)
+            - np.log(scipy.special.poch(self.order - 2 * j, 2 * j))
             - 2 * j * math.log(self.theta)
             for j in (1, 2, 3, 4)
         )

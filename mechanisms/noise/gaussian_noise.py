@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+import scipy
 
 from mechanisms.noise.distribution import (
     Noise,
@@ -55,7 +55,7 @@ class IndependentGaussian(Noise):
         return gram_slack(query)
 
     def loss_survival(self, threshold):
-        return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / self.sigma**2)
+        return scipy.special.chdtrc(math.prod(self.shape), np.asarray(threshold) / self.sigma**2)
 
     def kappa(self):
         return fisher.GAUSSIAN

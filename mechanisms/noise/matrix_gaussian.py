@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import special
+import scipy
 
 from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import (
@@ -130,7 +130,7 @@ class MatrixGaussian(Noise):
         if not self._norm.uniform:
             return None
         sigma = self.parameters()["sigma_min"]
-        return special.chdtrc(math.prod(self.shape), np.asarray(threshold) / sigma**2)
+        return scipy.special.chdtrc(math.prod(self.shape), np.asarray(threshold) / sigma**2)
 
     def kappa(self):
         return fisher.GAUSSIAN if self._norm.uniform else None

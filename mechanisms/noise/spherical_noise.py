@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import mpmath
 import numpy as np
-from scipy import special
+import scipy
 
 from mechanisms.noise.distribution import (
     Noise,
@@ -77,7 +77,7 @@ class Spherical(Noise):
 
     def loss_survival(self, threshold):
         radius = np.sqrt(np.asarray(threshold)) / self.scale
-        return special.gammaincc(self.radial_shape / self.power, radius**self.power)
+        return scipy.special.gammaincc(self.radial_shape / self.power, radius**self.power)
 
     def workload_variance(self, factors):
         # All directions are alike: the covariance is E R^2 / M times the identity.

@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy import special
+import scipy
 
 from mechanisms.profiles.gaussian_profile import log_delta_and_error
 from mechanisms.profiles.numerics import (
@@ -162,7 +162,7 @@ class RaisedVarianceProfile(_VariancesProfile):
         total = epsilon + k * self._log_lambda
         y = np.log(total / k) - np.log(self._excess) + np.logaddexp(0.0, x)
         # dy = e^x / (1 + e^x) dx
-        return self._log_density(y) + special.log_expit(x) + log1mexp(-total * np.exp(x))
+        return self._log_density(y) + scipy.special.log_expit(x) + log1mexp(-total * np.exp(x))
 
 
 @dataclass(frozen=True, kw_only=True)

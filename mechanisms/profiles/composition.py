@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import fft, signal, special
+import scipy
 
 from mechanisms.profiles.profile import Bounds, PrivacyProfile, check_count
 
@@ -134,9 +134,9 @@ class LossDistribution:
         if times == 1:
             return self
         low, high = self._likely_sums(times)
-        length = fft.next_fast_len(max(high - low + 1, self.masses.size), real=True)
+        length = scipy.fft.next_fast_len(max(high - low + 1, self.masses.size), real=True)
         # Sums outside of [low, high], of mass below the cut, wrap around.
-        wrapped = fft.irfft(fft.rfft(self.masses, length) ** times, length)
+        wrapped = scipy.fft.irfft(scipy.fft.rfft(self.masses, length) ** times, length)
         masses = np.roll(wrapped, -low)[: high - low + 1]
         infinite = -np.expm1(times * np.log1p(-self.infinite))
         if self.infinite > 0:
@@ -158,7 +158,7 @@ class LossDistribution:
         orders = np.r_[-20:0, 1:21] / self.masses.size
         masses = self.masses[places]
         # One order at a time: there may be half a million masses.
-        log_moments = np.array([special.logsumexp(t * places, b=masses) for t in orders])
+        log_moments = np.array([scipy.special.logsumexp(t * places, b=masses) for t in orders])
         ends = (times * log_moments + np.log(2 / _CUT)) / orders
         low = max(0, int(np.floor(ends[orders < 0].max())))
         high = min((self.masses.size - 1) * times, int(np.ceil(ends[orders > 0].min())))
@@ -184,7 +184,7 @@ class LossDistribution:
         """
         decay = np.exp(-self.spacing)
         shifted = np.r_[0.0, self.masses[:0:-1]]
-        inside = signal.lfilter([1.0], [1.0, -decay], shifted)  # B_{i+1} + p_{i+1}, reversed
+        inside = scipy.signal.lfilter([1.0], [1.0, -decay], shifted)  # B_{i+1} + p_{i+1}, reversed
         return (np.cumsum(inside) * -np.expm1(-self.spacing))[::-1]
 
 

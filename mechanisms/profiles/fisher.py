@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy import integrate, special
+import scipy
 
 GAUSSIAN, LAPLACE = 1.0, 2.0
 
@@ -25,7 +25,7 @@ def kappa_of_power(power: float) -> float:
     """
     if power <= 0.5:
         raise ValueError(f"power must be > 1/2 for a finite Fisher information, got {power}")
-    logs = special.gammaln([2 - 1 / power, 3 / power, 1 / power])
+    logs = scipy.special.gammaln([2 - 1 / power, 3 / power, 1 / power])
     return float(power**2 * math.exp(logs[0] + logs[1] - 2 * logs[2]))
 
 
@@ -70,7 +70,7 @@ def spread_mu(log_density: Callable[[float], float], elements: int, sensitivity:
         # Kinks lie at 0 and at the shift; by symmetry about their middle one half is enough.
         pieces = ((shift / 2, shift), (shift, shift + 1), (shift + 1, math.inf))
         return 2 * sum(
-            integrate.quad(function, *piece, epsabs=1e-14, epsrel=1e-8, limit=500)[0]
+            scipy.integrate.quad(function, *piece, epsabs=1e-14, epsrel=1e-8, limit=500)[0]
             for piece in pieces
         )
 

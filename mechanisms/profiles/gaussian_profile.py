@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from mechanisms.profiles.numerics import (
     LOG_SQRT_2PI,
@@ -81,7 +81,7 @@ class GaussianProfile(PrivacyProfile):
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
         if self.mu == 0:
             return np.zeros(epsilon.shape)
-        return special.ndtr(-_start(epsilon, np.full(epsilon.shape, float(self.mu))))
+        return scipy.special.ndtr(-_start(epsilon, np.full(epsilon.shape, float(self.mu))))
 
     def _epsilon(self, delta: np.ndarray) -> Bounds:
         solvable = (delta > 0) & (delta < self.delta(0.0).value)
@@ -179,7 +179,7 @@ def log_delta_and_error(epsilon: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray
     start = _start(epsilon, mu)
     flat_start, flat_mu = start.ravel(), mu.ravel()
     kept_share = log_mills_difference(flat_start, flat_mu).reshape(start.shape)
-    value = special.log_ndtr(-start) + kept_share
+    value = scipy.special.log_ndtr(-start) + kept_share
     # A relative error of one ulp in epsilon/mu moves log delta by about start * (start + mu) ulps.
     error = ULP * (64 + 4 * (1 + np.maximum(start, 0)) * (np.abs(start) + mu) + 4 * np.abs(value))
     return value, error
@@ -187,11 +187,11 @@ def log_delta_and_error(epsilon: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray
 
 def _lower_bound_of_mu(epsilon: np.ndarray, delta: np.ndarray) -> np.ndarray:
     """From delta(epsilon) <= Phi(-a), solved for mu, and delta(epsilon) <= delta(0)."""
-    quantile = -special.ndtri(delta)
+    quantile = -scipy.special.ndtri(delta)
     root = np.hypot(quantile, np.sqrt(2 * epsilon))
     with np.errstate(divide="ignore", invalid="ignore"):
         from_tail = np.where(quantile > 0, 2 * epsilon / (quantile + root), root - quantile)
-    return np.maximum(from_tail, 2 * np.sqrt(2) * special.erfinv(delta))
+    return np.maximum(from_tail, 2 * np.sqrt(2) * scipy.special.erfinv(delta))
 
 
 def _epsilon_for(delta: np.ndarray, mu: float) -> tuple[np.ndarray, np.ndarray]:
@@ -201,7 +201,7 @@ def _epsilon_for(delta: np.ndarray, mu: float) -> tuple[np.ndarray, np.ndarray]:
     Newton's method from the upper bound Phi(-a) = delta falls to the root.
     d delta / d epsilon = -phi(a) R(a + mu).
     """
-    epsilon = np.maximum(mu * (-special.ndtri(delta) + 0.5 * mu), 0.0)
+    epsilon = np.maximum(mu * (-scipy.special.ndtri(delta) + 0.5 * mu), 0.0)
     target = np.log(delta)
     mus = np.full(delta.shape, mu)
     for _ in range(_NEWTON_STEPS):

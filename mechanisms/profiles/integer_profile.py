@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import special
+import scipy
 
 from mechanisms.profiles.numerics import ULP, log1mexp
 from mechanisms.profiles.profile import (
@@ -80,7 +80,7 @@ class IntegerShiftProfile(PrivacyProfile):
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         log_masses, losses = self._table
         gap = np.minimum(epsilon[..., None] - losses, 0.0)
-        value = special.logsumexp(log_masses + log1mexp(gap), axis=-1)
+        value = scipy.special.logsumexp(log_masses + log1mexp(gap), axis=-1)
         with np.errstate(divide="ignore"):
             log_survival = np.log(self._survival(epsilon))
         # A loss is a difference of log masses; its rounding moves delta by P(L > epsilon).
@@ -105,7 +105,7 @@ class DiscreteGaussianProfile(IntegerShiftProfile):
 
     def log_masses(self, numbers):
         exponents = -(numbers**2) / (2 * self.std**2)
-        return exponents - special.logsumexp(exponents)
+        return exponents - scipy.special.logsumexp(exponents)
 
 
 class SkellamProfile(IntegerShiftProfile):
@@ -121,5 +121,5 @@ class SkellamProfile(IntegerShiftProfile):
             ratios[x] = 1 / (2 * x / variance + ratios[x + 1])
         # The sums have hundreds of terms: in float64 they would lose two digits.
         sums = np.cumsum(np.log(ratios[1 : count + 1]), dtype=np.longdouble).astype(float)
-        logs = np.log(special.ive(0, variance)) + np.r_[0.0, sums]
+        logs = np.log(scipy.special.ive(0, variance)) + np.r_[0.0, sums]
         return logs[np.abs(numbers).astype(int)]

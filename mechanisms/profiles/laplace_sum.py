@@ -32,7 +32,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy import fft
+import scipy
 
 from mechanisms.profiles.numerics import ULP, falling_root
 from mechanisms.profiles.profile import Bounds
@@ -107,8 +107,10 @@ def _on_lattice(
     reach = math.ceil(_REACH * cells * math.sqrt(components))
     first = max(0, math.floor(components * (weights @ places)) - reach)
     last = min(first + 2 * reach, 2 * cells * components)
-    length = fft.next_fast_len(last - first + 1, real=True)
-    sums = np.roll(fft.irfft(_power(fft.rfft(weights, length), components), length), -first)
+    length = scipy.fft.next_fast_len(last - first + 1, real=True)
+    sums = np.roll(
+        scipy.fft.irfft(_power(scipy.fft.rfft(weights, length), components), length), -first
+    )
     above = (losses.largest_loss - epsilon) - step * (first + np.arange(length))
     above = above[above > 0]  # s + rest - epsilon: what is left if the last loss is its largest
     payoff = np.exp(-tilt * above) * -np.expm1(-np.maximum(above - rest, above / 2))

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from scipy import special
-from scipy.optimize import elementwise
+import scipy
 
 ULP = float(np.finfo(float).eps)
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
@@ -29,9 +28,9 @@ def log_mills(x: np.ndarray) -> np.ndarray:
     """log of the Mills ratio R(x) = Phi(-x) / phi(x) of the standard normal, for finite x."""
     x = np.asarray(x, dtype=float)
     # erfcx overflows below -26, and x^2 / 2 cancels digits above 0: each form where it is good.
-    upper = np.log(special.erfcx(np.maximum(x, 0.0) / np.sqrt(2))) + 0.5 * np.log(np.pi / 2)
+    upper = np.log(scipy.special.erfcx(np.maximum(x, 0.0) / np.sqrt(2))) + 0.5 * np.log(np.pi / 2)
     low = np.minimum(x, 0.0)
-    lower = special.log_ndtr(-low) + 0.5 * low**2 + LOG_SQRT_2PI
+    lower = scipy.special.log_ndtr(-low) + 0.5 * low**2 + LOG_SQRT_2PI
     return np.where(x > 0, upper, lower)
 
 
@@ -43,7 +42,7 @@ def mills_slope(x: np.ndarray) -> np.ndarray:
     """
     x = np.asarray(x, dtype=float)
     near = np.minimum(x, 30.0)
-    direct = 1 - near * np.sqrt(np.pi / 2) * special.erfcx(near / np.sqrt(2))
+    direct = 1 - near * np.sqrt(np.pi / 2) * scipy.special.erfcx(near / np.sqrt(2))
     inverse_square = np.maximum(x, 30.0) ** -2.0
     series = np.zeros_like(x)
     for odd in (15, 13, 11, 9, 7, 5, 3):
@@ -71,14 +70,14 @@ def log_mills_difference(x: np.ndarray, width: np.ndarray) -> np.ndarray:
 @cache
 def unit_gauss_legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights of the Gauss-Legendre rule on [0, 1]; weights sum to 1."""
-    nodes, weights = special.roots_legendre(count)
+    nodes, weights = scipy.special.roots_legendre(count)
     return 0.5 * (nodes + 1), 0.5 * weights
 
 
 def stirling_remainder(x: float) -> float:
     """log Gamma(x) - ((x - 1/2) log x - x + log sqrt(2 pi)) for x > 0, to 1e-14 absolute."""
     if x < 15:
-        return float(special.gammaln(x) - (x - 0.5) * np.log(x) + x - LOG_SQRT_2PI)
+        return float(scipy.special.gammaln(x) - (x - 0.5) * np.log(x) + x - LOG_SQRT_2PI)
     z = 1 / x
     return z / 12 - z**3 / 360 + z**5 / 1260 - z**7 / 1680 + z**9 / 1188
 
@@ -89,7 +88,7 @@ def log_gamma_ratio(x: float, step: float) -> float:
     The difference of two log-gammas loses digits like x log x; Stirling's formula does not.
     """
     if x < 15:
-        return float(special.gammaln(x + step) - special.gammaln(x))
+        return float(scipy.special.gammaln(x + step) - scipy.special.gammaln(x))
     remainder = stirling_remainder(x + step) - stirling_remainder(x)
     return float((x - 0.5) * np.log1p(step / x) + step * (np.log(x + step) - 1) + remainder)
 
@@ -114,7 +113,7 @@ def falling_root(
     args: tuple[np.ndarray, ...] = (),
     tolerance: float = 1e-12,
 ) -> np.ndarray:
-    """Roots in [floor, ceiling] of a finite non-increasing function, elementwise.
+    """Roots in [floor, ceiling] of a finite non-increasing function, scipy.optimize.elementwise.
 
     Steps of `width`, doubling, go up and down from `start` until the function changes sign;
     Chandrupatla's method then stops where |function| <= tolerance. `floor` where the function is
@@ -132,7 +131,7 @@ def falling_root(
         down_again = down & (moved <= 0) & (low > floor)
         low[up_again], high[down_again] = high[up_again], low[down_again]
         up, down, step = up_again, down_again, 2 * step
-    result = elementwise.find_root(
+    result = scipy.optimize.elementwise.find_root(
         function,
         (low, high),
         args=args,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+import scipy
 
 from mechanisms.profiles.numerics import ULP, log1mexp
 from mechanisms.profiles.profile import (
@@ -75,14 +75,14 @@ class PureProfile(PrivacyProfile):
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
         """Losses (2 K - times) epsilon of randomised response, K binomial."""
-        truth = special.expit(-self.largest if reverse else self.largest)
+        truth = scipy.special.expit(-self.largest if reverse else self.largest)
         answers = rng.binomial(self.times, truth, check_count("n", n))
         return (2.0 * answers - self.times) * self.largest
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         # Rounding moves a loss against epsilon, and the logarithm of every mass.
         near = np.maximum(epsilon - 4 * ULP * (epsilon + self.largest_loss), 0.0)
-        error = ULP * (16 + 4 * (special.gammaln(self.times + 1) + self.largest_loss))
+        error = ULP * (16 + 4 * (scipy.special.gammaln(self.times + 1) + self.largest_loss))
         upper = np.minimum(self._log_of_randomised_response(near) + error, 0.0)
         nothing = np.full(epsilon.shape, -np.inf)
         value = np.minimum(self._log_of_randomised_response(epsilon), upper)
@@ -93,7 +93,7 @@ class PureProfile(PrivacyProfile):
         """log sum_k P(K = k) (1 - e^(epsilon - loss_k))_+."""
         count, log_truth = self.times, -np.log1p(np.exp(-self.largest))
         k = np.arange(count // 2 + 1, count + 1)
-        log_choices = -np.log(count + 1.0) - special.betaln(k + 1.0, count - k + 1.0)
+        log_choices = -np.log(count + 1.0) - scipy.special.betaln(k + 1.0, count - k + 1.0)
         log_masses = log_choices + count * log_truth - (count - k) * self.largest
         gap = np.minimum(epsilon[..., None] - (2.0 * k - count) * self.largest, 0.0)
         terms = log_masses + log1mexp(gap)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from mechanisms.profiles.profile import check_count, check_positive, check_target
 from mechanisms.profiles.spherical_profile import SphericalProfile, radius_moment
@@ -54,7 +54,7 @@ def optimal_shape(
         kind = {"shape": profile.shape, "power": profile.power, "scale": profile.scale}
         return float(np.log(radius_moment(2, **kind)))
 
-    found = optimize.minimize(
+    found = scipy.optimize.minimize(
         lambda point: log_loss_of(profile_at(point)),
         _START[0],
         method="Nelder-Mead",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import fft
+import scipy
 
 from mechanisms.profiles.composition import (
     FFT_ERROR,
@@ -122,15 +122,15 @@ def _convolved(parts: list[tuple[LossDistribution, int]], reach: int) -> LossDis
     """The sum of independent losses, on the lattice points within `reach` of its mean."""
     spacing = parts[0][0].spacing
     longest = max(each.masses.size for each, _ in parts)
-    length = fft.next_fast_len(max(2 * reach + 1, longest), real=True)
+    length = scipy.fft.next_fast_len(max(2 * reach + 1, longest), real=True)
     spectrum, log_finite, mean = np.ones(length // 2 + 1, complex), 0.0, 0.0
     for each, times in parts:
-        spectrum *= fft.rfft(each.masses, length) ** times
+        spectrum *= scipy.fft.rfft(each.masses, length) ** times
         log_finite += times * np.log1p(-each.infinite)
         mean += times * float(each.masses @ np.arange(each.masses.size))
     # Point k of the cyclic sum is loss sum(first) + k; `low` is the first point of the window.
     low = max(math.floor(mean) - reach, 0)
-    masses = np.roll(fft.irfft(spectrum, length), -low)
+    masses = np.roll(scipy.fft.irfft(spectrum, length), -low)
     return LossDistribution(
         spacing=spacing,
         first=sum(times * each.first for each, times in parts) + low,

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from mechanisms.contract.query import Unsupported
 from mechanisms.strategies.extrapolation import extrapolated
@@ -62,7 +62,7 @@ class Strategy:
     @cached_property
     def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues (ascending, n) and eigenvectors (n, n, one per column) of X."""
-        values, vectors = linalg.eigh(self.gram)
+        values, vectors = scipy.linalg.eigh(self.gram)
         if values[0] <= 0:
             raise ArithmeticError(f"the strategy is singular: least eigenvalue {values[0]:.3g}")
         return values, vectors
@@ -143,7 +143,7 @@ def sdp_strategy(gram: np.ndarray) -> Strategy:
         return _with_unasked(sdp_strategy(gram[np.ix_(asked, asked)]), asked)
     unit = np.diag(gram).max()
     gram = gram / unit
-    values, vectors = linalg.eigh(gram)
+    values, vectors = scipy.linalg.eigh(gram)
     kept = values > _rounding(values)
     variable = cvxpy.Variable(gram.shape, PSD=True)
     error = cvxpy.matrix_frac(vectors[:, kept] * np.sqrt(values[kept]), variable)
@@ -199,7 +199,7 @@ def _dual(gram: np.ndarray, v: np.ndarray) -> _Dual:
     root_v = np.sqrt(v)
     scaled = gram * root_v
     scaled *= root_v[:, None]
-    values, vectors = linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
+    values, vectors = scipy.linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
     if values[0] < -10 * _rounding(values):
         raise ValueError("the Gram matrix of a workload must be positive semidefinite")
     # Values that are rounding errors are dropped: that can only lower the bound.
@@ -232,10 +232,10 @@ def _feasible(found: np.ndarray, *, regular: bool) -> np.ndarray:
 def _error(gram: np.ndarray, strategy: np.ndarray) -> float:
     """tr(V X^-1), infinite where X is not numerically positive definite."""
     try:
-        factor = linalg.cho_factor(strategy, lower=True, check_finite=False)
-    except linalg.LinAlgError:
+        factor = scipy.linalg.cho_factor(strategy, lower=True, check_finite=False)
+    except scipy.linalg.LinAlgError:
         return np.inf
-    return float(np.trace(linalg.cho_solve(factor, gram, check_finite=False)))
+    return float(np.trace(scipy.linalg.cho_solve(factor, gram, check_finite=False)))
 
 
 def _with_unasked(strategy: Strategy, asked: np.ndarray) -> Strategy:

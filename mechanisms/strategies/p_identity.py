@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import linalg, optimize
+import scipy
 
 from mechanisms.contract.query import Unsupported
 
@@ -89,7 +89,7 @@ class PIdentity:
         for cell in np.linspace(0, self.cells - 1, min(_TRIED_CELLS, self.cells)).astype(int):
             gains = self.theta[:, cell] @ self.theta
             gains[cell] += 1
-            found = optimize.linprog(
+            found = scipy.optimize.linprog(
                 -gains,
                 A_ub=np.concatenate([self.theta, -self.theta]),
                 b_ub=np.ones(2 * len(self.theta)),
@@ -148,12 +148,12 @@ def search(gram: np.ndarray) -> PIdentity:
 
     best, error = identity, trace / unit
     for seed in range(RESTARTS):
-        found = optimize.minimize(
+        found = scipy.optimize.minimize(
             objective,
             np.random.default_rng(seed).random(rows * cells),
             jac=True,
             method="L-BFGS-B",
-            bounds=optimize.Bounds(0, _LARGEST_WEIGHT),
+            bounds=scipy.optimize.Bounds(0, _LARGEST_WEIGHT),
             options={"maxiter": _ITERATIONS, "maxfun": 2 * _ITERATIONS, "ftol": _PROGRESS},
         )
         if found.fun < error * (1 - _PROGRESS):
@@ -200,7 +200,7 @@ def _svd_bound(gram: np.ndarray) -> float:
 
     It bounds the strategies whose columns have l2 norm at most 1; l1 norm 1 is one of those.
     """
-    values = linalg.eigvalsh(gram)
+    values = scipy.linalg.eigvalsh(gram)
     # What is zero but for rounding would add up under the root.
     values[values < len(gram) * np.finfo(float).eps * values.max()] = 0.0
     return float(np.sqrt(values).sum() ** 2 / len(gram))

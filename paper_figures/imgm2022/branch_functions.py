@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import optimize, special
+import scipy
 
 from mechanisms.profiles.gaussian_profile import mu_for
 from paper_figures.judged_rows import listed
@@ -54,20 +54,20 @@ def branches(claim: Claim, results: Results) -> Finding:
 def algorithm_2(epsilon: float, delta: float, times: int = 1) -> tuple[str, float]:
     """Which branch Algorithm 2 takes, and the B that it returns; `times` is T as printed."""
     growth = math.exp(epsilon)
-    if delta >= 0.5 - growth * special.ndtr(-math.sqrt(2 * epsilon)):
+    if delta >= 0.5 - growth * scipy.special.ndtr(-math.sqrt(2 * epsilon)):
 
         def rising(v: float) -> float:
-            tail = special.ndtr(-math.sqrt(epsilon * (v + 2)))
-            return special.ndtr(math.sqrt(epsilon * v)) - growth * tail - delta
+            tail = scipy.special.ndtr(-math.sqrt(epsilon * (v + 2)))
+            return scipy.special.ndtr(math.sqrt(epsilon * v)) - growth * tail - delta
 
-        v = optimize.brentq(rising, 0, 1e6, xtol=1e-300, rtol=1e-14)
+        v = scipy.optimize.brentq(rising, 0, 1e6, xtol=1e-300, rtol=1e-14)
         alpha = math.sqrt(1 + v / 2) - math.sqrt(v / 2)
         return "delta >= delta_0", math.sqrt(2 * epsilon) / alpha
 
     def falling(u: float) -> float:
-        first = special.ndtr(-math.sqrt(epsilon * u / times))
-        return first - growth * special.ndtr(-math.sqrt(epsilon * (u + 2))) - delta
+        first = scipy.special.ndtr(-math.sqrt(epsilon * u / times))
+        return first - growth * scipy.special.ndtr(-math.sqrt(epsilon * (u + 2))) - delta
 
-    u = optimize.brentq(falling, 0, 1e9, xtol=1e-300, rtol=1e-14)
+    u = scipy.optimize.brentq(falling, 0, 1e9, xtol=1e-300, rtol=1e-14)
     alpha = math.sqrt(1 + u / 2) + math.sqrt(u / 2)
     return "delta < delta_0", math.sqrt(2 * epsilon) / alpha

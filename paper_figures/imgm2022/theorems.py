@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import integrate, special
+import scipy
 
 from mechanisms import Budget, Query
 from mechanisms.audit.verification import HOLDS
@@ -145,7 +145,7 @@ def limit_at_zero(claim: Claim, results: Results) -> Finding:
     Arguments: deltas, epsilons (falling).
     """
     deltas, epsilons = (np.array(claim.arguments[k], dtype=float) for k in ("deltas", "epsilons"))
-    limit = 2 * special.ndtri((1 + deltas) / 2)
+    limit = 2 * scipy.special.ndtri((1 + deltas) / 2)
     errors = np.abs(mu_for(epsilons[:, None], deltas) / limit - 1).max(axis=1)
     approaching = bool(np.all(np.diff(errors) < 0))
     found = f"relative difference {errors[-1]:.1g} at epsilon {epsilons[-1]:g}"
@@ -247,7 +247,7 @@ def mvg_at_small_epsilon(claim: Claim, results: Results) -> Finding:
         for key in ("mvg", "imgm")
     }
     exponent = power(losses["mvg"][-2:], a["epsilons"][-2:])
-    limit = query.size / (2 * special.ndtri((1 + a["delta"]) / 2)) ** 2
+    limit = query.size / (2 * scipy.special.ndtri((1 + a["delta"]) / 2)) ** 2
     return Finding(
         parts=(
             statement(
@@ -313,5 +313,5 @@ def renyi_of_gaussian(alpha: float, mu: float) -> float:
         exponent = alpha * log_p + (1 - alpha) * log_q - log_peak
         return math.exp(exponent) / math.sqrt(2 * math.pi)
 
-    mass, _ = integrate.quad(integrand, peak - 12, peak + 12, epsabs=0, epsrel=1e-12)
+    mass, _ = scipy.integrate.quad(integrand, peak - 12, peak + 12, epsabs=0, epsrel=1e-12)
     return (math.log(mass) + log_peak) / (alpha - 1)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.judged_rows import listed
@@ -68,7 +68,7 @@ def draw_accuracies(
         raise DrawingError(f"the results hold no accuracies of {experiment}; run it first")
     keys = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
     table = finals.groupby(keys)["value"].agg(["mean", "std", "count"]).reset_index()
-    quantile = stats.t.ppf(0.975, (table["count"] - 1).clip(lower=1))
+    quantile = scipy.stats.t.ppf(0.975, (table["count"] - 1).clip(lower=1))
     # A single trial has no interval: its standard deviation is missing.
     table["half_interval"] = quantile * table["std"] / np.sqrt(table["count"])
     spent = ok_rows(rows, experiment, "true_epsilon_upper")[[*keys, "value"]]

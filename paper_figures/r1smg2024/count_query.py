@@ -13,7 +13,7 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.intervals import bootstrapped
@@ -156,9 +156,9 @@ def _loss_panels(axes: np.ndarray, groups: dict[str, np.ndarray]) -> None:
         logs, ratio = np.log10(values), values / values.mean()
         axes[0].hist(logs, bins, alpha=0.6, **kind)
         axes[1].hist(ratio, relative, histtype="step", linewidth=1.2, **kind)
-        axes[2].plot(grid, stats.gaussian_kde(logs)(grid), **kind)
+        axes[2].plot(grid, scipy.stats.gaussian_kde(logs)(grid), **kind)
         axes[2].axvline(np.log10(values.mean()), color=style.colour, linestyle=":")
-        axes[3].plot(fine, stats.gaussian_kde(ratio)(fine), **kind)
+        axes[3].plot(fine, scipy.stats.gaussian_kde(ratio)(fine), **kind)
     for axis in axes[[0, 2]]:
         axis.set_xlabel("log10 L")
     for axis in axes[[1, 3]]:
@@ -268,7 +268,7 @@ def loss_shape(claim: Claim, results: Results) -> Finding:
             values["r1smg"], values[key], statistic
         )
         for key in a["others"]
-        for word, statistic in (("skewness", stats.skew), ("kurtosis", stats.kurtosis))
+        for word, statistic in (("skewness", scipy.stats.skew), ("kurtosis", scipy.stats.kurtosis))
     }
     bells = []
     for key in a["others"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import optimize
+import scipy
 
 from mechanisms import Budget, Query
 from mechanisms.accounting.poisson_sampling import SampledRun, gaussian_epsilon, step_budget
@@ -86,7 +86,7 @@ def _steps_to(epsilon: float, sigma: float, rate: float, delta: float) -> float:
         accountant = RdpAccountant(COARSE_ORDERS)
         return gaussian_epsilon(sigma, rate, steps, delta, accountant=accountant) - epsilon
 
-    return math.exp(optimize.brentq(excess, math.log(1e2), math.log(1e6), xtol=0.01))
+    return math.exp(scipy.optimize.brentq(excess, math.log(1e2), math.log(1e6), xtol=0.01))
 
 
 @judge()
@@ -148,7 +148,7 @@ def _epochs_for(total: float, epsilon: float, rate: float, slack: float) -> floa
     def excess(log_epochs: float) -> float:
         return step_budget(total, 0.5, rate, math.exp(log_epochs), slack)[0] - epsilon
 
-    return math.exp(optimize.brentq(excess, 0.0, math.log(1e4), xtol=1e-6))
+    return math.exp(scipy.optimize.brentq(excess, 0.0, math.log(1e4), xtol=1e-6))
 
 
 @judge()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import special
+import scipy
 
 from mechanisms.mvg import harmonic
 from mechanisms.r1smg import log_psi
@@ -28,7 +28,7 @@ def stated_constant(
     if mechanism == "gaussian":
         return "C_C", 2 * math.log(1.25 / delta) / epsilon**2 * size
     if mechanism == "gaussian-analytic":
-        return "C_A", (special.ndtri(delta) ** 2 + epsilon) / epsilon**2 * size
+        return "C_A", (scipy.special.ndtri(delta) ** 2 + epsilon) / epsilon**2 * size
     if mechanism == "mvg":
         return "C_M", (1.25 * harmonic(r) + 0.25 * harmonic(r, 0.5)) / (2 * epsilon) * size
     if mechanism == "r1smg":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import integrate, special, stats
+import scipy
 
 from experiments.noise_only import family_query
 from mechanisms import Budget
@@ -45,11 +45,11 @@ def null_space(claim: Claim, results: Results) -> Finding:
 
     def density(z: float) -> float:
         cosine = min(1.0, (threshold / z) ** 2)
-        return 2 * stats.norm.pdf(z) * special.betainc(0.5, (size - 1) / 2, cosine)
+        return 2 * scipy.stats.norm.pdf(z) * scipy.special.betainc(0.5, (size - 1) / 2, cosine)
 
-    inside_null_space = stats.beta.cdf(0, 0.5, (size - 1) / 2)
+    inside_null_space = scipy.stats.beta.cdf(0, 0.5, (size - 1) / 2)
     kinks = [threshold, threshold * math.sqrt(size)]
-    inside, error = integrate.quad(density, 0, 40, points=kinks, limit=200)
+    inside, error = scipy.integrate.quad(density, 0, 40, points=kinks, limit=200)
     delta = (1 + inside) / 2 - math.exp(epsilon) * (1 - inside) / 2 - error
     return Finding(
         parts=(

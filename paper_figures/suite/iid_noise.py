@@ -11,7 +11,7 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy import special
+import scipy
 
 from mechanisms.profiles import fisher
 from mechanisms.profiles.gaussian_profile import mu_for
@@ -102,7 +102,7 @@ def _laws():
     """Family, label, kappa, and mu at variance 1 of every law."""
     for power in POWERS:
         # Of the density exp(-|x|^power).
-        variance = math.exp(special.gammaln(3 / power) - special.gammaln(1 / power))
+        variance = math.exp(scipy.special.gammaln(3 / power) - scipy.special.gammaln(1 / power))
         mu = fisher.spread_mu(
             lambda x, power=power: -(abs(x) ** power), ELEMENTS, math.sqrt(variance)
         )

@@ -15,13 +15,13 @@ from scipy.stats import norm
 
 from mechanisms.audit import sampled_audit as audit
 from mechanisms.audit.audit_statistics import (
-    VALUE_GRID,
     DirectedAudit,
     Interval,
     betting_interval,
     clopper_pearson,
     hockey_stick,
     spread_on_grid,
+    value_grid,
 )
 from mechanisms.audit.sampled_audit import (
     audit_losses,
@@ -163,16 +163,16 @@ def test_grid_keeps_count_and_mean_and_never_tightens():
     values = np.concatenate((rng.beta(0.3, 3.0, 500), 10.0 ** -rng.uniform(0, 20, 20), [0, 1, 1]))
     weights = spread_on_grid(values)
     assert weights.sum() == pytest.approx(len(values), rel=1e-13)
-    assert weights @ VALUE_GRID == pytest.approx(values.sum(), rel=1e-13)
+    assert weights @ value_grid() == pytest.approx(values.sum(), rel=1e-13)
     exact = betting_interval(values, np.ones(len(values)), 0.01)
-    coarse = betting_interval(VALUE_GRID, weights, 0.01)
+    coarse = betting_interval(value_grid(), weights, 0.01)
     assert exact.lower * (1 - 1e-3) < coarse.lower <= exact.lower + 1e-9
     assert exact.upper - 1e-9 <= coarse.upper < exact.upper * (1 + 1e-3)
 
 
 def test_grid_of_values_below_its_first_step():
     values = np.full(3, 1e-14)
-    bound = betting_interval(VALUE_GRID, spread_on_grid(values), 0.01)
+    bound = betting_interval(value_grid(), spread_on_grid(values), 0.01)
     assert bound.lower <= 1e-14 and bound.upper > 0.5
 
 
