@@ -1,20 +1,18 @@
-"""The exact calibration: what it needs of a mechanism, and whether it met the budget."""
+"""The exact calibration: what it needs of a mechanism, and whether it met the budget.
+
+The base class of mechanisms, `mechanisms.contract.mechanism`, uses this module.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mechanisms.contract.query import Inconsistent, Unsupported
 from mechanisms.profiles.profile import PrivacyProfile
-
-if TYPE_CHECKING:
-    from mechanisms.contract.mechanism import Mechanism
 
 # Relative slack within which an exact calibration meets its budget.
 _MET = 1e-6
 
 
-def exact_profile(mechanism: Mechanism) -> PrivacyProfile:
+def exact_profile(mechanism) -> PrivacyProfile:
     """The profile that an exact calibration needs.
 
     Raises:
@@ -30,7 +28,7 @@ def exact_profile(mechanism: Mechanism) -> PrivacyProfile:
     return profile
 
 
-def exact_factor(published: Mechanism) -> float:
+def exact_factor(published) -> float:
     """The factor that brings the true delta of a published noise to the budget's.
 
     Raises:
@@ -43,7 +41,7 @@ def exact_factor(published: Mechanism) -> float:
         raise Unsupported(f"has no exact calibration: {reason}") from reason
 
 
-def check_exact(mechanism: Mechanism) -> None:
+def check_exact(mechanism) -> None:
     """Raise unless the mechanism's own profile meets the budget, as the exact calibration says.
 
     Within rounding of delta or of epsilon; with nothing to rescale (no parameters), or where delta
