@@ -326,11 +326,11 @@ def _scores(change: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:
     unit = change / np.linalg.norm(change)
     scores = [lambda draws: _projected(draws, unit)]
     if change.ndim == 2:
-        scores.append(lambda draws: _squared_products(unit, draws))
+        scores.append(lambda draws: squared_products(unit, draws))
     return scores
 
 
-def _squared_products(unit: np.ndarray, draws: np.ndarray) -> np.ndarray:
+def squared_products(unit: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """||unit^T A||^2 of every draw A, by products of the size of the shorter axis."""
     rows, columns = unit.shape
     if rows >= columns:
