@@ -8,8 +8,9 @@ from numbers import Integral
 
 import numpy as np
 
+from mechanisms.contract.exact_calibration import exact_factor
 from mechanisms.contract.guard import ROUNDING
-from mechanisms.contract.mechanism import Mechanism, exact_factor
+from mechanisms.contract.mechanism import Mechanism
 from mechanisms.contract.option import Option
 from mechanisms.contract.query import Budget, Query, Unsupported
 from mechanisms.contract.requirements import require_delta

@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 
-from mechanisms.contract.mechanism import Mechanism, exact_factor
+from mechanisms.contract.exact_calibration import exact_factor
+from mechanisms.contract.mechanism import Mechanism
 from mechanisms.contract.option import positive_integer
 from mechanisms.contract.requirements import require_gram
 from mechanisms.noise.bingham import CONVERGED, sample_bingham

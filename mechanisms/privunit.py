@@ -5,76 +5,87 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, replace
-from typing import Self
 
 import numpy as np
 import scipy
 
+from mechanisms.contract.guard import generator
 from mechanisms.contract.mechanism import Mechanism
 from mechanisms.contract.query import Query, Unsupported
 from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.cap_profile import CapProfile
-from mechanisms.profiles.numerics import LOG_SQRT_2PI
+from mechanisms.profiles.numerics import LOG_SQRT_2PI, mills_slope
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cap:
-    """How a Gaussian vector leans towards a unit vector v.
+    """How a Gaussian vector leans towards a unit vector v, with the largest mean at epsilon.
 
-    Its part along v is normal, given that it is at least `threshold` with probability p, and given
-    that it is below with probability 1 - p; a normal number is at least the threshold with
-    probability q. Two densities of the output differ by at most the factor
-    p (1 - q) / (q (1 - p)) = e^epsilon.
+    Its part along v is normal, given that it is at least `threshold` = t with probability p, and
+    given that it is below with probability 1 - p; a normal number is at least t with probability q.
+    Two densities of the output differ by at most the factor p (1 - q) / (q (1 - p)) = e^epsilon, so
+    that the mean of the part along v is
+
+        m = (e^epsilon - 1) phi(t) / (1 + (e^epsilon - 1) q),
+
+    phi the normal density. As d log m / dt = m - t, it is largest where m = t. There
+    1 - p = (1 - q) (1 - t q / phi(t)), and the part along v has the variance 1 + t m - m^2 = 1.
 
     Args:
-        p: In (q, 1).
-        q: In (0, 1/2], so that the threshold is not negative.
+        threshold: t > 0.
     """
 
-    p: float
-    q: float
-
-    @classmethod
-    def at(cls, epsilon: float, log_q: float) -> Self:
-        """The cap with that q and the p that makes e^epsilon the factor."""
-        q = math.exp(log_q)
-        # p / (1 - p) = e^epsilon q / (1 - q)
-        return cls(p=float(scipy.special.expit(epsilon + log_q - math.log1p(-q))), q=q)
-
-    @property
-    def threshold(self) -> float:
-        return float(-scipy.special.ndtri(self.q))
+    threshold: float
 
     @property
     def mean(self) -> float:
-        """The mean of the part along v: phi(threshold) (p / q - (1 - p) / (1 - q))."""
-        peak = math.exp(-(self.threshold**2) / 2 - LOG_SQRT_2PI)
-        return peak * (self.p / self.q - (1 - self.p) / (1 - self.q))
+        """Of the part along v."""
+        return self.threshold
 
     @property
-    def second_moment(self) -> float:
-        """Of the part along v."""
-        return 1 + self.threshold * self.mean
+    def log_q(self) -> float:
+        """log q, finite where q underflows; q < 1/2."""
+        return float(scipy.special.log_ndtr(-self.threshold))
 
-    def draw(self, rng: np.random.Generator) -> float:
-        """The part along v."""
-        uniform = 1 - rng.random()  # in (0, 1]
-        if rng.random() < self.p:
-            return -float(scipy.special.ndtri(uniform * self.q))
-        return float(scipy.special.ndtri(uniform * (1 - self.q)))
+    @property
+    def rest(self) -> float:
+        """1 - p."""
+        return float(scipy.special.ndtr(self.threshold) * mills_slope(np.array(self.threshold)))
+
+    @property
+    def p(self) -> float:
+        """In (1/2, 1)."""
+        return 1 - self.rest
+
+    def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """`count` parts along v."""
+        log_uniform = np.log1p(-rng.random(count))  # of numbers in (0, 1]
+        above = rng.random(count) >= self.rest
+        log_tail = np.where(above, self.log_q, scipy.special.log_ndtr(self.threshold))
+        sizes = scipy.special.ndtri_exp(log_uniform + log_tail)
+        return np.where(above, -sizes, sizes)
 
 
 @functools.lru_cache(maxsize=256)
 def best_cap(epsilon: float) -> Cap:
-    """The cap with the largest mean at epsilon: the least error in high dimension."""
-    # q is near e^-epsilon / epsilon for large epsilon and 1/2 for small ones.
-    found = scipy.optimize.minimize_scalar(
-        lambda log_q: -math.log(Cap.at(epsilon, log_q).mean),
-        bounds=(-epsilon - 20.0, math.log(0.5)),
-        method="bounded",
-        options={"xatol": 1e-10},
-    )
-    return Cap.at(epsilon, float(found.x))
+    """The cap with the largest mean at epsilon, finite and > 0: the least error in high dimension.
+
+    With R = q / phi(t), m = t says (e^epsilon - 1) phi(t) (1 - t R) = t: the left side falls with
+    t, the right side rises. Logarithms hold both at every epsilon.
+    """
+    log_factor = epsilon + math.log(-math.expm1(-epsilon))
+
+    def excess(log_threshold: float) -> float:
+        t = math.exp(log_threshold)
+        left = log_factor - t * t / 2 - LOG_SQRT_2PI + math.log(mills_slope(np.array(t)))
+        return left - log_threshold
+
+    # The root lies below both for small epsilon, and below sqrt(2 epsilon) for large ones.
+    high = math.log(math.sqrt(2 * epsilon) + epsilon)
+    low = high
+    while excess(low) < 0:
+        low -= 1.0
+    return Cap(threshold=math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-15, rtol=1e-15)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -130,20 +141,25 @@ class PrivUnitG(Mechanism):
         return replace(published, calibration="exact", cap=best_cap(epsilon), pure_epsilon=epsilon)
 
     def release(self, value, rng):
-        inside = (value.astype(float).ravel() - self.centre) / self.radius
-        square = float(inside @ inside)
+        return self.release_all(value[None], rng)[0]
+
+    def release_all(self, values, rng):
+        rng, count = generator(rng), len(values)
+        inside = (values.reshape(count, -1).astype(float) - self.centre) / self.radius
+        squares = np.vecdot(inside, inside)
         # float32 answers in a corner of the box may exceed its norm by rounding.
-        if square > 1 + 1e-4:
+        if not np.all(squares <= 1 + 1e-4):
             raise ValueError(
                 f"the value must lie within {self.radius:g} of {self.centre:g}, got the distance "
-                f"{self.radius * math.sqrt(square):g}; clip it"
+                f"{self.radius * math.sqrt(squares.max()):g}; clip it"
             )
-        lifted = np.append(inside, math.sqrt(max(1 - square, 0.0)))
-        lifted /= np.linalg.norm(lifted)
-        draws = rng.standard_normal(lifted.size)
-        draws += (self.cap.draw(rng) - draws @ lifted) * lifted
-        estimate = self.centre + self.radius * draws[:-1] / self.cap.mean
-        return estimate.reshape(self.query.shape).astype(value.dtype)
+        lifted = np.column_stack([inside, np.sqrt(np.maximum(1 - squares, 0.0))])
+        lifted /= np.linalg.norm(lifted, axis=1, keepdims=True)
+        draws = rng.standard_normal(lifted.shape)
+        lifted *= (self.cap.draw(rng, count) - np.vecdot(draws, lifted))[:, None]
+        draws += lifted
+        estimates = self.centre + self.radius / self.cap.mean * draws[:, :-1]
+        return estimates.reshape(values.shape).astype(values.dtype)
 
     def profile(self):
         profile = CapProfile(largest=self.pure_epsilon, mass=self.cap.p)
@@ -154,14 +170,12 @@ class PrivUnitG(Mechanism):
             return "l2_sensitivity excludes answers on opposite sides of the ball"
         return None
 
-    def expected_error(self, distance: float = 0.0) -> float:
-        """E||estimate - x||^2 for an answer at that distance from the centre, at most `radius`.
+    def expected_error(self) -> float:
+        """E||estimate - x||^2 = M (B / m)^2, the same for every answer x.
 
-        The covariance of the lifted estimate is (I - v v^T + Var(a) v v^T) (B / m)^2.
+        The lifted estimate has the covariance (I - v v^T + Var(a) v v^T) (B / m)^2, and Var(a) = 1.
         """
-        share = (distance / self.radius) ** 2
-        along = self.cap.second_moment - self.cap.mean**2
-        return (self.query.size - share + share * along) * (self.radius / self.cap.mean) ** 2
+        return self.query.size * (self.radius / self.cap.mean) ** 2
 
 
 def ball(query: Query) -> tuple[float, float]:
@@ -179,10 +193,11 @@ def _largest_epsilon(epsilon: float, delta: float) -> float:
     if delta == 0:
         return epsilon
 
-    def excess(pure: float) -> float:
-        return best_cap(pure).p * -math.expm1(epsilon - pure) - delta
+    def excess(gap: float) -> float:
+        return best_cap(epsilon + gap).p * -math.expm1(-gap) - delta
 
-    high = epsilon + 1.0
+    # p is at most 1, and near it at a large gap.
+    low = high = -math.log1p(-delta)
     while excess(high) < 0:
-        high = 2 * high
-    return float(scipy.optimize.brentq(excess, epsilon, high, xtol=1e-15, rtol=1e-15))
+        high *= 2
+    return epsilon + float(scipy.optimize.brentq(excess, low, high, xtol=1e-15 * high, rtol=1e-14))

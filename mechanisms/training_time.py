@@ -113,6 +113,8 @@ class DPHSGD(AdditiveMechanism):
         )
     }
     public_information = {"thresholds": CLIPPING_SHARES}
+    # The error of an element that is clipped depends on its value.
+    only_adds_noise = False
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, thresholds):

@@ -116,6 +116,7 @@ MECHANISMS_OF = {
     "correlated2024": ("correlated-gaussian",),
     "gaussmix2025": ("gaussian-sketch",),
     "inid2025": ("inid-gaussian", "inid-laplace"),
+    "plrvo2025": ("plrv-o",),
     "product2026": ("product-noise",),
     "spherical2026": ("spherical-gamma",),
 }

@@ -49,8 +49,10 @@ MAY_IMPORT = {
     ),
     "mechanisms.accounting": ("mechanisms.contract", "mechanisms.profiles"),
     # A mechanism has noise and a profile: its base class stands above both.
+    "mechanisms.contract.exact_calibration": ("mechanisms.contract", "mechanisms.profiles"),
     "mechanisms.contract.mechanism": (
         "mechanisms.contract",
+        "mechanisms.contract.exact_calibration",
         "mechanisms.noise",
         "mechanisms.profiles",
     ),

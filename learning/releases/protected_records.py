@@ -11,19 +11,12 @@ _AT_ONCE = 1024
 
 
 def protected(mechanism: Mechanism, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Records (n, ...), float32, each released on its own; same shape.
-
-    A mechanism that only adds noise draws the noise of many records at once.
-    """
+    """Records (n, ...), float32, each released on its own; same shape."""
     tensors = records.reshape(len(records), *mechanism.query.shape)
     released = np.empty_like(tensors)
     for start in range(0, len(tensors), _AT_ONCE):
         part = tensors[start : start + _AT_ONCE]
-        if mechanism.only_adds_noise():
-            answers = part + mechanism.sample(rng, len(part), np.float32)
-        else:
-            answers = [mechanism.release(record, rng) for record in part]
-        released[start : start + _AT_ONCE] = answers
+        released[start : start + _AT_ONCE] = mechanism.release_all(part, rng)
     return released.reshape(records.shape)
 
 

@@ -37,7 +37,7 @@ def of_losses(profile: PrivacyProfile, rng: np.random.Generator, count: int) -> 
 
 def of_noise(mechanism: AdditiveMechanism, profile: PrivacyProfile | None) -> Iterator[str]:
     """A profile of its own that is better than that of the noise the mechanism only adds."""
-    if profile is None or not type(mechanism).only_adds_noise():
+    if profile is None or not mechanism.only_adds_noise:
         return
     noise = mechanism.noise.profile(mechanism.query)
     if noise is None or mechanism.noise.slack(mechanism.query):

@@ -326,5 +326,13 @@ def _scores(change: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:
     unit = change / np.linalg.norm(change)
     scores = [lambda draws: _projected(draws, unit)]
     if change.ndim == 2:
-        scores.append(lambda draws: np.sum((unit.T @ draws) ** 2, axis=(1, 2)))
+        scores.append(lambda draws: squared_products(unit, draws))
     return scores
+
+
+def squared_products(unit: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """||unit^T A||^2 of every draw A, by products of the size of the shorter axis."""
+    rows, columns = unit.shape
+    if rows >= columns:
+        return np.sum((unit.T @ draws) ** 2, axis=(1, 2))
+    return np.sum((unit @ unit.T) * (draws @ draws.transpose(0, 2, 1)), axis=(1, 2))

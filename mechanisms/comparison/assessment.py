@@ -108,7 +108,7 @@ def assessment(mechanism: Mechanism, task: Task, *, effort: Effort | None = QUIC
         Unsupported: It claims no privacy, or its error is not known.
     """
     numbers, notes = _privacy(mechanism, effort)
-    if isinstance(mechanism, AdditiveMechanism) and mechanism.only_adds_noise():
+    if isinstance(mechanism, AdditiveMechanism) and mechanism.only_adds_noise:
         numbers |= _error(mechanism, task)
     else:
         notes.append(

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mechanisms.contract.exact_calibration import check_exact, exact_factor
 from mechanisms.contract.guard import (
     check_answer,
     check_answers,
@@ -21,13 +22,7 @@ from mechanisms.contract.guard import (
     guarded,
 )
 from mechanisms.contract.option import Option
-from mechanisms.contract.query import (
-    Budget,
-    Inconsistent,
-    OutOfRangeWarning,
-    Query,
-    Unsupported,
-)
+from mechanisms.contract.query import Budget, OutOfRangeWarning, Query
 from mechanisms.contract.requirements import require_delta
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
@@ -41,8 +36,6 @@ _RELEASES = {
     "release_with_diagnostics": check_described_answer,
     "releases": check_answers,
 }
-# Relative slack within which an exact calibration meets its budget.
-_MET = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,6 +56,8 @@ class Mechanism(ABC):
         public_information: Which options take public side information: name -> kind, see
             mechanisms/contract/public_information.py. Such options must not depend on private
             records.
+        only_adds_noise: Whether every `release` is the value plus one draw of `sample`. The error
+            is then independent of the answer, and many releases may draw their noise at once.
     """
 
     query: Query
@@ -77,6 +72,7 @@ class Mechanism(ABC):
     guarantee: ClassVar[str]
     options: ClassVar[dict[str, Option]] = {}
     public_information: ClassVar[dict[str, str]] = {}
+    only_adds_noise: ClassVar[bool] = False
 
     def __init_subclass__(cls, **arguments) -> None:
         super().__init_subclass__(**arguments)
@@ -102,9 +98,8 @@ class Mechanism(ABC):
             query: Shape and sensitivities.
             budget: The (epsilon, delta) to reach.
             calibration: "published" follows the paper; "exact" rescales that noise until the true
-                delta at epsilon is the budget's. Where delta is computed with bounds that are wider
-                than rounding (Laplace noise on several elements), their upper end is the budget's
-                delta: the true one is up to 1% less.
+                delta at epsilon is the budget's. Where the bounds of delta are wider than rounding
+                (Laplace noise), their upper end is the budget's; the true one is up to 1% less.
             **options: See `cls.options`.
 
         Raises:
@@ -136,7 +131,7 @@ class Mechanism(ABC):
             warnings.warn(f"{cls.key}: {notice}", OutOfRangeWarning, stacklevel=2)
         mechanism = cls.build(query, budget, calibration, types.MappingProxyType(settings))
         if calibration == "exact":
-            _check_exact(mechanism)
+            check_exact(mechanism)
         return mechanism
 
     @classmethod
@@ -180,13 +175,21 @@ class Mechanism(ABC):
         """
         return self.release(value, rng), {}
 
-    @classmethod
-    def only_adds_noise(cls) -> bool:
-        """Whether `release` is the value plus one draw of `sample` and nothing else.
+    def release_all(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Answers to many values, each released on its own.
 
-        Then the noise of many values may be drawn in one call of `sample`.
+        Args:
+            values: (n, *query.shape), float32 or float64; what an override, or noise that is only
+                added, does not check lies with the caller.
+            rng: As in `release`.
+
+        Returns an array of the shape and precision of `values`.
         """
-        return False
+        rng = generator(rng)
+        if self.only_adds_noise:
+            return values + self.sample(rng, len(values), values.dtype)
+        released = [self.release(value, rng) for value in values]
+        return np.array(released, dtype=values.dtype).reshape(values.shape)
 
     def profile(self) -> PrivacyProfile | None:
         """The true privacy profile of everything that the claim covers, or None if unknown."""
@@ -221,9 +224,23 @@ class Mechanism(ABC):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AdditiveMechanism(Mechanism):
-    """prepared(value) + noise. A subclass defines the noise in `noise_for`."""
+    """prepared(value) + noise. A subclass defines the noise in `noise_for`.
+
+    One with a `release` or `prepared` of its own declares `only_adds_noise` again.
+    """
 
     noise: Noise
+
+    only_adds_noise = True
+
+    def __init_subclass__(cls, **arguments) -> None:
+        super().__init_subclass__(**arguments)
+        own = vars(cls).keys()
+        if own & {"release", "prepared"} and "only_adds_noise" not in own:
+            raise TypeError(
+                f"{cls.__name__} has a release or prepared of its own: set only_adds_noise = True "
+                "if every release is the value plus one draw of sample, and False if not"
+            )
 
     @classmethod
     @abstractmethod
@@ -266,12 +283,6 @@ class AdditiveMechanism(Mechanism):
     def release(self, value, rng):
         return self.prepared(value) + self.sample(rng, 1, value.dtype)[0]
 
-    @classmethod
-    def only_adds_noise(cls):
-        # A subclass with a release of its own, or one that clips first, does more.
-        own = cls.release is not AdditiveMechanism.release
-        return not own and cls.prepared is AdditiveMechanism.prepared
-
     def loss(self) -> LossMoments:
         """The exact moments of the accuracy loss L = ||n||^2."""
         return self.noise.loss()
@@ -288,56 +299,6 @@ class AdditiveMechanism(Mechanism):
 
     def slack(self):
         return self.noise.slack(self.query)
-
-
-def exact_profile(mechanism: Mechanism) -> PrivacyProfile:
-    """The profile that an exact calibration needs.
-
-    Raises:
-        Unsupported: There is none, or it is only an upper bound.
-    """
-    profile = mechanism.profile()
-    if profile is None:
-        raise Unsupported("has no exact profile, hence no exact calibration")
-    # Pure privacy asks for the largest loss alone, which may be known where the rest is not.
-    pure = mechanism.budget.delta == 0 and profile.attains_largest_loss
-    if (slack := mechanism.slack()) and not pure:
-        raise Unsupported(f"has no exact calibration: {slack}")
-    return profile
-
-
-def exact_factor(published: Mechanism) -> float:
-    """The factor that brings the true delta of a published noise to the budget's.
-
-    Raises:
-        Unsupported: There is no profile, the profile is only an upper bound, or no factor exists.
-    """
-    profile = exact_profile(published)
-    try:
-        return profile.scale_factor(published.budget.epsilon, published.budget.delta)
-    except ValueError as reason:
-        raise Unsupported(f"has no exact calibration: {reason}") from reason
-
-
-def _check_exact(mechanism: Mechanism) -> None:
-    """Raise unless the mechanism's own profile meets the budget, as the exact calibration says.
-
-    Within rounding of delta or of epsilon; with nothing to rescale (no parameters), or where delta
-    falls too steeply, the profile may be below the budget.
-    """
-    epsilon, delta = mechanism.budget.epsilon, mechanism.budget.delta
-    profile = exact_profile(mechanism)
-    reached = getattr(profile.delta(epsilon), profile.calibrated_curve)
-    if delta > 0 and abs(reached - delta) <= _MET * delta:
-        return
-    needed = getattr(profile.epsilon(delta), profile.calibrated_curve)
-    fixed = not mechanism.parameters()
-    if abs(needed - epsilon) <= _MET * epsilon or (fixed and needed <= epsilon):
-        return
-    raise Inconsistent(
-        f"the exact calibration must have delta {delta:g} at epsilon {epsilon:g}, and by its own "
-        f"profile it has {reached:.6g}"
-    )
 
 
 def _unknown_option(cls: type[Mechanism], name: str) -> str:

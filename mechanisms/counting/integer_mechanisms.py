@@ -13,10 +13,12 @@ from fractions import Fraction
 import numpy as np
 import scipy
 
+from mechanisms.contract.guard import generator
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.option import choice
 from mechanisms.contract.query import Budget, Query, Unsupported
 from mechanisms.contract.requirements import require_delta
+from mechanisms.noise.distribution import checked_dtype
 from mechanisms.noise.exact_integers import ExactIntegers
 from mechanisms.noise.integer_noise import IntegerNoise
 from mechanisms.profiles.integer_profile import (
@@ -45,6 +47,7 @@ class IntegerMechanism(AdditiveMechanism):
     """
 
     options = OPTIONS
+    only_adds_noise = True
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, sampler):
@@ -67,17 +70,22 @@ class IntegerMechanism(AdditiveMechanism):
     def draw(source: ExactIntegers, variance: Fraction) -> int:
         """One exact draw of the law with the variance parameter std^2."""
 
+    def sample(self, rng, trials, dtype=np.float64):
+        """By the sampler that a release uses."""
+        if self.settings["sampler"] == "table":
+            return super().sample(rng, trials, dtype)
+        shape = (trials, *self.query.shape)
+        source, variance = ExactIntegers(generator(rng)), Fraction(self.noise.law.std) ** 2
+        flat = [self.draw(source, variance) for _ in range(math.prod(shape))]
+        drawn = self.noise.unit * np.array(flat, dtype=float).reshape(shape)
+        return drawn.astype(checked_dtype(dtype))
+
     def release(self, value, rng):
         unit = self.noise.unit
         whole = np.rint(value / unit)
         if np.abs(value / unit - whole).max() > 1e-6:
             raise ValueError(f"the value must be whole multiples of linf_sensitivity = {unit:g}")
-        if self.settings["sampler"] == "table":
-            drawn = self.noise.sample(rng, 1)[0] / unit
-        else:
-            source, variance = ExactIntegers(rng), Fraction(self.noise.law.std) ** 2
-            flat = [self.draw(source, variance) for _ in range(value.size)]
-            drawn = np.array(flat, dtype=float).reshape(value.shape)
+        drawn = np.rint(self.sample(rng, 1)[0] / unit)
         return (unit * (whole + drawn)).astype(value.dtype)
 
 

@@ -77,12 +77,33 @@ class IntegerShiftProfile(PrivacyProfile):
         logs = self.log_masses(np.arange(-reach - 1.0, reach + 1))
         return logs[1:], np.diff(logs)
 
+    @cached_property
+    def _sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Logs of P(X <= x), of Q(X <= x), and of delta at the loss of x, for every x.
+
+        Q is the law of X + 1. With the losses l(x), delta(l(x)) = delta(l(x - 1)) +
+        Q(X <= x - 1) (e^l(x - 1) - e^l(x)): terms that are not negative.
+        """
+        log_p, losses = self._table
+        # The sums have thousands of terms: in float64 they would lose two digits.
+        log_q = (log_p - losses).astype(np.longdouble)
+        sum_p = np.logaddexp.accumulate(log_p.astype(np.longdouble))
+        sum_q = np.logaddexp.accumulate(log_q)
+        terms = sum_q[:-1] + losses[:-1] + log1mexp(np.minimum(np.diff(losses), 0.0))
+        log_delta = np.logaddexp.accumulate(np.r_[-np.inf, terms])
+        return tuple(each.astype(float) for each in (sum_p, sum_q, log_delta))
+
+    def _above(self, epsilon: np.ndarray) -> np.ndarray:
+        """How many numbers of the table, from the first, have a loss above epsilon."""
+        return np.searchsorted(-self._table[1], -epsilon, side="left")
+
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        log_masses, losses = self._table
-        gap = np.minimum(epsilon[..., None] - losses, 0.0)
-        value = scipy.special.logsumexp(log_masses + log1mexp(gap), axis=-1)
-        with np.errstate(divide="ignore"):
-            log_survival = np.log(self._survival(epsilon))
+        losses, (_, sum_q, log_delta) = self._table[1], self._sums
+        count = self._above(epsilon)
+        last = np.maximum(count - 1, 0)
+        rest = sum_q[last] + losses[last] + log1mexp(np.minimum(epsilon - losses[last], 0.0))
+        value = np.where(count > 0, np.logaddexp(log_delta[last], rest), -np.inf)
+        log_survival = self._log_survival(epsilon)
         # A loss is a difference of log masses; its rounding moves delta by P(L > epsilon).
         near = np.maximum(value, 2 * _LOG_BEYOND)
         slope = np.exp(np.clip(log_survival - near, 0.0, 30.0))
@@ -92,9 +113,12 @@ class IntegerShiftProfile(PrivacyProfile):
         upper = np.logaddexp(value + error, _LOG_BEYOND)
         return Bounds(value - error, value, np.minimum(upper, 0.0))
 
+    def _log_survival(self, epsilon: np.ndarray) -> np.ndarray:
+        count = self._above(epsilon)
+        return np.where(count > 0, self._sums[0][np.maximum(count - 1, 0)], -np.inf)
+
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
-        log_masses, losses = self._table
-        return np.sum(np.exp(log_masses) * (losses > epsilon[..., None]), axis=-1)
+        return np.exp(np.minimum(self._log_survival(epsilon), 0.0))
 
 
 class DiscreteGaussianProfile(IntegerShiftProfile):

@@ -106,26 +106,28 @@ class PrivacyProfile(ABC):
         """The factor of the noise at which delta(epsilon) is exactly `delta`.
 
         epsilon: finite, > 0; delta: in (0, 1), or 0 if the noise can be purely private. The delta
-        that is reached is within a relative 1e-10 of the target, unless the profile is so steep
-        that neighbouring floating-point scales differ by more. If the bounds of delta are wider
-        than rounding, their upper end meets the target. Raises ValueError if no finite factor
-        exists.
+        that is reached is within a relative 1e-10 of the target, or what rounding in the profile
+        allows, unless neighbouring floating-point scales differ by more. If the bounds of delta
+        are wider than rounding, their upper end meets the target. Raises ValueError if no finite
+        factor exists.
         """
         check_target(epsilon, delta)
         if delta == 0:
             raise ValueError("this noise has no pure guarantee; choose delta > 0")
 
-        def excess(log_factor: np.ndarray) -> np.ndarray:
-            profiles = [self.scaled(float(np.exp(each))) for each in log_factor]
-            bounds = [profile.log_delta(epsilon) for profile in profiles]
-            reached = np.array([getattr(each, self.calibrated_curve) for each in bounds])
-            return np.maximum(reached, _LOG_NOTHING) - np.log(delta)
+        @functools.cache
+        def reached(log_factor: float) -> float:
+            return self.scaled(float(np.exp(log_factor)))._log_calibrated(epsilon)
 
-        limit = _LARGEST_LOG_FACTOR
+        def excess(log_factor: np.ndarray) -> np.ndarray:
+            log_delta = np.array([reached(float(each)) for each in log_factor])
+            return np.maximum(log_delta, _LOG_NOTHING) - np.log(delta)
+
+        limit, tolerance = _LARGEST_LOG_FACTOR, self._resolution(delta)
         root = falling_root(
-            excess, np.zeros(1), np.ones(1), floor=-limit, ceiling=limit, tolerance=1e-11
+            excess, np.zeros(1), np.ones(1), floor=-limit, ceiling=limit, tolerance=tolerance
         )[0]
-        if abs(excess(np.array([root]))[0]) <= 1e-10:
+        if abs(excess(np.array([root]))[0]) <= 10 * tolerance:
             return float(np.exp(root))
         # Where delta is so steep that no double reaches it: the next scale on the private side.
         around = root + 8 * ULP * max(abs(root), 1.0) * np.array([-1.0, 1.0])
@@ -135,6 +137,14 @@ class PrivacyProfile(ABC):
             f"no multiple of this noise has delta({epsilon:g}) = {delta:g}: the search ended at "
             f"the multiple {np.exp(root):g}"
         )
+
+    def _log_calibrated(self, epsilon: float) -> float:
+        """log delta(epsilon) of the curve that `scale_factor` meets."""
+        return getattr(self.log_delta(epsilon), self.calibrated_curve)
+
+    def _resolution(self, delta: float) -> float:
+        """Where a search for a scale ends: relative error of delta, at a target `delta`."""
+        return 1e-11
 
     def survival(self, epsilon: ArrayLike) -> np.ndarray:
         """P(L > epsilon), x ~ P; epsilon as in `delta`. Returns an array of its shape."""

@@ -30,9 +30,9 @@ def local_error(claim: Claim, results: Results) -> Finding:
                 noise = calibrated(other, query, budget)
                 assert isinstance(own, PrivUnitG)
                 assert isinstance(noise, AdditiveMechanism)
-                # The error is largest in a corner of the box.
-                error = max(own.expected_error(), own.expected_error(own.radius))
-                ratios[f"{side}x{side}, epsilon {epsilon:g}"] = error / noise.expected_loss()
+                ratios[f"{side}x{side}, epsilon {epsilon:g}"] = (
+                    own.expected_error() / noise.expected_loss()
+                )
         found = "; ".join(f"{name}: {ratio:.3g} times" for name, ratio in ratios.items())
         parts.append(statement(f"below {other}", max(ratios.values()) < 1, found))
     return Finding(

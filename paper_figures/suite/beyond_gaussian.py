@@ -183,7 +183,7 @@ def _factors(epsilon: float, delta: float) -> Iterator[tuple[str, str, int, floa
             yield "matrix-mechanism", "prefix sums", size, _prefix_factor(size, budget)
         box = box_query((size,), 0.0, 1.0)
         local = calibrated("privunit-g", box, Budget(epsilon=epsilon))
-        error = max(local.expected_error(), local.expected_error(local.radius))
+        error = local.expected_error()
         yield "privunit-g", "a tensor in a box", size, size * size / mu**2 / error
 
 

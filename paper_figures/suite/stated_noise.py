@@ -103,6 +103,8 @@ def stated_guarantee(claim: Claim, results: Results) -> Finding:
             if result.audit is not None:
                 words += f", sampled at least {rounded_down(result.audit.delta_lower)}"
                 agreed.append(result.audit.refutes(result.claimed_delta))
+        elif mechanism.slack():
+            words += f"true at most {rounded_up(result.true_delta.upper)}"
         else:
             words += f"true {result.true_delta.value:.4g}"
             wasted = result.wasted_variance

@@ -96,6 +96,8 @@ class Mine(AdditiveMechanism):
 class Raises(Mine):
     """Raises in release."""
 
+    only_adds_noise = False
+
     def release(self, value, rng):
         raise ZeroDivisionError("on purpose")
 
@@ -103,12 +105,16 @@ class Raises(Mine):
 class Hangs(Mine):
     """Never returns."""
 
+    only_adds_noise = False
+
     def release(self, value, rng):
         time.sleep(3600)
 
 
 class Eats(Mine):
     """Takes all the memory there is, a little at a time."""
+
+    only_adds_noise = False
 
     def release(self, value, rng):
         eaten = []

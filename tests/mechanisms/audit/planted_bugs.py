@@ -34,23 +34,31 @@ def with_noise(kind):
 
 
 class WritesIntoTheValue(Gaussian):
+    only_adds_noise = False
+
     def release(self, value, rng):
         value += self.sample(rng, 1, value.dtype)[0]
         return value
 
 
 class Scalar(Gaussian):
+    only_adds_noise = False
+
     def release(self, value, rng):
         return (value + self.sample(rng, 1)[0]).sum()
 
 
 class AnotherPrecision(Gaussian):
+    only_adds_noise = False
+
     def release(self, value, rng):
         return (value + self.sample(rng, 1)[0]).astype(np.float64)
 
 
 class Overflow(Gaussian):
     """A norm that is infinite in float32, so that nothing of the noise is left."""
+
+    only_adds_noise = False
 
     def release(self, value, rng):
         noise = self.sample(rng, 1, value.dtype)[0]
@@ -150,12 +158,16 @@ class LighterTails(IndependentGaussian):
 class NoiseOfTheValue(Gaussian):
     """Less noise where the value is small, and the right noise at zero."""
 
+    only_adds_noise = False
+
     def release(self, value, rng):
         scale = 1 + np.abs(value).mean() / 100
         return (value + scale * self.sample(rng, 1, value.dtype)[0]).astype(value.dtype)
 
 
 class ShrinksTheValue(Gaussian):
+    only_adds_noise = False
+
     def release(self, value, rng):
         return (0.9 * value + self.sample(rng, 1, value.dtype)[0]).astype(value.dtype)
 

@@ -11,7 +11,13 @@ import pytest
 from mechanisms import Budget, Inconsistent, Query, Unsupported, all_mechanisms
 from mechanisms.audit.moment_test import StatedMean, deviation
 from mechanisms.audit.neighbours import changes, is_allowed, random_value, resting_value
-from mechanisms.audit.self_check import QUICK, THOROUGH, Effort, require_consistent
+from mechanisms.audit.self_check import (
+    QUICK,
+    THOROUGH,
+    Effort,
+    require_consistent,
+    squared_products,
+)
 from mechanisms.contract.guard import ReleaseError
 
 # The mistake, and words of the sentence that says so.
@@ -203,3 +209,11 @@ def test_values_and_changes_are_those_of_the_query(name):
         assert np.abs(change).sum() <= query.l1_sensitivity * (1 + 1e-9)
         if query.linf_sensitivity is not None:
             assert np.abs(change).max() <= query.linf_sensitivity * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("shape", [(1, 6), (2, 5), (5, 2), (3, 3)])
+def test_products_across_a_change_of_any_shape(shape):
+    rng = np.random.default_rng(0)
+    unit, draws = rng.standard_normal(shape), rng.standard_normal((4, *shape))
+    expected = [np.linalg.norm(unit.T @ draw) ** 2 for draw in draws]
+    assert squared_products(unit, draws) == pytest.approx(expected, rel=1e-12)

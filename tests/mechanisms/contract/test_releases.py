@@ -39,6 +39,8 @@ SERVED = {
 }
 VALUE = np.diag([0.25, 0.5, 0.75])
 VALUES = {"counts": np.diag([1.0, 2.0, 3.0])}
+# Options with which a mechanism changes the value before it adds noise.
+CHANGING = {"dphsgd": {"thresholds": np.full((3, 3), 0.25)}}
 # Values that a query of each kind does not allow, and words of the error.
 REFUSED = {
     "plain": [
@@ -54,18 +56,18 @@ REFUSED = {
 }
 
 
-def calibrated(key, query):
+def calibrated(key, query, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return get_mechanism(key).calibrate(query, BUDGET)
+            return get_mechanism(key).calibrate(query, BUDGET, **options)
         except Unsupported:
             return None
 
 
-def first_served(key):
+def first_served(key, **options):
     """A mechanism for the first query that it serves, and a value of that query."""
-    found = ((name, calibrated(key, query)) for name, query in SERVED.items())
+    found = ((name, calibrated(key, query, **options)) for name, query in SERVED.items())
     name, mechanism = next(each for each in found if each[1] is not None)
     return mechanism, VALUES.get(name, VALUE)
 
@@ -98,6 +100,22 @@ def test_releases_keep_shape_precision_and_value(key):
         assert np.array_equal(value, before)
         assert value.flags.writeable
         assert not np.shares_memory(answer, value)
+
+
+@pytest.mark.parametrize("key", all_mechanisms())
+def test_whether_only_noise_is_added_is_declared(key):
+    """One seed gives one error, whatever the value, if and only if nothing but noise is added."""
+    mechanism, value = first_served(key, **CHANGING.get(key, {}))
+    values = value, np.zeros_like(value)
+    released = np.array([[mechanism.release(v, seed) for v in values] for seed in range(16)])
+    errors = released - np.array(values)
+    differ = np.abs(errors[:, 0] - errors[:, 1]).max() > 1e-12 * np.abs(released).max()
+    assert differ == (not mechanism.only_adds_noise)
+
+
+def test_a_release_of_its_own_needs_a_declaration():
+    with pytest.raises(TypeError, match="Silent has a release or prepared of its own"):
+        type("Silent", (get_mechanism("gaussian"),), {"release": lambda self, value, rng: value})
 
 
 @pytest.mark.parametrize("key", all_mechanisms())
@@ -178,12 +196,13 @@ def test_a_mechanism_may_prepare_the_value_for_another_release():
     """The value of an inner release need not be one that the query allows."""
 
     class Centred(get_mechanism("gaussian")):
+        only_adds_noise = True
+
         def release(self, value, rng):
             return super().release(value - 100, rng) + 100
 
     released = Centred.calibrate(SERVED["plain"], BUDGET).release(np.zeros((3, 3)), 5)
     assert np.abs(released).max() < 100
-    assert not Centred.only_adds_noise()
 
 
 def test_noise_of_another_shape_is_an_error_and_not_broadcast():

@@ -10,10 +10,12 @@ import pytest
 from scipy import stats
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
+from mechanisms.comparison.assessment import Task, assessment
 from mechanisms.counting.integer_mechanisms import skellam_epsilon
 from mechanisms.noise.exact_integers import ExactIntegers
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 from mechanisms.profiles.integer_profile import DiscreteGaussianProfile, SkellamProfile
+from mechanisms.strategies.workload_options import workload_factors
 
 BUDGET = Budget(epsilon=1.0, delta=1e-5)
 KEYS = ("discrete-gaussian", "skellam")
@@ -159,6 +161,31 @@ def test_releases_are_whole_multiples_with_the_stated_variance(key, sampler):
     assert np.mean(errors**2) * 600 == pytest.approx(mechanism.expected_loss(), rel=0.2)
     again = mechanism.release(value, np.random.default_rng(2))
     assert np.array_equal(released, again)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_their_error_is_known_whatever_the_answer(key):
+    query = counts(9)
+    mechanism = get_mechanism(key).calibrate(query, BUDGET)
+    task = Task(
+        query=query,
+        budgets=(BUDGET,),
+        calibrations=("published",),
+        factors=workload_factors(query, workload="identity"),
+    )
+    found = assessment(mechanism, task, effort=None)
+    # The variance of the law is its parameter: exactly for Skellam, to e^-1000 for the Gaussian.
+    assert found["rmse"] == pytest.approx(mechanism.noise.law.std, rel=1e-9)
+    assert not found["note"]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_release_is_the_value_and_one_draw(key):
+    mechanism = get_mechanism(key).calibrate(counts(20, width=0.1), BUDGET)
+    value = 0.1 * np.arange(20.0)
+    drawn = mechanism.sample(3, 1)[0]
+    assert np.allclose(mechanism.release(value, 3), value + drawn, rtol=0, atol=1e-12)
+    assert mechanism.sample(3, 2, np.float32).dtype == np.float32
 
 
 def test_what_is_refused():

@@ -28,6 +28,7 @@ KNOWN = {
     "gaussmix-guarantee": CONFIRMED,
     "privunit-guarantee": CONFIRMED,
     "privunit-error": CONFIRMED,
+    "plrvo-guarantee": CONFIRMED,
     "plrvo-ahead": CONTRADICTED,
 }
 
@@ -48,6 +49,14 @@ def test_a_guarantee_is_judged_with_an_audit_and_the_stated_delta(make_claim):
     held = stated_guarantee(make_claim(mechanism="gaussian", settings=[SETTING]), None)
     assert held.verdict == CONFIRMED
     assert held.ours.startswith("true at 1 of 1 settings; M = 64")
+
+
+def test_an_upper_bound_of_the_true_delta_is_called_so(make_claim):
+    setting = {"query": {"shape": [784], "l2_sensitivity": 1.0}, "epsilon": 0.5, "delta": 1e-5}
+    finding = stated_guarantee(make_claim(mechanism="plrv-o", settings=[setting]), None)
+    assert finding.verdict == CONFIRMED
+    # The bound is 1.4464e-7.
+    assert "claimed delta 1e-05, true at most 1.45e-07" in finding.detail
 
 
 def test_smaller_noise_is_compared_at_both_calibrations(make_claim):
