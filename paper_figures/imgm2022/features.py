@@ -18,7 +18,13 @@ from paper_figures.imgm2022.accuracies import (
 from paper_figures.intervals import Mean, paired
 from paper_figures.judged_rows import calibrated, listed, pick, tally
 from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.over_epsilon import draw_spread, spread_over_trials, trial_words, true_epsilons
+from paper_figures.over_epsilon import (
+    coinciding,
+    draw_spread,
+    spread_over_trials,
+    trial_words,
+    true_epsilons,
+)
 from paper_figures.results import Results
 from paper_figures.rules import Signal, equal, order, statement
 from paper_figures.selections import failed_mechanisms
@@ -58,6 +64,7 @@ def figure_1(results: Results) -> Drawn:
         "the analytic Gaussian are one distribution at either calibration. The classic Gaussian is "
         "proved for epsilon < 1 only, which epsilon / q exceeds at most points."
         + (f" True epsilon of IMGM's claims as published: {worth}." if worth else "")
+        + coinciding(spread)
         + failed_mechanisms(results.rows, STUDY, *sorted(set(spread["dataset"])))
     )
     return Drawn(caption, spread, draw_spread(spread, "test accuracy,"), note)

@@ -23,6 +23,7 @@ from paper_figures.tldp2025.scores import (
     OfficialScores,
     at_equal_privacy,
     drawn_scores,
+    hidden_curves,
     label_of,
     official_datasets,
     official_scores,
@@ -70,6 +71,7 @@ def figure_2(results: Results) -> Drawn:
         f"labels are public. Features lie in [-1, 1], a range of {width:g}; the paper's Table 3 "
         f"states Delta = {STATED_DELTA}, at which all noise would be {STATED_DELTA / width:g} "
         "times as large. The classic Gaussian is stated for epsilon < 1 only."
+        f"{hidden_curves(spread)}"
         f"{failed_mechanisms(rows, STUDY, *datasets)}"
     )
     return Drawn(caption, spread, score_figure(spread, "F1 on clean features of", STATED), note)

@@ -23,6 +23,7 @@ from paper_figures.tldp2025.scores import (
     OfficialScores,
     at_equal_privacy,
     drawn_scores,
+    hidden_curves,
     label_of,
     official_datasets,
     official_scores,
@@ -86,6 +87,7 @@ def figure_3(results: Results) -> Drawn:
         f"epsilon < 1 only. True epsilon of all rounds as published: {_true_totals(spent)}. LLAGP "
         "and DPHSGD follow the paper's description, with our choices where it leaves something "
         "open; DPHSGD's thresholds come from public records."
+        f"{hidden_curves(spread)}"
         f"{failed_mechanisms(rows, STUDY, *datasets)}"
     )
     figure = score_figure(spread, "F1 of", STATED)

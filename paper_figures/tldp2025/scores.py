@@ -12,7 +12,7 @@ from paper_figures.drawings import DrawingError
 from paper_figures.intervals import Mean, paired
 from paper_figures.judged_rows import listed, pick
 from paper_figures.ledger import CannotJudge
-from paper_figures.over_epsilon import draw_spread
+from paper_figures.over_epsilon import coinciding, draw_spread
 from paper_figures.rules import equal, every
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
 from paper_figures.style import dataset_title, mechanism_title
@@ -71,10 +71,9 @@ def score_figure(
         stated: The paper's scores by title of the row: what for -> F1. They stand as stars at the
             right end of the panel as published.
     """
-    shown = spread[spread["mechanism"].isin(DRAWN)]
-    panels = shown["panel"] if "panel" in shown else shown["dataset"].map(dataset_title)
-    figure = draw_spread(shown.assign(dataset=panels), label)
-    rows = sorted(panels.unique())
+    shown = _by_panel(spread)
+    figure = draw_spread(shown, label)
+    rows = sorted(shown["dataset"].unique())
     columns = len(figure.axes) // len(rows)
     for row, title in enumerate(rows):
         _mark(figure.axes[row * columns], stated.get(title, {}))
@@ -83,6 +82,18 @@ def score_figure(
                 words = "not run: the same noise\nas in the panel with 2 C"
                 axis.text(0.5, 0.5, words, ha="center", transform=axis.transAxes, fontsize=7)
     return figure
+
+
+def hidden_curves(spread: pd.DataFrame) -> str:
+    """One sentence on the curves of `score_figure` that lie on one another, or nothing."""
+    return coinciding(_by_panel(spread))
+
+
+def _by_panel(spread: pd.DataFrame) -> pd.DataFrame:
+    """The scores of the mechanisms that are drawn, with the title of the panel as the data set."""
+    shown = spread[spread["mechanism"].isin(DRAWN)]
+    panels = shown["panel"] if "panel" in shown else shown["dataset"].map(dataset_title)
+    return shown.assign(dataset=panels)
 
 
 def _mark(axis: plt.Axes, stated: Mapping[str, float]) -> None:
