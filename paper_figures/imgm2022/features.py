@@ -48,7 +48,7 @@ def figure_1(results: Results) -> Drawn:
         "imgm2022 Figure 1 (type II), private features: test accuracy of a head trained on "
         f"features that are released once, mean and range over {trial_words(spread)}, "
         f"delta {spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. "
-        "IMGM and the analytic Gaussian are one noise; at equal true privacy all four are. Dotted: "
+        "IMGM and the analytic Gaussian are one noise; at equal true privacy all are. Dotted: "
         "without noise, and random answers."
     )
     worth = true_epsilons(spread, "imgm")
@@ -140,11 +140,15 @@ def features_order(claim: Claim, results: Results) -> Finding:
     exact = []
     for dataset in present:
         own, title = rows[rows["dataset"] == dataset], dataset_title(dataset)
-        means = own[own["calibration"] == "published"].groupby("mechanism")["value"].mean()
+        floor, *means = (
+            pick(own, mechanism=key, calibration="published")["value"].mean()
+            for key in ("random-answer", "imgm", "mvg")
+        )
+        public = own[own["mechanism"] == "non-private"]["value"]
         signal = Signal(
-            means=(means["imgm"], means["mvg"]),
-            floor=means["random-answer"],
-            ceiling=means.get("non-private"),
+            means=tuple(means),
+            floor=floor,
+            ceiling=None if public.empty else public.mean(),
             margin=claim.margin,
             better="larger",
         )
@@ -152,7 +156,7 @@ def features_order(claim: Claim, results: Results) -> Finding:
         parts += order(above, margin=claim.margin, signal=signal)
         mvg = pick(own, mechanism="mvg", calibration="published")
         level = mean_over_epsilons(own, "mvg", "published", sorted(set(mvg["epsilon"])))
-        near = {f"{title}, MVG almost random": Mean(level["value"] - means["random-answer"])}
+        near = {f"{title}, MVG almost random": Mean(level["value"] - floor)}
         parts += equal(near, margin=a["random"])
         at_equal_privacy = own[own["calibration"] == "exact"].groupby("mechanism")["value"].mean()
         exact.append(

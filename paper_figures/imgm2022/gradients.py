@@ -39,7 +39,7 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
     spread = spread_over_trials(results.rows, STUDY, ACCURACY[STUDY])
     facts = {"records": "training records", "sampling_rate": "q", "steps": "steps"}
     caption = (
-        "imgm2022 type I, private gradients, announced there without results: test accuracy after "
+        "imgm2022 type I, private gradients, announced without results: test accuracy after "
         f"training, mean and range over {trial_words(spread)}, delta "
         f"{spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. At equal "
         "true privacy all i.i.d. Gaussian noise is the same. Dotted: without privacy, and random "

@@ -213,7 +213,7 @@ def trained_score(claim: Claim, results: Results) -> Finding:
             f"{listed(f'{exact.best([key]):.3g} ({key})' for key in TLDP)}."
         ),
         because=_because(clean, a["stated"], claim.tolerance),
-        decided_by="MobileNetV2 with ImageNet weights on all images (config/paper.yaml)",
+        decided_by="config/paper.yaml, private_data: MobileNetV2 with ImageNet weights, all images",
         calibration="both",
         sizes=_sizes(results.rows, scores, a["dataset"], f"{epsilons[0]:g} to {epsilons[-1]:g}"),
     )

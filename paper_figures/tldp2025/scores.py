@@ -23,8 +23,9 @@ VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
 OTHERS = ("laplace", "gaussian", "mvg-sqrt", "idn")
 # One of 2,000 test records, the smallest test set of the studies' reference runs.
 STEP = 1 / 2000
-# The mechanisms of the paper's figures. The CSV files beside the figures have all mechanisms.
-DRAWN = (
+# The mechanisms that the paper compares, and the controls: its figures show them and its claims are
+# about them. A run may have others, which the CSV files beside the figures have too.
+OF_THE_PAPER = (
     *LEVELS,
     *("laplace", "gaussian", "mvg", "mvg-sqrt", "idn"),
     *(*VARIANTS, "llagp", "dphsgd"),
@@ -91,7 +92,7 @@ def hidden_curves(spread: pd.DataFrame) -> str:
 
 def _by_panel(spread: pd.DataFrame) -> pd.DataFrame:
     """The scores of the mechanisms that are drawn, with the title of the panel as the data set."""
-    shown = spread[spread["mechanism"].isin(DRAWN)]
+    shown = spread[spread["mechanism"].isin(OF_THE_PAPER)]
     panels = shown["panel"] if "panel" in shown else shown["dataset"].map(dataset_title)
     return shown.assign(dataset=panels)
 
@@ -238,7 +239,10 @@ def label_of(mechanism: str, epsilon: float) -> str:
 def official_scores(
     rows: pd.DataFrame, experiment: str, dataset: str, calibration: str = "published", **at: str
 ) -> OfficialScores:
-    """The F1 scores on an official data set; CannotJudge where the run has none.
+    """The F1 scores of the paper's mechanisms on an official data set.
+
+    CannotJudge where the run has none. Other mechanisms are left out: a claim of the paper says
+    nothing of them, so that they neither decide it nor keep it open.
 
     `at` chooses coordinates of the study, such as range="clip".
     """
@@ -246,7 +250,7 @@ def official_scores(
     chosen = {"dataset": dataset, "data_source": "official", "calibration": calibration} | at
     if scores.empty:
         raise CannotJudge(f"The results have no F1 scores of {experiment}")
-    return OfficialScores(pick(scores, **chosen))
+    return OfficialScores(pick(scores[scores["mechanism"].isin(OF_THE_PAPER)], **chosen))
 
 
 def official_datasets(rows: pd.DataFrame, experiment: str) -> list[str]:
