@@ -50,7 +50,7 @@ from experiments.contract.study import (
     trials_of,
 )
 from experiments.contract.tolerances import ACCOUNTED, SCORE, tolerances
-from learning import TRAINING_IMPORTS
+from learning import SCORING_IMPORTS
 from learning.networks.cut_network import CUTS
 from learning.records import labelled
 from learning.training.classifiers import Training, in_units, network
@@ -70,7 +70,7 @@ DATASETS = {
     for name in ("digits", "reviews", "mnist", "cifar10", "svhn", "imdb")
 }
 COORDINATES = ()
-SLOW_IMPORTS = (*TRAINING_IMPORTS, "learning.training.step_noise")
+SLOW_IMPORTS = (*SCORING_IMPORTS, "learning.training.step_noise")
 METRICS = {
     "test_accuracy": "accuracy on the test records, in [0, 1]",
     "records": "private training records",

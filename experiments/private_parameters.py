@@ -53,7 +53,7 @@ from experiments.contract.settings import (
 )
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
 from experiments.contract.tolerances import ACCOUNTED, SCORE, tolerances
-from learning import TRAINING_IMPORTS
+from learning import SCORING_IMPORTS
 from learning.federated import parameter_averaging as averaging
 from learning.networks.lstm import lstm
 from learning.networks.mobilenet import FULL, SMALL, mobilenet
@@ -101,7 +101,7 @@ RANGE = Coordinate(
     "paper's Table 4)",
 )
 COORDINATES = (RANGE,)
-SLOW_IMPORTS = (*TRAINING_IMPORTS, "learning.training.curvature")
+SLOW_IMPORTS = (*SCORING_IMPORTS, "learning.training.curvature")
 METRICS = {
     "f1": "weighted F1 score on the test records, in [0, 1]",
     "accuracy": "accuracy on the test records, in [0, 1]",

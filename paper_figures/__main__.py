@@ -63,8 +63,7 @@ def _draw(folder: Path, stored: list[Path]) -> None:
     rows = read_results(path for path in stored if path.name.count(".") == 1).rows
     available = set(rows["experiment"]) | set(rows["experiment"] + "/" + rows["dataset"])
     for name, drawing in drawings_for(available).items():
-        files = [folder / "experiments" / file for file in drawing.files]
-        reason = draw_or_explain(name, [str(path) for path in files], folder / drawing.kind)
+        reason = draw_or_explain(drawing, folder / "experiments", folder / drawing.kind)
         if reason is None:
             print(f"{name}: drawn")
         else:

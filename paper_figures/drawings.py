@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -79,9 +80,14 @@ class Drawing:
         timings = [f"{name}.timings.parquet" for name in self.timings]
         return rows + timings + [f"{name}.maps.parquet" for name in self.maps]
 
+    @property
+    def module(self) -> str:
+        """The module that declares it."""
+        return self.function.__module__
+
     def sources(self) -> frozenset[str]:
         """Files with the code of the drawing: its module and the project's modules it imports."""
-        return source_files(self.function.__module__)
+        return source_files(self.module)
 
 
 def drawing(
@@ -112,13 +118,19 @@ def all_drawings() -> dict[str, Drawing]:
     """
     found: dict[str, Drawing] = {}
     for module in paper_modules():
-        for value in vars(module).values():
-            declared = getattr(value, "drawing", None)
-            if isinstance(declared, Drawing) and value.__module__ == module.__name__:
-                if declared.name in found:
-                    raise ValueError(f"two drawings are called {declared.name}")
-                found[declared.name] = declared
+        for declared in drawings_in(module):
+            if declared.name in found:
+                raise ValueError(f"two drawings are called {declared.name}")
+            found[declared.name] = declared
     return dict(sorted(found.items()))
+
+
+def drawings_in(module: ModuleType) -> list[Drawing]:
+    """The drawings that a module declares."""
+    declared = [getattr(value, "drawing", None) for value in vars(module).values()]
+    return [
+        each for each in declared if isinstance(each, Drawing) and each.module == module.__name__
+    ]
 
 
 def drawings_for(available: set[str]) -> dict[str, Drawing]:
@@ -130,8 +142,19 @@ def drawings_for(available: set[str]) -> dict[str, Drawing]:
     }
 
 
-def draw(name: str, files: list[str], folder: Path) -> None:
-    """Draw `name` from result files, see `read_results`, into `folder`.
+def by_experiments(drawings: Iterable[Drawing]) -> dict[str, list[Drawing]]:
+    """Drawings by the experiments that they read, whose names "_" joins.
+
+    Those of one group are drawn by one process: starting it takes longer than to draw.
+    """
+    groups: dict[str, list[Drawing]] = {}
+    for each in drawings:
+        groups.setdefault("_".join(each.experiments), []).append(each)
+    return groups
+
+
+def draw(drawing: Drawing, experiments: Path, folder: Path) -> None:
+    """Draw from the result files in the folder `experiments` into `folder`.
 
     A figure becomes PDF, PNG, CSV with the numbers drawn, and MD with the caption; a table becomes
     CSV, MD and TEX. The files carry no timestamps: the same results give the same bytes.
@@ -139,22 +162,23 @@ def draw(name: str, files: list[str], folder: Path) -> None:
     Raises:
         DrawingError: The results lack what the drawing needs.
     """
-    missing = [Path(file).name for file in files if not Path(file).exists()]
+    missing = [file for file in drawing.files if not (experiments / file).exists()]
     if missing:
         raise DrawingError(f"the run has no {', '.join(missing)}")
-    _write(name, all_drawings()[name].function(read_results(files)), folder)
+    results = read_results(experiments / file for file in drawing.files)
+    _write(drawing.name, drawing.function(results), folder)
 
 
-def draw_or_explain(name: str, files: list[str], folder: Path) -> str | None:
-    """Draw `name` as `draw` does, or write the same files with the reason why it is not drawn.
+def draw_or_explain(drawing: Drawing, experiments: Path, folder: Path) -> str | None:
+    """Draw as `draw` does, or write the same files with the reason why it is not drawn.
 
     So a run of a few mechanisms has every file that its targets promise. Returns the reason, None
     if it is drawn.
     """
     try:
-        draw(name, files, folder)
+        draw(drawing, experiments, folder)
     except DrawingError as error:
-        _write(name, _explained(all_drawings()[name], str(error)), folder)
+        _write(drawing.name, _explained(drawing, str(error)), folder)
         return str(error)
     return None
 

@@ -35,6 +35,8 @@ from runs.result_table import CPU_SECONDS, ERROR, INCONSISTENT, OK, PEAK_MEMORY,
 WATCH_SECONDS = 0.2
 # Below this a file system counts as full: libraries hide the system's error in their own.
 FULL_BYTES = 1 << 20
+# What most mechanisms load when they are first calibrated.
+_MECHANISMS_IMPORT = ("scipy.fft", "scipy.linalg", "scipy.optimize", "scipy.special")
 # Errors of the system that no mechanism causes.
 MACHINE_ERRORS = {
     errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.EMFILE, errno.ENFILE,
@@ -72,7 +74,7 @@ def main(study: str) -> None:
 def import_study(name: str):
     """The module of a study, with the modules that its cells would import one by one."""
     experiment = importlib.import_module(f"experiments.{name}")
-    for module in getattr(experiment, "SLOW_IMPORTS", ()):
+    for module in (*_MECHANISMS_IMPORT, *getattr(experiment, "SLOW_IMPORTS", ())):
         importlib.import_module(module)
     return experiment
 

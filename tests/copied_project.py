@@ -46,8 +46,8 @@ class Project:
         for name in COPIED:
             source = ROOT / name
             if source.is_dir():
-                ignored = shutil.ignore_patterns("__pycache__")
-                shutil.copytree(source, folder / name, ignore=ignored)
+                # With what is compiled already; Python compiles a file again once it changes.
+                shutil.copytree(source, folder / name)
             else:
                 shutil.copy2(source, folder / name)
         self.environment = {k: v for k, v in os.environ.items() if k != "DATA_MIRROR"}

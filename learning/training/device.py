@@ -27,7 +27,8 @@ def prepared(device: str = "cpu") -> str:
     # cuBLAS reads this when it starts. CUDA has no deterministic form of every operation: torch
     # warns of such ones instead of refusing them.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.use_deterministic_algorithms(True, warn_only=found == "cuda")
+    # `use_deterministic_algorithms` does the same, and takes seconds to load torch's compiler.
+    torch.set_deterministic_debug_mode("warn" if found == "cuda" else "error")
     # With it torch fills new memory before use, a help to find errors that costs time.
     torch.utils.deterministic.fill_uninitialized_memory = False
     return found

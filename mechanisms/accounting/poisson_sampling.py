@@ -36,6 +36,8 @@ _NEGLIGIBLE = 1e-15
 _NODES_PER_SIDE = 128
 # A grid for replaced records has about so many points on either side.
 _SIZE_FOR_REPLACING = 20_000
+# In place of 0 and infinity, which have no logarithm.
+_TINY, _HUGE = 1e-300, 1e300
 _PROBES = np.geomspace(1e-4, _LARGEST_LOSS, 60)
 
 
@@ -74,19 +76,22 @@ def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> f
     """
     check_target(epsilon, delta)
 
+    # In logarithms the curve is nearly straight, so that the root takes few evaluations.
+    @functools.cache
     def excess(log_multiplier: float) -> float:
-        return gaussian_epsilon(math.exp(log_multiplier), rate, steps, delta) - epsilon
+        found = gaussian_epsilon(math.exp(log_multiplier), rate, steps, delta)
+        return math.log(min(max(found, _TINY), _HUGE) / epsilon)
 
     low = high = 0.0
     while excess(low) < 0:
-        low -= 0.5
+        low, high = low - 0.5, low
         if low < math.log(0.05):
             raise ValueError(f"no noise multiplier >= 0.05 gives ({epsilon:g}, {delta:g})")
     while excess(high) > 0:
-        high += 0.5
+        low, high = high, high + 0.5
         if high > math.log(1e6):
             raise ValueError(f"no noise multiplier <= 1e6 gives ({epsilon:g}, {delta:g})")
-    return math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-9))
+    return math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-10))
 
 
 def step_budget(

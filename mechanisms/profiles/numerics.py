@@ -119,6 +119,9 @@ def falling_root(
     Chandrupatla's method then stops where |function| <= tolerance. `floor` where the function is
     negative everywhere, `ceiling` where it is positive everywhere. Flat arrays throughout.
     """
+    # No attribute of scipy.optimize, which would load it when it is first asked for.
+    from scipy.optimize import elementwise
+
     low, high = start.copy(), start.copy()
     at_start = function(start, *args)
     up, down = at_start > 0, at_start <= 0
@@ -131,7 +134,7 @@ def falling_root(
         down_again = down & (moved <= 0) & (low > floor)
         low[up_again], high[down_again] = high[up_again], low[down_again]
         up, down, step = up_again, down_again, 2 * step
-    result = scipy.optimize.elementwise.find_root(
+    result = elementwise.find_root(
         function,
         (low, high),
         args=args,

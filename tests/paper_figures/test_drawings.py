@@ -138,14 +138,13 @@ def test_another_process_writes_the_same_bytes(tmp_path):
 from pathlib import Path
 from paper_figures.drawings import all_drawings, draw
 for name in {NAMES}:
-    files = [Path({str(STORED)!r}, file) for file in all_drawings()[name].files]
-    draw(name, files, Path({str(tmp_path / "other")!r}))
+    draw(all_drawings()[name], Path({str(STORED)!r}), Path({str(tmp_path / "other")!r}))
 """
     # Sets of strings have another order under another hash seed.
     environment = os.environ | {"PYTHONHASHSEED": "7"}
     other = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, env=environment)
     for name in NAMES:
-        draw(name, [STORED / file for file in all_drawings()[name].files], tmp_path / "own")
+        draw(all_drawings()[name], STORED, tmp_path / "own")
     assert other.wait() == 0
     for folder in ("own", "other"):
         assert sorted(path.name for path in (tmp_path / folder).iterdir()) == sorted(FILES)
@@ -156,14 +155,14 @@ for name in {NAMES}:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_cannot_be_drawn_says_why_in_every_file(name, tmp_path):
-    kind = all_drawings()[name].kind
-    reason = draw_or_explain(name, [tmp_path / "guarantee.parquet"], tmp_path)
+    drawing = all_drawings()[name]
+    reason = draw_or_explain(drawing, tmp_path, tmp_path)
     assert reason == "the run has no guarantee.parquet"
     written = {path.name for path in tmp_path.iterdir()}
     assert written == {file for file in FILES if file.startswith(f"{name}.")}
     assert reason in (tmp_path / f"{name}.md").read_text()
     assert reason in (tmp_path / f"{name}.csv").read_text()
-    if kind == "tables":
+    if drawing.kind == "tables":
         assert reason in (tmp_path / f"{name}.tex").read_text()
 
 

@@ -14,7 +14,7 @@ from runs.yaml_file import located, read_yaml
 from experiments.contract.study import all_experiments, maps_of
 from mechanisms import UnknownMechanism
 from paper_figures.ledger import judging_sources
-from paper_figures.drawings import drawings_for, words_of
+from paper_figures.drawings import by_experiments, drawings_for
 
 try:
     # Snakemake has read them already, but keeps the last of two equal keys without a word.
@@ -44,10 +44,7 @@ BATCHES = {batch.stem: batch for batch in batches_of(CONFIG)}
 DRAWINGS = drawings_for(
     set(CONFIG["experiments"]) | {f"{cell.experiment}/{cell.dataset}" for cell in CELLS}
 )
-# The captions of what is drawn already: the templates of the report can read nothing else.
-config["captions"] = {
-    name: words_of(RUN / drawing.kind / f"{name}.md") for name, drawing in DRAWINGS.items()
-}
+DRAWING_JOBS = by_experiments(DRAWINGS.values())
 STUDIES = all_experiments()
 OFFICIAL = sorted({name for batch in BATCHES.values() for name in batch.downloads(CONFIG)})
 
@@ -56,9 +53,12 @@ wildcard_constraints:
     dataset=r"[a-z0-9_-]+",
     experiment=r"[a-z0-9_]+",
     batch=r"[a-z0-9_]+/[a-z0-9_-]+",
-    drawing=r"[a-z0-9_]+",
-    # What nothing here makes: files outside of data/ and of the folder of this run.
-    target=rf"[^/]+|results/(?!{CONFIG['run']}/).+",
+    # What nothing here makes: files outside of data/ and of the folder of this run, and drawings
+    # that the run does not have.
+    target=(
+        rf"[^/]+|results/(?!{CONFIG['run']}/).+"
+        rf"|results/{CONFIG['run']}/(figures|tables)/(?!({'|'.join(DRAWINGS)})\.).+"
+    ),
 
 
 def batch_files(experiment, ending):
@@ -80,37 +80,36 @@ def no_target(name):
     )
 
 
-def drawing_files(wildcards):
-    """Results that one figure or table reads."""
-    if wildcards.drawing not in DRAWINGS:
-        sys.exit(f"error: {no_target(wildcards.drawing)}")
-    return [RUN / "experiments" / file for file in DRAWINGS[wildcards.drawing].files]
-
-
-def drawn(kind, drawing):
+def drawn(drawing):
     """Files of one figure or table."""
-    endings = {"figures": ("pdf", "png", "csv", "md"), "tables": ("csv", "md", "tex")}[kind]
-    return [RUN / kind / f"{drawing}.{ending}" for ending in endings]
+    endings = {"figures": ("pdf", "png", "csv", "md"), "tables": ("csv", "md", "tex")}
+    return [RUN / drawing.kind / f"{drawing.name}.{each}" for each in endings[drawing.kind]]
 
 
-def in_report(kind, shown):
-    """The same for any drawing, with the file of this ending in the report."""
-    marks = {
-        "caption": "../report/drawing.rst",
-        "category": lambda wildcards: DRAWINGS[wildcards.drawing].paper,
-        "labels": lambda wildcards: {
-            "name": wildcards.drawing,
-            "kind": kind.removesuffix("s"),
-            "reads": ", ".join(DRAWINGS[wildcards.drawing].needs),
+def caption_of(drawing):
+    """The file with the words below a drawing in the report."""
+    return RUN / "captions" / f"{drawing.name}.rst"
+
+
+def in_report(drawing):
+    """Files of one figure or table, its picture or its numbers marked for the report."""
+    shown = report(
+        RUN / drawing.kind / f"{drawing.name}.{'png' if drawing.kind == 'figures' else 'csv'}",
+        caption=str(caption_of(drawing).resolve()),
+        category=drawing.paper,
+        labels={
+            "name": drawing.name,
+            "kind": drawing.kind.removesuffix("s"),
+            "reads": ", ".join(drawing.needs),
         },
-    }
-    paths = drawn(kind, "{drawing}")
-    return [report(path, **marks) if path.suffix == shown else path for path in paths]
+    )
+    others = [path for path in drawn(drawing) if path != Path(shown)]
+    return [shown, *others, caption_of(drawing)]
 
 
 def all_drawn(kind):
     """Files of every figure, or every table."""
-    return [path for name, d in DRAWINGS.items() if d.kind == kind for path in drawn(kind, name)]
+    return [path for each in DRAWINGS.values() if each.kind == kind for path in drawn(each)]
 
 
 def print_summary():

@@ -11,46 +11,38 @@ rule figures:
         all_drawn("figures"),
 
 
-rule draw_figure:
-    input:
-        drawing_files,
-    output:
-        in_report("figures", ".png"),
-    log:
-        RUN / "logs" / "draw" / "{drawing}.log",
-    conda:
-        ENVIRONMENT
-    threads: 1
-    params:
-        digest=lambda wildcards: digest_of(DRAWINGS[wildcards.drawing].sources()),
-    script:
-        "../scripts/draw.py"
-
-
-rule draw_table:
-    input:
-        drawing_files,
-    output:
-        in_report("tables", ".csv"),
-    log:
-        RUN / "logs" / "draw" / "{drawing}.log",
-    conda:
-        ENVIRONMENT
-    threads: 1
-    params:
-        digest=lambda wildcards: digest_of(DRAWINGS[wildcards.drawing].sources()),
-    script:
-        "../scripts/draw.py"
-
-
-# One target per figure or table, and one per paper.
-for name, drawing in DRAWINGS.items():
+# One job for all that reads the same experiments.
+for experiments, group in DRAWING_JOBS.items():
 
     rule:
         name:
-            name
+            f"draw_{experiments}"
         input:
-            drawn(drawing.kind, name),
+            sorted({RUN / "experiments" / file for each in group for file in each.files}),
+        output:
+            [path for each in group for path in in_report(each)],
+        log:
+            RUN / "logs" / "draw" / f"{experiments}.log",
+        localrule: True
+        conda:
+            ENVIRONMENT
+        threads: 1
+        params:
+            modules=sorted({each.module for each in group}),
+            names=[each.name for each in group],
+            digest=digest_of(file for each in group for file in each.sources()),
+        script:
+            "../scripts/draw.py"
+
+
+# One target per figure or table, and one per paper.
+for drawing in DRAWINGS.values():
+
+    rule:
+        name:
+            drawing.name
+        input:
+            drawn(drawing),
         localrule: True
 
 
@@ -60,10 +52,5 @@ for paper in sorted({drawing.paper for drawing in DRAWINGS.values()}):
         name:
             paper
         input:
-            [
-                path
-                for name, drawing in DRAWINGS.items()
-                if drawing.paper == paper
-                for path in drawn(drawing.kind, name)
-            ],
+            [path for each in DRAWINGS.values() if each.paper == paper for path in drawn(each)],
         localrule: True
