@@ -62,7 +62,8 @@ def figure_1(results: Results) -> Drawn:
         "here. Every record is released, so that sampling amplifies nothing. At equal true privacy "
         "the noise is rescaled until the true delta of the release at epsilon is delta. IMGM and "
         "the analytic Gaussian are one distribution at either calibration. The classic Gaussian is "
-        "proved for epsilon < 1 only, which epsilon / q exceeds at most points."
+        "proved for epsilon < 1 only, which epsilon / q exceeds at most points. The paper states "
+        "no accuracy in numbers, so there is no marker for it."
         + (f" True epsilon of IMGM's claims as published: {worth}." if worth else "")
         + coinciding(spread)
         + failed_mechanisms(results.rows, STUDY, *sorted(set(spread["dataset"])))

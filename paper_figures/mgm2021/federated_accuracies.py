@@ -92,8 +92,9 @@ def draw_accuracies(
         for dataset, size in sizes.items()
     )
     note = (
-        f"{numbers}. {note} Intervals are drawn within [0, 1]. The data file has an upper bound on "
-        "the true epsilon of the training beside every accuracy, where one is known and finite."
+        f"{numbers}. {note} The paper states no accuracy in numbers, so there is no marker for it. "
+        "Intervals are drawn within [0, 1]. The data file has an upper bound on the true epsilon "
+        "of the training beside every accuracy, where one is known and finite."
         f"{coinciding(table)}{published_only(rows, experiment, *datasets)}"
         f"{failed_mechanisms(rows, experiment, *datasets)}"
     )
