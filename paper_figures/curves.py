@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import scipy
 
+from paper_figures import pyplot as plt
 from paper_figures.style import in_order, look, mechanism_title
 
 # Curves whose values differ by less than this, relatively, lie on each other in print.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
-import matplotlib.pyplot as plt
 import pandas as pd
 
+from paper_figures import pyplot as plt
 from paper_figures.discovery import paper_modules
 from paper_figures.markdown import markdown_table
 from paper_figures.results import Results, read_results
@@ -127,7 +127,8 @@ def all_drawings() -> dict[str, Drawing]:
 
 def drawings_in(module: ModuleType) -> list[Drawing]:
     """The drawings that a module declares."""
-    declared = [getattr(value, "drawing", None) for value in vars(module).values()]
+    functions = [value for value in vars(module).values() if isinstance(value, FunctionType)]
+    declared = [getattr(function, "drawing", None) for function in functions]
     return [
         each for each in declared if isinstance(each, Drawing) and each.module == module.__name__
     ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pandas as pd
@@ -98,7 +99,7 @@ def all_judges() -> dict[str, Judge]:
     found: dict[str, Judge] = {}
     for module in paper_modules():
         for value in vars(module).values():
-            declared = getattr(value, "judge", None)
+            declared = getattr(value, "judge", None) if isinstance(value, FunctionType) else None
             if isinstance(declared, Judge) and value.__module__ == module.__name__:
                 if declared.name in found:
                     raise LedgerError(f"two judges are called {declared.name}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
 from paper_figures.judged_rows import listed
 from paper_figures.selections import LEVELS, ok_rows

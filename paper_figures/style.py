@@ -10,12 +10,6 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
-
 from datasets import DATASETS
 from mechanisms import UnknownMechanism, get_mechanism
 
@@ -175,27 +169,3 @@ def in_order(mechanisms: Iterable[str]) -> list[str]:
     """Mechanisms in the order of legends: as listed here, then the others by name."""
     present = set(mechanisms)
     return [m for m in _LOOKS if m in present] + sorted(present - set(_LOOKS))
-
-
-plt.rcParams.update(
-    {
-        "figure.constrained_layout.use": True,
-        "figure.dpi": 150,
-        "font.size": 8,
-        "axes.titlesize": 8,
-        "axes.labelsize": 8,
-        "legend.fontsize": 7,
-        "legend.frameon": False,
-        "xtick.labelsize": 7,
-        "ytick.labelsize": 7,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "grid.color": "#dddddd",
-        "grid.linewidth": 0.5,
-        "lines.linewidth": 1.2,
-        "lines.markersize": 4,
-        "pdf.fonttype": 42,
-        "mathtext.fontset": "dejavusans",
-    }
-)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from experiments.contract.treatments import IID, SUBSPACE
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.intervals import SHOWN, Mean, bootstrapped
 from paper_figures.ledger import CannotJudge, Claim, Finding, judge

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import scipy
 
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.intervals import bootstrapped
 from paper_figures.judged_rows import calibrated, listed, official_study, pick

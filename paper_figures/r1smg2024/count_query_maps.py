@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 import textwrap
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.colors import PowerNorm
 
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.intervals import Bootstrap, bootstrapped, log_mean
 from paper_figures.judged_rows import pick
@@ -134,6 +133,8 @@ def _draw_maps(
     calibrations: list[str],
 ) -> plt.Figure:
     """Bands of four mechanisms; every band has a row of maps per calibration."""
+    from matplotlib.colors import PowerNorm
+
     bands = math.ceil(len(shown) / COLUMNS)
     count = bands * len(calibrations)
     figure, axes = plt.subplots(count, COLUMNS, figsize=(PAGE, 1.72 * count), squeeze=False)

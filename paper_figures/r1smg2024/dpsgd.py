@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import itertools
 
-import matplotlib.pyplot as plt
 import pandas as pd
-from matplotlib.ticker import MaxNLocator
 
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.judged_rows import rounded_down, rounded_up
 from paper_figures.r1smg2024.dpsgd_verdicts import DPSGD
@@ -131,7 +130,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
             axis.legend(fontsize=6, loc="upper center", bbox_to_anchor=(0.5, -0.13))
             axis.set_xlabel("epoch", labelpad=1)
             axis.tick_params(labelbottom=True)
-            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
         row[0].set_ylabel("accuracy")
     return figure
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -17,6 +16,7 @@ from experiments.noise_only import family_query
 from mechanisms import Budget
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.judged_rows import calibrated, listed, rounded_down, rounded_up
 from paper_figures.ledger import CannotJudge, Claim, judge

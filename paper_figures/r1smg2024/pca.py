@@ -5,10 +5,10 @@ The figure is drawn on the run's main data set; claims are judged on Swarm Behav
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.intervals import Mean, paired
 from paper_figures.judged_rows import official_study, pick

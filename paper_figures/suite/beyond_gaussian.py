@@ -10,13 +10,13 @@ import functools
 import math
 from collections.abc import Iterator
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from mechanisms import Budget, Query, all_mechanisms
 from mechanisms.profiles.gaussian_profile import mu_for
 from mechanisms.strategies.workload import Prefix
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.judged_rows import at_least, calibrated
 from paper_figures.results import Results

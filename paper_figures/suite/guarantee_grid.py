@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import TwoSlopeNorm
 
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.results import Results
 from paper_figures.selections import ok_rows, size_of
@@ -18,6 +17,8 @@ from paper_figures.style import PAGE
 @drawing("suite_validity", kind="figures", needs=["guarantee/grid"])
 def validity(results: Results) -> Drawn:
     """True over claimed delta of R1SMG over M and epsilon."""
+    from matplotlib.colors import TwoSlopeNorm
+
     rows = ok_rows(results.rows, "guarantee", "true_delta", "grid")
     rows = rows[(rows["mechanism"] == "r1smg") & (rows["calibration"] == "published")]
     if rows.empty:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 import textwrap
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from experiments.guarantee import grid_query
 from mechanisms import Budget, all_mechanisms
+from paper_figures import pyplot as plt
 from paper_figures.curves import Curve, draw_curves, label_ends, merged
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.judged_rows import listed

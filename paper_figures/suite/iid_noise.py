@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import scipy
 
 from mechanisms.profiles import fisher
 from mechanisms.profiles.gaussian_profile import mu_for
+from paper_figures import pyplot as plt
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.results import Results
 from paper_figures.selections import ok_rows

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from mechanisms import all_mechanisms
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.results import Results
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows, size_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import matplotlib.pyplot as plt
 import pandas as pd
 
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
 from paper_figures.intervals import Mean, paired
 from paper_figures.judged_rows import listed, pick

@@ -1,0 +1,46 @@
+"""matplotlib.pyplot in the suite's style, loaded when the first figure is drawn.
+
+Planning a run imports the modules of all figures; pyplot alone would take a second of that.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+
+STYLE = {
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 150,
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4,
+    "pdf.fonttype": 42,
+    "mathtext.fontset": "dejavusans",
+}
+
+
+@functools.cache
+def _styled() -> ModuleType:
+    import matplotlib
+
+    matplotlib.use("Agg")
+
+    import matplotlib.pyplot
+
+    matplotlib.pyplot.rcParams.update(STYLE)
+    return matplotlib.pyplot
+
+
+def __getattr__(name: str):
+    return getattr(_styled(), name)
