@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import scipy
 
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.judged_rows import listed
 from paper_figures.over_epsilon import coinciding, draw_spread, trial_words
