@@ -185,7 +185,7 @@ def _found(claim: Claim, chosen: Judge, folder: Path) -> Finding:
 
 def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
     verdict = finding.verdict
-    sentence = claim.meaning.get(verdict) or finding.because
+    sentence = claim.meaning.get(verdict) or finding.reason
     if not sentence and verdict != CONFIRMED:
         raise LedgerError(
             f"claim {claim.id} is {verdict}, and neither its `meaning` nor its judge's `because` "

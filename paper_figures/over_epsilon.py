@@ -7,6 +7,7 @@ import pandas as pd
 
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
+from paper_figures.judged_rows import listed
 from paper_figures.selections import LEVELS, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -15,7 +16,11 @@ from paper_figures.style import (
     dataset_title,
     in_order,
     look,
+    mechanism_title,
 )
+
+# Means on an axis from 0 to 1 that differ by no more than this lie within one marker.
+ALIKE = 0.03
 
 
 def spread_over_trials(rows: pd.DataFrame, experiment: str, metric: str) -> pd.DataFrame:
@@ -110,6 +115,43 @@ def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
         )
         for dataset, part in own.groupby("dataset")
     )
+
+
+def coinciding(spread: pd.DataFrame) -> str:
+    """One sentence on the curves of each panel that nobody can tell apart, or nothing.
+
+    It begins with a space, so that it can follow another sentence.
+
+    Args:
+        spread: As for `draw_spread`.
+    """
+    private = spread[~spread["mechanism"].isin(LEVELS)]
+    told = []
+    for (dataset, calibration), panel in private.groupby(["dataset", "calibration"]):
+        means = panel.pivot_table(index="epsilon", columns="mechanism", values="mean")
+        alike = [group for group in _groups(means[in_order(means)]) if len(group) > 1]
+        if alike:
+            everything = len(alike) == 1 and len(alike[0]) == means.shape[1]
+            words = ["all"] if everything else [listed(map(mechanism_title, g)) for g in alike]
+            place = f"{dataset_title(dataset)}, {CALIBRATION_TITLES[calibration]}"
+            told.append(f"{place}: {', and '.join(words)}")
+    if not told:
+        return ""
+    return f" Curves that lie on one another, to {ALIKE:g} at every epsilon: {'; '.join(told)}."
+
+
+def _groups(means: pd.DataFrame) -> list[list[str]]:
+    """The columns in groups that agree with their first one at every epsilon that both have."""
+    groups: list[list[str]] = []
+    for name in means:
+        for group in groups:
+            apart = (means[name] - means[group[0]]).abs().dropna()
+            if len(apart) and (apart <= ALIKE).all():
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    return groups
 
 
 def trial_words(spread: pd.DataFrame) -> str:

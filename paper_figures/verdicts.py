@@ -111,7 +111,7 @@ class Finding:
         outcomes: The parts under every choice that was swept.
         ours: Our numbers as text; the parts' by default.
         because: One plain sentence with the reason, where the claim has none for the verdict.
-        decided_by: The run that would decide, for `inconclusive`.
+        decided_by: The run that would decide what is inconclusive; "" where none would.
         detail: What was computed, and how it differs from the paper's study.
         calibration: "published", "exact", "both" or "" where it does not matter.
         sizes: What the numbers rest on.
@@ -133,11 +133,26 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """The verdict; `depends` only where the outcomes differ."""
+        """The verdict; `depends` only where two outcomes differ that no further run changes.
+
+        An outcome that was not run is none. Nor is one that is inconclusive while a run that would
+        decide it is named; without such a run it is what can be known under that choice.
+        """
         if not self.outcomes:
             return combined(part.verdict for part in self.parts)
         found = {outcome.verdict for outcome in self.outcomes}
-        return found.pop() if len(found) == 1 else DEPENDS
+        if len(found) == 1:
+            return found.pop()
+        undecided = {NOT_RUN, INCONCLUSIVE} if self.decided_by else {NOT_RUN}
+        return DEPENDS if len(found - undecided) > 1 else INCONCLUSIVE
+
+    @property
+    def reason(self) -> str:
+        """The sentence of the judge, or the choices that were not run, or nothing."""
+        lacking = [outcome.choice for outcome in self.outcomes if outcome.verdict == NOT_RUN]
+        if self.because or not lacking:
+            return self.because
+        return f"Not run under this choice: {'; '.join(lacking)}."
 
     @property
     def numbers(self) -> str:

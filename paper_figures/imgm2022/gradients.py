@@ -17,7 +17,13 @@ from paper_figures.imgm2022.accuracies import (
 from paper_figures.intervals import Mean, paired, words
 from paper_figures.judged_rows import listed, pick, tally
 from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.over_epsilon import draw_spread, spread_over_trials, trial_words, true_epsilons
+from paper_figures.over_epsilon import (
+    coinciding,
+    draw_spread,
+    spread_over_trials,
+    trial_words,
+    true_epsilons,
+)
 from paper_figures.results import Results
 from paper_figures.rules import Signal, order
 from paper_figures.selections import LEVELS, failed_mechanisms
@@ -33,7 +39,7 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
     spread = spread_over_trials(results.rows, STUDY, ACCURACY[STUDY])
     facts = {"records": "training records", "sampling_rate": "q", "steps": "steps"}
     caption = (
-        "imgm2022 type I, private gradients, announced there without results: test accuracy after "
+        "imgm2022 type I, private gradients, announced without results: test accuracy after "
         f"training, mean and range over {trial_words(spread)}, delta "
         f"{spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. At equal "
         "true privacy all i.i.d. Gaussian noise is the same. Dotted: without privacy, and random "
@@ -50,6 +56,7 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
         "until the bound on the run's true delta at epsilon is delta. Training without privacy "
         "does not clip."
         + (f" True epsilon of IMGM's claims as published, at most: {worth}." if worth else "")
+        + coinciding(spread)
         + failed_mechanisms(results.rows, STUDY, *sorted(set(spread["dataset"])))
     )
     return Drawn(caption, spread, draw_spread(spread, "test accuracy,"), note)

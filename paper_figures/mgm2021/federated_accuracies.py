@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.judged_rows import listed
-from paper_figures.over_epsilon import draw_spread, trial_words
+from paper_figures.over_epsilon import coinciding, draw_spread, trial_words
 from paper_figures.selections import (
+    LEVELS,
     SOURCE_WORDS,
     failed_mechanisms,
     ok_rows,
@@ -48,7 +50,7 @@ def study_size(rows: pd.DataFrame, experiment: str, dataset: str) -> StudySize:
 
 
 def draw_accuracies(
-    rows: pd.DataFrame, experiment: str, title: str, note: str, *, equal: str = ""
+    rows: pd.DataFrame, experiment: str, title: str, note: str, *, equal: str = "", lone: str = ""
 ) -> Drawn:
     """Mean final accuracy and its interval over epsilon, on every data set that the run has.
 
@@ -59,6 +61,7 @@ def draw_accuracies(
         title: The caption's first words: which figure, which study.
         note: What is released and how the budget is spent.
         equal: One sentence for the caption about the panel at equal true privacy.
+        lone: What a panel at equal true privacy says that has one curve, for all mechanisms.
 
     Raises:
         DrawingError: The results hold no accuracies of the study.
@@ -89,9 +92,23 @@ def draw_accuracies(
         for dataset, size in sizes.items()
     )
     note = (
-        f"{numbers}. {note} Intervals are drawn within [0, 1]. The data file has an upper bound on "
-        "the true epsilon of the training beside every accuracy, where one is known and finite."
-        f"{published_only(rows, experiment, *datasets)}"
+        f"{numbers}. {note} The paper states no accuracy in numbers, so there is no marker for it. "
+        "Intervals are drawn within [0, 1]. The data file has an upper bound on the true epsilon "
+        "of the training beside every accuracy, where one is known and finite."
+        f"{coinciding(table)}{published_only(rows, experiment, *datasets)}"
         f"{failed_mechanisms(rows, experiment, *datasets)}"
     )
-    return Drawn(caption, table, draw_spread(bars, "test accuracy,"), note)
+    figure = draw_spread(bars, "test accuracy,")
+    _explain_lone_curves(figure, table, lone)
+    return Drawn(caption, table, figure, note)
+
+
+def _explain_lone_curves(figure: plt.Figure, table: pd.DataFrame, words: str) -> None:
+    """Write `words` into every panel at equal true privacy that has the curve of one mechanism."""
+    exact = table[(table["calibration"] == "exact") & ~table["mechanism"].isin(LEVELS)]
+    counts = exact.groupby("dataset")["mechanism"].nunique()
+    panels = [axis for axis in figure.axes if axis.get_subplotspec().is_last_col()]
+    for axis, dataset in zip(panels, sorted(table["dataset"].unique()), strict=True):
+        if counts.get(dataset) == 1:
+            kind = {"ha": "center", "fontsize": 7, "transform": axis.transAxes}
+            axis.text(0.5, 0.45, words, **kind)

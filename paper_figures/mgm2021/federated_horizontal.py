@@ -102,7 +102,8 @@ def _gaps_of_most(rows: pd.DataFrame, mechanisms: list[str], title: str) -> dict
 
     Of three or more mechanisms, the one whose mean is farthest from the middle one is left out.
     """
-    top = rows[rows["epsilon"] == rows["epsilon"].max()]
+    own = rows[rows["mechanism"].isin(mechanisms)]
+    top = own[own["epsilon"] == own["epsilon"].max()]
     means = {m: pick(top, mechanism=m)["value"].mean() for m in mechanisms}
     ranked = sorted(means, key=means.get)
     middle = means[ranked[len(ranked) // 2]]

@@ -42,6 +42,7 @@ def figure_3(results: Results) -> Drawn:
         "record into later batches.",
         equal="At equal true privacy all mechanisms here are one Gaussian noise: one curve stands "
         "for them.",
+        lone="one curve for all mechanisms:\ntheir noise is the same",
     )
 
 

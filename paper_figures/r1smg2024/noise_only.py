@@ -76,9 +76,10 @@ def figure_9(results: Results) -> Drawn:
                 markerfacecolor="white" if calibration == "exact" else style.colour,
                 label=f"{style.title}, {CALIBRATION_TITLES[calibration]}",
             )
-        axis.axhline(2 / epsilon, color="black", linestyle=":", label="2 / epsilon")
-        axis.set(xlabel="M", title=f"epsilon = {epsilon:g}")
-    axes[0, 0].set_ylabel("E L")
+        limit = "paper, limit of R1SMG: 2 / epsilon"
+        axis.axhline(2 / epsilon, color="black", linestyle=":", label=limit)
+        axis.set(xlabel="number of elements M", title=f"epsilon = {epsilon:g}")
+    axes[0, 0].set_ylabel("E L, squared units of the answer")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
     caption = (
@@ -89,7 +90,9 @@ def figure_9(results: Results) -> Drawn:
     )
     note = (
         "At equal true privacy the classic and the analytic Gaussian are the same noise, which is "
-        "that of the analytic Gaussian as published: these three curves lie on one another."
+        "that of the analytic Gaussian as published: these three curves lie on one another. There "
+        "are no data, and so no random answer; without privacy L is zero, which a logarithmic axis "
+        "cannot show."
     )
     columns = ["mechanism", "calibration", "epsilon", "delta", "size", "value"]
     return Drawn(caption, rows[columns], figure, note)

@@ -15,11 +15,12 @@ from paper_figures.judged_rows import official_study, pick
 from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.results import Results
 from paper_figures.rules import equal, number, order
-from paper_figures.selections import failed_mechanisms, main_dataset, ok_rows
+from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
     PAGE,
+    dataset_title,
     in_order,
     look,
     mechanism_title,
@@ -27,11 +28,21 @@ from paper_figures.style import (
 from paper_figures.verdicts import NOT_RUN, Finding, Part, Sizes
 from papers.r1smg2024 import PCA_ACCURACY, PCA_DELTA, PCA_EPSILONS, PCA_RATIO
 
+# The data of the paper.
+PAPER_DATASET = "swarm"
 SHAPE = "2400x2400"
+# The deviations are of variances of features in [-1, 1], which have no unit.
 METRICS = {
-    "total_deviation": "total deviation",
-    "leading_deviation": "deviation, first {k}",
+    "total_deviation": "total deviation (variance)",
+    "leading_deviation": "variance lost, first {k}",
     "accuracy": "test accuracy",
+}
+# Columns of panels: what is made for covariances, and noise for any matrix. R1SMG, which the paper
+# compares with all others, is in both.
+MADE_FOR_COVARIANCES = ("mod-sulq", "analyze-gauss", "wishart", "ppca")
+FAMILIES = {
+    "noise on the covariance": lambda name: name not in MADE_FOR_COVARIANCES,
+    "made for covariances, and R1SMG": lambda name: name in (*MADE_FOR_COVARIANCES, "r1smg"),
 }
 # Whether more or less is better: R1SMG's lead over another mechanism is positive where it is ahead.
 SIGNS = {"accuracy": 1.0, "leading_deviation": -1.0, "total_deviation": -1.0}
@@ -64,58 +75,80 @@ def figure_6(results: Results) -> Drawn:
     dataset, source = main_dataset(results.rows, "pca")
     rows = pd.concat(ok_rows(results.rows, "pca", metric, dataset) for metric in METRICS)
     rows = rows.assign(drawn_at=drawn_epsilon(rows))
-    private = rows[(rows["mechanism"] != "non-private") & rows["drawn_at"].notna()]
-    truth = rows[rows["mechanism"] == "non-private"].groupby("metric")["value"].mean()
-    if private.empty or truth.empty:
+    private = rows[~rows["mechanism"].isin(LEVELS) & rows["drawn_at"].notna()]
+    controls = rows[rows["mechanism"].isin(LEVELS)]
+    levels = controls.groupby(["metric", "mechanism"])["value"].mean()
+    if private.empty or "non-private" not in set(controls["mechanism"]):
         raise DrawingError("Figure 6 needs non-private and another mechanism in pca")
     keys = ["metric", "calibration", "mechanism", "epsilon", "drawn_at"]
     means = private.groupby(keys, sort=False)["value"].agg(["mean", "std", "size"]).reset_index()
     means["error"] = means["std"].fillna(0) / means["size"] ** 0.5
     means = means.sort_values("drawn_at", kind="stable")
-    calibrations = [
-        calibration for calibration in CALIBRATION_LINES if calibration in set(means["calibration"])
-    ]
     leading = int(ok_rows(results.rows, "pca", "components", dataset)["value"].iloc[0])
-    figure, axes = plt.subplots(
-        len(METRICS),
-        len(calibrations),
-        figsize=(PAGE, 6.6),
-        sharex=True,
-        sharey="row",
-        squeeze=False,
-    )
-    for row, (metric, words) in zip(axes, METRICS.items(), strict=True):
-        for axis, calibration in zip(row, calibrations, strict=True):
-            panel = means[(means["metric"] == metric) & (means["calibration"] == calibration)]
-            _draw_panel(axis, panel, truth[metric])
-        row[0].set_ylabel(words.format(k=leading))
-    for axis, calibration in zip(axes[0], calibrations, strict=True):
-        axis.set_title(CALIBRATION_TITLES[calibration])
-    for axis in axes[-1]:
-        axis.set_xlabel("epsilon")
-    _legend(figure, axes)
+    titles = {metric: words.format(k=leading) for metric, words in METRICS.items()}
+    figure = _families(means, levels, titles)
     records = ok_rows(results.rows, "pca", "records", dataset)
     count, side = records["value"].iloc[0], records["shape"].iloc[0].split("x")[0]
     caption = (
         f"r1smg2024 Figure 6 on {source}: {count:.0f} records of {side} features in [-1, 1], one "
         f"replaced; mean and standard error of {means['size'].max()} releases, delta "
-        f"{records['delta'].iloc[0]:g}. Total deviation of all components; variance that the first "
-        f"{leading} lose; accuracy of a linear SVM on them. Left: as published, R1SMG at 1e-7 "
-        "times the epsilon of the axis; right: rescaled until the true delta there is the budget's."
+        f"{records['delta'].iloc[0]:g}. Deviation of all components; variance that the first "
+        f"{leading} lose; accuracy of a linear SVM on them. As published (R1SMG at 1e-7 times the "
+        "epsilon of the axis), and rescaled until the true delta there is the budget's."
     )
     note = (
-        f"The deviation of the first {leading} components is the exact variance along the best "
-        f"{leading} directions less that along the released ones. PPCA releases only the first "
-        f"{leading} components, so it has no total deviation. The paper gives R1SMG 1e-7 times the "
-        "epsilon of the others; at equal true privacy all have the epsilon of the axis."
+        f"The variance that the first {leading} components lose is the exact variance along the "
+        f"best {leading} directions less that along the released ones. PPCA releases only the "
+        f"first {leading} components, so it has no total deviation. The paper gives R1SMG 1e-7 "
+        "times the epsilon of the others; at equal true privacy all have the epsilon of the axis. "
+        "There all i.i.d. Gaussian noise is the same, so that its curves lie on one another."
     )
+    if dataset != PAPER_DATASET:
+        note += f" The star is the paper's accuracy on other data, {dataset_title(PAPER_DATASET)}."
     note += failed_mechanisms(results.rows, "pca", dataset)
-    return Drawn(caption, means, figure, note)
+    controls = levels.rename("mean").reset_index().assign(calibration="published")
+    return Drawn(caption, pd.concat([means, controls]), figure, note)
 
 
-def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, truth: float) -> None:
-    public = look("non-private")
-    axis.axhline(truth, color=public.colour, linestyle=":", label=public.title)
+def _families(means: pd.DataFrame, levels: pd.Series, titles: dict[str, str]) -> plt.Figure:
+    """A part of the figure per family: a row of panels per metric, a column per calibration."""
+    present = set(means["mechanism"])
+    families = {
+        title: names
+        for title, holds in FAMILIES.items()
+        if (names := {name for name in present if holds(name)})
+    }
+    calibrations = [name for name in CALIBRATION_LINES if name in set(means["calibration"])]
+    figure = plt.figure(figsize=(PAGE, 6.0))
+    parts = figure.subfigures(1, len(families), squeeze=False)[0]
+    for part, (family, names) in zip(parts, families.items(), strict=True):
+        axes = part.subplots(
+            len(titles), len(calibrations), sharex=True, sharey="row", squeeze=False
+        )
+        for row, metric in zip(axes, titles, strict=True):
+            for axis, calibration in zip(row, calibrations, strict=True):
+                own = means[means["mechanism"].isin(names) & (means["metric"] == metric)]
+                _draw_panel(axis, own[own["calibration"] == calibration], levels, metric)
+                # One scale for all families.
+                axis.set_ylim(_limits(means, levels, metric))
+            if part is parts[0]:
+                row[0].set_ylabel(titles[metric])
+        for axis, calibration in zip(axes[0], calibrations, strict=True):
+            axis.set_title(CALIBRATION_TITLES[calibration], fontsize=7)
+        for axis in axes[-1]:
+            axis.set_xlabel("epsilon")
+        _mark_paper(axes[-1, 0])
+        part.suptitle(family, fontsize=8)
+        _legend(part, axes)
+    return figure
+
+
+def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, levels: pd.Series, metric: str) -> None:
+    for control in LEVELS:
+        if (metric, control) in levels.index:
+            style = look(control)
+            level = levels[metric, control]
+            axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
     for mechanism in in_order(panel["mechanism"]):
         line, style = panel[panel["mechanism"] == mechanism], look(mechanism)
         axis.errorbar(
@@ -129,13 +162,32 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, truth: float) -> None:
         )
 
 
-def _legend(figure: plt.Figure, axes: np.ndarray) -> None:
+def _limits(means: pd.DataFrame, levels: pd.Series, metric: str) -> tuple[float, float]:
+    """The ends of the scale of a metric, with the controls, the paper's number and a margin."""
+    values = [*means.loc[means["metric"] == metric, "mean"], *levels.get(metric, [])]
+    if metric == "accuracy":
+        values.append(PCA_ACCURACY)
+    margin = 0.05 * (max(values) - min(values) or 1)
+    return min(values) - margin, max(values) + margin
+
+
+def _mark_paper(axis: plt.Axes) -> None:
+    """The paper's accuracy without noise, at the right end of the panel as published."""
+    place = axis.get_yaxis_transform()
+    axis.plot(0.985, PCA_ACCURACY, "*", color="black", markersize=7, transform=place, clip_on=False)
+    axis.text(
+        *(0.93, PCA_ACCURACY, f"paper, non-private: {PCA_ACCURACY:.4f}"),
+        **{"ha": "right", "va": "center", "fontsize": 5.5, "transform": place},
+    )
+
+
+def _legend(part: plt.Figure, axes: np.ndarray) -> None:
     """One entry per mechanism, wherever it is drawn."""
     entries = {}
     for axis in axes.flat:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
-    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=5)
+    part.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=3, fontsize=6)
 
 
 def official_components(rows: pd.DataFrame) -> pd.DataFrame:

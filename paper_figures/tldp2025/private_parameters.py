@@ -6,6 +6,7 @@ claim depends on it, the outcomes under both stand side by side.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import pandas as pd
@@ -23,6 +24,7 @@ from paper_figures.tldp2025.scores import (
     OfficialScores,
     at_equal_privacy,
     drawn_scores,
+    hidden_curves,
     label_of,
     official_datasets,
     official_scores,
@@ -31,7 +33,7 @@ from paper_figures.tldp2025.scores import (
     sources,
     trials_and_delta,
 )
-from paper_figures.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
+from paper_figures.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
 from papers.tldp2025 import CLIP, STATED_DELTA, STATED_DELTA_IMDB, stated_delta
 
 STUDY = "private_parameters"
@@ -86,6 +88,7 @@ def figure_3(results: Results) -> Drawn:
         f"epsilon < 1 only. True epsilon of all rounds as published: {_true_totals(spent)}. LLAGP "
         "and DPHSGD follow the paper's description, with our choices where it leaves something "
         "open; DPHSGD's thresholds come from public records."
+        f"{hidden_curves(spread)}"
         f"{failed_mechanisms(rows, STUDY, *datasets)}"
     )
     figure = score_figure(spread, "F1 of", STATED)
@@ -204,21 +207,33 @@ def _learning(claim: Claim, dataset: str, scores: OfficialScores) -> list[Part]:
     high = [epsilon for epsilon in scores.epsilons if epsilon > above]
     if not low or not high:
         raise CannotJudge(f"The run has no budgets on both sides of {above}")
+    run = set(scores.means.index)
     below = {
-        label_of(name, e): scores.above_chance(name, e).reversed.shifted(margin)
-        for name in names
-        for e in low
+        label_of(*at): scores.above_chance(*at).reversed.shifted(margin)
+        for at in itertools.product(names, low)
+        if at in run
     }
     ahead = {
-        label_of(name, e): scores.above_chance(name, e).shifted(-margin)
-        for name in names
-        for e in high
+        label_of(*at): scores.above_chance(*at).shifted(-margin)
+        for at in itertools.product(names, high)
+        if at in run
     }
     best = max(ahead, key=lambda name: ahead[name].value)
-    lower = every(f"{title}, nobody learns up to {above:g}", order(below, margin=0.0))
     # The leader alone: the claim is that there is one.
-    upper = some(f"{title}, somebody learns above", order({best: ahead[best]}, margin=0.0))
-    return [lower, upper]
+    leader = order({best: ahead[best]}, margin=0.0)
+    lower = [*order(below, margin=0.0), *_without_result(names, low, run)]
+    return [
+        every(f"{title}, nobody learns up to {above:g}", lower),
+        some(f"{title}, somebody learns above", [*leader, *_without_result(names, high, run)]),
+    ]
+
+
+def _without_result(
+    names: Sequence[str], epsilons: Sequence[float], run: set[tuple[str, float]]
+) -> list[Part]:
+    """An open part for every mechanism of the paper and epsilon without a score."""
+    absent = [at for at in itertools.product(names, epsilons) if at not in run]
+    return [Part(label_of(*at), INCONCLUSIVE, reason="without a result") for at in absent]
 
 
 @judge(experiments=(STUDY,))
@@ -347,7 +362,7 @@ def parameter_pairs(claim: Claim, results: Results) -> Finding:
         detail="Paired differences of weighted F1 as published, with noise for Delta = 2 C.",
         calibration="published",
         because=f"Decided at Delta = {2 * CLIP:g}; LLAGP and DPHSGD are rebuilt.",
-        decided_by="config/paper.yaml",
+        decided_by=f"config/paper.yaml, private_parameters on {dataset_title(a['dataset'])}",
         sizes=_sizes(results.rows, [a["dataset"]], scores),
     )
 

@@ -12,7 +12,7 @@ from paper_figures.drawings import DrawingError
 from paper_figures.intervals import Mean, paired
 from paper_figures.judged_rows import listed, pick
 from paper_figures.ledger import CannotJudge
-from paper_figures.over_epsilon import draw_spread
+from paper_figures.over_epsilon import coinciding, draw_spread
 from paper_figures.rules import equal, every
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
 from paper_figures.style import dataset_title, mechanism_title
@@ -23,8 +23,9 @@ VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
 OTHERS = ("laplace", "gaussian", "mvg-sqrt", "idn")
 # One of 2,000 test records, the smallest test set of the studies' reference runs.
 STEP = 1 / 2000
-# The mechanisms of the paper's figures. The CSV files beside the figures have all mechanisms.
-DRAWN = (
+# The mechanisms that the paper compares, and the controls: its figures show them and its claims are
+# about them. A run may have others, which the CSV files beside the figures have too.
+OF_THE_PAPER = (
     *LEVELS,
     *("laplace", "gaussian", "mvg", "mvg-sqrt", "idn"),
     *(*VARIANTS, "llagp", "dphsgd"),
@@ -71,10 +72,9 @@ def score_figure(
         stated: The paper's scores by title of the row: what for -> F1. They stand as stars at the
             right end of the panel as published.
     """
-    shown = spread[spread["mechanism"].isin(DRAWN)]
-    panels = shown["panel"] if "panel" in shown else shown["dataset"].map(dataset_title)
-    figure = draw_spread(shown.assign(dataset=panels), label)
-    rows = sorted(panels.unique())
+    shown = _by_panel(spread)
+    figure = draw_spread(shown, label)
+    rows = sorted(shown["dataset"].unique())
     columns = len(figure.axes) // len(rows)
     for row, title in enumerate(rows):
         _mark(figure.axes[row * columns], stated.get(title, {}))
@@ -83,6 +83,18 @@ def score_figure(
                 words = "not run: the same noise\nas in the panel with 2 C"
                 axis.text(0.5, 0.5, words, ha="center", transform=axis.transAxes, fontsize=7)
     return figure
+
+
+def hidden_curves(spread: pd.DataFrame) -> str:
+    """One sentence on the curves of `score_figure` that lie on one another, or nothing."""
+    return coinciding(_by_panel(spread))
+
+
+def _by_panel(spread: pd.DataFrame) -> pd.DataFrame:
+    """The scores of the mechanisms that are drawn, with the title of the panel as the data set."""
+    shown = spread[spread["mechanism"].isin(OF_THE_PAPER)]
+    panels = shown["panel"] if "panel" in shown else shown["dataset"].map(dataset_title)
+    return shown.assign(dataset=panels)
 
 
 def _mark(axis: plt.Axes, stated: Mapping[str, float]) -> None:
@@ -227,7 +239,10 @@ def label_of(mechanism: str, epsilon: float) -> str:
 def official_scores(
     rows: pd.DataFrame, experiment: str, dataset: str, calibration: str = "published", **at: str
 ) -> OfficialScores:
-    """The F1 scores on an official data set; CannotJudge where the run has none.
+    """The F1 scores of the paper's mechanisms on an official data set.
+
+    CannotJudge where the run has none. Other mechanisms are left out: a claim of the paper says
+    nothing of them, so that they neither decide it nor keep it open.
 
     `at` chooses coordinates of the study, such as range="clip".
     """
@@ -235,7 +250,7 @@ def official_scores(
     chosen = {"dataset": dataset, "data_source": "official", "calibration": calibration} | at
     if scores.empty:
         raise CannotJudge(f"The results have no F1 scores of {experiment}")
-    return OfficialScores(pick(scores, **chosen))
+    return OfficialScores(pick(scores[scores["mechanism"].isin(OF_THE_PAPER)], **chosen))
 
 
 def official_datasets(rows: pd.DataFrame, experiment: str) -> list[str]:

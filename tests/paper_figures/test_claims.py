@@ -1,12 +1,15 @@
 """The claims are well formed and in step with the judges."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from paper_figures import ledger
 from paper_figures.discovery import paper_modules
 from paper_figures.ledger import LedgerError, all_claims, all_judges
+from paper_figures.mvg2018 import three_studies
+from paper_figures.r1smg2024 import dpsgd_verdicts
 
 PAPERS = {
     *("mvg2018", "mgm2021", "imgm2022", "r1smg2024", "tldp2025"),
@@ -84,3 +87,20 @@ def test_an_id_may_be_used_once_only(tmp_path, monkeypatch):
     monkeypatch.setattr(ledger, "CLAIMS", tmp_path)
     with pytest.raises(LedgerError, match="a-b"):
         all_claims()
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        *(
+            claim.arguments["decided_by"]
+            for claim in all_claims()
+            if "decided_by" in claim.arguments
+        ),
+        *dpsgd_verdicts.DECIDED_BY.values(),
+        three_studies.TIMING_RUN,
+    ],
+)
+def test_what_decides_a_claim_is_a_run_of_a_shipped_config(run):
+    (named,) = set(re.findall(r"config/\w+\.yaml", run))
+    assert Path(named).exists()

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from paper_figures.over_epsilon import (
+    coinciding,
     draw_spread,
     spread_over_trials,
     trial_words,
@@ -47,3 +48,20 @@ def test_trials_are_told_by_data_set_where_they_differ():
     spread = pd.DataFrame({"dataset": ["adult", "adult", "mnist"], "count": [20, 20, 10]})
     assert trial_words(spread) == "20 (Adult), 10 (MNIST) trials"
     assert trial_words(spread[spread["dataset"] == "adult"]) == "20 trials"
+
+
+def test_curves_that_nobody_can_tell_apart_are_named():
+    means = {"gaussian": (0.1, 0.5), "imgm": (0.11, 0.52), "mvg": (0.1, 0.1)}
+    rows = [
+        {"dataset": "mnist", "calibration": calibration, "mechanism": name, "epsilon": epsilon}
+        | {"mean": mean if calibration == "published" else 0.1}
+        for calibration in ("published", "exact")
+        for name, values in (means | {"random-answer": (0.1, 0.1)}).items()
+        for epsilon, mean in zip((1.0, 10.0), values, strict=True)
+    ]
+    spread = pd.DataFrame(rows)
+    told = coinciding(spread)
+    assert "MNIST, as published: Classic Gaussian and IMGM" in told
+    assert "MNIST, at equal true privacy: all" in told
+    apart = spread[(spread["mechanism"] != "imgm") & (spread["calibration"] == "published")]
+    assert coinciding(apart) == ""

@@ -59,6 +59,31 @@ def test_a_claim_depends_only_where_outcomes_differ():
     ]
 
 
+@pytest.mark.parametrize(
+    ("found", "run", "verdict"),
+    [
+        # One choice was not run: nothing is known to depend on it.
+        ([CONFIRMED, NOT_RUN], "", INCONCLUSIVE),
+        ([CONFIRMED, CONTRADICTED, NOT_RUN], "", DEPENDS),
+        ([NOT_RUN, NOT_RUN], "", NOT_RUN),
+        # No signal under one choice is all that can be known of it, unless a run would tell.
+        ([CONTRADICTED, INCONCLUSIVE], "", DEPENDS),
+        ([CONTRADICTED, INCONCLUSIVE], "20 trials", INCONCLUSIVE),
+        ([CONTRADICTED, INCONCLUSIVE, CONFIRMED], "20 trials", DEPENDS),
+    ],
+)
+def test_a_claim_depends_only_on_choices_with_an_outcome(found, run, verdict):
+    finding = Finding(choice="the kernel", outcomes=outcomes(*found), decided_by=run)
+    assert finding.verdict == verdict
+
+
+def test_choices_that_were_not_run_are_named():
+    lacking = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_RUN))
+    assert lacking.reason == "Not run under this choice: choice 1."
+    told = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_RUN), because="Why.")
+    assert told.reason == "Why."
+
+
 def test_a_finding_has_parts_or_outcomes():
     with pytest.raises(ValueError, match="either parts, or outcomes"):
         Finding()

@@ -119,3 +119,20 @@ def test_secret_samples_are_asked_for_where_known_ones_spend_much_more():
     query = [box_query((4, 4), -1.0, 1.0, adjacency="replace")]
     made = uploads.calibrate_round(variant("idn"), query, total, "exact")
     assert uploads.spent(made).epsilon(1e-5) == pytest.approx(10.0, rel=0.01)
+
+
+def test_every_gaussian_noise_spends_one_total_at_the_exact_calibration():
+    """Its shares among the layers differ, and their squares have one sum: that of the budget."""
+    uploads, shares = Uploads(rounds=7), {}
+    for name, key, options in (
+        ("mvg-sqrt", "mvg", {"zeta": "sqrt"}),
+        ("idn", "idn", {}),
+        ("gaussian-per-element", "gaussian-per-element", {}),
+    ):
+        chosen = Variant(name=name, mechanism=get_mechanism(key), options=options)
+        made = uploads.calibrate_round(chosen, QUERIES, TOTAL, "exact")
+        shares[name] = [mechanism.profile().mu for mechanism in made]
+        whole = GaussianProfile(mu=math.sqrt(7) * math.hypot(*shares[name]))
+        assert whole.delta(TOTAL.epsilon).value == pytest.approx(TOTAL.delta, rel=1e-5)
+    parts = {name: mu[0] / mu[1] for name, mu in shares.items()}
+    assert parts["mvg-sqrt"] < 0.9 * parts["idn"]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -12,7 +13,7 @@ from paper_figures.mgm2021.federated_horizontal import (
     horizontal_trend,
     matrix_mechanism_on_adult,
 )
-from paper_figures.mgm2021.federated_vertical import vertical_lead, vertical_order
+from paper_figures.mgm2021.federated_vertical import figure_3, vertical_lead, vertical_order
 from paper_figures.verdicts import (
     CONFIRMED,
     CONTRADICTED,
@@ -233,3 +234,33 @@ def test_harder_tasks(hard, expected, make_claim, make_results):
     assert harder_tasks_need_more(claim, make_results(both)).verdict == expected
     with pytest.raises(CannotJudge, match="cifar10"):
         harder_tasks_need_more(claim, make_results(easy))
+
+
+def test_a_lone_curve_at_equal_true_privacy_says_whose_it_is(make_results):
+    rows = ordered(0.8, 0.7, 0.6, names=(IDN, ELEMENT, MM), experiment="federated_vertical")
+    alone = [row | {"calibration": "exact"} for row in rows if row.get("mechanism") == MM]
+    uses = {"experiment": "federated_vertical", "dataset": "adult", "delta": 1e-5}
+    uses |= {"metric": "use_epsilon", "epsilon": 1.0, "value": 1.0}
+    drawn = figure_3(make_results([*rows, *alone, uses]))
+    plt.close(drawn.figure)
+    words = [[text.get_text() for text in axis.texts] for axis in drawn.figure.axes]
+    assert words == [[], ["one curve for all mechanisms:\ntheir noise is the same"]]
+    two = [row | {"calibration": "exact"} for row in rows if row.get("mechanism") in (MM, IDN)]
+    drawn = figure_3(make_results([*rows, *two, uses]))
+    plt.close(drawn.figure)
+    assert not any(axis.texts for axis in drawn.figure.axes)
+    assert len(drawn.caption.split()) <= 70
+
+
+def test_closeness_is_that_of_the_mechanisms_of_the_claim(make_claim, make_results):
+    claim = replace(
+        make_claim(datasets=["adult"], mechanisms=[IDN, ELEMENT, MVG], close=0.05, decided_by=""),
+        margin=MARGIN,
+    )
+    rows = runs({IDN: (0.5, 0.6, 0.8), ELEMENT: (0.5, 0.6, 0.8), MVG: (0.5, 0.6, 0.7)})
+    # A mechanism that the paper does not have, with a budget of its own.
+    other = [
+        row | {"mechanism": "l2", "epsilon": 1e9} for row in rows if row.get("mechanism") == IDN
+    ]
+    alone = horizontal_trend(claim, make_results(rows)).parts
+    assert horizontal_trend(claim, make_results(rows + other)).parts == alone

@@ -5,11 +5,15 @@ from dataclasses import replace
 import pytest
 
 from paper_figures.ledger import CannotJudge
-from paper_figures.tldp2025.private_features import feature_score, feature_variants, figure_2
+from paper_figures.tldp2025.private_features import (
+    IMAGENET,
+    feature_score,
+    feature_variants,
+    figure_2,
+)
 from paper_figures.verdicts import (
     CONFIRMED,
     CONTRADICTED,
-    DEPENDS,
     INCONCLUSIVE,
     NOT_RUN,
     PARTLY,
@@ -50,14 +54,15 @@ def judged(make_claim, make_results, given, stated=None):
 def test_features_score_lower_than_images(given, verdict, make_claim, make_results, features):
     found = judged(make_claim, make_results, features(**given))
     own, papers = found.outcomes
-    assert (own.verdict, papers.verdict, found.verdict) == (verdict, NOT_RUN, DEPENDS)
+    assert (own.verdict, papers.verdict, found.verdict) == (verdict, NOT_RUN, INCONCLUSIVE)
     assert "3,000 released records" in found.detail
 
 
 def test_an_extractor_with_imagenet_weights_is_the_papers(make_claim, make_results, features):
     given = [row | {"value": 0} if row["metric"] == "public_records" else row for row in features()]
-    own, papers = judged(make_claim, make_results, given).outcomes
-    assert (own.verdict, papers.verdict) == (NOT_RUN, CONFIRMED)
+    found = judged(make_claim, make_results, given)
+    assert [outcome.choice for outcome in found.outcomes] == [IMAGENET]
+    assert found.verdict == CONFIRMED
 
 
 def test_a_data_set_that_the_run_lacks_is_left_out(make_claim, make_results, features):

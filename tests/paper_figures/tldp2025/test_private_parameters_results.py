@@ -83,6 +83,41 @@ def test_range_in_which_somebody_learns(changes, verdicts, make_claim, make_resu
     assert found.outcomes[1].verdict == NOT_RUN
 
 
+@pytest.mark.parametrize("status", ["ok", "error"])
+@pytest.mark.parametrize("learns", [0.35, 0.8])
+def test_mechanisms_outside_the_paper_decide_nothing(
+    status, learns, make_claim, make_results, parameters, study_rows
+):
+    late = UNLEARNED | {"tldp-g": {10.0: 0.36, 500.0: 0.8}}
+    # It fails where the others have results, or learns below, or has budgets of its own.
+    other = study_rows(
+        "private_parameters", "imdb", {"privunit-g": learns}, epsilons=(10.0, 1e4), status=status
+    )
+    claim = replace(make_claim(above=100), margin=0.15)
+    given = parameters(changes=late)
+    alone = comparable_range(claim, make_results(given)).outcomes[0]
+    beside = comparable_range(claim, make_results(given + other)).outcomes[0]
+    assert beside == alone
+    assert [part.verdict for part in beside.parts] == [CONFIRMED, CONFIRMED]
+    groups = make_claim(tolerance=0.2, dataset="imdb", stated=GROUPS)
+    assert two_groups(groups, make_results(parameters() + other)).verdict == CONFIRMED
+
+
+def test_a_mechanism_of_the_paper_without_a_result_leaves_its_part_open(
+    make_claim, make_results, parameters
+):
+    late = UNLEARNED | {"tldp-g": {10.0: 0.36, 500.0: 0.8}}
+    given = [
+        row
+        for row in parameters(changes=late)
+        if (row["mechanism"], row["epsilon"]) != ("idn", 10.0)
+    ]
+    claim = replace(make_claim(above=100), margin=0.15)
+    below, above = comparable_range(claim, make_results(given)).outcomes[0].parts
+    assert (below.verdict, above.verdict) == (INCONCLUSIVE, CONFIRMED)
+    assert "MGM-IDN at epsilon 10" in below.found and below.reason == "without a result"
+
+
 def test_the_range_depends_on_delta(make_claim, make_results, parameters):
     late = UNLEARNED | {"tldp-g": {10.0: 0.36, 500.0: 0.8}}
     both = parameters(changes=UNLEARNED | {"tldp-g": 0.8}) + parameters(

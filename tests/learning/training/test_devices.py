@@ -1,0 +1,161 @@
+"""Training on a CPU and on a GPU: the same accuracy, and checkpoints that move between them."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+
+from learning.federated import horizontal, vertical
+from learning.federated.parameter_averaging import AveragingPlan, averaged
+from learning.networks.multilayer_perceptron import multilayer_perceptron
+from learning.networks.split_network import SplitNetwork, halves
+from learning.records.labelled import Split
+from learning.training import noisy_descent
+from learning.training.classifiers import Training, outputs
+from learning.training.clipping import Clipping
+from learning.training.device import prepared
+from learning.training.trial import Seeds
+from paper_figures.intervals import Mean
+
+CUDA = torch.cuda.is_available()
+NETWORK = multilayer_perceptron(6, 5, 3)
+SPLIT = SplitNetwork(columns=halves(6), features=4, classes=3)
+TRIALS = 10
+
+
+def on_a_gpu(test):
+    """The marker, and the reason why the test is skipped without a GPU."""
+    return pytest.mark.cuda(
+        pytest.mark.skipif(not CUDA, reason="torch finds no CUDA device here")(test)
+    )
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    inputs = rng.uniform(-1, 1, (600, 6)).astype(np.float32)
+    labels = (inputs @ rng.standard_normal((6, 3))).argmax(axis=1)
+    return Split(
+        train_inputs=inputs[:300],
+        train_labels=labels[:300],
+        test_inputs=inputs[300:],
+        test_labels=labels[300:],
+    )
+
+
+def noisy(value, rng):
+    return value + rng.standard_normal(value.shape, np.float32) / 20
+
+
+class Trainer(NamedTuple):
+    """A way to train: from data, device, trial, rounds and checkpoint to parameters."""
+
+    network: object
+    run: object
+
+    def accuracy(self, data, device, trial):
+        parameters = torch.from_numpy(self.run(data, device, trial, 4, None))
+        found = outputs(self.network, parameters, data.test_inputs).argmax(axis=1)
+        return float(np.mean(found == data.test_labels))
+
+
+def last_parameters(train, network, plan, data, seeds, checkpoint, tmp_path):
+    path = checkpoint or tmp_path / f"{seeds.start}-{plan.device}"
+    train(network, data, plan, noisy, seeds, checkpoint=path)
+    return torch.load(path, weights_only=True)["parameters"].numpy()
+
+
+@pytest.fixture(params=["descent", "horizontal", "vertical", "averaging"])
+def trainer(request, tmp_path):
+    def keeping(train, network, plan, length):
+        def run(data, device, trial, rounds, checkpoint):
+            seeds = Seeds(start=trial, batches=trial + 100, noise=trial + 200)
+            chosen = replace(plan, device=device, **{length: rounds})
+            return last_parameters(train, network, chosen, data, seeds, checkpoint, tmp_path)
+
+        return Trainer(network.network if network is SPLIT else network, run)
+
+    def averaging(data, device, trial, rounds, checkpoint):
+        users = [(data.train_inputs[i::3], data.train_labels[i::3]) for i in range(3)]
+        local = Training(epochs=1, batch=16, learning_rate=0.02, device=device)
+        plan = AveragingPlan(rounds=rounds, local=local, bound=1.0)
+        seeds = Seeds(start=trial, batches=trial + 100, noise=trial + 200)
+        return averaged(NETWORK, users, plan, noisy, seeds, checkpoint=checkpoint)
+
+    descent = noisy_descent.DescentPlan(
+        batch=30, epochs=4, learning_rate=2.0, clipping=Clipping(bound=1.0), chunk=16
+    )
+    shared = horizontal.HorizontalPlan(
+        participants=3, rounds=4, local_epochs=3, batch=16, learning_rate=0.5, clip=1.0
+    )
+    features = vertical.VerticalPlan(rounds=4, iterations=20, batch=30, learning_rate=0.5)
+    return {
+        "descent": keeping(noisy_descent.train, NETWORK, descent, "epochs"),
+        "horizontal": keeping(horizontal.train, NETWORK, shared, "rounds"),
+        "vertical": keeping(vertical.train, SPLIT, features, "rounds"),
+        "averaging": Trainer(NETWORK, averaging),
+    }[request.param]
+
+
+def test_every_trainer_learns_so_that_a_wrong_device_would_show(trainer, data):
+    assert trainer.accuracy(data, "cpu", 0) > 0.5
+
+
+@on_a_gpu
+def test_auto_is_as_accurate_as_a_cpu(trainer, data):
+    """The mean over trials lies in the interval of the CPU's trials, and far from chance."""
+    assert prepared("auto") == "cuda"
+    cpu, gpu = (
+        Mean(np.array([trainer.accuracy(data, device, trial) for trial in range(TRIALS)]))
+        for device in ("cpu", "auto")
+    )
+    interval = cpu.interval(0.95)
+    assert interval.low <= gpu.value <= interval.high
+    assert gpu.value > 0.5
+
+
+@on_a_gpu
+@pytest.mark.parametrize("first", ["cpu", "auto"])
+def test_a_checkpoint_moves_between_devices(trainer, data, first, tmp_path):
+    """Two rounds on one device and two on the other end where four on a CPU do."""
+    second = {"cpu": "auto", "auto": "cpu"}[first]
+    path = tmp_path / "moved"
+    trainer.run(data, first, 0, 2, path)
+    moved = trainer.run(data, second, 0, 4, path)
+    whole = trainer.run(data, "cpu", 0, 4, tmp_path / "whole")
+    assert moved == pytest.approx(whole, abs=1e-3)
+
+
+@pytest.mark.skipif(CUDA, reason="this machine has a GPU, so that auto is not its CPU")
+def test_auto_is_the_cpu_where_there_is_no_gpu(trainer, data, tmp_path):
+    assert prepared("auto") == "cpu"
+    trainer.run(data, "auto", 0, 2, tmp_path / "moved")
+    moved = trainer.run(data, "cpu", 0, 4, tmp_path / "moved")
+    whole = trainer.run(data, "cpu", 0, 4, tmp_path / "whole")
+    assert moved.tobytes() == whole.tobytes()
+
+
+def locations_in(path):
+    """Where a file says that its tensors lay."""
+    found = []
+    torch.load(path, map_location=lambda storage, place: found.append(place) or storage)
+    return set(found)
+
+
+def test_a_checkpoint_names_no_device_and_needs_none(tmp_path, monkeypatch):
+    parameters = torch.arange(NETWORK.size, dtype=torch.float32)
+    own, foreign = tmp_path / "own", tmp_path / "foreign"
+    noisy_descent.keep(own, parameters, [(0.5, 0.4, 1.0)])
+    assert locations_in(own) == {"cpu"}
+
+    # A file as a program writes it that leaves its tensors on a GPU.
+    monkeypatch.setattr(torch.serialization, "location_tag", lambda storage: "cuda:0")
+    torch.save({"parameters": parameters, "history": [(0.5, 0.4, 1.0)]}, foreign)
+    monkeypatch.undo()
+    assert locations_in(foreign) == {"cuda:0"}
+    for path in (own, foreign):
+        kept, history = noisy_descent.begin(NETWORK, 0, path, noisy_descent.Epoch)
+        assert kept.device.type == "cpu" and torch.equal(kept, parameters)
+        assert history == [noisy_descent.Epoch(0.5, 0.4, 1.0)]
