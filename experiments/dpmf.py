@@ -11,9 +11,9 @@ gradients that are clipped to norm C. A point's (epsilon, delta) is the budget o
 - Any other noise is that of DP-SGD: every step draws each record with probability batch / records,
   as the study `dpsgd` does, and bounds on the composition of the sampled steps set the noise.
   Adjacency: one record is added or removed.
-- The control without privacy gets the fixed order and does not clip.
+  The control without privacy is this without noise: it clips, too.
 
-Trials share their start; mechanisms of one way of sampling share their batches.
+Trials share their start; mechanisms with one kind of batches share these.
 """
 
 from __future__ import annotations
@@ -142,16 +142,15 @@ def measure(
     clipping = Clipping(bound=settings["clipping_bound"])
     total = Budget(epsilon=point.epsilon, delta=point.delta)
     streams = takes(variant.mechanism, PARTICIPATIONS)
-    private = variant.mechanism.guarantee != "none"
 
     def plan_at(rate: float) -> DescentPlan:
         return DescentPlan(
             batch=batch,
             epochs=epochs,
             learning_rate=rate,
-            clipping=clipping if private else None,
+            clipping=clipping,
             device=settings["device"],
-            fixed_order=streams or not private,
+            fixed_order=streams,
         )
 
     plan = plan_at(1.0)

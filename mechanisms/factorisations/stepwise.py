@@ -15,7 +15,7 @@ def moving_average(draws: Iterable[np.ndarray], coefficients: np.ndarray) -> Ite
     """sum_j coefficients_j z_{t-j}: the first column of C^-1, (p,). Keeps p - 1 draws."""
     kept = Recent(coefficients[1:])
     for draw in draws:
-        made = coefficients[0] * draw + kept.weighted(draw)
+        made = float(coefficients[0]) * draw + kept.weighted(draw)
         kept.add(draw)
         yield made
 
@@ -24,7 +24,7 @@ def recursion(draws: Iterable[np.ndarray], coefficients: np.ndarray) -> Iterator
     """The y with sum_j coefficients_j y_{t-j} = z_t: that of C, (p,). Keeps p - 1 results."""
     kept = Recent(coefficients[1:])
     for draw in draws:
-        made = (draw - kept.weighted(draw)) / coefficients[0]
+        made = (draw - kept.weighted(draw)) / float(coefficients[0])
         kept.add(made)
         yield made
 
@@ -54,7 +54,7 @@ def forward_substitution(draws: Iterable[np.ndarray], lower: np.ndarray) -> Iter
         if kept is None:
             kept = np.zeros((len(lower), *draw.shape), draw.dtype)
         before = np.tensordot(lower[step, :step].astype(draw.dtype), kept[:step], 1)
-        kept[step] = (draw - before) / lower[step, step]
+        kept[step] = (draw - before) / float(lower[step, step])
         yield kept[step].copy()
 
 
