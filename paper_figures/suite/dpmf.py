@@ -73,7 +73,7 @@ def correlated_training(results: Results) -> Drawn:
         axis.set_xticks(epsilons, [f"{each:g}" for each in epsilons])
         axis.set_xticks([], minor=True)
     left.set(ylabel="final test accuracy")
-    middle.set(yscale="log", ylabel="root mean squared noise on a sum / C")
+    middle.set(yscale="log", ylabel="noise on a sum, in units of C")
     right.set(xlabel="epoch", ylabel="test accuracy", title=rf"$\epsilon$ = {shown:g}")
     right.xaxis.set_major_locator(MaxNLocator(integer=True))
     handles, labels = left.get_legend_handles_labels()
@@ -88,9 +88,9 @@ def correlated_training(results: Results) -> Drawn:
         f"{source}, {facts['records']:,} records, {facts['steps']:,} steps: training with noise "
         "correlated over the steps, and with DP-SGD, at equal true privacy, delta "
         f"{delta:g}. Left: final test accuracy, mean and range over {int(finals['trials'].max())} "
-        "trials. Middle: noise on the sum of all steps so far, in closed form. Right: accuracy "
-        "after every epoch. Each mechanism has, at each epsilon, the learning rate of its best "
-        "mean."
+        "trials. Middle: root mean squared noise on the sum of all steps so far, in closed form. "
+        "Right: accuracy after every epoch. Each mechanism has, at each epsilon, the learning rate "
+        "of its best mean."
     )
     data = finals.merge(errors[[*KEYS, "sum_error"]], how="left", on=KEYS)
     note = f"{NOTE}{failed_mechanisms(results.rows, EXPERIMENT, dataset)}"
@@ -103,12 +103,13 @@ def at_equal_privacy(rows: pd.DataFrame) -> pd.DataFrame:
     Of both calibrations of a mechanism at one budget those of the exact one.
     """
     own = rows[rows["experiment"] == EXPERIMENT]
-    spent = own[own["metric"] == "true_delta_upper"]
+    control = own["mechanism"].isin(LEVELS)
+    spent = own[~control & (own["metric"] == "true_delta_upper")]
     spent = spent[(spent["value"] / spent["delta"] - 1).abs() <= EQUAL]
     # "exact" comes before "published".
     spent = spent.sort_values("calibration").drop_duplicates(KEYS)
     equal = own.merge(spent[[*KEYS, "calibration"]], on=[*KEYS, "calibration"])
-    return pd.concat([equal, own[own["mechanism"].isin(LEVELS)]], ignore_index=True)
+    return pd.concat([equal, own[control]], ignore_index=True)
 
 
 def best_finals(rows: pd.DataFrame) -> pd.DataFrame:
