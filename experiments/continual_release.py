@@ -35,6 +35,7 @@ from mechanisms.contract.public_information import (
     PARTICIPATIONS,
     SEPARATION,
     public_options,
+    takes,
 )
 from mechanisms.factorisations.participation import Participation
 
@@ -128,7 +129,7 @@ def measure(
     Raises:
         Unsupported: The mechanism takes no participation.
     """
-    if PARTICIPATIONS not in variant.mechanism.public_information.values():
+    if not takes(variant.mechanism, PARTICIPATIONS):
         raise Unsupported("states no privacy for a person who takes part in several steps")
     query = stream_query(point.shape)
     budget = Budget(epsilon=point.epsilon, delta=point.delta)

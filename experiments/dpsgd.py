@@ -14,12 +14,17 @@ accountant assumes.
 Canary: an adversary knows all gradients of a step except one of norm C, and tests by the likelihood
 ratio whether that one is in the sum. At the budget of one step by eq. (16), without sampling, the
 claim bounds the true positive rate by e^epsilon times the false positive rate plus delta.
+
+One-run audit, where `canaries` is set: so many further records with gradients of norm C are in the
+data or not, each by its own coin, and the run itself shows how many of them an adversary can tell
+(learning/training/one_run.py). They are part of the training: its accuracies are then those of the
+audited run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +40,7 @@ from experiments.contract.settings import (
     Epsilon,
     Positive,
     Share,
+    Whole,
 )
 from experiments.contract.study import (
     Names,
@@ -64,15 +70,18 @@ SLOW_IMPORTS = (
     *TRAINING_IMPORTS,
     "learning.training.descent_study",
     "learning.training.noisy_descent",
+    "learning.training.one_run",
     "learning.training.step_noise",
     "dp_accounting.pld.privacy_loss_distribution",
 )
 METRICS = DESCENT_METRICS | {
     "canary_false_positive_rate": "share of releases without the canary above the threshold",
     "canary_true_positive_rate": "share of releases with the canary above the threshold",
+    "one_run_epsilon_lower": "lower bound on the true epsilon of the run at delta, from its "
+    "canaries; holds with a probability of 0.95",
 }
 TOLERANCES = DESCENT_TOLERANCES | tolerances(
-    SCORE, "canary_false_positive_rate", "canary_true_positive_rate"
+    SCORE, "canary_false_positive_rate", "canary_true_positive_rate", "one_run_epsilon_lower"
 )
 SPLITS_TRIALS = True
 # False positive rates at which the canary is tested.
@@ -96,11 +105,16 @@ class Settings(OnDevice):
     clipping_bound: Positive = Field(1.0, description="l2 norm that gradients are clipped to")
     trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget and learning rate")
     canary_samples: Count = Field(400_000, description="releases with and without the canary")
+    canaries: Whole = Field(0, ge=0, description="canaries of the one-run audit; 0: no audit")
 
     def check(self) -> None:
-        """Raise Disallowed unless slack < delta."""
+        """Raise Disallowed unless slack < delta and every canary can have its own parameter."""
         if self.slack >= self.delta:
             raise Disallowed("slack", f"below delta, {self.delta:g}", self.slack)
+        most = min(TUTORIALS[dataset].size for dataset in self.datasets)
+        if self.canaries > most:
+            allowed = f"at most {most}, the smallest number of parameters of a network"
+            raise Disallowed("canaries", allowed, self.canaries)
 
 
 @dataclass(frozen=True)
@@ -139,6 +153,7 @@ def measure(
     # Accounting and torch take seconds to load, and reading a config imports this module.
     from learning.training.descent_study import accuracies, privacy
     from learning.training.noisy_descent import DescentPlan
+    from learning.training.one_run import CanaryAudit
     from learning.training.step_noise import StrongCompositionSteps, step_mechanism
 
     records, batch = len(problem.split.train_labels), problem.settings["batch"]
@@ -174,7 +189,24 @@ def measure(
         )
         at = {"learning_rate": rate}
         for trial in trials_of(problem.settings):
-            yield from accuracies(network, problem.split, plan, mechanism, point, names, trial, at)
+            run = (network, problem.split, plan, mechanism, point)
+            if not problem.settings["canaries"]:
+                yield from accuracies(*run, names, trial, at)
+                continue
+            audit = CanaryAudit(
+                mechanism=mechanism,
+                clipping=problem.clipping,
+                rate=steps.rate,
+                batch=batch,
+                canaries=problem.settings["canaries"],
+                size=network.size,
+                seed=names.seed(point, "one-run", trial),
+            )
+            # A checkpoint would lack the scores of the canaries.
+            apart = replace(names, folder=None)
+            yield from accuracies(*run, apart, trial, at, release=audit.release)
+            epsilon = audit.epsilon(total.delta)
+            yield Value("one_run_epsilon_lower", epsilon, trial, at, audit.seed)
 
 
 def canary_rates(mechanism: Mechanism, settings: dict, seed: int) -> Iterator[Value]:

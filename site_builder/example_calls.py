@@ -31,17 +31,19 @@ class ExampleCall:
         query: Arguments of the query, in Python.
         command: The same as options of the command line.
         can_verify: Whether `verify` can compare the claim with an exact profile.
+        mechanism: What the call makes; None where that takes too long.
     """
 
     query: str
     command: str
     can_verify: bool
+    mechanism: Mechanism | None
 
 
 def example_call(cls: type[Mechanism]) -> ExampleCall | None:
     """The first of the queries that the mechanism serves, None if it serves none of them."""
     if cls.key in NOT_COMPUTED:
-        return ExampleCall(_python(_STATED[0]), _command(_STATED[0]), True)
+        return ExampleCall(_python(_STATED[0]), _command(_STATED[0]), True, None)
     for stated in _STATED:
         try:
             with warnings.catch_warnings():
@@ -50,7 +52,7 @@ def example_call(cls: type[Mechanism]) -> ExampleCall | None:
         except Unsupported:
             continue
         known = cls.guarantee != "none" and mechanism.profile() is not None
-        return ExampleCall(_python(stated), _command(stated), known)
+        return ExampleCall(_python(stated), _command(stated), known, mechanism)
     return None
 
 

@@ -13,6 +13,7 @@ from paper_figures.style import CALIBRATION_TITLES, dataset_title, mechanism_tit
 from papers.paper_settings import PAPER_SETTINGS
 from site_builder.charts import Chart, over_size
 from site_builder.claim_pages import shown_claims
+from site_builder.error_rates import FALSE_POSITIVE_RATE, error_rates
 from site_builder.example_calls import BUDGET, example_call
 from site_builder.formulas import formulas, typeset
 from site_builder.leaderboard_pages import refuted_settings, view_title
@@ -38,6 +39,8 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
     entries = []
     for key, cls in site.mechanisms.items():
         own = verdicts[verdicts["mechanism"] == key] if len(verdicts) else verdicts
+        call = example_call(cls)
+        errors = error_rates(call.mechanism if call else None)
         counts = own["verdict"].value_counts().to_dict() if len(own) else {}
         entries.append(
             {"key": key, "cls": cls, "counts": counts, "source": site.source_of(cls.paper)}
@@ -67,7 +70,9 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
                 "cost_rows": _cost_rows(key, losses),
                 "wins": _wins(site, key),
                 "claims": _claims(site, key),
-                "call": example_call(cls),
+                "errors": errors,
+                "false_positive_rate": FALSE_POSITIVE_RATE,
+                "call": call,
                 "budget": BUDGET,
                 "unsupported": _unsupported(site, key),
             },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from experiments.contract.study import Names, Point, Value
 from learning.networks.network import Network
@@ -39,11 +39,15 @@ def accuracies(
     names: Names,
     trial: int,
     at: Mapping[str, object] | None = None,
+    *,
+    release: Callable | None = None,
+    resumed: Callable[[int], None] | None = None,
 ) -> Iterator[Value]:
     """Accuracies after every epoch of one run; all mechanisms share its start and its samples.
 
     `at` holds the coordinates of the run, such as its learning rate. They are no part of a seed:
-    runs of one trial have the same draws.
+    runs of one trial have the same draws. `release` and `resumed` are those of
+    `noisy_descent.train`; without them it is `mechanism.release`.
     """
     at = at or {}
     seeds = seeds_of(point, names, trial)
@@ -51,8 +55,9 @@ def accuracies(
         network,
         split,
         plan,
-        mechanism.release,
+        release or mechanism.release,
         seeds,
+        resumed=resumed,
         checkpoint=checkpoint_of(point, names, trial, at),
         label=label_of(mechanism, point, names, trial, at),
     )

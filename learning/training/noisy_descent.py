@@ -1,10 +1,10 @@
-"""Gradient descent on Poisson samples with a mechanism's noise (Abadi et al. 2016, Algorithm 1)."""
+"""Gradient descent with a mechanism's noise (Abadi et al. 2016, Algorithm 1)."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -40,13 +40,16 @@ class DescentPlan:
     """How to train by noisy gradient descent.
 
     Args:
-        batch: Expected number of records per step; the rate is batch / records.
-        epochs: Passes over the data. The run has epochs * records // batch steps, distributed over
-            the epochs as evenly as possible.
+        batch: Expected number of records per step.
+        epochs: Passes over the data.
         learning_rate: Step size of plain gradient descent on the mean gradient.
         clipping: None for the plain gradient.
         chunk: Number of examples that are worked on at once; see `clipped_sum`.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
+        fixed_order: False: every step draws each record with probability batch / records. The run
+            has epochs * records // batch steps, distributed over the epochs as evenly as possible.
+            True: an epoch has records // batch steps, the same batches of all records in the same
+            order every time; which record is in which is drawn once.
     """
 
     batch: int
@@ -55,10 +58,24 @@ class DescentPlan:
     clipping: Clipping | None
     chunk: int = 512
     device: str = "cpu"
+    fixed_order: bool = False
 
     def steps(self, records: int, epochs: int | None = None) -> int:
         """Steps up to the end of an epoch; by default up to the end of the run."""
-        return (self.epochs if epochs is None else epochs) * records // self.batch
+        epochs = self.epochs if epochs is None else epochs
+        if self.fixed_order:
+            return epochs * (records // self.batch)
+        return epochs * records // self.batch
+
+    def batches(self, records: int, epoch: int, seed: int) -> Iterator[np.ndarray]:
+        """The numbers of the records of each step of an epoch, counted from 0."""
+        if self.fixed_order:
+            shuffled = np.random.default_rng(seed).permutation(records)
+            yield from np.array_split(shuffled, self.steps(records, 1))
+            return
+        sampling = np.random.default_rng([seed, epoch])
+        for _ in range(self.steps(records, epoch), self.steps(records, epoch + 1)):
+            yield np.flatnonzero(sampling.random(records) < self.batch / records)
 
 
 def train(
@@ -68,18 +85,21 @@ def train(
     release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
     seeds: Seeds,
     *,
+    resumed: Callable[[int], None] | None = None,
     checkpoint: Path | None = None,
     label: str = "",
 ) -> list[Epoch]:
     """Train, and evaluate after every epoch.
 
-    Every step draws each record with probability batch / records, releases the clipped sum of the
-    sampled gradients, of shape (1, M) and float32, and moves by it over the *expected* batch size.
-    An empty sample is released like any other. Every epoch has its own seeds, so a run that resumes
-    from a checkpoint, which is written after every epoch, ends with the same bytes.
+    Every step releases the clipped sum of the gradients of its batch, of shape (1, M) and float32,
+    and moves by it over the *expected* batch size. An empty sample is released like any other.
+    Every epoch has its own seeds, so a run that resumes from a checkpoint, which is written after
+    every epoch, ends with the same bytes.
 
     Args:
         release: From the clipped sum and a generator to the noisy sum.
+        resumed: Called with the number of steps that a checkpoint has behind it, for a `release`
+            that depends on earlier steps.
         checkpoint: File to resume from and to write; the caller removes it. None keeps nothing.
         label: Beginning of the progress lines on stderr.
 
@@ -97,11 +117,12 @@ def train(
     parameters = parameters.to(device)
     if plan.clipping is not None:
         require_alone(network, parameters, images)
+    if resumed is not None:
+        resumed(plan.steps(records, len(history)))
     for epoch in range(len(history), plan.epochs):
         clock = time.perf_counter()
-        sampling, noise = (np.random.default_rng([s, epoch]) for s in (seeds.batches, seeds.noise))
-        for _ in range(plan.steps(records, epoch), plan.steps(records, epoch + 1)):
-            chosen = np.flatnonzero(sampling.random(records) < plan.batch / records)
+        noise = np.random.default_rng([seeds.noise, epoch])
+        for chosen in plan.batches(records, epoch, seeds.batches):
             chosen = torch.from_numpy(chosen).to(device)
             total = clipped_sum(
                 network,

@@ -9,13 +9,16 @@ sigma^2 ||B_t||^2.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple, Self
 
 import numpy as np
 import scipy
 
+from mechanisms.factorisations import stepwise
 from mechanisms.factorisations.participation import (
     Participation,
     Sensitivity,
@@ -47,6 +50,15 @@ class Factorisation(ABC):
     @abstractmethod
     def correlated(self, draws: np.ndarray) -> np.ndarray:
         """C^-1 z for each z along the last axis, (..., n)."""
+
+    @abstractmethod
+    def stepwise(self, draws: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+        """C^-1 z one step at a time, for at most n draws z_t of one shape, each a step's vector."""
+
+    @property
+    @abstractmethod
+    def memory(self) -> int:
+        """Vectors that `stepwise` keeps from step to step."""
 
     @abstractmethod
     def variances(self, workload: StreamWorkload) -> np.ndarray:
@@ -110,6 +122,24 @@ class ToeplitzFactorisation(Factorisation):
         series = scipy.fft.rfft(self.inverse.astype(draws.dtype), length)
         return scipy.fft.irfft(scipy.fft.rfft(draws, length) * series, length)[..., : self.steps]
 
+    def stepwise(self, draws):
+        draws = islice(draws, self.steps)
+        if len(self._averaged) <= len(self._recursive):
+            return stepwise.moving_average(draws, self._averaged)
+        return stepwise.recursion(draws, self._recursive)
+
+    @property
+    def memory(self):
+        return min(len(self._averaged), len(self._recursive)) - 1
+
+    @property
+    def _averaged(self) -> np.ndarray:
+        return np.trim_zeros(self.inverse, "b")
+
+    @property
+    def _recursive(self) -> np.ndarray:
+        return np.trim_zeros(self.column, "b")
+
     def variances(self, workload):
         return np.cumsum(self.answering(workload) ** 2)
 
@@ -120,6 +150,25 @@ class ToeplitzFactorisation(Factorisation):
     def covariance(self):
         inverse = scipy.linalg.toeplitz(self.inverse, np.zeros(self.steps))
         return inverse @ inverse.T
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BufferedFactorisation(ToeplitzFactorisation):
+    """C is Toeplitz with c_0 = 1 and c_i = sum_j weight_j rate_j^(i - 1).
+
+    Args:
+        rates, weights: One per buffer, (m,).
+    """
+
+    rates: np.ndarray
+    weights: np.ndarray
+
+    def stepwise(self, draws):
+        return stepwise.buffered(islice(draws, self.steps), self.rates, self.weights)
+
+    @property
+    def memory(self):
+        return len(self.rates)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -148,6 +197,13 @@ class DenseFactorisation(Factorisation):
         flat = draws.reshape(-1, self.steps)
         solved = scipy.linalg.solve_triangular(self.lower, flat.T, lower=True, check_finite=False)
         return solved.T.reshape(draws.shape).astype(draws.dtype)
+
+    def stepwise(self, draws):
+        return stepwise.forward_substitution(islice(draws, self.steps), self.lower)
+
+    @property
+    def memory(self):
+        return self.steps
 
     def variances(self, workload):
         answering = workload.applied(self._inverse(), axis=0)

@@ -13,7 +13,11 @@ import scipy
 
 from mechanisms.contract.query import Unsupported
 from mechanisms.factorisations.closed_forms import square_root
-from mechanisms.factorisations.factorisation import ToeplitzFactorisation
+from mechanisms.factorisations.factorisation import (
+    BufferedFactorisation,
+    ToeplitzFactorisation,
+    reciprocal,
+)
 from mechanisms.factorisations.participation import Participation, sum_of_columns
 from mechanisms.factorisations.stream_workload import StreamWorkload
 
@@ -51,7 +55,7 @@ def banded(
 
 def buffered(
     workload: StreamWorkload, buffers: int, participation: Participation
-) -> ToeplitzFactorisation:
+) -> BufferedFactorisation:
     """BLT: c_0 = 1 and c_i = sum_j weight_j rate_j^(i - 1), weights > 0, rates in (0, 1).
 
     Noise for such C needs `buffers` vectors of memory, whatever n (Dvijotham et al. 2024,
@@ -79,7 +83,14 @@ def buffered(
 
     limits = [(np.log(1e-3 / steps), np.log(20.0))] * buffers + [(-40.0, 5.0)] * buffers
     found = _minimum(objective, np.concatenate([log_rates, np.log(weights)]), limits)
-    return ToeplitzFactorisation.of_column(column_of(found)[0])
+    log_rates, log_weights = np.split(found, 2)
+    column = column_of(found)[0]
+    return BufferedFactorisation(
+        column=column,
+        inverse=reciprocal(column),
+        rates=np.exp(-np.exp(log_rates)),
+        weights=np.exp(log_weights),
+    )
 
 
 def log_error(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -46,6 +47,17 @@ class StreamGaussian(Noise):
         draws = self.factorisation.correlated(draws)
         draws *= draws.dtype.type(self.sigma)
         return draws
+
+    def stepwise(self, rng: np.random.Generator, size: int) -> Iterator[np.ndarray]:
+        """The noise of n steps, one after the other, on vectors (size,) of float32.
+
+        It has the distribution of `sample` on `size` rows, and holds `factorisation.memory` vectors
+        at once. What one person moves by at most 1 in l2 may be the whole vector of a step: the
+        sensitivity is that of one row.
+        """
+        draws = (rng.standard_normal(size, np.float32) for _ in range(self.shape[1]))
+        for correlated in self.factorisation.stepwise(draws):
+            yield correlated * np.float32(self.sigma)
 
     def loss(self):
         if self.shape[1] > LARGEST_MOMENTS:

@@ -109,6 +109,7 @@ def test_points_are_the_budgets_at_the_shape_of_the_gradient(settings):
         ({"budgets": {}}, "budgets has no entry for digits"),
         ({"epochs": {}}, "epochs has no entry for digits"),
         ({"slack": 1e-5}, "slack must be below delta"),
+        ({"canaries": 2411}, "canaries must be at most 2410, the smallest number of parameters"),
         ({"device": "gpu"}, "device must be cpu or auto"),
     ],
 )
@@ -282,3 +283,20 @@ def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings,
     assert [s[:2] for s in published] == [s[:2] for s in other]
     assert [s.noise for s in published] != [s.noise for s in other]
     assert len({s.start for s in published}) == 2
+
+
+def test_canaries_add_a_row_per_run_and_nothing_else(settings, tmp_path):
+    audited = measure(settings | {"canaries": 300}, "gaussian", folder=tmp_path)
+    alone = measured("gaussian")
+    bounds = of(audited, "one_run_epsilon_lower")
+    assert [(v.trial, v.at) for v in bounds] == [(t, {"learning_rate": 0.15}) for t in (0, 1)]
+    assert all(0 <= v.value < number(audited, "true_epsilon_upper") for v in bounds)
+    assert not of(alone, "one_run_epsilon_lower")
+    trained = ("train_accuracy", "test_accuracy", "final_train_accuracy", "final_test_accuracy")
+    rest = [
+        [v for v in values if not v.timing and v.metric not in (*trained, "one_run_epsilon_lower")]
+        for values in (audited, alone)
+    ]
+    assert rest[0] == rest[1]
+    # Their scores are in no checkpoint.
+    assert not list(tmp_path.iterdir())

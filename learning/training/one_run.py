@@ -1,0 +1,85 @@
+"""An audit of a training by that training alone, with white-box canaries (Steinke et al. 2023).
+
+m canaries are extra records, each put in by its own fair coin. The gradient of a canary has norm C
+and one element that is not zero, in a place of its own, at every step: "Dirac canaries", orthogonal
+to one another. In every step a canary is sampled like any record. The adversary of differential
+privacy knows all other records and sees every release: a canary's score is the inner product of its
+direction with what was released less what the others gave, summed over the steps. The largest
+scores are guessed to be in, as many of the smallest to be out.
+
+Source: Steinke, Nasr and Jagielski, Privacy Auditing with One (1) Training Run (NeurIPS 2023,
+arXiv:2305.08846), Section 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from learning.training.clipping import Clipping
+from mechanisms import Mechanism
+from mechanisms.audit.one_run_audit import Guesses, epsilon_by_count
+
+# How often a bound may fail, and the shares of the canaries that are guessed; each share has an
+# equal part of the error, so that the best of them counts.
+ERROR = 0.05
+GUESSED = (0.1, 0.3, 1.0)
+
+
+@dataclass(kw_only=True)
+class CanaryAudit:
+    """Puts canaries into the sums of a training, and looks for them in what is released.
+
+    Args:
+        mechanism: What releases the sum of every step.
+        clipping: C, and the clipping of the sum.
+        rate: Probability that a record is in the sample of a step.
+        batch: Expected records of a step.
+        canaries: m, at most the number of parameters.
+        size: The number of parameters, M.
+        seed: Of coins, coordinates and samples.
+    """
+
+    mechanism: Mechanism
+    clipping: Clipping
+    rate: float
+    batch: int
+    canaries: int
+    size: int
+    seed: int
+    _scores: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rng = np.random.default_rng(self.seed)
+        self._places = self._rng.choice(self.size, self.canaries, replace=False)
+        self._inside = self._rng.random(self.canaries) < 0.5
+        self._scores = np.zeros(self.canaries)
+
+    def release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """What `mechanism` releases of a sum (1, M) with the canaries that were sampled."""
+        sampled = self._inside & (self._rng.random(self.canaries) < self.rate)
+        total = value[0].copy()
+        total[self._places[sampled]] += self.clipping.bound
+        if self.mechanism.guarantee != "none":
+            total = self.clipping.clip_sum(total, self.batch)
+        released = self.mechanism.release(total[None], rng)
+        self._scores += released[0, self._places] - value[0, self._places]
+        return released
+
+    def epsilon(self, delta: float) -> float:
+        """A lower bound on epsilon at `delta` of what was released so far, at 95% confidence.
+
+        Adjacency: one record is added or removed.
+        """
+        order = np.argsort(self._scores, kind="stable")
+        bounds = []
+        for share in GUESSED:
+            half = round(share * self.canaries / 2)
+            # Of an odd number, the one in the middle is not guessed.
+            half = min(half, self.canaries // 2)
+            correct = np.sum(self._inside[order[self.canaries - half :]])
+            correct += np.sum(~self._inside[order[:half]])
+            found = Guesses(canaries=self.canaries, guesses=2 * half, correct=int(correct))
+            bounds.append(epsilon_by_count(found, delta, ERROR / len(GUESSED)))
+        return max(bounds)

@@ -1,0 +1,143 @@
+"""Correlated noise in training against DP-SGD: accuracy over epsilon and over epochs.
+
+`suite_dpmf` reads the rows of the study dpmf; it is drawn on digits where the run has no MNIST.
+"""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.ticker import MaxNLocator
+
+from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.results import Results
+from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
+from paper_figures.style import PAGE, in_order, look
+
+EXPERIMENT = "dpmf"
+KEYS = ["mechanism", "epsilon"]
+# How far the true delta of a run may lie from the claimed one, relatively, to be compared at it.
+EQUAL = 0.05
+# What this study uses mechanisms for, where their titles do not say it.
+TITLES = {
+    "moments-accountant": "DP-SGD on Poisson samples",
+    "factorisation": "Matrix factorisation (square root)",
+    "factorisation-identity": "Independent noise, fixed order",
+}
+NOTE = (
+    "Every mechanism spends the same (epsilon, delta) in the whole run. In a fixed order each "
+    "record takes part once per epoch, and all steps are one release of Gaussian noise sigma "
+    "C^-1 z, calibrated exactly to the sensitivity of that participation; the gradients of one "
+    "record become or were zero. DP-SGD draws every record independently for every step; its noise "
+    "is set by an upper bound on the sampled composition, one record added or removed. The "
+    "control without privacy is DP-SGD without noise. The learning rate is chosen by test "
+    "accuracy, for all mechanisms alike, which no private training could do."
+)
+
+
+@drawing("suite_dpmf", kind="figures", needs=[EXPERIMENT])
+def correlated_training(results: Results) -> Drawn:
+    """Final accuracy and error of the noise over epsilon, and accuracy over epochs at one."""
+    dataset, source = main_dataset(results.rows, EXPERIMENT)
+    rows = at_equal_privacy(results.rows[results.rows["dataset"] == dataset])
+    finals = best_finals(rows)
+    errors = ok_rows(rows, EXPERIMENT, "sum_error")
+    errors = errors[~errors["mechanism"].isin(LEVELS)].rename(columns={"value": "sum_error"})
+    epsilons = sorted(finals[~finals["mechanism"].isin(LEVELS)]["epsilon"].unique())
+    if not epsilons:
+        raise DrawingError(f"the results hold no private training of {EXPERIMENT}")
+    shown = epsilons[len(epsilons) // 2]
+    epochs = _epochs(rows, finals, shown)
+
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(PAGE, 2.9))
+    for name in in_order(finals["mechanism"]):
+        style = look(name)
+        label = TITLES.get(name, style.title)
+        line = {"color": style.colour, "marker": style.marker, "label": label}
+        own, error, curve = (
+            frame[frame["mechanism"] == name] for frame in (finals, errors, epochs)
+        )
+        if name in LEVELS:
+            level = {"color": style.colour, "linestyle": ":"}
+            left.axhline(own["accuracy"].mean(), label=label, **level)
+            right.plot(curve["epoch"].astype(int), curve["accuracy"], **level)
+            continue
+        own, error = own.sort_values("epsilon"), error.sort_values("epsilon")
+        spread = [own["accuracy"] - own["least"], own["largest"] - own["accuracy"]]
+        left.errorbar(own["epsilon"], own["accuracy"], [each.clip(lower=0) for each in spread],
+                      linewidth=1, **line)  # fmt: skip
+        middle.plot(error["epsilon"], error["sum_error"], **line)
+        right.plot(curve["epoch"].astype(int), curve["accuracy"], **line)
+    for axis in (left, middle):
+        axis.set(xscale="log", xlabel=r"claimed and true $\epsilon$ of a run")
+        axis.set_xticks(epsilons, [f"{each:g}" for each in epsilons])
+        axis.set_xticks([], minor=True)
+    left.set(ylabel="final test accuracy")
+    middle.set(yscale="log", ylabel="noise on a sum, in units of C")
+    right.set(xlabel="epoch", ylabel="test accuracy", title=rf"$\epsilon$ = {shown:g}")
+    right.xaxis.set_major_locator(MaxNLocator(integer=True))
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3)
+
+    facts = {
+        metric: int(ok_rows(rows, EXPERIMENT, metric)["value"].iloc[0])
+        for metric in ("records", "steps")
+    }
+    delta = ok_rows(rows, EXPERIMENT, "steps")["delta"].iloc[0]
+    caption = (
+        f"{source}, {facts['records']:,} records, {facts['steps']:,} steps: training with noise "
+        "correlated over the steps, and with DP-SGD, at equal true privacy, delta "
+        f"{delta:g}. Left: final test accuracy, mean and range over {int(finals['trials'].max())} "
+        "trials. Middle: root mean squared noise on the sum of all steps so far, in closed form. "
+        "Right: accuracy after every epoch. Each mechanism has, at each epsilon, the learning rate "
+        "of its best mean."
+    )
+    data = finals.merge(errors[[*KEYS, "sum_error"]], how="left", on=KEYS)
+    note = f"{NOTE}{failed_mechanisms(results.rows, EXPERIMENT, dataset)}"
+    return Drawn(caption, data, figure, note)
+
+
+def at_equal_privacy(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the controls, and of runs whose true delta is the claimed one.
+
+    Of both calibrations of a mechanism at one budget those of the exact one.
+    """
+    own = rows[rows["experiment"] == EXPERIMENT]
+    control = own["mechanism"].isin(LEVELS)
+    spent = own[~control & (own["metric"] == "true_delta_upper")]
+    spent = spent[(spent["value"] / spent["delta"] - 1).abs() <= EQUAL]
+    # "exact" comes before "published".
+    spent = spent.sort_values("calibration").drop_duplicates(KEYS)
+    equal = own.merge(spent[[*KEYS, "calibration"]], on=[*KEYS, "calibration"])
+    return pd.concat([equal, own[control]], ignore_index=True)
+
+
+def best_finals(rows: pd.DataFrame) -> pd.DataFrame:
+    """Final test accuracies at the learning rate with the largest mean, one row per KEYS.
+
+    Columns besides KEYS: learning_rate, accuracy (mean over the trials), least, largest, trials. Of
+    equal means the smaller rate counts.
+
+    Raises:
+        DrawingError: The results hold no final accuracies.
+    """
+    found = ok_rows(rows, EXPERIMENT, "final_test_accuracy")
+    if found.empty:
+        raise DrawingError(f"the results hold no accuracies of {EXPERIMENT}; run it first")
+    means = found.groupby([*KEYS, "learning_rate"])["value"].agg(
+        accuracy="mean", least="min", largest="max", trials="size"
+    )
+    means = means.reset_index()
+    return means.loc[means.groupby(KEYS)["accuracy"].idxmax()].reset_index(drop=True)
+
+
+def _epochs(rows: pd.DataFrame, finals: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+    """Mean test accuracies after every epoch at the chosen rates, at one epsilon.
+
+    Controls ignore epsilon: their curve is that of any.
+    """
+    chosen = finals[(finals["epsilon"] == epsilon) | finals["mechanism"].isin(LEVELS)]
+    chosen = chosen[[*KEYS, "learning_rate"]]
+    found = ok_rows(rows, EXPERIMENT, "test_accuracy").merge(chosen, on=[*KEYS, "learning_rate"])
+    means = found.groupby(["mechanism", "epoch"])["value"].mean()
+    return means.rename("accuracy").reset_index()
