@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import pandas as pd
-from matplotlib.ticker import MaxNLocator
 
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -75,7 +74,7 @@ def correlated_training(results: Results) -> Drawn:
     left.set(ylabel="final test accuracy")
     middle.set(yscale="log", ylabel="noise on a sum, in units of C")
     right.set(xlabel="epoch", ylabel="test accuracy", title=rf"$\epsilon$ = {shown:g}")
-    right.xaxis.set_major_locator(MaxNLocator(integer=True))
+    right.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3)
 
