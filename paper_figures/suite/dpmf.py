@@ -92,7 +92,8 @@ def correlated_training(results: Results) -> Drawn:
         "of its best mean."
     )
     data = finals.merge(errors[[*KEYS, "sum_error"]], how="left", on=KEYS)
-    note = f"{NOTE}{failed_mechanisms(results.rows, EXPERIMENT, dataset)}"
+    note = f"{NOTE}{_at_the_edge(rows, finals)}"
+    note += failed_mechanisms(results.rows, EXPERIMENT, dataset)
     return Drawn(caption, data, figure, note)
 
 
@@ -128,6 +129,27 @@ def best_finals(rows: pd.DataFrame) -> pd.DataFrame:
     )
     means = means.reset_index()
     return means.loc[means.groupby(KEYS)["accuracy"].idxmax()].reset_index(drop=True)
+
+
+def _at_the_edge(rows: pd.DataFrame, finals: pd.DataFrame) -> str:
+    """A sentence on mechanisms whose best learning rate is the least or the largest of the sweep.
+
+    Another rate might be better for them.
+    """
+    rates = ok_rows(rows, EXPERIMENT, "final_test_accuracy")["learning_rate"]
+    private = finals[~finals["mechanism"].isin(LEVELS)]
+    edge = private[private["learning_rate"].isin([rates.min(), rates.max()])]
+    if edge.empty or rates.nunique() == 1:
+        return ""
+    named = "; ".join(
+        f"{TITLES.get(name, look(name).title)} at epsilon "
+        + ", ".join(f"{each:g}" for each in sorted(own["epsilon"]))
+        for name, own in edge.groupby("mechanism")
+    )
+    return (
+        f" The rates run from {rates.min():g} to {rates.max():g}. Where the best is one of these "
+        f"two, a rate beyond might be better: {named}."
+    )
 
 
 def _epochs(rows: pd.DataFrame, finals: pd.DataFrame, epsilon: float) -> pd.DataFrame:

@@ -56,3 +56,14 @@ def test_of_equal_rates_the_smaller_counts(make_results):
 def test_a_run_that_spends_less_is_not_compared(make_results):
     with pytest.raises(DrawingError, match="hold no accuracies of dpmf"):
         correlated_training(make_results(rows_of("factorisation", {0.5: [0.5]}, spent=5e-6)))
+
+
+def test_a_best_rate_at_an_end_of_the_sweep_is_named(make_results):
+    between = {0.5: [0.5], 1.0: [0.9], 2.0: [0.5]}
+    at_an_end = {0.5: [0.9], 1.0: [0.5], 2.0: [0.5]}
+    rows = rows_of("factorisation-bandmf", between, epsilon=4.0)
+    assert "rate beyond" not in correlated_training(make_results(rows)).note
+    rows += rows_of("factorisation-bandmf", at_an_end, epsilon=1.0)
+    note = correlated_training(make_results(rows)).note
+    assert "from 0.5 to 2." in note
+    assert "(BandMF) at epsilon 1." in note
