@@ -80,8 +80,8 @@ class LinearLearner:
         floor = np.where(change == 0, 1.0, np.maximum(change**2, np.finfo(float).tiny) * 1e-6)
         weights = change / np.maximum(variance, floor)
         middle = (means[0] + means[1]) / 2 + self._origin
-        return lambda outputs: (
-            (self._features(outputs).reshape(len(outputs), -1) - middle) @ weights
+        return lambda outputs: np.concatenate(
+            [(self._features(flat) - middle) @ weights for flat in _chunks(outputs)]
         )
 
 
