@@ -21,6 +21,7 @@ _LARGEST_EPSILON = 1e15
 _LARGEST_LOG_FACTOR = 300.0
 # Stands for log 0: a root finder interpolates between finite values.
 _LOG_NOTHING = -1e4
+_TINY = float(np.finfo(float).tiny)
 
 
 class Bounds(NamedTuple):
@@ -215,19 +216,23 @@ class PrivacyProfile(ABC):
         log_target = np.log(np.where(delta > 0, delta, 1.0))
         search = log_target < self._log_delta(np.zeros(1)).value[0]
 
-        def excess(epsilon: np.ndarray, target: np.ndarray) -> np.ndarray:
-            return np.maximum(self._log_delta(epsilon).value, _LOG_NOTHING) - target
+        # log(-log delta) over log(1 + epsilon) is nearly a straight line in the tails of most
+        # losses, which takes the root finder few steps.
+        def excess(logarithm: np.ndarray, target: np.ndarray) -> np.ndarray:
+            log_delta = self._log_delta(np.expm1(logarithm)).value
+            return target - np.log(-np.clip(log_delta, _LOG_NOTHING, -_TINY))
 
-        count = np.count_nonzero(search)
+        count, ceiling = np.count_nonzero(search), np.log1p(self._ceiling)
         root = falling_root(
             excess,
             np.zeros(count),
             np.ones(count),
             floor=0.0,
-            ceiling=self._ceiling,
-            args=(log_target[search],),
+            ceiling=ceiling,
+            args=(np.log(-np.minimum(log_target[search], -_TINY)),),
+            tolerance=1e-13,
         )
-        result[search] = np.where(root < _LARGEST_EPSILON, root, np.inf)
+        result[search] = np.where(root < ceiling, np.expm1(root), self.largest_loss)
         return result
 
     @property

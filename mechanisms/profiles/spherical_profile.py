@@ -141,8 +141,9 @@ class SphericalProfile(PrivacyProfile):
         return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
 
 
-# A composition asks for delta and for P(L > epsilon) at the same points: seconds of quadrature.
-@lru_cache(maxsize=4)
+# A composition asks for delta and for P(L > epsilon) at the same points: seconds of quadrature. A
+# search for epsilon comes back to the ends of its bracket, and to its root.
+@lru_cache(maxsize=32)
 def _estimate(noise: spherical_angle.Spherical, epsilon: bytes) -> spherical_radius.Estimate:
     return spherical_integral.log_delta(noise, np.frombuffer(epsilon))
 
