@@ -99,6 +99,7 @@ def write_config(project, mechanisms, **run):
         "datasets": ["fixed-sensitivity"],
         "mechanisms": mechanisms,
         "calibrations": ["published"],
+        "sizes": ["3x1"],
         "epsilons": [1, 2, 3],
     }
     config = {"run": "cluster", "experiments": {"noise_only": settings}, "variants": {}} | run
@@ -176,7 +177,7 @@ def test_a_run_goes_on_after(fault, project, local_rows):
     config = write_config(project, ["gaussian", "waits"])
     wait = project.folder / "wait"
     wait.touch()
-    command = [sys.executable, "-m", "snakemake", *OPTIONS, "results", "--configfile", config]
+    command = [sys.executable, "-m", "snakemake", "results", *OPTIONS, "--configfile", config]
     with open(project.folder / "log", "w") as log:
         child = subprocess.Popen(
             command,
@@ -193,7 +194,7 @@ def test_a_run_goes_on_after(fault, project, local_rows):
         if fault is kill_snakemake:
             wait_for(lambda: not slurm_says("squeue", "-h", "-o", "%i"))
             project.snakemake("--unlock", config=config)
-            project.snakemake(*OPTIONS, "results", config=config)
+            project.snakemake("results", *OPTIONS, config=config)
         else:
             assert child.wait(PATIENCE) == 0, (project.folder / "log").read_text()
         assert rows_of(project) == local_rows
@@ -213,7 +214,7 @@ def test_limits_are_rows_and_the_request_holds_them(project):
     config = write_config(
         project, ["gaussian", "hangs", "eats"], limits=limits, strict=False, cells_per_job=2
     )
-    project.snakemake(*OPTIONS, "results", config=config)
+    project.snakemake("results", *OPTIONS, config=config)
     frame = read_frame(project.folder / "results/cluster/results.parquet")
     status = frame.groupby("mechanism")["status"].agg(lambda found: sorted(set(found)))
     assert status.to_dict() == {"gaussian": ["ok"], "hangs": ["timeout"], "eats": ["error"]}
@@ -234,6 +235,6 @@ def test_a_study_that_can_use_a_gpu_asks_for_one(project):
     }
     config = {"run": "gpu", "experiments": {"private_data": settings}}
     (project.folder / "gpu.yaml").write_text(yaml.safe_dump(config))
-    project.snakemake(*OPTIONS, "results", config="gpu.yaml")
+    project.snakemake("results", *OPTIONS, config="gpu.yaml")
     asked = slurm_says("sacct", "-nX", "-o", "AllocTRES", "-P", "-S", "now-2minutes")
     assert any("gres/gpu=1" in resources for resources in asked)
