@@ -44,14 +44,13 @@ class SignedChains(NamedTuple):
         """M = E[u u^T] of steps that follow each other at once, and zero elsewhere, (n, n)."""
         return _symmetric(self.visits, self.follows * self.agreement)
 
-    def moment(self, alike: float = 0.0) -> np.ndarray:
-        """M = E[u u^T], (n, n), where the product of signs is independent from step to step.
+    def moment(self) -> np.ndarray:
+        """M = E[u u^T], (n, n), where the product of signs is independent from step to step."""
+        return _symmetric(self.visits, self._reached(self.follows * self.agreement))
 
-        Args:
-            alike: In [0, 1], the probability that all signs are equal instead.
-        """
-        signed = self._reached(self.follows * self.agreement)
-        return _symmetric(self.visits, (1 - alike) * signed + alike * self._reached(self.follows))
+    def moment_alike(self) -> np.ndarray:
+        """M = E[u u^T], (n, n), where all signs of a chain are equal."""
+        return _symmetric(self.visits, self._reached(self.follows))
 
     def _reached(self, follows: np.ndarray) -> np.ndarray:
         """The sum over all ways from step i to a later step j, (n, n)."""

@@ -12,14 +12,14 @@ with V = A^T A and S_c(X) = u^T X u. It is solved by the exponential method of m
     Theta  <- Theta + X / tau,
 
 where Theta_c = <Theta, u u^T> stays a sum over the steps of a chain. L-BFGS finds each minimum, in
-the lower-triangular C, which keeps X positive definite. The weights of the chains are the dual: for
-M = E[u u^T] every factorisation, banded or not, has a total error of at least
+the lower-triangular C, which keeps X positive definite. The weights of the chains, normalised, are
+the dual. With M = E[u u^T] every factorisation, banded or not, has sens(C)^2 >= <M, X>, so that
 
-    tr((A M A^T)^1/2)^2 / sum of the weights,
+    sens(C)^2 tr(V X^-1) >= ||X^1/2 M^1/2||_F^2 ||A X^-1/2||_F^2 >= tr((A M A^T)^1/2)^2,
 
-since sens(C)^2 >= <M, X>, and tr(V X^-1) <M, X> is least where the two sides of Cauchy and
-Schwarz agree. With at most b bands this is BandMF over all banded C (Choquette-Choo et al. 2023,
-arXiv:2306.08153), where that paper makes all columns equally long and here any lengths are allowed.
+the square of the nuclear norm of A M^1/2. With at most b bands this is BandMF over all banded C
+(Choquette-Choo et al. 2023, arXiv:2306.08153), where that paper makes all columns equally long and
+here any lengths are allowed.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ from mechanisms.factorisations.stream_workload import StreamWorkload
 LARGEST = 512
 # The largest S_c(X) above 1 at which the search stops: how far it is from the best such X.
 TOLERANCE = 5e-7
-_ROUNDS, _ITERATIONS, _MEMORY = 20, 500, 30
+_ROUNDS, _ITERATIONS, _MEMORY = 40, 100, 30
 # The first tau, and its factor from round to round.
-_TAU, _SHRINK = 3e-3, 0.5
+_TAU, _SHRINK = 3e-3, 0.7
+# Below this, the probability of a pair of steps is nothing.
+_LEAST = 1e-100
 # A logarithm that no error has.
 _OVERFLOWN = 1e3
 
@@ -116,7 +118,8 @@ def optimal_banded(
     return BandedFactorisation(
         gram=gram / square,
         least_error=_total_error(workload, lower) * square / steps,
-        lower_bound=_lower_bound(workload, weights) / steps,
+        lower_bound=_lower_bound(workload, _with_agreement_outside(workload, lower, bands, weights))
+        / steps,
         bands=bands,
         participation=participation,
     )
@@ -170,18 +173,36 @@ def _searched(
 
 def _lower_bound(workload: StreamWorkload, weights: SignedChains) -> float:
     """The best bound over how often all signs of a chain are equal; any share bounds."""
+    free, alike = weights.moment(), weights.moment_alike()
 
-    def below(alike: float) -> float:
-        moment = weights.moment(alike)
+    def below(share: float) -> float:
+        moment = (1 - share) * free + share * alike
         squares = scipy.linalg.eigvalsh(workload.applied(workload.applied(moment, axis=0)))
         # Values that are rounding errors are dropped: that can only lower the bound.
         rounding = len(squares) * np.finfo(float).eps * squares[-1]
         return float(np.sqrt(squares[squares > rounding]).sum() ** 2)
 
     best = scipy.optimize.minimize_scalar(
-        lambda alike: -below(alike), bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-3}
+        lambda share: -below(share), bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-3}
     )
     return max(below(0.0), -float(best.fun))
+
+
+def _with_agreement_outside(
+    workload: StreamWorkload, lower: np.ndarray, bands: int, weights: SignedChains
+) -> SignedChains:
+    """The same chains, whose signs agree outside the bands as the optimality of X = 0 there asks.
+
+    Without the limit of the bands X is best where M is the slope of -log tr(V X^-1), as far as
+    signs can agree.
+    """
+    inverse = _inverse(lower)
+    answering = workload.applied(inverse, axis=0)
+    slope = inverse @ (answering.T @ answering) @ inverse.T / np.vdot(answering, answering)
+    index = np.arange(workload.steps)
+    outside = index - index[:, None] >= bands
+    asked = np.clip(slope / np.maximum(weights.follows, _LEAST), -1, 1)
+    return weights._replace(agreement=np.where(outside, asked, weights.agreement))
 
 
 def _total_error(workload: StreamWorkload, lower: np.ndarray) -> float:

@@ -95,6 +95,7 @@ def test_no_other_factorisation_is_better():
         assert error >= found.least_error * (1 - 1e-6)
         assert error >= found.lower_bound
     narrow = optimal_banded(workload, 4, participation)
+    assert narrow.gap <= 0.01
     assert found.least_error < narrow.least_error
     toeplitz = banded(workload, 4, participation).error(workload, participation).mean
     assert narrow.least_error < toeplitz
