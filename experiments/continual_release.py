@@ -58,7 +58,7 @@ METRICS = {
 }
 # What a search ends at, and a gap that an iteration leaves, next to 1.
 TOLERANCES = {
-    "mean_error": Tolerance(relative=1e-6),
+    "mean_error": Tolerance(relative=5e-6),
     "max_error": Tolerance(relative=1e-3),
     "measured_error": Tolerance(relative=1e-3),
     "sensitivity_slack": Tolerance(absolute=1e-6),
