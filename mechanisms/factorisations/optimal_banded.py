@@ -91,7 +91,7 @@ def optimal_banded(
         bands: p, or None for as many as have an exact sensitivity: 2b, or n if that is less.
 
     Returns:
-        What the search ends at: within about 1e-6 of the least error with so many bands, unless the
+        What the search ends at: within a few 1e-6 of the least error with so many bands, unless the
         last round comes first. The gap to the best of all, whatever their bands, is certified. With
         256 steps the search takes one or two minutes; an iteration takes O(n^3).
 
