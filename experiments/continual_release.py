@@ -58,7 +58,7 @@ METRICS = {
 }
 # What a search ends at, and a gap that an iteration leaves, next to 1.
 TOLERANCES = {
-    "mean_error": Tolerance(relative=1e-6),
+    "mean_error": Tolerance(relative=5e-6),
     "max_error": Tolerance(relative=1e-3),
     "measured_error": Tolerance(relative=1e-3),
     "sensitivity_slack": Tolerance(absolute=1e-6),
@@ -73,14 +73,14 @@ class Settings(EpsilonGrid):
     momentum_steps: Distinct[Count] = Field(description="n of momentum")
     momentum: float = Field(0.9, ge=0, lt=1, description="momentum of momentum")
     participations: Distinct[Count] = Field(description="k, with b = n / k")
-    participation_steps: Count = Field(description="n at which k > 1 is tried too")
+    participation_steps: Distinct[Count] = Field(description="each n at which k > 1 is tried too")
     trials: Count = Field(10, le=MOST_TRIALS, description="releases per grid point")
 
     def check(self) -> None:
-        if self.participation_steps % np.lcm.reduce(self.participations):
-            raise Disallowed(
-                "participation_steps", "a multiple of all participations", self.participation_steps
-            )
+        multiple = np.lcm.reduce(self.participations)
+        for steps in self.participation_steps:
+            if steps % multiple:
+                raise Disallowed("participation_steps", "multiples of all participations", steps)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def stream_query(shape: tuple[int, int]) -> Query:
 
 def participations(settings: dict, steps: int) -> list[Participation]:
     """Those that are tried at one n."""
-    tried = settings["participations"] if steps == settings["participation_steps"] else [1]
+    tried = settings["participations"] if steps in settings["participation_steps"] else [1]
     return [Participation(times=times, separation=steps // times) for times in tried]
 
 

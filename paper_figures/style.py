@@ -81,6 +81,7 @@ _LOOKS = {
     "factorisation-blt": ("#E69F00", "D"),
     "factorisation-bandmf": ("#009E73", "o"),
     "factorisation-dense": ("#D55E00", "*"),
+    "factorisation-banded": ("#7B3294", "h"),
 }
 # Variants that the shipped configs define: the class's key and what the variant changes.
 _VARIANTS = {
@@ -91,6 +92,7 @@ _VARIANTS = {
     "factorisation-blt": ("factorisation", "BLT"),
     "factorisation-bandmf": ("factorisation", "BandMF"),
     "factorisation-dense": ("factorisation", "dense"),
+    "factorisation-banded": ("factorisation", "banded"),
 }
 # Names of the data sets as people write them; the others have their title in the catalogue.
 _DATASETS = {

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from mechanisms.factorisations import closed_forms, optimised_toeplitz
 from mechanisms.factorisations.factorisation import Factorisation
+from mechanisms.factorisations.optimal_banded import optimal_banded
 from mechanisms.factorisations.optimal_stream import optimal_factorisation
 from mechanisms.factorisations.participation import Participation
 from mechanisms.factorisations.stream_workload import StreamWorkload
@@ -20,9 +21,9 @@ class Design:
     Args:
         family: One of `FAMILIES`.
         workload: A.
-        participation: What BandMF and BLT are optimised for.
+        participation: What BandMF, BLT and banded are optimised for.
         bands: p of BandMF (bands of C) and BISR (bands of C^-1), or None for the power of two, or
-            n, with the least mean error.
+            n, with the least mean error. Of banded (bands of C), or None for twice the separation.
         buffers: Buffers of BLT.
     """
 
@@ -38,6 +39,14 @@ def _bandmf(design: Design) -> Factorisation:
         design,
         lambda bands: optimised_toeplitz.banded(design.workload, bands, design.participation),
     )
+
+
+def _banded(design: Design) -> Factorisation:
+    """Where nothing restricts the bands, what is found faster and for more steps."""
+    steps = design.workload.steps
+    if design.participation.most(steps) == 1 and (design.bands or steps) >= steps:
+        return optimal_factorisation(design.workload)
+    return optimal_banded(design.workload, design.bands, design.participation)
 
 
 def _bisr(design: Design) -> Factorisation:
@@ -65,6 +74,7 @@ FAMILIES: dict[str, Callable[[Design], Factorisation]] = {
     "bisr": _bisr,
     "blt": _blt,
     "tree": lambda design: closed_forms.binary_tree(design.workload),
+    "banded": _banded,
     "dense": lambda design: optimal_factorisation(design.workload),
 }
 

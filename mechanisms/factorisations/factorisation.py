@@ -199,11 +199,11 @@ class DenseFactorisation(Factorisation):
         return solved.T.reshape(draws.shape).astype(draws.dtype)
 
     def stepwise(self, draws):
-        return stepwise.forward_substitution(islice(draws, self.steps), self.lower)
+        return stepwise.forward_substitution(islice(draws, self.steps), self.lower, self.steps)
 
     @property
     def memory(self):
-        return self.steps
+        return self.steps - 1
 
     def variances(self, workload):
         answering = workload.applied(self._inverse(), axis=0)

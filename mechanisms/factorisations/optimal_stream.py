@@ -32,12 +32,17 @@ class OptimalFactorisation(DenseFactorisation):
     """A factorisation and what no other can go below.
 
     Args:
-        least_error: sens(C)^2 mean ||B_t||^2 of this one, under one participation.
+        least_error: sens(C)^2 mean ||B_t||^2 of this one, under a participation that is
+            `certified`.
         lower_bound: of that, over all factorisations.
     """
 
     least_error: float
     lower_bound: float
+
+    def certified(self, participation: Participation) -> bool:
+        """Whether the errors are those of this participation: here, of one."""
+        return participation.most(self.steps) == 1
 
     @property
     def gap(self) -> float:

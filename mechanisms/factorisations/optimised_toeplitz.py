@@ -33,8 +33,8 @@ def banded(
 ) -> ToeplitzFactorisation:
     """BandMF among Toeplitz C: c_0 = 1, and c_1 to c_{bands - 1} >= 0 minimise the objective.
 
-    Choquette-Choo et al. 2023 (arXiv:2306.08153) optimise over all banded C. With at most
-    `separation` bands the columns of one person do not overlap.
+    Choquette-Choo et al. 2023 (arXiv:2306.08153) optimise over all banded C, as `optimal_banded`
+    does. With at most `separation` bands the columns of one person do not overlap.
     """
     bands = min(bands, workload.steps)
     start = square_root(workload).column[1:bands]

@@ -47,15 +47,23 @@ def buffered(
         yield made
 
 
-def forward_substitution(draws: Iterable[np.ndarray], lower: np.ndarray) -> Iterator[np.ndarray]:
-    """The y with lower y = z, (n, n) lower-triangular. Keeps all n results."""
+def forward_substitution(
+    draws: Iterable[np.ndarray], lower: np.ndarray, bands: int
+) -> Iterator[np.ndarray]:
+    """The y with lower y = z, (n, n) lower-triangular. Keeps bands - 1 results."""
+    before = bands - 1
     kept: np.ndarray | None = None
     for step, draw in enumerate(draws):
         if kept is None:
-            kept = np.zeros((len(lower), *draw.shape), draw.dtype)
-        before = np.tensordot(lower[step, :step].astype(draw.dtype), kept[:step], 1)
-        kept[step] = (draw - before) / float(lower[step, step])
-        yield kept[step].copy()
+            kept = np.zeros((before, *draw.shape), draw.dtype)
+        steps = np.arange(max(step - before, 0), step)
+        weights = lower[step, steps].astype(draw.dtype)
+        # Nothing is kept, and nothing is before the first step, with one band.
+        earlier = np.tensordot(weights, kept[steps % max(before, 1)], 1)
+        made = (draw - earlier) / float(lower[step, step])
+        if before:
+            kept[step % before] = made
+        yield made
 
 
 class Recent:

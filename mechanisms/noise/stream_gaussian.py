@@ -81,7 +81,8 @@ class StreamGaussian(Noise):
     def profile(self, query):
         """One person changes columns as the participation says, each by one of the query's changes.
 
-        All of them by the same vector: the columns of C D then add up as those of C do.
+        All of them by the same vector or its opposite: the columns of C D then add up as those of
+        C do, with these signs.
         """
         return enclosed(
             GaussianProfile(mu=self.sensitivity.upper * query.reach / self.sigma),

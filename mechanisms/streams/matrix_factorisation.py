@@ -56,9 +56,10 @@ class MatrixFactorisation(AdditiveMechanism):
         "separation": positive_integer(1, "steps between two participations, at least"),
         "bands": Option(
             None,
-            "an integer >= 1, or null for the power of two with the least error",
+            "an integer >= 1, or null for the power of two with the least error (banded: twice "
+            "the separation)",
             _is_bands,
-            "bands of C (bandmf) or of its inverse (bisr)",
+            "bands of C (bandmf, banded) or of its inverse (bisr)",
         ),
         "buffers": positive_integer(4, "buffers of blt"),
         "decay": probability(1.0, "1 - learning rate x weight decay of the workload"),
@@ -134,8 +135,10 @@ class MatrixFactorisation(AdditiveMechanism):
     def optimality_gap(self) -> float | None:
         """The certified relative distance from the least mean error, or None without certificate.
 
-        The certificate is for one participation.
+        The least is over all factorisations. `dense` has a certificate for one participation,
+        `banded` for that of the mechanism.
         """
         found = self.noise.factorisation
-        once = self.noise.participation.most(found.steps) == 1
-        return found.gap if once and isinstance(found, OptimalFactorisation) else None
+        if not isinstance(found, OptimalFactorisation):
+            return None
+        return found.gap if found.certified(self.noise.participation) else None

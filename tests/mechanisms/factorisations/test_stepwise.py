@@ -26,7 +26,7 @@ def design(family, momentum=0.0, bands=None):
 @pytest.mark.parametrize("momentum", [0.0, 0.9])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_steps_are_the_columns_of_the_whole(family, momentum):
-    found = factorisation(design(family, momentum))
+    found = factorisation(design(family, momentum, bands=5))
     draws = np.random.default_rng(1).standard_normal((SIZE, STEPS))
     steps = list(found.stepwise(iter(draws.T)))
     assert pytest.approx(found.correlated(draws), abs=1e-11) == np.array(steps).T
@@ -40,7 +40,8 @@ def test_steps_are_the_columns_of_the_whole(family, momentum):
         ("bisr", 5, 4),
         ("bandmf", 5, 4),
         ("blt", None, 3),
-        ("dense", None, 24),
+        ("banded", 5, 4),
+        ("dense", None, 23),
     ],
 )
 def test_the_memory_is_that_of_the_form(family, bands, memory):
@@ -58,7 +59,7 @@ def test_each_step_needs_its_own_draw_alone():
                 asked += 1
                 yield np.ones(SIZE, np.float32)
 
-        steps = factorisation(design(family)).stepwise(draws())
+        steps = factorisation(design(family, bands=5)).stepwise(draws())
         for step in range(1, STEPS + 1):
             assert next(steps).dtype == np.float32
             assert asked == step
@@ -72,12 +73,12 @@ def test_series_longer_than_the_stream_and_of_one_term():
     assert list(moving_average(draws, np.array([1.0, 1.0, 0.0, 5.0, 7.0]))) == [1.0, 3.0, 5.0]
 
 
-@pytest.mark.parametrize("family", ["bisr", "bandmf", "blt", "dense"])
+@pytest.mark.parametrize("family", ["bisr", "bandmf", "blt", "banded", "dense"])
 def test_the_noise_of_a_training_has_the_stated_covariance(family):
     noise = StreamGaussian(
         shape=(1, STEPS),
         sigma=1.7,
-        factorisation=factorisation(design(family)),
+        factorisation=factorisation(design(family, bands=5)),
         participation=TWICE,
     )
     size = 40_000

@@ -1,5 +1,7 @@
 """The mechanism for streams: its privacy, its noise, its errors and what it refuses."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,26 @@ def test_two_participations_of_one_person_are_covered():
     )
     assert np.sqrt(largest) == pytest.approx(MU, rel=1e-8)
     assert mechanism.slack() is None
+
+
+def test_banded_noise_has_the_worst_change_that_it_states():
+    """mu^2 of a change D is D^T S^-1 D: the largest over three steps at most, 4 apart or more."""
+    options = {"factorisation": "banded", "participations": 3, "separation": 4}
+    mechanism = calibrated(stream(1, 12), **options)
+    precision = np.linalg.inv(mechanism.noise.sigma**2 * mechanism.noise.factorisation.covariance())
+    largest = 0.0
+    for count in (1, 2, 3):
+        for steps in itertools.combinations(range(12), count):
+            if all(late - early >= 4 for early, late in itertools.pairwise(steps)):
+                for signs in itertools.product((-1.0, 1.0), repeat=count):
+                    largest = max(largest, signs @ precision[np.ix_(steps, steps)] @ signs)
+    assert np.sqrt(largest) == pytest.approx(MU, rel=1e-8)
+    assert mechanism.slack() is None
+    assert 0 <= mechanism.optimality_gap() <= 1e-3
+    require_consistent(mechanism, seed=5, effort=QUICK)
+    assert calibrated(stream(1, 12), factorisation="dense").optimality_gap() <= 1e-6
+    dense = {"factorisation": "dense", "participations": 3, "separation": 4}
+    assert calibrated(stream(1, 12), **dense).optimality_gap() is None
 
 
 @pytest.mark.parametrize(

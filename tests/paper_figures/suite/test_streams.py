@@ -52,6 +52,15 @@ def test_ratios_are_those_to_the_least_error(make_results):
     assert len(drawn.caption.split()) <= 70
 
 
+def test_participations_are_drawn_where_all_mechanisms_were_tried(make_results):
+    more = rows_of("factorisation", {(256, 1): 11.0, (256, 2): 16.0})
+    drawn = streams(make_results([*ROWS, *more]))
+    assert drawn.figure.axes[2].get_xlabel() == "participations k, n = 128"
+    assert "Banded:" not in drawn.note
+    banded = rows_of("factorisation-banded", {(128, 1): 5.0, (128, 2): 11.0})
+    assert "Banded:" in streams(make_results([*ROWS, *banded])).note
+
+
 def test_the_table_has_the_seconds_of_the_search(make_results):
     place = {
         "mechanism": "factorisation",
