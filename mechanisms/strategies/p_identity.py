@@ -30,17 +30,17 @@ from mechanisms.strategies.cell_groups import (
 from mechanisms.strategies.optimal_strategy import duration
 
 LARGEST_SIZE = 1024
-# Cells for each row of Theta: our choice. Twice as many rows cost twice the time; they gained 4%
-# for all ranges over 64 cells, and nothing over 256.
+# Cells for each row of Theta: our choice. Half as many cost two to four times the time and gained
+# nothing for prefix sums and all ranges over 64 and 256 cells; twice as many cost 2% to 4%.
 CELLS_PER_ROW = 16
-# The descents that a search makes, see `search`. Local optima lie about 1% apart. Of ranges over
-# 1024 cells the start from groups needs 400 cheap and 50 whole iterations; from four random starts
-# and 1000 iterations each, with ten times the time, errors were 0.4% larger.
+# What a search costs, see there. Local optima lie about 1% apart, so that small searches have many
+# starts. Over 1024 cells it takes some ten seconds on one core: prefix sums and all ranges have
+# errors 0.4% below those of four random starts of 1000 iterations, which took eight times as long.
 _MOST_STARTS = 16
 _GROUPS_PER_ROW, _WEIGHT = 4, 0.3
 _ITERATIONS, _TRIAL, _PROGRESS = 500, 50, 1e-6
-# Groups tell what to measure where whole cells gain less than this: 1.2% for prefix sums and ranges
-# over 1024 cells, 5% for random rectangles on a map of 32 by 32.
+# Similar cells may share a column of Theta where single cells gain less than this in the trial:
+# about 1% for those two, and 5% for random rectangles on a map of 32 by 32.
 _HIDDEN = 0.02
 # Where a few sums determine the answers to a workload, single cells are worthless and Theta grows
 # without bound, until the error, which loses digits by the square of Theta, has none left. Mixed
@@ -142,15 +142,14 @@ def search(gram: np.ndarray) -> PIdentity:
     error is exact, and the identity is returned where nothing better is found. Where V is diagonal
     the identity is the best of all: tr(V X^-1) >= sum V_ii / X_ii, and X_ii <= 1 for X = A^T A.
 
-    Cells that no query tells apart have equal columns of Theta, so that the search is over the k
-    cells that differ. Its starting points are
+    Cells that no query tells apart share a column of Theta; k cells are left. Starting points:
 
-    - sums of all cells, halves, quarters and so on (see `cell_groups`), with weights 0.3, first
-      improved where 4 p or more groups of similar cells have equal columns: a hierarchy;
+    - a hierarchy, the sums of all cells, of halves, of quarters and so on. First, 4 p or more
+      groups of similar cells share a column (see `cell_groups`), then every cell has its own;
     - 1024 / k points, at most 16, uniform in [0, 1] with fixed seeds.
 
-    Where k > 512 one of the two is pursued: the hierarchy, unless single cells soon improve on
-    groups by more than 2%, or it is worse than half of the identity's error.
+    Where k > 512 only one of them is pursued to the end: the hierarchy if its error is below half
+    of the identity's and a trial shows that groups hide nothing, else the random point.
 
     Args:
         gram: (n, n), symmetric positive semidefinite, not zero, n <= 1024.

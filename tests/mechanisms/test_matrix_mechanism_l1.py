@@ -16,6 +16,7 @@ from mechanisms import (
 )
 from mechanisms.audit.verification import HOLDS, verify
 from mechanisms.noise.loss_moments import quadratic_form_cumulants
+from mechanisms.strategies import p_identity
 from mechanisms.strategies.cell_groups import grouped
 from mechanisms.strategies.optimal_strategy import optimal_strategy
 from mechanisms.strategies.p_identity import PIdentity, error_and_gradient, search
@@ -91,7 +92,7 @@ def test_error_and_gradient(workload, labels):
 
 
 @pytest.mark.parametrize("kind", [Prefix, AllRange])
-@pytest.mark.parametrize("cells", [1, 2, 5, 16, 64, 128])
+@pytest.mark.parametrize("cells", [1, 2, 5, 16, 64])
 def test_never_worse_than_the_identity_nor_better_than_possible(kind, cells):
     gram = kind(cells).gram()
     strategy = search(gram)
@@ -141,6 +142,31 @@ def test_better_than_a_hierarchy_and_than_the_cells(workload, cells, over_hb, ov
 def test_the_search_is_deterministic():
     first, second = (search(Prefix(40).gram()) for _ in range(2))
     assert first.theta.tobytes() == second.theta.tobytes()
+
+
+@pytest.mark.parametrize("kind", [Prefix, AllRange])
+def test_the_order_of_the_cells_does_not_matter(kind):
+    gram, order = kind(40).gram(), np.random.default_rng(4).permutation(40)
+    permuted = search(gram[np.ix_(order, order)])
+    assert permuted.error == pytest.approx(search(gram).error, rel=1e-3)
+
+
+def test_cells_that_no_query_tells_apart_are_weighted_alike():
+    workload = RandomRanges(100, 6)
+    same = np.all(np.diff(workload.matrix(), axis=1) == 0, axis=0)
+    assert 85 < same.sum() < 99
+    theta = search(workload.gram()).theta
+    assert np.all(np.diff(theta, axis=1)[:, same] == 0)
+    assert np.any(np.diff(theta, axis=1)[:, ~same] != 0)
+
+
+@pytest.mark.parametrize("factors", [(Prefix(40),), (AllRange(40),), (Prefix(6), Prefix(7))])
+def test_one_descent_is_nearly_as_good_as_many(factors, monkeypatch):
+    """More than half of the largest number of cells have one, of the hierarchy or at random."""
+    gram = Kronecker(factors).gram()
+    many = search(gram).error
+    monkeypatch.setattr(p_identity, "LARGEST_SIZE", len(gram))
+    assert many <= search(gram).error <= 1.04 * many
 
 
 def test_units_of_the_workload_do_not_matter():
