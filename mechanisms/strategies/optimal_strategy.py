@@ -170,7 +170,7 @@ def require_size(size: int) -> None:
     if size > LARGEST_SIZE:
         raise Unsupported(
             f"optimises over at most {LARGEST_SIZE} cells per factor of the workload, got {size}: "
-            f"it would take about {_duration(10 * (size / 1024) ** 3)} and "
+            f"it would take about {duration(10 * (size / 1024) ** 3)} and "
             f"{80 * size**2 / 2**30:.3g} GiB; use the identity workload, or one factor per axis"
         )
 
@@ -180,7 +180,7 @@ def require_sdp_size(size: int) -> None:
     if size > LARGEST_SDP_SIZE:
         raise Unsupported(
             f"gives the convex solver at most {LARGEST_SDP_SIZE} cells per factor of the workload, "
-            f"got {size}: it would take about {_duration(120 * (size / 64) ** 5)}; use "
+            f"got {size}: it would take about {duration(120 * (size / 64) ** 5)}; use "
             "matrix-mechanism, which finds the same strategy"
         )
 
@@ -265,7 +265,8 @@ def _checked(gram: np.ndarray) -> np.ndarray:
     return gram
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """An expected time in words, such as "80 seconds" or "3 hours"."""
     for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

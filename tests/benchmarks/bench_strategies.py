@@ -69,14 +69,15 @@ def test_peak_memory_is_at_most_ten_gram_matrices():
     assert multiple <= 10
 
 
-@pytest.mark.parametrize("kind", [AllRange, Prefix])
-def test_search_for_laplace_noise(kind):
+@pytest.mark.parametrize(("kind", "share"), [(AllRange, 0.1783), (Prefix, 0.0891)])
+def test_search_for_laplace_noise(kind, share):
+    """No worse than four random starts of 1000 iterations, which found these shares."""
     gram = kind(1024).gram()
     strategy, seconds = timed(search, gram)
     print(
         f"\np-identity strategy, {kind.__name__} n = 1024: {seconds:.1f} s, "
-        f"{strategy.error / np.trace(gram):.3f} of the identity's error",
+        f"{strategy.error / np.trace(gram):.4f} of the identity's error",
         end="",
     )
-    assert strategy.error < 0.2 * np.trace(gram)
-    assert seconds <= 120
+    assert strategy.error < share * np.trace(gram)
+    assert seconds <= 20

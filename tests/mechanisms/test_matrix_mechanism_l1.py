@@ -16,6 +16,8 @@ from mechanisms import (
 )
 from mechanisms.audit.verification import HOLDS, verify
 from mechanisms.noise.loss_moments import quadratic_form_cumulants
+from mechanisms.strategies import p_identity
+from mechanisms.strategies.cell_groups import grouped
 from mechanisms.strategies.optimal_strategy import optimal_strategy
 from mechanisms.strategies.p_identity import PIdentity, error_and_gradient, search
 from mechanisms.strategies.workload import (
@@ -66,27 +68,31 @@ def test_a_strategy_is_what_its_matrix_says(rows, cells):
     assert strategy.estimate(measured.astype(np.float32)).dtype == np.float32
 
 
+@pytest.mark.parametrize("labels", [range(7), (0, 1, 0, 2, 2, 2, 1)], ids=["cells", "groups"])
 @pytest.mark.parametrize("workload", [Prefix(7), AllRange(7), Width(7, 3), RandomRanges(7, 3)])
-def test_error_and_gradient(workload):
+def test_error_and_gradient(workload, labels):
     """Against the strategy's matrix, and finite differences of it."""
-    gram = workload.gram()
+    gram, labels = workload.gram(), np.array(labels)
 
     def error(theta):
+        theta = theta[:, labels]
         matrix = np.concatenate([np.eye(7), theta]) / (1 + theta.sum(axis=0))
         return np.trace(gram @ np.linalg.inv(matrix.T @ matrix))
 
-    theta = np.random.default_rng(2).random((2, 7))
-    value, gradient = error_and_gradient(theta, gram)
+    groups = labels.max() + 1
+    theta = np.random.default_rng(2).random((2, groups))
+    value, gradient = error_and_gradient(theta, grouped(gram, labels))
     assert value == pytest.approx(error(theta), rel=1e-12)
     step = 1e-5
     for place in np.ndindex(theta.shape):
-        moved = step * (np.arange(14).reshape(2, 7) == place[0] * 7 + place[1])
+        moved = np.zeros_like(theta)
+        moved[place] = step
         slope = (error(theta + moved) - error(theta - moved)) / (2 * step)
         assert gradient[place] == pytest.approx(slope, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", [Prefix, AllRange])
-@pytest.mark.parametrize("cells", [1, 2, 5, 16, 64, 128])
+@pytest.mark.parametrize("cells", [1, 2, 5, 16, 64])
 def test_never_worse_than_the_identity_nor_better_than_possible(kind, cells):
     gram = kind(cells).gram()
     strategy = search(gram)
@@ -136,6 +142,31 @@ def test_better_than_a_hierarchy_and_than_the_cells(workload, cells, over_hb, ov
 def test_the_search_is_deterministic():
     first, second = (search(Prefix(40).gram()) for _ in range(2))
     assert first.theta.tobytes() == second.theta.tobytes()
+
+
+@pytest.mark.parametrize("kind", [Prefix, AllRange])
+def test_the_order_of_the_cells_does_not_matter(kind):
+    gram, order = kind(40).gram(), np.random.default_rng(4).permutation(40)
+    permuted = search(gram[np.ix_(order, order)])
+    assert permuted.error == pytest.approx(search(gram).error, rel=1e-3)
+
+
+def test_cells_that_no_query_tells_apart_are_weighted_alike():
+    workload = RandomRanges(100, 6)
+    same = np.all(np.diff(workload.matrix(), axis=1) == 0, axis=0)
+    assert 85 < same.sum() < 99
+    theta = search(workload.gram()).theta
+    assert np.all(np.diff(theta, axis=1)[:, same] == 0)
+    assert np.any(np.diff(theta, axis=1)[:, ~same] != 0)
+
+
+@pytest.mark.parametrize("factors", [(Prefix(40),), (AllRange(40),), (Prefix(6), Prefix(7))])
+def test_one_descent_is_nearly_as_good_as_many(factors, monkeypatch):
+    """More than half of the largest number of cells have one, of the hierarchy or at random."""
+    gram = Kronecker(factors).gram()
+    many = search(gram).error
+    monkeypatch.setattr(p_identity, "LARGEST_SIZE", len(gram))
+    assert many <= search(gram).error <= 1.04 * many
 
 
 def test_units_of_the_workload_do_not_matter():
@@ -272,7 +303,7 @@ def test_release_is_unbiased():
 
 def test_too_many_cells_are_refused_at_once_but_not_per_axis():
     start = time.perf_counter()
-    with pytest.raises(Unsupported, match=r"at most 1024 cells .* got 2048: .* 8 minutes"):
+    with pytest.raises(Unsupported, match=r"at most 1024 cells .* got 2048: .* 80 seconds"):
         calibrated(2048, workload="prefix")
     assert time.perf_counter() - start < 0.5
     assert calibrated(40, 60, workload="prefix").expected_workload_error() > 0
