@@ -99,8 +99,8 @@ class Settings(OnDevice):
     records: ByDataset[Count] = Field(
         {}, description="training records kept, drawn at random; all by default"
     )
-    learning_rates: Distinct[Positive] = Field(
-        [0.15], description="learning rates of plain gradient descent; runs of each"
+    learning_rates: ByDataset[Distinct[Positive]] = Field(
+        description="learning rates of plain gradient descent; runs of each"
     )
     clipping_bound: Positive = Field(1.0, description="l2 norm that gradients are clipped to")
     trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget and learning rate")
@@ -179,7 +179,7 @@ def measure(
     yield from canary_rates(one_step, problem.settings, names.seed(point, "canary"))
 
     network = TUTORIALS[problem.dataset]
-    for rate in problem.settings["learning_rates"]:
+    for rate in problem.settings["learning_rates"][problem.dataset]:
         plan = DescentPlan(
             batch=batch,
             epochs=epochs,

@@ -32,6 +32,7 @@ SETTINGS = {
     "budgets": {"digits": [2.0]},
     "delta": 1e-5,
     "epochs": {"digits": 2},
+    "learning_rates": {"digits": [0.15]},
     "records": {"digits": 150},
     "batch": 30,
     "trials": 2,
@@ -248,7 +249,9 @@ def test_checkpoints_lie_in_the_folder_of_the_cell(settings, tmp_path):
 
 def test_a_second_learning_rate_leaves_the_runs_of_the_first_unchanged(settings, tmp_path):
     alone = measured("gaussian")
-    swept = measure(settings | {"learning_rates": [0.15, 2.0]}, "gaussian", folder=tmp_path)
+    swept = measure(
+        settings | {"learning_rates": {"digits": [0.15, 2.0]}}, "gaussian", folder=tmp_path
+    )
 
     def runs(values, rate):
         return [v for v in values if v.at.get("learning_rate") == rate and not v.timing]
