@@ -221,7 +221,9 @@ def test_limits_are_rows_and_the_request_holds_them(project):
     reasons = frame.groupby("mechanism")["message"].agg(" ".join)
     assert "stopped at the cell's limit of 4 s" in reasons["hangs"]
     assert "memory" in reasons["eats"]
-    asked = slurm_says("sacct", "-nX", "-o", "ReqMem,Timelimit", "-P", "-S", "now-10minutes")
+    asked = slurm_says(
+        "sacct", "-nXP", "--noconvert", "-o", "ReqMem,Timelimit", "-S", "now-10minutes"
+    )
     # 0.5 GiB and room for the parents; two cells of 4 s, and five minutes.
     assert "1536M|00:05:00" in asked
 
