@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 import numpy as np
@@ -17,6 +19,8 @@ from mechanisms.contract.query import Query
 ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
 # The mechanism whose release is running: what it calls of its own is checked once, outside.
 _RELEASING: ContextVar[object] = ContextVar("releasing", default=None)
+# Where the seconds of releases go, if anybody asks for them.
+_SECONDS: ContextVar[list[float] | None] = ContextVar("seconds", default=None)
 
 
 class ReleaseError(ValueError):
@@ -35,7 +39,7 @@ def guarded(method: Callable, check: Callable) -> Callable:
         if _RELEASING.get() is self:
             return method(self, value, rng, *rest, **named)
         value = checked_value(value, self.query)
-        running = _RELEASING.set(self)
+        running, clock = _RELEASING.set(self), time.perf_counter()
         try:
             released = method(self, value, generator(rng), *rest, **named)
         except ValueError as error:
@@ -47,6 +51,8 @@ def guarded(method: Callable, check: Callable) -> Callable:
             ) from error
         finally:
             _RELEASING.reset(running)
+            if (seconds := _SECONDS.get()) is not None:
+                seconds.append(time.perf_counter() - clock)
         try:
             check(released, self.query.shape, value.dtype)
         except ReleaseError as error:
@@ -54,6 +60,20 @@ def guarded(method: Callable, check: Callable) -> Callable:
         return released
 
     return checked
+
+
+@contextmanager
+def seconds_of_releases() -> Iterator[list[float]]:
+    """A list that gets the wall-clock seconds of each release made within.
+
+    They are the mechanism's own: checking a value of a few numbers takes longer than to release it.
+    """
+    seconds: list[float] = []
+    before = _SECONDS.set(seconds)
+    try:
+        yield seconds
+    finally:
+        _SECONDS.reset(before)
 
 
 def generator(rng) -> np.random.Generator:

@@ -2,13 +2,15 @@
 
 import copy
 import pickle
+import time
 import warnings
 
 import numpy as np
 import pytest
 
 from mechanisms import Budget, Mechanism, Query, Unsupported, all_mechanisms, get_mechanism
-from mechanisms.contract.guard import ReleaseError
+from mechanisms.contract import guard
+from mechanisms.contract.guard import ReleaseError, seconds_of_releases
 
 BUDGET = Budget(epsilon=0.5, delta=1e-6)
 SERVED = {
@@ -203,6 +205,29 @@ def test_a_mechanism_may_prepare_the_value_for_another_release():
 
     released = Centred.calibrate(SERVED["plain"], BUDGET).release(np.zeros((3, 3)), 5)
     assert np.abs(released).max() < 100
+
+
+def test_seconds_of_releases_leave_the_checks_out(monkeypatch):
+    """One entry for each release, whatever it calls of its own."""
+
+    class Slow(get_mechanism("gaussian")):
+        only_adds_noise = True
+
+        def release(self, value, rng):
+            time.sleep(0.02)
+            return super().release(value, rng)
+
+    def slowly_checked(value, query, check=guard.checked_value):
+        time.sleep(0.5)
+        return check(value, query)
+
+    mechanism = Slow.calibrate(SERVED["plain"], BUDGET)
+    monkeypatch.setattr(guard, "checked_value", slowly_checked)
+    with seconds_of_releases() as seconds:
+        mechanism.release_with_diagnostics(np.zeros((3, 3)), np.random.default_rng(0))
+    assert len(seconds) == 1 and 0.02 <= seconds[0] < 0.5
+    mechanism.release(np.zeros((3, 3)), np.random.default_rng(0))
+    assert len(seconds) == 1
 
 
 def test_noise_of_another_shape_is_an_error_and_not_broadcast():
