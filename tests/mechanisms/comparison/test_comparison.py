@@ -187,13 +187,14 @@ def test_prefix_queries_on_256_cells_rank_as_computed_elsewhere():
         150, abs=0.5
     )
     assert row_of(frame, "hb", "exact")["note"].startswith("has no exact calibration")
-    assert counted["times_best"].iloc[1] == pytest.approx(math.sqrt(80.4706 / 53.9924), rel=1e-3)
+    # A search from random starts elsewhere ended at 53.9924.
+    assert counted["times_best"].iloc[1] == pytest.approx(math.sqrt(80.4706 / 53.6656), rel=1e-3)
     # The search for a strategy ends elsewhere in the fifth digit with other versions of scipy.
     (told,) = conclusion(frame, "query")
     assert told.startswith(
-        "At (1, 1e-05) Matrix mechanism (Laplace) has the least error, as published: RMSE 7.34"
+        "At (1, 1e-05) Matrix mechanism (Laplace) has the least error, as published: RMSE 7.33"
     )
-    assert told.endswith(" per query. Next is H_b with 1.221 times that error.")
+    assert told.endswith(" per query. Next is H_b with 1.225 times that error.")
 
 
 def test_ties_are_called_ties():
