@@ -51,7 +51,7 @@ from learning.networks.multilayer_perceptron import ADULT_MLP, BREAST_CANCER_MLP
 from learning.networks.resnet import RESNET18
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled
-from learning.training.trial import checkpoint_of, label_of, seeds_of
+from learning.training.trial import checkpoint_of, label_of, seeds_of, span
 from mechanisms import Budget, Mechanism
 
 NAME = "federated_horizontal"
@@ -121,8 +121,11 @@ def measure(
     yield Value("use_epsilon", use.epsilon)
     yield Value("use_delta", use.delta)
     yield from both_studies.privacy_values(mechanisms, uploads, total)
-    for trial in trials_of(problem.settings, problem.dataset):
-        yield from _training(problem, mechanisms, point, names, trial)
+    trials = trials_of(problem.settings, problem.dataset)
+    at_once = len(trials) if network.stacks else 1
+    for first in range(trials.start, trials.stop, at_once):
+        together = range(first, first + at_once)
+        yield from _training(problem, mechanisms, point, names, together)
 
 
 def _training(
@@ -130,8 +133,9 @@ def _training(
     mechanisms: Sequence[Mechanism],
     point: Point,
     names: Names,
-    trial: int,
+    trials: range,
 ) -> Iterator[Value]:
+    """The values of trials that train together."""
     from learning.federated.horizontal import HorizontalPlan, train
 
     settings, private = problem.settings, mechanisms[0].guarantee != "none"
@@ -152,14 +156,14 @@ def _training(
         rate=settings["sampling"],
         device=settings["device"],
     )
-    seeds = seeds_of(point, names, trial)
+    seeds = [seeds_of(point, names, trial) for trial in trials]
     history = train(
         network,
         problem.split,
         plan,
         lambda upload, rng: layerwise.release(network, mechanisms, upload, rng),
         seeds,
-        checkpoint=checkpoint_of(point, names, trial),
-        label=label_of(mechanisms[0], point, names, trial),
+        checkpoint=checkpoint_of(point, names, span(trials)),
+        label=label_of(mechanisms[0], point, names, span(trials)),
     )
-    yield from both_studies.training_values(history, trial, seeds.noise)
+    yield from both_studies.training_values(history, trials, [each.noise for each in seeds])

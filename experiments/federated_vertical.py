@@ -149,4 +149,4 @@ def _training(
         checkpoint=checkpoint_of(point, names, trial),
         label=label_of(mechanism, point, names, trial),
     )
-    yield from both_studies.training_values(history, trial, seeds.noise)
+    yield from both_studies.training_values(history, range(trial, trial + 1), [seeds.noise])

@@ -125,10 +125,19 @@ def privacy_values(
         yield Value("true_epsilon_upper", epsilon)
 
 
-def training_values(history: Sequence[Round], trial: int, seed: int) -> Iterator[Value]:
-    """Test accuracy after every round (`round`), and after the last."""
-    for number_of_round, ended in enumerate(history, start=1):
-        at = {"round": number_of_round}
-        yield Value("test_accuracy", ended.test_accuracy, trial, at, seed)
-        yield Value("round_seconds", ended.seconds, trial, at, seed, timing=True)
-    yield Value("final_test_accuracy", history[-1].test_accuracy, trial, seed=seed)
+def training_values(
+    history: Sequence[Round], trials: range, seeds: Sequence[int]
+) -> Iterator[Value]:
+    """Test accuracies of trials after every round (`round`), and after the last.
+
+    Args:
+        history: Of the trials, which trained together.
+        seeds: Of the trials' noise.
+    """
+    for run, (trial, seed) in enumerate(zip(trials, seeds, strict=True)):
+        for number_of_round, ended in enumerate(history, start=1):
+            at = {"round": number_of_round}
+            share = ended.seconds / len(trials)
+            yield Value("test_accuracy", ended.test_accuracies[run], trial, at, seed)
+            yield Value("round_seconds", share, trial, at, seed, timing=True)
+        yield Value("final_test_accuracy", history[-1].test_accuracies[run], trial, seed=seed)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -53,12 +54,12 @@ def train(
     data: Split,
     plan: HorizontalPlan,
     release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
-    seeds: Seeds,
+    seeds: Sequence[Seeds],
     *,
     checkpoint: Path | None = None,
     label: str = "",
 ) -> list[Round]:
-    """Train in rounds, and test after each.
+    """Train in rounds, and test after each: independent runs, all participants at the same time.
 
     A participant starts from the server's parameters and runs its local epochs of gradient descent.
     Its upload is the sum over local epochs of the epoch's gradient, f(X) = sum_i g_i(X) (eq. 29).
@@ -72,6 +73,7 @@ def train(
 
     Args:
         release: Maps a clipped upload (M,), float32, and a generator to what the server sees.
+        seeds: One entry per run.
         checkpoint, label: As in `in_rounds`.
 
     Raises:
@@ -84,26 +86,31 @@ def train(
     )
     count = len(labels) // plan.participants
     # The records are dealt once per run; rounds draw from [batches, round].
-    order = np.random.default_rng([seeds.batches, 0, 1]).permutation(len(labels))
-    owned = order[: plan.participants * count].reshape(plan.participants, count)
+    orders = [np.random.default_rng([s.batches, 0, 1]).permutation(len(labels)) for s in seeds]
+    owned = [each[: plan.participants * count].reshape(plan.participants, -1) for each in orders]
     unit = plan.learning_rate * plan.steps(len(labels))
 
     def advance(parameters, batches, noise):
-        total = np.zeros(len(parameters))
-        for records in owned:
-            local = parameters
-            sample = records[batches.random(count) < plan.rate]
-            for _ in range(plan.local_epochs):
-                for chosen in torch.from_numpy(batches.permutation(sample)).split(plan.batch):
-                    chosen = chosen.to(device)
-                    local = _stepped(network, local, inputs[chosen], labels[chosen], plan)
-            upload = (parameters - local) / unit
+        local = parameters.repeat_interleave(plan.participants, dim=0)
+        drawn = [
+            list(_local_batches(records, rng, plan))
+            for records_of_run, rng in zip(owned, batches, strict=True)
+            for records in records_of_run
+        ]
+        for step in zip_longest(*drawn, fillvalue=()):
+            for members, chosen in _of_one_size(step):
+                chosen = chosen.to(device)
+                gradients = _gradients(network, local[members], inputs[chosen], labels[chosen])
+                local[members] -= plan.learning_rate * gradients
+        totals = np.zeros(parameters.shape)
+        for number, own in enumerate(local):
+            run = number // plan.participants
+            upload = (parameters[run] - own) / unit
             if plan.clip is not None:
                 upload = upload.nan_to_num(0.0, plan.clip, -plan.clip).clamp(-plan.clip, plan.clip)
             require_finite(upload, "a participant's parameters")
-            total += release(upload.cpu().numpy(), noise)
-        mean = torch.from_numpy(total / plan.participants).float()
-        return parameters - unit * mean.to(device)
+            totals[run] += release(upload.cpu().numpy(), noise[run])
+        return parameters - unit * torch.from_numpy(totals / plan.participants).float().to(device)
 
     def evaluate(parameters):
         return accuracy(network, parameters, test_inputs, test_labels)
@@ -120,10 +127,38 @@ def train(
     )
 
 
-def _stepped(network: Network, parameters, inputs, labels, plan: HorizontalPlan):
-    """Parameters after one step on the mean loss of a batch."""
-    if len(labels) == 0:
-        return parameters
-    at = parameters.detach().requires_grad_()
-    (gradient,) = torch.autograd.grad(cross_entropy(network.logits(at, inputs), labels), at)
-    return parameters - plan.learning_rate * gradient
+def _local_batches(
+    records: np.ndarray, rng: np.random.Generator, plan: HorizontalPlan
+) -> Iterator[torch.Tensor]:
+    """The records of every step that a participant takes in a round."""
+    sample = records[rng.random(len(records)) < plan.rate]
+    for _ in range(plan.local_epochs):
+        yield from torch.from_numpy(rng.permutation(sample)).split(plan.batch)
+
+
+def _of_one_size(step: Sequence) -> Iterator[tuple[list[int], torch.Tensor]]:
+    """Participants whose batches in a step have n > 0 records, and these batches (P, n)."""
+    for size in sorted({len(batch) for batch in step} - {0}):
+        members = [number for number, batch in enumerate(step) if len(batch) == size]
+        yield members, torch.stack([step[member] for member in members])
+
+
+def _gradients(network: Network, parameters, inputs, labels) -> torch.Tensor:
+    """The gradients (P, M) of mean losses, one for each of the parameters (P, M).
+
+    Args:
+        inputs, labels: (P, n, ...) and (P, n).
+    """
+
+    def loss(at, x, y):
+        return cross_entropy(network.logits(at, x), y)
+
+    if network.stacks:
+        at = parameters.detach().requires_grad_()
+        losses = torch.func.vmap(loss)(at, inputs, labels)
+        return torch.autograd.grad(losses.sum(), at)[0]
+    found = []
+    for at, x, y in zip(parameters.detach(), inputs, labels, strict=True):
+        at.requires_grad_()
+        found += torch.autograd.grad(loss(at, x, y), at)
+    return torch.stack(found)

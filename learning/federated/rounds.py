@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,9 +17,14 @@ from learning.training.trial import Seeds
 
 
 class Round(NamedTuple):
-    """The end of a round: test accuracy in [0, 1] and wall-clock seconds."""
+    """The end of a round.
 
-    test_accuracy: float
+    Args:
+        test_accuracies: One per run, in [0, 1].
+        seconds: Wall-clock seconds of all runs.
+    """
+
+    test_accuracies: tuple[float, ...]
     seconds: float
 
 
@@ -32,7 +37,8 @@ def require_finite(values: torch.Tensor, what: str) -> None:
         )
 
 
-Advance = Callable[[torch.Tensor, np.random.Generator, np.random.Generator], torch.Tensor]
+Generators = list[np.random.Generator]
+Advance = Callable[[torch.Tensor, Generators, Generators], torch.Tensor]
 
 
 def in_rounds(
@@ -40,40 +46,47 @@ def in_rounds(
     advance: Advance,
     evaluate: Callable[[torch.Tensor], float],
     rounds: int,
-    seeds: Seeds,
+    seeds: Sequence[Seeds],
     device: str,
     *,
     checkpoint: Path | None = None,
     label: str = "",
 ) -> list[Round]:
-    """Apply `advance` to the parameters (M,) round by round; one entry per round.
+    """Apply `advance` to the parameters of all runs, round by round; one entry per round.
 
-    Every round has its own generators for batches and for noise, so that a run resumed from a
-    checkpoint, which is written after every round, ends with the same bytes.
+    Every run has its own generators for batches and for noise in every round, so that runs resumed
+    from a checkpoint, which is written after every round, end with the same bytes.
 
     Args:
-        advance: Maps parameters and the round's generators (batches, noise) to new parameters.
-        evaluate: The test accuracy at parameters.
+        advance: Maps the parameters (R, M) of R runs and the generators of the round, one per run
+            for batches and one for noise, to new parameters.
+        evaluate: The test accuracy at parameters (M,).
+        seeds: One entry per run.
         checkpoint: A file, which the caller removes. None: start anew and keep nothing.
         label: The beginning of the progress line on stderr.
 
     Raises:
-        Diverged: Parameters are no longer finite.
+        Diverged: Parameters of a run are no longer finite.
     """
-    parameters, history = begin(network, seeds.start, checkpoint, Round)
+    start = np.stack([network.initial(np.random.default_rng(each.start)) for each in seeds])
+    parameters, history = begin(start, checkpoint, Round)
     parameters = parameters.to(device)
     for number in range(len(history), rounds):
         clock = time.perf_counter()
-        batches, noise = (np.random.default_rng([s, number]) for s in (seeds.batches, seeds.noise))
+        batches, noise = (
+            [np.random.default_rng([seed, number]) for seed in kind]
+            for kind in zip(*((each.batches, each.noise) for each in seeds), strict=True)
+        )
         parameters = advance(parameters, batches, noise)
         require_finite(parameters, f"the parameters after round {number + 1} of {rounds}")
-        ended = Round(evaluate(parameters), time.perf_counter() - clock)
+        accuracies = tuple(evaluate(each) for each in parameters)
+        ended = Round(accuracies, time.perf_counter() - clock)
         history.append(ended)
         if checkpoint is not None:
             keep(checkpoint, parameters, history)
         left = sum(each.seconds for each in history) / len(history) * (rounds - number - 1)
         print(
-            f"{label}: round {number + 1} of {rounds}, test accuracy {ended.test_accuracy:.3f}, "
+            f"{label}: round {number + 1} of {rounds}, test accuracy {np.mean(accuracies):.3f}, "
             f"{ended.seconds:.1f} s, about {left:.0f} s left",
             file=sys.stderr,
             flush=True,

@@ -77,7 +77,8 @@ def train(
         clipped = released.to(device, features.dtype).clamp(-1, 1)
         return features + (clipped - features).detach()
 
-    def advance(parameters, batches, noise):
+    def advance(of_runs, batches_of_runs, noise_of_runs):
+        (parameters,), (batches,), (noise,) = of_runs, batches_of_runs, noise_of_runs
         for _ in range(plan.iterations):
             chosen = batches.choice(len(labels), plan.batch, replace=False, shuffle=False)
             chosen = torch.from_numpy(chosen).to(device)
@@ -87,7 +88,7 @@ def train(
             loss = cross_entropy(split.top(tensors, features), labels[chosen])
             (gradient,) = torch.autograd.grad(loss, at)
             parameters = parameters - plan.learning_rate * gradient
-        return parameters
+        return parameters[None]
 
     def evaluate(parameters):
         return accuracy(network, parameters, test_inputs, test_labels)
@@ -97,7 +98,7 @@ def train(
         advance,
         evaluate,
         plan.rounds,
-        seeds,
+        [seeds],
         device,
         checkpoint=checkpoint,
         label=label,

@@ -15,7 +15,7 @@ def multilayer_perceptron(*widths: int) -> Network:
             are flattened.
     """
     shapes = [(outputs, inputs) for inputs, outputs in pairwise(widths)]
-    return Network(layers=layers(*shapes), apply=_apply)
+    return Network(layers=layers(*shapes), apply=_apply, stacks=True)
 
 
 def _apply(parameters, records):

@@ -113,7 +113,8 @@ def train(
         for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
     )
     records = len(labels)
-    parameters, history = begin(network, seeds.start, checkpoint, Epoch)
+    start = network.initial(np.random.default_rng(seeds.start))
+    parameters, history = begin(start, checkpoint, Epoch)
     parameters = parameters.to(device)
     if plan.clipping is not None:
         require_alone(network, parameters, images)
@@ -180,18 +181,17 @@ def accuracy(network: Network, parameters, images, labels) -> float:
     return right / len(labels)
 
 
-def begin(
-    network: Network, seed: int, checkpoint: Path | None, entry: Callable
-) -> tuple[torch.Tensor, list]:
-    """Parameters and history of an existing checkpoint, else new parameters and no history.
+def begin(start: np.ndarray, checkpoint: Path | None, entry: Callable) -> tuple[torch.Tensor, list]:
+    """Parameters and history of an existing checkpoint, else the start and no history.
 
     Args:
+        start: Parameters before the first step.
         entry: Constructor of one entry of the history.
     """
     if checkpoint is not None and checkpoint.exists():
         kept = torch.load(checkpoint, map_location="cpu", weights_only=True)
         return kept["parameters"], [entry(*each) for each in kept["history"]]
-    return torch.from_numpy(network.initial(np.random.default_rng(seed))), []
+    return torch.from_numpy(start), []
 
 
 def keep(checkpoint: Path, parameters: torch.Tensor, history: Sequence[tuple]) -> None:

@@ -27,10 +27,18 @@ def seeds_of(point: Point, names: Names, trial: int) -> Seeds:
     )
 
 
+def span(trials: range) -> str:
+    """The numbers of consecutive trials, "3" or "0-19"."""
+    return str(trials[0]) if len(trials) == 1 else f"{trials[0]}-{trials[-1]}"
+
+
 def checkpoint_of(
-    point: Point, names: Names, trial: int, at: Mapping[str, object] | None = None
+    point: Point, names: Names, trial: int | str, at: Mapping[str, object] | None = None
 ) -> Path | None:
-    """The checkpoint file of a trial, one per budget and coordinates; None if the cell has none."""
+    """The checkpoint file of a trial, one per budget and coordinates; None if the cell has none.
+
+    `trial` is its number, or the `span` of trials that train together.
+    """
     if names.folder is None:
         return None
     words = [f"{name}-{value}-" for name, value in (at or {}).items()]
@@ -41,10 +49,10 @@ def label_of(
     mechanism: Mechanism,
     point: Point,
     names: Names,
-    trial: int,
+    trial: int | str,
     at: Mapping[str, object] | None = None,
 ) -> str:
-    """The beginning of a trial's progress lines."""
+    """The beginning of a trial's progress lines; `trial` as in `checkpoint_of`."""
     words = "".join(f" {name} {value}" for name, value in (at or {}).items())
     budget = f"epsilon {point.epsilon:g}"
     return f"{names.mechanism} {mechanism.calibration} {budget}{words} trial {trial}"

@@ -53,9 +53,11 @@ def noisy(upload, rng):
 
 
 def after(train, *args, path, **kwargs):
-    """History and final parameters."""
-    history = train(*args, SEEDS, checkpoint=path / "x", **kwargs)
-    return history, torch.load(path / "x")["parameters"].numpy()
+    """History and final parameters of one run."""
+    seeds = [SEEDS] if train is federated.train else SEEDS
+    history = train(*args, seeds, checkpoint=path / "x", **kwargs)
+    (parameters,) = torch.load(path / "x")["parameters"].numpy()
+    return history, parameters
 
 
 def gradient(network, parameters, inputs, labels):
@@ -98,7 +100,7 @@ def test_uploads_are_clipped_sums_of_the_epochs_gradients(data):
         uploads.append(upload)
         return upload
 
-    federated.train(NETWORK, data, replace(PLAN, rounds=1), keep, SEEDS)
+    federated.train(NETWORK, data, replace(PLAN, rounds=1), keep, [SEEDS])
     start = NETWORK.initial(np.random.default_rng(SEEDS.start))
     owned = np.random.default_rng([SEEDS.batches, 0, 1]).permutation(41)[:8]
     own = gradient(NETWORK, start, data.train_inputs[owned], data.train_labels[owned])
@@ -106,7 +108,7 @@ def test_uploads_are_clipped_sums_of_the_epochs_gradients(data):
     assert uploads[0] == pytest.approx(own, abs=1e-6)
     whole = uploads.copy()
     uploads.clear()
-    federated.train(NETWORK, data, replace(PLAN, rounds=1, clip=0.01), keep, SEEDS)
+    federated.train(NETWORK, data, replace(PLAN, rounds=1, clip=0.01), keep, [SEEDS])
     assert uploads[0] == pytest.approx(np.clip(whole[0], -0.01, 0.01), abs=1e-7)
     assert np.abs(uploads[0]).max() == np.float32(0.01)
 
@@ -123,7 +125,7 @@ def test_samples_of_the_records(data):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(federated, "cross_entropy", count)
-        federated.train(NETWORK, data, plan, exact, SEEDS)
+        federated.train(NETWORK, data, plan, exact, [SEEDS])
     # Binomial(41, 0.3): mean 12.3, variance 8.61; four standard errors of 200 draws.
     assert np.mean(sizes) == pytest.approx(12.3, abs=4 * (8.61 / 200) ** 0.5)
 
@@ -136,13 +138,13 @@ def test_overflow_is_clipped_and_divergence_reported(data, tmp_path):
         seen.append(upload)
         return 1e18 * rng.standard_normal(upload.shape)
 
-    federated.train(NETWORK, data, replace(PLAN, clip=0.1), keep, SEEDS)
+    federated.train(NETWORK, data, replace(PLAN, clip=0.1), keep, [SEEDS])
     assert len(seen) == 15 and np.isfinite(seen).all()
     assert np.abs(seen).max() <= np.float32(0.1)
     with pytest.raises(Diverged, match="the network's logits are not finite"):
-        federated.train(NETWORK, data, PLAN, lambda u, rng: np.full_like(u, 1e25), SEEDS)
+        federated.train(NETWORK, data, PLAN, lambda u, rng: np.full_like(u, 1e25), [SEEDS])
     with pytest.raises(Diverged, match="the parameters after round 1 of 3 are not finite"):
-        federated.train(NETWORK, data, PLAN, lambda u, rng: np.full_like(u, 1e39, float), SEEDS)
+        federated.train(NETWORK, data, PLAN, lambda u, rng: np.full_like(u, 1e39, float), [SEEDS])
 
 
 def test_joint_training_is_what_vertical_training_without_noise_does(data, tmp_path):
@@ -182,7 +184,21 @@ def test_a_resumed_run_ends_with_the_same_bytes(train, network, plan, data, tmp_
     after(train, network, data, replace(plan, rounds=1), noisy, path=tmp_path / "parts")
     again, resumed = after(train, network, data, plan, noisy, path=tmp_path / "parts")
     assert whole.tobytes() == resumed.tobytes()
-    assert [r.test_accuracy for r in again] == [r.test_accuracy for r in history]
+    assert [r.test_accuracies for r in again] == [r.test_accuracies for r in history]
+
+
+@pytest.mark.parametrize("rate", [1, 0.4])
+@pytest.mark.parametrize("stacks", [True, False])
+def test_runs_together_are_the_runs_alone(data, rate, stacks, tmp_path):
+    """Also where a participant's batches differ in size, or are empty."""
+    network = replace(NETWORK, stacks=stacks)
+    plan = replace(PLAN, clip=0.1, rate=rate, local_epochs=2, batch=3)
+    runs = [Seeds(start=n, batches=10 + n, noise=20 + n) for n in range(3)]
+    for number, own in enumerate([runs, *([each] for each in runs)]):
+        federated.train(network, data, plan, noisy, own, checkpoint=tmp_path / str(number))
+    kept = [torch.load(tmp_path / str(number))["parameters"].numpy() for number in range(4)]
+    assert kept[0] == pytest.approx(np.concatenate(kept[1:]), abs=1e-6)
+    assert np.ptp(kept[0], axis=0).max() > 0.1
 
 
 NETWORKS = (LENET, RESNET18, IMDB_LSTM, ADULT_MLP)

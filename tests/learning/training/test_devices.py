@@ -63,8 +63,9 @@ class Trainer(NamedTuple):
 
 def last_parameters(train, network, plan, data, seeds, checkpoint, tmp_path):
     path = checkpoint or tmp_path / f"{seeds.start}-{plan.device}"
-    train(network, data, plan, noisy, seeds, checkpoint=path)
-    return torch.load(path, weights_only=True)["parameters"].numpy()
+    runs = [seeds] if train is horizontal.train else seeds
+    train(network, data, plan, noisy, runs, checkpoint=path)
+    return torch.load(path, weights_only=True)["parameters"].numpy().ravel()
 
 
 @pytest.fixture(params=["descent", "horizontal", "vertical", "averaging"])
@@ -156,6 +157,6 @@ def test_a_checkpoint_names_no_device_and_needs_none(tmp_path, monkeypatch):
     monkeypatch.undo()
     assert locations_in(foreign) == {"cuda:0"}
     for path in (own, foreign):
-        kept, history = noisy_descent.begin(NETWORK, 0, path, noisy_descent.Epoch)
+        kept, history = noisy_descent.begin(None, path, noisy_descent.Epoch)
         assert kept.device.type == "cpu" and torch.equal(kept, parameters)
         assert history == [noisy_descent.Epoch(0.5, 0.4, 1.0)]
