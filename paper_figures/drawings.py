@@ -214,10 +214,21 @@ def _write(name: str, drawn: Drawn, folder: Path) -> None:
         (folder / f"{name}.tex").write_text(latex_table(table, drawn.caption))
         return
     (folder / f"{name}.md").write_text(f"![{name}]({name}.png)\n\n{words}\n")
+    _lay_out(drawn.figure)
     # Without dates and versions, the same figure is the same file.
     drawn.figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None, "ModDate": None})
     drawn.figure.savefig(folder / f"{name}.png", dpi=DPI, metadata={"Software": None})
     plt.close(drawn.figure)
+
+
+def _lay_out(figure: plt.Figure) -> None:
+    """Arrange a figure once for all of its files; some figures place their axes themselves."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        # It takes two passes where axes keep their aspect.
+        for _ in range(2):
+            engine.execute(figure)
+        figure.set_layout_engine("none")
 
 
 def _shown(value: object) -> str:

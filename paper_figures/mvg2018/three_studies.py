@@ -12,6 +12,7 @@ from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.intervals import SHOWN, Mean, bootstrapped
 from paper_figures.ledger import CannotJudge, Claim, Finding, judge
+from paper_figures.legends import legend_below
 from paper_figures.mvg2018.compared_study import (
     MVG,
     WHOLE_QUERY,
@@ -102,9 +103,7 @@ def figure_4(results: Results) -> Drawn:
         axes[0, column].set_title(f"{title}\n{study.score_symbol}", fontsize=7)
         axes[-1, column].set_xlabel("share tau")
         handles, labels = axes[0, column].get_legend_handles_labels()
-        axes[-1, column].legend(
-            handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.28), fontsize=6
-        )
+        legend_below(axes[-1, column], handles, labels)
     for axis, calibration in zip(axes[:, 0], calibrations, strict=True):
         axis.set_ylabel(CALIBRATION_TITLES[calibration])
     caption = (

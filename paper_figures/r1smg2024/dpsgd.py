@@ -12,6 +12,7 @@ import pandas as pd
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.judged_rows import rounded_down, rounded_up
+from paper_figures.legends import legend_below
 from paper_figures.r1smg2024.dpsgd_verdicts import DPSGD
 from paper_figures.results import Results
 from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, ok_rows, published_only
@@ -127,7 +128,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
             axis.minorticks_off()
             budget = f"({epsilon:g}, {means['delta'].iloc[0]:g})"
             axis.set(title=f"{budget}, {CALIBRATION_TITLES[calibration]}, rate {rate:g}")
-            axis.legend(fontsize=6, loc="upper center", bbox_to_anchor=(0.5, -0.13))
+            legend_below(axis, points=22)
             axis.set_xlabel("epoch", labelpad=1)
             axis.tick_params(labelbottom=True)
             axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))

@@ -17,6 +17,7 @@ from paper_figures import pyplot as plt
 from paper_figures.curves import Curve, draw_curves, label_ends, merged
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.judged_rows import listed
+from paper_figures.legends import legend_below
 from paper_figures.results import Results
 from paper_figures.selections import LEVELS, ok_rows, size_of
 from paper_figures.style import CALIBRATION_LINES, PAGE, in_order, mechanism_title
@@ -177,7 +178,7 @@ def cost(results: Results) -> Drawn:
         name for name in (GAUSSIAN, *FAMILIES.values(), SPHERICAL) if name in set(noise["family"])
     ]
     figure, axes = plt.subplots(
-        1, len(families), figsize=(PAGE, 4.0), sharex=True, sharey=True, squeeze=False
+        1, len(families), figsize=(PAGE, 4.8), sharex=True, sharey=True, squeeze=False
     )
     drawn = []
     for axis, family in zip(axes[0], families, strict=True):
@@ -228,5 +229,5 @@ def _draw_family(axis: plt.Axes, panel: pd.DataFrame, family: str) -> list[pd.Da
             drawn.append(points.assign(family=family, calibration=calibration))
     axis.set(xscale="log", yscale="log", xlabel="number of elements M")
     axis.set_title(family)
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), fontsize=6)
+    legend_below(axis)
     return drawn

@@ -1,12 +1,18 @@
 """The whole DAG on config/tiny.yaml, with a mechanism and a study that are one new file each.
 
 One run serves every question that a finished project can answer: is everything there, is what was
-added in everything, and what must and must not run again.
+added in everything, what must and must not run again, and does a run that is killed end with the
+same bytes.
 """
 
 import html
+import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -152,6 +158,57 @@ def test_the_report_has_every_drawing_with_its_own_caption(finished):
 
 def test_targets_exist(finished):
     finished.snakemake("--dry-run", "data", "results", "r1smg2024", "mgm2021")
+
+
+def small_config(project):
+    """The path of a part of the tiny config: counts, noise alone, matrices and learning."""
+    config = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
+    config["run"] = "small"
+    kept = ("count_query", "noise_only", "first_component", "dpsgd")
+    config["experiments"] = {name: config["experiments"][name] for name in kept}
+    config["experiments"]["noise_only"]["datasets"] = ["fixed-sensitivity"]
+    for experiment in config["experiments"].values():
+        experiment["mechanisms"] = ["non-private", "gaussian", "r1smg"]
+    (project.folder / "small.yaml").write_text(yaml.safe_dump(config))
+    return "small.yaml"
+
+
+def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_cores(
+    finished, new_project, tmp_path
+):
+    """Neither the number of cores, nor a kill in the middle, nor other cells change a byte."""
+    killed = new_project(tmp_path)
+    config = small_config(killed)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "snakemake", "results", "--cores", "2", "--configfile", config],
+        cwd=killed.folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    cells = killed.folder / "results/small/cells"
+    deadline = time.monotonic() + 120
+    while len(list(cells.rglob("*.timings.parquet"))) < 6:
+        assert time.monotonic() < deadline, "the run made no progress"
+        assert child.poll() is None, "the run ended before it could be killed"
+        time.sleep(0.05)
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    assert not (killed.folder / "results/small/results.parquet").exists()
+    killed.snakemake("--unlock", config=config)
+    killed.snakemake("results", cores=1, config=config)
+    found = {
+        path.relative_to(cells): path.read_bytes()
+        for path in cells.rglob("*.parquet")
+        if "timings" not in path.name
+    }
+    stems = {stem for stems in killed.plan(config).values() for stem in stems}
+    assert {str(path.with_suffix("")) for path in found} == stems
+    whole = finished.folder / "results/tiny/cells"
+    assert [path for path in found if (whole / path).read_bytes() != found[path]] == []
+    # Their tables have the rows of these cells, in this order.
+    rows = read_frame(killed.folder / "results/small/results.parquet")
+    assert len(rows) == sum(len(read_frame(cells / path)) for path in found)
 
 
 def test_editing_a_mechanism_reruns_its_cells_only(finished):

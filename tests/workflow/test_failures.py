@@ -1,10 +1,5 @@
-"""Runs that are killed, and mechanisms that fail in every way."""
+"""Mechanisms that fail in every way."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -13,63 +8,6 @@ import yaml
 from runs.frames import read_frame
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def result_bytes(project, run):
-    """Everything that must be reproducible: all of a run but its seconds and its logs."""
-    top = project.folder / "results" / run
-    return {
-        str(path.relative_to(top)): path.read_bytes()
-        for path in sorted(top.rglob("*"))
-        if path.is_file()
-        and "timings" not in path.name
-        and "table5" not in path.name
-        and "logs" not in path.parts
-    }
-
-
-def write_small_config(project):
-    """A config of few cells: counts, noise alone, matrices, learning; returns its path."""
-    config = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
-    config["run"] = "small"
-    kept = ("count_query", "noise_only", "first_component", "dpsgd")
-    config["experiments"] = {name: config["experiments"][name] for name in kept}
-    config["experiments"]["noise_only"]["datasets"] = ["fixed-sensitivity"]
-    for experiment in config["experiments"].values():
-        experiment["mechanisms"] = ["non-private", "gaussian", "r1smg"]
-    (project.folder / "small.yaml").write_text(yaml.safe_dump(config))
-    return "small.yaml"
-
-
-def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_cores(
-    new_project, tmp_path
-):
-    """Neither the number of cores nor a kill in the middle changes a byte."""
-    whole, killed = (new_project(tmp_path / name) for name in ("whole", "killed"))
-    config = write_small_config(whole)
-    write_small_config(killed)
-    targets = ("results", "r1smg2024_fig5")
-    whole.snakemake(*targets, cores=1, config=config)
-
-    child = subprocess.Popen(
-        [sys.executable, "-m", "snakemake", *targets, "--cores", "2", "--configfile", config],
-        cwd=killed.folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    cells = killed.folder / "results/small/cells"
-    deadline = time.monotonic() + 120
-    while len(list(cells.rglob("*.timings.parquet"))) < 6:
-        assert time.monotonic() < deadline, "the run made no progress"
-        assert child.poll() is None, "the run ended before it could be killed"
-        time.sleep(0.05)
-    os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-    assert not (killed.folder / "results/small/results.parquet").exists()
-    killed.snakemake("--unlock", config=config)
-    killed.snakemake(*targets, config=config)
-    assert result_bytes(killed, "small") == result_bytes(whole, "small")
 
 
 BROKEN = '''
