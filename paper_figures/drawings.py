@@ -224,11 +224,11 @@ def _write(name: str, drawn: Drawn, folder: Path) -> None:
 def _lay_out(figure: plt.Figure) -> None:
     """Arrange a figure once for all of its files; some figures place their axes themselves."""
     engine = figure.get_layout_engine()
-    if engine is not None:
+    if engine is not None and figure.axes:
         # It takes two passes where axes keep their aspect.
         for _ in range(2):
             engine.execute(figure)
-        figure.set_layout_engine("none")
+    figure.set_layout_engine("none")
 
 
 def _shown(value: object) -> str:

@@ -204,7 +204,7 @@ def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
         "sentence": sentence,
         "parts": "\n".join(finding.listed_parts),
         "choice": finding.choice,
-        "decided by": finding.decided_by,
+        "decided by": finding.still_to_run,
         "calibration": finding.calibration,
         **{size.name: getattr(finding.sizes, size.name) for size in fields(Sizes)},
         **{f"paper {size.name}": getattr(claim.sizes, size.name) for size in fields(Sizes)},

@@ -147,6 +147,13 @@ class Finding:
         return DEPENDS if len(found - undecided) > 1 else INCONCLUSIVE
 
     @property
+    def still_to_run(self) -> str:
+        """The run that would decide what is open, or nothing where every part is decided."""
+        parts = [*self.parts, *(part for outcome in self.outcomes for part in outcome.parts)]
+        is_open = any(part.verdict in (NOT_RUN, INCONCLUSIVE) for part in parts)
+        return self.decided_by if is_open else ""
+
+    @property
     def reason(self) -> str:
         """The sentence of the judge, or the choices that were not run, or nothing."""
         lacking = [outcome.choice for outcome in self.outcomes if outcome.verdict == NOT_RUN]

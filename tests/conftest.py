@@ -100,7 +100,7 @@ class Odd(AdditiveMechanism):
 
 def pytest_collection_modifyitems(items):
     """The files that take minutes first: none of them is left for one worker at the end."""
-    items.sort(key=lambda item: "workflow" not in item.path.parts)
+    items.sort(key=lambda item: item.path.parent.name not in ("site_builder", "workflow"))
 
 
 @pytest.fixture

@@ -101,3 +101,14 @@ def test_text_of_parts():
         "below JL 0.1: inconclusive (3 trials)"
     )
     assert not_run("no file").verdict == NOT_RUN
+
+
+@pytest.mark.parametrize("verdict", [INCONCLUSIVE, NOT_RUN])
+def test_a_run_is_named_as_long_as_a_part_is_open(verdict):
+    decided = Part("x", CONFIRMED)
+    for parts in ([decided, Part("y", verdict)], [decided, Part("y", NOT_FOUND)]):
+        still = "the run" if parts[1].verdict == verdict else ""
+        assert Finding(parts=parts, decided_by="the run").still_to_run == still
+        swept = [Outcome(choice="a", parts=(decided,)), Outcome(choice="b", parts=tuple(parts))]
+        finding = Finding(choice="the kernel", outcomes=swept, decided_by="the run")
+        assert finding.still_to_run == still
