@@ -86,17 +86,19 @@ def _measured(path: Path, config: dict) -> dict[Cell, Measured]:
     frame = read_frame(path)
     memory = frame["metric"] == PEAK_MEMORY
     by_runner = frame["metric"].isin(list(METRICS_OF_EVERY_STUDY)) & ~memory
-    whole = bool(by_runner.any())
     peaks = frame[memory].groupby(CELL)["value"].max()
-    seconds = frame[by_runner if whole else ~memory].groupby(CELL)["value"].sum()
+    whole, timed = (
+        frame[chosen].groupby(CELL)["value"].sum() for chosen in (by_runner, ~by_runner & ~memory)
+    )
     found = {}
     for key, points in frame[POINT].drop_duplicates().groupby(CELL, sort=False).size().items():
         cell = Cell(**dict(zip(CELL, key, strict=True)))
-        taken = seconds.get(key)
+        # Cells of an older run have no seconds by the runner, whatever the others have.
+        taken = whole.get(key, timed.get(key))
         found[cell] = Measured(
             seconds=None if taken is None else float(taken) / (points * _trials(cell, config)),
             memory=float(peaks[key]),
-            whole=whole,
+            whole=key in whole.index,
         )
     return found
 

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from runs import estimate
 from runs.__main__ import main
 from runs.cells import Cell, cells_of
 from runs.config import check_config, read_config
 from runs.estimate import HOUR, Measured, estimates, measured_cells, report
+from runs.result_table import CPU_SECONDS, PEAK_MEMORY
 
 ROOT = Path(__file__).resolve().parents[2]
 PCA = {
@@ -100,6 +103,28 @@ def test_the_reference_run_is_estimated_by_itself(reference, monkeypatch):
     # By hand: the sum of epoch_seconds of dpsgd.timings.parquet, 27451 s.
     assert found["dpsgd"].seconds[0] / HOUR == pytest.approx(7.625, rel=1e-3)
     assert found["guarantee"].seconds is None
+
+
+def test_cells_that_the_runner_did_not_time_keep_the_seconds_of_their_study(tmp_path, monkeypatch):
+    """A run may be put together from cells of different versions."""
+    config = config_of(trials=1)
+    table = pd.DataFrame(
+        [
+            ("gaussian", CPU_SECONDS, 8.0),
+            ("gaussian", "release_seconds", 3.0),
+            ("gaussian", PEAK_MEMORY, 1e9),
+            ("mvg", "release_seconds", 5.0),
+            ("mvg", PEAK_MEMORY, 2e9),
+        ],
+        columns=["mechanism", "metric", "value"],
+    ).assign(experiment="pca", dataset="boids", calibration="published")
+    table = table.assign(shape="3x3", epsilon=1.0, delta=1e-7)
+    monkeypatch.setattr(estimate, "read_frame", lambda path: table)
+    found = estimate._measured(tmp_path / "pca.timings.parquet", config)
+    assert found == {
+        cell("gaussian"): Measured(8.0, 1e9, whole=True),
+        cell("mvg"): Measured(5.0, 2e9, whole=False),
+    }
 
 
 def test_the_command_line(monkeypatch, capsys):

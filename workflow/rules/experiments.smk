@@ -14,6 +14,8 @@ rule run_batch:
     conda:
         ENVIRONMENT
     threads: 1
+    # Before aggregation and drawing, whose short jobs then fill the other cores at the end.
+    priority: 1
     resources:
         # The child's limit and room for its parents. Resources may change without a rerun.
         mem_mb=int(CONFIG["limits"]["memory_gib"] * 1024) + 1024,
