@@ -75,6 +75,8 @@ SLOW_IMPORTS = (
 METRICS = FEDERATED_METRICS
 TOLERANCES = SPENT_TOLERANCES
 SPLITS_TRIALS = True
+# Trials that train together: with more of them memory grows, and a trial costs hardly less.
+AT_ONCE = 20
 
 
 class Settings(both_studies.FederatedSettings):
@@ -122,9 +124,9 @@ def measure(
     yield Value("use_delta", use.delta)
     yield from both_studies.privacy_values(mechanisms, uploads, total)
     trials = trials_of(problem.settings, problem.dataset)
-    at_once = len(trials) if network.stacks else 1
+    at_once = AT_ONCE if network.stacks else 1
     for first in range(trials.start, trials.stop, at_once):
-        together = range(first, first + at_once)
+        together = range(first, min(first + at_once, trials.stop))
         yield from _training(problem, mechanisms, point, names, together)
 
 

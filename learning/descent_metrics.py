@@ -26,7 +26,7 @@ FEDERATED_METRICS = _SPENT | {
     "uses": "releases of one person's data in the whole run",
     "use_epsilon": "epsilon of the budget of one release",
     "use_delta": "delta of the budget of one release",
-    "round_seconds": "wall-clock seconds of one round, shared by trials that train together",
+    "round_seconds": "wall-clock seconds of one round, divided by the trials that train together",
 }
 SPENT_TOLERANCES = tolerances(
     ACCOUNTED, "noise_norm", "true_delta_lower", "true_delta_upper", "true_epsilon_upper"

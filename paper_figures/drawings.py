@@ -222,10 +222,13 @@ def _write(name: str, drawn: Drawn, folder: Path) -> None:
 
 
 def _lay_out(figure: plt.Figure) -> None:
-    """Arrange a figure once for all of its files; some figures place their axes themselves."""
+    """Lay a figure out once, so that its files agree.
+
+    A figure without a layout engine has placed its axes itself.
+    """
     engine = figure.get_layout_engine()
     if engine is not None and figure.axes:
-        # It takes two passes where axes keep their aspect.
+        # Axes with a fixed aspect need two passes.
         for _ in range(2):
             engine.execute(figure)
     figure.set_layout_engine("none")

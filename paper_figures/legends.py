@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from paper_figures import pyplot as plt
 
-# Points from the axis down to its legend: tick labels and the axis title lie between.
-BELOW_TITLE = 29.0
+# Points from the axis down to its legend. Tick labels and the axis label lie in between.
+BELOW_LABEL = 29.0
 
 
-def legend_below(axis: plt.Axes, *entries, points: float = BELOW_TITLE) -> None:
-    """A legend below an axis and its title.
+def legend_below(axis: plt.Axes, *entries, points: float = BELOW_LABEL) -> None:
+    """A legend below an axis and its label.
 
     The distance is in points. As a share of the axis it would shrink with it, and the layout makes
     room for legends by shrinking the axes.

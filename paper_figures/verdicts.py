@@ -111,7 +111,8 @@ class Finding:
         outcomes: The parts under every choice that was swept.
         ours: Our numbers as text; the parts' by default.
         because: One plain sentence with the reason, where the claim has none for the verdict.
-        decided_by: The run that would decide what is inconclusive; "" where none would.
+        decided_by: The run that would decide what is inconclusive or not run; "" where none would.
+            See `still_to_run`.
         detail: What was computed, and how it differs from the paper's study.
         calibration: "published", "exact", "both" or "" where it does not matter.
         sizes: What the numbers rest on.

@@ -93,7 +93,7 @@ def _measured(path: Path, config: dict) -> dict[Cell, Measured]:
     found = {}
     for key, points in frame[POINT].drop_duplicates().groupby(CELL, sort=False).size().items():
         cell = Cell(**dict(zip(CELL, key, strict=True)))
-        # Cells of an older run have no seconds by the runner, whatever the others have.
+        # Cells measured before the runner kept time have the seconds of their study only.
         taken = whole.get(key, timed.get(key))
         found[cell] = Measured(
             seconds=None if taken is None else float(taken) / (points * _trials(cell, config)),
@@ -126,7 +126,9 @@ def _of_study(
     known = {cell: took for cell, took in measured.items() if cell.experiment == study}
     unmatched, differing = [], {}
     seconds, memory = np.zeros(3), []
-    rates = np.array([took.seconds for took in known.values() if took.seconds is not None])
+    timed = [took for took in known.values() if took.seconds is not None]
+    whole = [took for took in timed if took.whole]
+    rates = np.array([took.seconds for took in whole or timed])
     for cell in cells:
         match = Cell(**{name: getattr(cell, name) for name in CELL})
         took = known.get(match)
@@ -212,12 +214,13 @@ def report(found: list[StudyEstimate], run: str) -> str:
     parts = [each.study for each in found if each.seconds is not None and not each.whole]
     if parts:
         lines.append(
-            "Only what the study times (calibration, draws, releases, training), so that loading "
-            f"and scoring come on top: {', '.join(parts)}"
+            "For some or all cells only what the study times (calibration, draws, releases, "
+            f"training), so that loading and scoring come on top: {', '.join(parts)}"
         )
     lines += [
         f"Core-hours: on one core of the machine of the run {run}, without a GPU; starting cells "
-        "comes on top. They follow grid points and trials, no other setting.",
+        "comes on top. They follow grid points and trials, no other setting. Trials that train "
+        "together take less each than trials in cells of their own (split_trials).",
         "Brackets: cells without a match at the seconds of the study's cheapest and dearest cell. "
         "Memory: peaks of single cells.",
     ]

@@ -15,7 +15,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from runs.cells import Cell
 from runs.config import check_config
 
-# A worker holds so many objects that the collector would take an eighth of its time.
+# With the default thresholds the collector takes an eighth of a worker's time.
 gc.set_threshold(100_000, 20, 100)
 
 # The queries of noise_only need no data, and its numbers take no time at this size.
@@ -99,7 +99,7 @@ class Odd(AdditiveMechanism):
 
 
 def pytest_collection_modifyitems(items):
-    """The files that take minutes first: none of them is left for one worker at the end."""
+    """Run the slow files first, so that none is left to a single worker at the end."""
     items.sort(key=lambda item: item.path.parent.name not in ("site_builder", "workflow"))
 
 

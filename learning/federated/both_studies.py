@@ -131,8 +131,8 @@ def training_values(
     """Test accuracies of trials after every round (`round`), and after the last.
 
     Args:
-        history: Of the trials, which trained together.
-        seeds: Of the trials' noise.
+        history: The rounds of these trials, which trained together.
+        seeds: Noise seeds of the trials.
     """
     for run, (trial, seed) in enumerate(zip(trials, seeds, strict=True)):
         for number_of_round, ended in enumerate(history, start=1):

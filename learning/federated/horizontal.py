@@ -59,7 +59,10 @@ def train(
     checkpoint: Path | None = None,
     label: str = "",
 ) -> list[Round]:
-    """Train in rounds, and test after each: independent runs, all participants at the same time.
+    """Train independent runs in rounds, and test each after every round.
+
+    Where `network.stacks` is true, all participants of all runs take their steps together, and
+    memory grows with their number; otherwise they train one after the other.
 
     A participant starts from the server's parameters and runs its local epochs of gradient descent.
     Its upload is the sum over local epochs of the epoch's gradient, f(X) = sum_i g_i(X) (eq. 29).
@@ -91,25 +94,28 @@ def train(
     unit = plan.learning_rate * plan.steps(len(labels))
 
     def advance(parameters, batches, noise):
-        local = parameters.repeat_interleave(plan.participants, dim=0)
         drawn = [
             list(_local_batches(records, rng, plan))
             for records_of_run, rng in zip(owned, batches, strict=True)
             for records in records_of_run
         ]
-        for step in zip_longest(*drawn, fillvalue=()):
-            for members, chosen in _of_one_size(step):
-                chosen = chosen.to(device)
-                gradients = _gradients(network, local[members], inputs[chosen], labels[chosen])
-                local[members] -= plan.learning_rate * gradients
         totals = np.zeros(parameters.shape)
-        for number, own in enumerate(local):
-            run = number // plan.participants
-            upload = (parameters[run] - own) / unit
-            if plan.clip is not None:
-                upload = upload.nan_to_num(0.0, plan.clip, -plan.clip).clamp(-plan.clip, plan.clip)
-            require_finite(upload, "a participant's parameters")
-            totals[run] += release(upload.cpu().numpy(), noise[run])
+        everyone = range(len(drawn))
+        for together in [everyone] if network.stacks else [[each] for each in everyone]:
+            runs = [number // plan.participants for number in together]
+            local = parameters[runs]
+            for step in zip_longest(*(drawn[number] for number in together), fillvalue=()):
+                for members, chosen in _of_one_size(step):
+                    chosen = chosen.to(device)
+                    gradients = _gradients(network, local[members], inputs[chosen], labels[chosen])
+                    local[members] -= plan.learning_rate * gradients
+            for run, own in zip(runs, local, strict=True):
+                upload = (parameters[run] - own) / unit
+                if plan.clip is not None:
+                    upload = upload.nan_to_num(0.0, plan.clip, -plan.clip)
+                    upload = upload.clamp(-plan.clip, plan.clip)
+                require_finite(upload, "a participant's parameters")
+                totals[run] += release(upload.cpu().numpy(), noise[run])
         return parameters - unit * torch.from_numpy(totals / plan.participants).float().to(device)
 
     def evaluate(parameters):
@@ -137,7 +143,10 @@ def _local_batches(
 
 
 def _of_one_size(step: Sequence) -> Iterator[tuple[list[int], torch.Tensor]]:
-    """Participants whose batches in a step have n > 0 records, and these batches (P, n)."""
+    """Groups of participants whose batches in a step have the same number n > 0 of records.
+
+    Yields their numbers, and their batches (P, n).
+    """
     for size in sorted({len(batch) for batch in step} - {0}):
         members = [number for number, batch in enumerate(step) if len(batch) == size]
         yield members, torch.stack([step[member] for member in members])

@@ -77,8 +77,9 @@ def train(
         clipped = released.to(device, features.dtype).clamp(-1, 1)
         return features + (clipped - features).detach()
 
-    def advance(of_runs, batches_of_runs, noise_of_runs):
-        (parameters,), (batches,), (noise,) = of_runs, batches_of_runs, noise_of_runs
+    def advance(parameters, batches, noise):
+        # One run at a time.
+        (parameters,), (batches,), (noise,) = parameters, batches, noise
         for _ in range(plan.iterations):
             chosen = batches.choice(len(labels), plan.batch, replace=False, shuffle=False)
             chosen = torch.from_numpy(chosen).to(device)

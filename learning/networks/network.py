@@ -53,8 +53,8 @@ class Network:
             (n, classes). The bias of a layer without one is None; the weight of a normalisation is
             its scales (channels,).
         shortened: From a batch of inputs to the same batch without padding that no input needs.
-        stacks: Whether several of these networks train faster together, by torch.func.vmap, than
-            one by one: those of linear layers do.
+        stacks: Whether copies of this network train faster together, by torch.func.vmap, than one
+            by one. Fully connected networks do.
     """
 
     layers: tuple[Layer, ...]

@@ -1,4 +1,4 @@
-"""Seeds, checkpoint and progress label of one trial."""
+"""Seeds, checkpoint and progress label of a trial, or of trials that train together."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from paper_figures.mgm2021.federated_verdicts import (
     official_datasets,
     published_finals,
     rise_of,
+    shared_trials,
     signal_of,
     size_sentence,
     sizes_of,
@@ -83,7 +84,7 @@ def horizontal_trend(claim: Claim, results: Results) -> Finding:
     sizes = sizes_of(results.rows, STUDY, datasets, finals)
     return Finding(
         parts=tuple(parts),
-        because=tally(parts, sizes.trials),
+        because=tally(parts, shared_trials(finals)),
         decided_by=a["decided_by"],
         detail=" ".join(
             [
@@ -155,6 +156,7 @@ def matrix_mechanism_on_adult(claim: Claim, results: Results) -> Finding:
             "the matrix mechanism."
         ),
         calibration="published",
+        trials=shared_trials({dataset: finals}),
         sizes=sizes_of(results.rows, STUDY, [dataset], {dataset: finals}),
     )
 
@@ -196,7 +198,7 @@ def harder_tasks_need_more(claim: Claim, results: Results) -> Finding:
     sizes = sizes_of(results.rows, STUDY, [*hard, *easy], finals)
     return Finding(
         parts=tuple(parts),
-        because=tally(parts, sizes.trials),
+        because=tally(parts, shared_trials(finals)),
         decided_by=a["decided_by"],
         detail="Shares of the gain over random answers that training without noise has.",
         calibration="published",

@@ -68,11 +68,12 @@ def judge_order(claim: Claim, rows: pd.DataFrame, experiment: str) -> Finding:
         decided_by=a["decided_by"],
         detail=detail,
         calibration="published",
+        trials=shared_trials(finals),
         sizes=sizes_of(rows, experiment, datasets, finals),
     )
 
 
-def finding_of(outcomes: list[Outcome], *, sizes: Sizes, **facts) -> Finding:
+def finding_of(outcomes: list[Outcome], *, trials: int | None, sizes: Sizes, **facts) -> Finding:
     """A finding under every reading of the Gaussian mechanism, or under the only one that was run.
 
     Its reason counts the comparisons by verdict.
@@ -83,7 +84,7 @@ def finding_of(outcomes: list[Outcome], *, sizes: Sizes, **facts) -> Finding:
     if not outcomes:
         raise CannotJudge("The results have no Gaussian mechanism under any reading")
     parts = [part for outcome in outcomes for part in outcome.parts]
-    facts |= {"sizes": sizes, "because": tally(parts, sizes.trials)}
+    facts |= {"sizes": sizes, "because": tally(parts, trials)}
     if len(outcomes) == 1:
         return Finding(parts=outcomes[0].parts, **facts)
     return Finding(choice=READING, outcomes=tuple(outcomes), **facts)
@@ -200,6 +201,12 @@ def rise_by_trial(rows: pd.DataFrame, mechanism: str) -> pd.Series:
         raise CannotJudge(f"One budget of {mechanism} shows no trend")
     ends = (own[own["epsilon"] == epsilon].set_index("trial")["value"] for epsilon in (high, low))
     return next(ends) - next(ends)
+
+
+def shared_trials(finals: dict[str, pd.DataFrame]) -> int | None:
+    """The number of trials, or None where data sets differ in it."""
+    found = {int(own["trial"].nunique()) for own in finals.values()}
+    return found.pop() if len(found) == 1 else None
 
 
 def sizes_of(

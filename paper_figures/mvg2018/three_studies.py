@@ -11,6 +11,7 @@ from experiments.contract.treatments import IID, SUBSPACE
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.intervals import SHOWN, Mean, bootstrapped
+from paper_figures.judged_rows import tally
 from paper_figures.ledger import CannotJudge, Claim, Finding, judge
 from paper_figures.legends import legend_below
 from paper_figures.mvg2018.compared_study import (
@@ -241,13 +242,15 @@ def experiment_times(claim: Claim, results: Results) -> Finding:
             f"; an SVD of both covariances: {', '.join(f'{1e3 * s:.3g}' for s in decomposed)} ms"
         )
     scores = REGRESSION.scores(REGRESSION.judged_rows(results.rows))
+    given = _cost_parts(claim, results, drawn)
     return Finding(
         choice="whether MVG decomposes its covariances for every draw",
         outcomes=(
-            Outcome(choice="directions given", parts=_cost_parts(claim, results, drawn)),
+            Outcome(choice="directions given", parts=given),
             Outcome(choice="an SVD of both covariances per draw", parts=with_svd),
         ),
         ours=ours,
+        because="" if None in decomposed else tally([*given, *with_svd], None),
         decided_by=TIMING_RUN if None in decomposed else "",
         detail=(
             "Median milliseconds of a release on one core of this machine. Parts are ratios of "

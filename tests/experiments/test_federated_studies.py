@@ -175,13 +175,37 @@ def test_rows_of_a_point(study, tmp_path):
     assert [(v.trial, v.at["round"]) for v in rows] == [(t, r) for t in (0, 1) for r in (1, 2, 3)]
     finals = [v.value for v in values if v.metric == "final_test_accuracy"]
     assert finals == [v.value for v in rows if v.at["round"] == 3]
-    # Trials of the horizontal study train together, as their networks are fully connected.
+    # The horizontal study trains its trials together, because its network here is fully connected.
     trials = {"federated_horizontal": ["0-1"], "federated_vertical": ["0", "1"]}[study.NAME]
     names = sorted(p.name for p in tmp_path.iterdir())
     assert names == [f"epsilon-300-{each}.checkpoint" for each in trials]
     again = measure(study, "idn")
     kept = [[v for v in run if not v.timing] for run in (values, again)]
     assert kept[0] == kept[1]
+
+
+def test_trials_train_one_by_one_where_the_network_does_not_stack(tmp_path, monkeypatch):
+    together = measure(federated_horizontal, "idn")
+    network = replace(federated_horizontal.NETWORKS["breast_cancer"], stacks=False)
+    monkeypatch.setitem(federated_horizontal.NETWORKS, "breast_cancer", network)
+    alone = measure(federated_horizontal, "idn", folder=tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "epsilon-300-0.checkpoint",
+        "epsilon-300-1.checkpoint",
+    ]
+    pairs = zip(*([v for v in run if not v.timing] for run in (together, alone)), strict=True)
+    for one, other in pairs:
+        assert (one.metric, one.trial, one.seed) == (other.metric, other.trial, other.seed)
+        # One test record may change sides.
+        assert one.value == pytest.approx(other.value, abs=0.01)
+
+
+def test_few_trials_train_together(monkeypatch):
+    monkeypatch.setattr(federated_horizontal, "AT_ONCE", 2)
+    trials = [
+        v.trial for v in measure(federated_horizontal, "idn", trials=3) if v.trial is not None
+    ]
+    assert sorted(set(trials)) == [0, 1, 2]
 
 
 def test_what_a_vertical_budget_is_meant_for():

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from mechanisms import AdditiveMechanism, all_mechanisms
+from paper_figures import drawings, pyplot
 from paper_figures.drawings import (
     DrawingError,
     Drawn,
@@ -20,6 +21,7 @@ from paper_figures.drawings import (
     drawings_for,
     latex_table,
 )
+from paper_figures.legends import legend_below
 from paper_figures.markdown import markdown_table
 from paper_figures.results import Results, read_results
 from paper_figures.selections import LEVELS
@@ -176,3 +178,24 @@ def test_special_characters_in_tables():
     assert r"a\_b & c" in text
     assert r"50\% \& more & \{x\}\textasciicircum 2" in text
     assert r"\textasciitilde" in text
+
+
+def test_both_files_have_one_layout_with_legends_at_their_distance(tmp_path, monkeypatch):
+    """A tall legend makes the layout shrink the axis; the distance below it stays."""
+    figure, (axis, _) = pyplot.subplots(1, 2, figsize=(5, 3))
+    for number in range(9):
+        axis.plot([0, 1], [number, 1], label=f"curve {number}")
+    axis.set_xlabel("x")
+    legend_below(axis, points=29)
+    monkeypatch.setattr(drawings.plt, "close", lambda figure: None)
+    drawings._write("both", Drawn("Words.", pd.DataFrame({"x": [1]}), figure), tmp_path)
+    laid_out = axis.get_position()
+    assert laid_out.height < 0.5
+    for dpi in (72, 200):
+        figure.savefig(tmp_path / "again.png", dpi=dpi)
+        assert axis.get_position().bounds == laid_out.bounds
+    figure.draw_without_rendering()
+    gap = axis.get_window_extent().y0 - axis.get_legend().get_window_extent().y1
+    assert gap == pytest.approx(29 / 72 * figure.dpi, abs=1)
+    label = axis.xaxis.label.get_window_extent()
+    assert label.y0 > axis.get_legend().get_window_extent().y1

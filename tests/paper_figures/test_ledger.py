@@ -30,7 +30,9 @@ def one_trial(claim, results):
 def as_told(claim, results):
     parts = tuple(Part(f"part {i}", v, "2") for i, v in enumerate(claim.arguments["verdicts"]))
     because = claim.arguments.get("because", "")
-    return Finding(parts=parts, because=because, sizes=Sizes(records=1000, trials=3))
+    decided_by = claim.arguments.get("decided_by", "")
+    sizes = Sizes(records=1000, trials=3)
+    return Finding(parts=parts, because=because, decided_by=decided_by, sizes=sizes)
 
 
 def swept(claim, results):
@@ -83,6 +85,17 @@ def test_one_trial_is_inconclusive(run):
     assert (row["verdict"], row["sentence"]) == (
         "inconclusive", "An interval needs two trials, there are 1.",
     )  # fmt: skip
+
+
+def test_a_run_is_named_for_open_parts_only(run):
+    named = {"because": "Why.", "decided_by": "config/paper.yaml"}
+    found = evaluate(
+        run(
+            entry("decided", **told("confirmed", "contradicted", **named)),
+            entry("open", **told("confirmed", "inconclusive", **named)),
+        )
+    )
+    assert list(found["decided by"]) == ["", "config/paper.yaml"]
 
 
 def test_results_are_read_once_they_are_there(run):

@@ -14,7 +14,7 @@ rule run_batch:
     conda:
         ENVIRONMENT
     threads: 1
-    # Before aggregation and drawing, whose short jobs then fill the other cores at the end.
+    # Batches go first. The short jobs that aggregate and draw fill the idle cores at the end.
     priority: 1
     resources:
         # The child's limit and room for its parents. Resources may change without a rerun.

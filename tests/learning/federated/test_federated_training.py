@@ -196,8 +196,16 @@ def test_runs_together_are_the_runs_alone(data, rate, stacks, tmp_path):
     runs = [Seeds(start=n, batches=10 + n, noise=20 + n) for n in range(3)]
     for number, own in enumerate([runs, *([each] for each in runs)]):
         federated.train(network, data, plan, noisy, own, checkpoint=tmp_path / str(number))
-    kept = [torch.load(tmp_path / str(number))["parameters"].numpy() for number in range(4)]
-    assert kept[0] == pytest.approx(np.concatenate(kept[1:]), abs=1e-6)
+    other = replace(NETWORK, stacks=not stacks)
+    federated.train(other, data, plan, noisy, runs, checkpoint=tmp_path / "4")
+    # Stopped after a round, and resumed.
+    for rounds in (1, 3):
+        shorter = replace(plan, rounds=rounds)
+        federated.train(network, data, shorter, noisy, runs, checkpoint=tmp_path / "5")
+    kept = [torch.load(tmp_path / str(number))["parameters"].numpy() for number in range(6)]
+    assert np.array_equal(kept[0], np.concatenate(kept[1:4]))
+    assert kept[0] == pytest.approx(kept[4], abs=1e-5)
+    assert np.array_equal(kept[0], kept[5])
     assert np.ptp(kept[0], axis=0).max() > 0.1
 
 

@@ -157,6 +157,6 @@ def test_a_checkpoint_names_no_device_and_needs_none(tmp_path, monkeypatch):
     monkeypatch.undo()
     assert locations_in(foreign) == {"cuda:0"}
     for path in (own, foreign):
-        kept, history = noisy_descent.begin(None, path, noisy_descent.Epoch)
+        kept, history = noisy_descent.begin(parameters.numpy(), path, noisy_descent.Epoch)
         assert kept.device.type == "cpu" and torch.equal(kept, parameters)
         assert history == [noisy_descent.Epoch(0.5, 0.4, 1.0)]

@@ -208,7 +208,7 @@ def test_a_mechanism_may_prepare_the_value_for_another_release():
 
 
 def test_seconds_of_releases_leave_the_checks_out(monkeypatch):
-    """A release that calls another one is one entry."""
+    """A release that calls another release counts once."""
 
     class Slow(get_mechanism("gaussian")):
         only_adds_noise = True
