@@ -11,11 +11,11 @@ rule run_batch:
         timings=RUN / "batches" / "{batch}.timings.parquet",
     log:
         RUN / "logs" / "batches" / "{batch}.log",
+    # Batches go first. The short jobs that aggregate and draw fill the idle cores at the end.
+    priority: 1
     conda:
         ENVIRONMENT
     threads: 1
-    # Batches go first. The short jobs that aggregate and draw fill the idle cores at the end.
-    priority: 1
     resources:
         # The child's limit and room for its parents. Resources may change without a rerun.
         mem_mb=int(CONFIG["limits"]["memory_gib"] * 1024) + 1024,
