@@ -126,9 +126,7 @@ def _of_study(
     known = {cell: took for cell, took in measured.items() if cell.experiment == study}
     unmatched, differing = [], {}
     seconds, memory = np.zeros(3), []
-    timed = [took for took in known.values() if took.seconds is not None]
-    whole = [took for took in timed if took.whole]
-    rates = np.array([took.seconds for took in whole or timed])
+    rates = np.array([took.seconds for took in known.values() if took.seconds is not None])
     for cell in cells:
         match = Cell(**{name: getattr(cell, name) for name in CELL})
         took = known.get(match)

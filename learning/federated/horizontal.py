@@ -162,12 +162,6 @@ def _gradients(network: Network, parameters, inputs, labels) -> torch.Tensor:
     def loss(at, x, y):
         return cross_entropy(network.logits(at, x), y)
 
-    if network.stacks:
-        at = parameters.detach().requires_grad_()
-        losses = torch.func.vmap(loss)(at, inputs, labels)
-        return torch.autograd.grad(losses.sum(), at)[0]
-    found = []
-    for at, x, y in zip(parameters.detach(), inputs, labels, strict=True):
-        at.requires_grad_()
-        found += torch.autograd.grad(loss(at, x, y), at)
-    return torch.stack(found)
+    at = parameters.detach().requires_grad_()
+    each = torch.func.vmap(loss) if network.stacks else lambda *of: torch.stack([*map(loss, *of)])
+    return torch.autograd.grad(each(at, inputs, labels).sum(), at)[0]

@@ -66,7 +66,7 @@ def guarded(method: Callable, check: Callable) -> Callable:
 def seconds_of_releases() -> Iterator[list[float]]:
     """A list that gets the wall-clock seconds of each release made within.
 
-    They are the mechanism's own: checking a value of a few numbers takes longer than to release it.
+    The checks around a release are left out: for a few numbers they take longer than the release.
     """
     seconds: list[float] = []
     before = _SECONDS.set(seconds)
