@@ -38,7 +38,6 @@ from experiments.contract.study import (
     Point,
     Value,
     Variant,
-    trials_of,
 )
 from learning import TRAINING_IMPORTS
 from learning.descent_metrics import FEDERATED_METRICS, SPENT_TOLERANCES
@@ -75,8 +74,6 @@ SLOW_IMPORTS = (
 METRICS = FEDERATED_METRICS
 TOLERANCES = SPENT_TOLERANCES
 SPLITS_TRIALS = True
-# Trials that train together: with more of them memory grows, and a trial costs hardly less.
-AT_ONCE = 20
 
 
 class Settings(both_studies.FederatedSettings):
@@ -123,10 +120,7 @@ def measure(
     yield Value("use_epsilon", use.epsilon)
     yield Value("use_delta", use.delta)
     yield from both_studies.privacy_values(mechanisms, uploads, total)
-    trials = trials_of(problem.settings, problem.dataset)
-    at_once = AT_ONCE if network.stacks else 1
-    for first in range(trials.start, trials.stop, at_once):
-        together = range(first, min(first + at_once, trials.stop))
+    for together in both_studies.trials_together(problem, stacks=network.stacks):
         yield from _training(problem, mechanisms, point, names, together)
 
 

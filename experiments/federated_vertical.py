@@ -41,7 +41,6 @@ from experiments.contract.study import (
     Point,
     Value,
     Variant,
-    trials_of,
 )
 from learning import TRAINING_IMPORTS
 from learning.descent_metrics import FEDERATED_METRICS, SPENT_TOLERANCES
@@ -49,7 +48,7 @@ from learning.federated import both_studies
 from learning.federated.both_studies import FederatedRecords
 from learning.networks.split_network import SPLIT_NETWORKS
 from learning.records import labelled
-from learning.training.trial import checkpoint_of, label_of, seeds_of
+from learning.training.trial import checkpoint_of, label_of, seeds_of, span
 from mechanisms import Budget, Mechanism
 from papers.box_query import box_query
 
@@ -123,13 +122,14 @@ def measure(
     yield Value("use_epsilon", use.epsilon)
     yield Value("use_delta", use.delta)
     yield from both_studies.privacy_values(mechanisms, uploads, total)
-    for trial in trials_of(problem.settings, problem.dataset):
-        yield from _training(problem, mechanisms[0], point, names, trial)
+    for together in both_studies.trials_together(problem, stacks=True):
+        yield from _training(problem, mechanisms[0], point, names, together)
 
 
 def _training(
-    problem: FederatedRecords, mechanism: Mechanism, point: Point, names: Names, trial: int
+    problem: FederatedRecords, mechanism: Mechanism, point: Point, names: Names, trials: range
 ) -> Iterator[Value]:
+    """The values of trials that train together."""
     from learning.federated.vertical import VerticalPlan, train
 
     plan = VerticalPlan(
@@ -139,14 +139,14 @@ def _training(
         learning_rate=problem.of("learning_rate"),
         device=problem.settings["device"],
     )
-    seeds = seeds_of(point, names, trial)
+    seeds = [seeds_of(point, names, trial) for trial in trials]
     history = train(
         SPLIT_NETWORKS[problem.dataset],
         problem.split,
         plan,
-        mechanism.release,
+        mechanism.release_all,
         seeds,
-        checkpoint=checkpoint_of(point, names, trial),
-        label=label_of(mechanism, point, names, trial),
+        checkpoint=checkpoint_of(point, names, span(trials)),
+        label=label_of(mechanism, point, names, span(trials)),
     )
-    yield from both_studies.training_values(history, range(trial, trial + 1), [seeds.noise])
+    yield from both_studies.training_values(history, trials, [each.noise for each in seeds])

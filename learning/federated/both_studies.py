@@ -21,7 +21,7 @@ from experiments.contract.settings import (
     Share,
     Trials,
 )
-from experiments.contract.study import Names, Point, Value
+from experiments.contract.study import Names, Point, Value, trials_of
 from learning.records import labelled
 from learning.training.device import OnDevice
 from mechanisms import AdditiveMechanism, Budget, Mechanism
@@ -29,6 +29,9 @@ from mechanisms import AdditiveMechanism, Budget, Mechanism
 if TYPE_CHECKING:
     from learning.federated.rounds import Round
     from learning.federated.upload_budgets import Uploads
+
+# Trials that train together: with more of them memory grows, and a trial costs hardly less.
+AT_ONCE = 20
 
 
 class FederatedSettings(OnDevice):
@@ -97,6 +100,18 @@ def load_records(settings: dict, dataset: str, folder: Path, names: Names) -> Fe
             split, test_inputs=split.test_inputs[kept], test_labels=split.test_labels[kept]
         )
     return FederatedRecords(dataset, split, settings)
+
+
+def trials_together(problem: FederatedRecords, *, stacks: bool) -> Iterator[range]:
+    """The trials of a cell, those that train together in one range each.
+
+    Args:
+        stacks: Whether trials train faster together than one by one.
+    """
+    trials = trials_of(problem.settings, problem.dataset)
+    at_once = AT_ONCE if stacks else 1
+    for first in range(trials.start, trials.stop, at_once):
+        yield range(first, min(first + at_once, trials.stop))
 
 
 def privacy_values(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,22 +42,24 @@ def train(
     data: Split,
     plan: VerticalPlan,
     release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
-    seeds: Seeds,
+    seeds: Sequence[Seeds],
     *,
     checkpoint: Path | None = None,
     label: str = "",
 ) -> list[Round]:
-    """Train in rounds, and test after each on features without noise.
+    """Train independent runs in rounds, and test each after every round on features without noise.
 
-    In every iteration both participants compute the features of the same batch, (m, n) each, and
-    release them. The server clips what it receives to [-1, 1], the range of features: this is
-    post-processing, and without it training overflows at all but enormous budgets. The server
-    steps on the cross-entropy of its top model there and returns the gradient with respect to the
-    features, which the participants propagate through their local models as if there were neither
-    noise nor clipping.
+    All runs take their steps together. In every iteration of a run both participants compute the
+    features of the same batch, (m, n) each, and release them. The server clips what it receives to
+    [-1, 1], the range of features: this is post-processing, and without it training overflows at
+    all but enormous budgets. The server steps on the cross-entropy of its top model there and
+    returns the gradient with respect to the features, which the participants propagate through
+    their local models as if there were neither noise nor clipping.
 
     Args:
-        release: Maps features (m, n), float32, and a generator to what the server receives.
+        release: Maps both participants' features (2, m, n), float32, and a generator to what the
+            server receives from them.
+        seeds: One entry per run.
         checkpoint, label: As in `in_rounds`.
 
     Raises:
@@ -68,28 +70,32 @@ def train(
         torch.from_numpy(array).to(device)
         for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
     )
-    network = split.network
+    network, shares = split.network, split.shares(inputs)
 
     def received(features, noise):
-        """Released features, clipped, with the gradient of the features before the release."""
+        """Released features (R, m, 2n), clipped, with the gradient of those before the release."""
         require_finite(features, "a participant's features")
-        released = torch.from_numpy(release(features.detach().cpu().numpy(), noise))
-        clipped = released.to(device, features.dtype).clamp(-1, 1)
+        apart = features.detach().cpu().unflatten(-1, (2, -1)).swapaxes(1, 2).numpy()
+        released = np.stack([release(own, rng) for own, rng in zip(apart, noise, strict=True)])
+        joined = torch.from_numpy(released).swapaxes(1, 2).flatten(2)
+        clipped = joined.to(device, features.dtype).clamp(-1, 1)
         return features + (clipped - features).detach()
 
     def advance(parameters, batches, noise):
-        # One run at a time.
-        (parameters,), (batches,), (noise,) = parameters, batches, noise
         for _ in range(plan.iterations):
-            chosen = batches.choice(len(labels), plan.batch, replace=False, shuffle=False)
-            chosen = torch.from_numpy(chosen).to(device)
+            drawn = [
+                rng.choice(len(labels), plan.batch, replace=False, shuffle=False) for rng in batches
+            ]
+            chosen = torch.from_numpy(np.stack(drawn)).to(device)
             at = parameters.detach().requires_grad_()
             tensors = network.tensors(at)
-            features = [received(f, noise) for f in split.local(tensors, inputs[chosen])]
-            loss = cross_entropy(split.top(tensors, features), labels[chosen])
-            (gradient,) = torch.autograd.grad(loss, at)
-            parameters = parameters - plan.learning_rate * gradient
-        return parameters[None]
+            features = received(split.local(tensors, [own[chosen] for own in shares]), noise)
+            logits = split.top(tensors, features)
+            # The sum over runs of the mean over a batch: a run's parameters change its own loss.
+            total = cross_entropy(logits.flatten(0, 1), labels[chosen].flatten(), reduction="sum")
+            (gradients,) = torch.autograd.grad(total / plan.batch, at)
+            parameters = parameters - plan.learning_rate * gradients
+        return parameters
 
     def evaluate(parameters):
         return accuracy(network, parameters, test_inputs, test_labels)
@@ -99,7 +105,7 @@ def train(
         advance,
         evaluate,
         plan.rounds,
-        [seeds],
+        seeds,
         device,
         checkpoint=checkpoint,
         label=label,

@@ -76,13 +76,17 @@ class Network:
         return self.apply(self.tensors(parameters), inputs)
 
     def tensors(self, parameters) -> list[tuple]:
-        """What `apply` takes, from parameters (M,): the (weight, bias) of every layer."""
-        parts = parameters.split([layer.size for layer in self.layers])
+        """What `apply` takes, from parameters (M,): the (weight, bias) of every layer.
+
+        From parameters (R, M) of R copies: stacked weights and biases, (R, ...) each.
+        """
+        parts = parameters.split([layer.size for layer in self.layers], dim=-1)
         pairs = []
         for layer, part in zip(self.layers, parts, strict=True):
             count = math.prod(layer.weight)
-            weight = 1 + part[:count] if layer.scales else part[:count].view(layer.weight)
-            pairs.append((weight, part[count:] if layer.bias else None))
+            weight, bias = part[..., :count], part[..., count:]
+            weight = 1 + weight if layer.scales else weight.unflatten(-1, layer.weight)
+            pairs.append((weight, bias if layer.bias else None))
         return pairs
 
 

@@ -16,6 +16,9 @@ from learning.networks.network import Network, layers
 class SplitNetwork:
     """Two local models and a top model, with all parameters in one flat vector.
 
+    `local` and `top` take the tensors of one copy and records (m, ...), or the stacked tensors of R
+    copies and records (R, m, ...), and answer alike.
+
     Args:
         columns: The input columns of each of the two participants.
         features: n, the number of features that each participant releases.
@@ -35,26 +38,33 @@ class SplitNetwork:
             layers=layers((n, first), (n, second), (n, 2 * n), (self.classes, n)), apply=self._joint
         )
 
-    def local(self, tensors, inputs):
-        """The participants' features of inputs (m, d): two tensors (m, n) in (-1, 1)."""
-        from torch import tanh
-        from torch.nn.functional import linear
+    def shares(self, inputs):
+        """The participants' own columns of inputs (m, d): two tensors (m, d_i)."""
+        return tuple(inputs[:, list(columns)] for columns in self.columns)
 
-        return tuple(
-            tanh(linear(inputs[:, list(columns)], *pair))
-            for columns, pair in zip(self.columns, tensors, strict=False)
-        )
+    def local(self, tensors, shares):
+        """Both participants' features of their shares (m, d_i): (m, 2n) in (-1, 1)."""
+        import torch
+
+        features = [affine(own, *pair) for own, pair in zip(shares, tensors, strict=False)]
+        return torch.tanh(torch.cat(features, dim=-1))
 
     def top(self, tensors, features):
-        """Logits (m, classes) of both participants' features."""
-        import torch
-        from torch.nn.functional import linear, relu
-
-        hidden = relu(linear(torch.cat(features, dim=1), *tensors[2]))
-        return linear(hidden, *tensors[3])
+        """Logits (m, classes) of both participants' features (m, 2n)."""
+        return affine(affine(features, *tensors[2]).relu(), *tensors[3])
 
     def _joint(self, tensors, inputs):
-        return self.top(tensors, self.local(tensors, inputs))
+        return self.top(tensors, self.local(tensors, self.shares(inputs)))
+
+
+def affine(inputs, weight, bias):
+    """inputs weight^T + bias, of (m, d), (n, d) and (n,), or of such stacked along a first axis."""
+    import torch
+    from torch.nn.functional import linear
+
+    if weight.dim() == 2:
+        return linear(inputs, weight, bias)
+    return torch.baddbmm(bias[:, None], inputs, weight.mT)
 
 
 def halves(inputs: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

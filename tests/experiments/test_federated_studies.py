@@ -10,6 +10,7 @@ import pytest
 from experiments import federated_horizontal, federated_vertical
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import Names, Point, Variant
+from learning.federated import both_studies
 from learning.records.labelled import Split
 from learning.training.trial import Seeds
 from mechanisms import (
@@ -149,7 +150,7 @@ def test_local_models_carry_a_record_into_later_batches():
 
         kind = {"test_inputs": inputs[:4], "test_labels": labels[:4]}
         split = Split(train_inputs=inputs, train_labels=labels, **kind)
-        vertical.train(SPLIT_NETWORKS["breast_cancer"], split, plan, keep, seeds)
+        vertical.train(SPLIT_NETWORKS["breast_cancer"], split, plan, keep, [seeds])
         return np.array(seen).reshape(8, 2, 4, -1)
 
     first = np.random.default_rng([2, 0]).choice(60, 4, replace=False, shuffle=False)
@@ -175,10 +176,8 @@ def test_rows_of_a_point(study, tmp_path):
     assert [(v.trial, v.at["round"]) for v in rows] == [(t, r) for t in (0, 1) for r in (1, 2, 3)]
     finals = [v.value for v in values if v.metric == "final_test_accuracy"]
     assert finals == [v.value for v in rows if v.at["round"] == 3]
-    # The horizontal study trains its trials together, because its network here is fully connected.
-    trials = {"federated_horizontal": ["0-1"], "federated_vertical": ["0", "1"]}[study.NAME]
-    names = sorted(p.name for p in tmp_path.iterdir())
-    assert names == [f"epsilon-300-{each}.checkpoint" for each in trials]
+    # The two trials train together.
+    assert [p.name for p in tmp_path.iterdir()] == ["epsilon-300-0-1.checkpoint"]
     again = measure(study, "idn")
     kept = [[v for v in run if not v.timing] for run in (values, again)]
     assert kept[0] == kept[1]
@@ -200,12 +199,15 @@ def test_trials_train_one_by_one_where_the_network_does_not_stack(tmp_path, monk
         assert one.value == pytest.approx(other.value, abs=0.01)
 
 
-def test_few_trials_train_together(monkeypatch):
-    monkeypatch.setattr(federated_horizontal, "AT_ONCE", 2)
-    trials = [
-        v.trial for v in measure(federated_horizontal, "idn", trials=3) if v.trial is not None
+@pytest.mark.parametrize("study", STUDIES)
+def test_few_trials_train_together(study, monkeypatch, tmp_path):
+    monkeypatch.setattr(both_studies, "AT_ONCE", 2)
+    values = measure(study, "idn", trials=3, folder=tmp_path)
+    assert {v.trial for v in values} == {None, 0, 1, 2}
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "epsilon-300-0-1.checkpoint",
+        "epsilon-300-2.checkpoint",
     ]
-    assert sorted(set(trials)) == [0, 1, 2]
 
 
 def test_what_a_vertical_budget_is_meant_for():

@@ -54,8 +54,7 @@ def noisy(upload, rng):
 
 def after(train, *args, path, **kwargs):
     """History and final parameters of one run."""
-    seeds = [SEEDS] if train is federated.train else SEEDS
-    history = train(*args, seeds, checkpoint=path / "x", **kwargs)
+    history = train(*args, [SEEDS], checkpoint=path / "x", **kwargs)
     (parameters,) = torch.load(path / "x")["parameters"].numpy()
     return history, parameters
 
@@ -168,9 +167,9 @@ def test_released_features_are_in_range_and_cut_after_the_noise(data):
         seen.append(features)
         return np.full_like(features, 1e6)
 
-    vertical.train(SPLIT, data, replace(VERTICAL, rounds=1, iterations=1), far, SEEDS)
-    assert len(seen) == 2
-    assert all(f.shape == (7, 4) and np.abs(f).max() < 1 for f in seen)
+    vertical.train(SPLIT, data, replace(VERTICAL, rounds=1, iterations=1), far, [SEEDS])
+    assert [f.shape for f in seen] == [(2, 7, 4)]
+    assert np.abs(seen).max() < 1
 
 
 @pytest.mark.parametrize(
@@ -206,6 +205,15 @@ def test_runs_together_are_the_runs_alone(data, rate, stacks, tmp_path):
     assert np.array_equal(kept[0], np.concatenate(kept[1:4]))
     assert kept[0] == pytest.approx(kept[4], abs=1e-5)
     assert np.array_equal(kept[0], kept[5])
+    assert np.ptp(kept[0], axis=0).max() > 0.1
+
+
+def test_vertical_runs_together_are_the_runs_alone(data, tmp_path):
+    runs = [Seeds(start=n, batches=10 + n, noise=20 + n) for n in range(3)]
+    for number, own in enumerate([runs, *([each] for each in runs)]):
+        vertical.train(SPLIT, data, VERTICAL, noisy, own, checkpoint=tmp_path / str(number))
+    kept = [torch.load(tmp_path / str(number))["parameters"].numpy() for number in range(4)]
+    assert np.array_equal(kept[0], np.concatenate(kept[1:]))
     assert np.ptp(kept[0], axis=0).max() > 0.1
 
 

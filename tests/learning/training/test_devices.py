@@ -63,7 +63,7 @@ class Trainer(NamedTuple):
 
 def last_parameters(train, network, plan, data, seeds, checkpoint, tmp_path):
     path = checkpoint or tmp_path / f"{seeds.start}-{plan.device}"
-    runs = [seeds] if train is horizontal.train else seeds
+    runs = seeds if train is noisy_descent.train else [seeds]
     train(network, data, plan, noisy, runs, checkpoint=path)
     return torch.load(path, weights_only=True)["parameters"].numpy().ravel()
 
