@@ -329,20 +329,20 @@ class KeepOrNoiseProfile(PrivacyProfile):
         )
 
     def _epsilon(self, delta: np.ndarray) -> Bounds:
-        margin = 8 * ULP * delta if self._keeps else 0.0
-        lower, value, upper = (
-            np.where(
-                self._keeps & (each <= self.atom_mass),
-                np.inf,
-                curve(self.noise._epsilon(self._noise_delta(each))),
-            )
-            for each, curve in (
-                (delta + margin, lambda bounds: bounds.lower),
-                (delta, lambda bounds: bounds.value),
-                (delta - margin, lambda bounds: bounds.upper),
-            )
-        )
-        return Bounds(lower, value, upper)
+        if not self._keeps:
+            return self.noise._epsilon(delta)
+        found, atom = np.full((3, delta.size), np.inf), self.atom_mass
+        # The mass of the atom is known up to rounding.
+        margin = 1 + 8 * ULP
+        reached = margin * delta.ravel() > atom
+        target = delta.ravel()[reached]
+        above = target > atom
+        noise = self._noise_delta(np.where(above, target, margin * target))
+        lower, *others = self.noise._epsilon(noise)
+        start = Bounds(lower, *(np.where(above, each, np.inf) for each in others))
+        # The bounds of the noise, moved out by what rounding does to the sum with the atom.
+        found[:, reached] = self._around(start, target)
+        return Bounds(*found.reshape(3, *delta.shape))
 
     def _noise_delta(self, delta: np.ndarray) -> np.ndarray:
         """The delta that is left for the noise: (delta - m) / (1 - m), within [0, 1]."""

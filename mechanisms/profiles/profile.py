@@ -195,8 +195,13 @@ class PrivacyProfile(ABC):
         """
         shape, delta = delta.shape, delta.ravel()
         value = self._crossing(delta)
+        bounds = self._around(Bounds(value, value, value), delta)
+        return Bounds(*(bound.reshape(shape) for bound in bounds))
+
+    def _around(self, start: Bounds, delta: np.ndarray) -> Bounds:
+        """`start`, flat, with its ends moved out until the curves of delta prove them."""
+        lower, upper = (np.minimum(end, self._ceiling) for end in (start.lower, start.upper))
         log_target = np.log(np.where(delta > 0, delta, 1.0))
-        lower, upper = (np.minimum(value, self._ceiling) for _ in range(2))
         for bound, curve, sign in ((lower, 0, -1.0), (upper, 2, 1.0)):
             step = 1e-9 * np.maximum(bound, 1e-3)
             moving = (delta > 0) & (bound > 0 if sign < 0 else bound < self._ceiling)
@@ -207,8 +212,7 @@ class PrivacyProfile(ABC):
                 moving &= bound > 0 if sign < 0 else bound < self._ceiling
                 step *= 2
         lower, upper = (np.where(b < self._ceiling, b, self.largest_loss) for b in (lower, upper))
-        bounds = np.minimum(lower, value), value, np.maximum(upper, value)
-        return Bounds(*(bound.reshape(shape) for bound in bounds))
+        return Bounds(np.minimum(lower, start.value), start.value, np.maximum(upper, start.value))
 
     def _crossing(self, delta: np.ndarray) -> np.ndarray:
         """Smallest epsilon at which the curve of values is at most delta."""

@@ -270,6 +270,22 @@ def test_atom_mass_and_the_deltas_below_it():
     assert sure.atom_mass == 1.0 and sure.delta(5.0).value == 1.0
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 3, 6, 8, 20])
+def test_bounds_of_epsilon_hold_it_beside_the_atom(epsilon):
+    """delta in 40 digits, rounded once: beside the mass of the atom little of the noise is left."""
+    profile = keep_or_noise(GaussianProfile(mu=1.0), 0.3, 1)
+    with mp.workdps(40):
+        mass, half = mp.mpf(0.3), mp.mpf("0.5")
+        noise = mp.ncdf(half - epsilon) - mp.e**epsilon * mp.ncdf(-half - epsilon)
+        found = profile.epsilon(float(mass + (1 - mass) * noise))
+    assert found.lower <= epsilon <= found.upper
+    if epsilon <= 6:
+        assert found.upper - found.lower < 1e-5
+    else:
+        # The noise is below what rounding leaves of the atom.
+        assert found.lower > 6.5
+
+
 def test_tldp_laplace_on_an_image_has_delta_one():
     # TLDP-L at epsilon 1 on 784 components: b = Delta, kept with p = e^(1 - 784) / (2 b + ...).
     keep = float(mp.e ** (1 - 784) / 2)
