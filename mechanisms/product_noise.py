@@ -1,4 +1,4 @@
-"""Product noise: a half-normal radius that does not depend on the dimension, in any direction."""
+"""Product noise: a half-normal radius in a uniform direction."""
 
 from __future__ import annotations
 

@@ -165,26 +165,32 @@ def evaluate(folder: Path) -> pd.DataFrame:
             raise LedgerError(f"claim {claim.id}: there is no judge {claim.judge!r}")
         finding = _found(claim, judges[claim.judge], folder / "experiments")
         rows.append(_row(claim, finding))
-    whole = {name: "Int64" for name in ("records", "trials", "paper records", "paper trials")}
-    return pd.DataFrame(rows).astype(whole)
+    counts = ("records", "rounds", "trials")
+    whole = [*counts, *(f"paper {name}" for name in counts)]
+    return pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64"))
 
 
 def _found(claim: Claim, chosen: Judge, folder: Path) -> Finding:
     files = [folder / f"{name}.parquet" for name in chosen.experiments]
     files += [folder / f"{name}.timings.parquet" for name in chosen.timings]
     missing = [path.name for path in files if not path.exists()]
+    decided_by = claim.arguments.get("decided_by", "")
     if missing:
-        return not_run(f"This run has no {', '.join(missing)}.")
+        return not_run(f"This run has no {', '.join(missing)}.", decided_by)
     try:
         return chosen.function(claim, read_results(files))
     except CannotJudge as reason:
-        return not_run(f"{reason}.")
+        return not_run(f"{reason}.", decided_by)
     except TooFewTrials as reason:
         return Finding(parts=(Part("", INCONCLUSIVE),), because=f"{reason}.")
 
 
+_PAPER_SIZES = [size.name for size in fields(Sizes) if size.name != "dataset"]
+
+
 def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
-    verdict = finding.verdict
+    verdict, ours = finding.verdict, finding.sizes
+    theirs = claim.sizes.on(ours.dataset)
     sentence = claim.meaning.get(verdict) or finding.reason
     if not sentence and verdict != CONFIRMED:
         raise LedgerError(
@@ -206,8 +212,8 @@ def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
         "choice": finding.choice,
         "decided by": finding.still_to_run,
         "calibration": finding.calibration,
-        **{size.name: getattr(finding.sizes, size.name) for size in fields(Sizes)},
-        **{f"paper {size.name}": getattr(claim.sizes, size.name) for size in fields(Sizes)},
+        **{size.name: getattr(ours, size.name) for size in fields(Sizes)},
+        **{f"paper {name}": getattr(theirs, name) for name in _PAPER_SIZES},
         "detail": finding.detail,
         "tolerance": claim.tolerance,
         "margin": claim.margin,

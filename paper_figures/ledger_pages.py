@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from paper_figures.markdown import markdown_table
+from paper_figures.style import dataset_title
 from paper_figures.verdicts import (
     CONTRADICTED,
     DEPENDS,
@@ -73,11 +74,14 @@ def findings_page(ledger: pd.DataFrame) -> str:
 def sizes_of(claim: pd.Series) -> str:
     """Our sizes beside the paper's: "10,000 of 60,000 records; 5 of 100 epochs; 3 trials"."""
     words = []
-    for name in ("records", "epochs", "trials"):
+    for name in ("records", "epochs", "rounds", "trials"):
         ours, theirs = claim[name], claim[f"paper {name}"]
         if pd.notna(ours):
-            of = f" of {theirs:,g}" if pd.notna(theirs) and theirs != ours else ""
-            words.append(f"{ours:,g}{of} {name}")
+            less, more = (pd.notna(theirs) and c for c in (ours < theirs, ours > theirs))
+            told = f"{ours:,g}{f' of {theirs:,g}' if less else ''} {name}"
+            words.append(f"{told} (paper: {theirs:,g})" if more else told)
+    if words and _given(claim["dataset"]):
+        words[0] += f" of {dataset_title(claim['dataset'])}"
     network, theirs = claim["network"], claim["paper network"]
     if _given(network):
         words.append(f"{network} (paper: {theirs})" if _given(theirs) else network)

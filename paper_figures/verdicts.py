@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 CONFIRMED = "confirmed"
 PARTLY = "partly"
@@ -15,7 +15,7 @@ NOT_RUN = "not run"
 VERDICTS = (CONFIRMED, PARTLY, CONTRADICTED, NOT_FOUND, DEPENDS, INCONCLUSIVE, NOT_RUN)
 MEANING = {
     CONFIRMED: "Every part of the claim holds, by exact numbers or by whole intervals.",
-    PARTLY: "Some parts hold and others do not; each part has a verdict of its own.",
+    PARTLY: "Some parts hold; others do not, or are open. Each part has a verdict of its own.",
     CONTRADICTED: "Exact numbers, or a 99% interval, show the opposite at the stated parameters.",
     NOT_FOUND: "At least 10 trials show that the effect is smaller than the margin that matters.",
     DEPENDS: "The outcome depends on a choice that the paper does not state; both are given.",
@@ -74,18 +74,32 @@ class Sizes:
     """What a verdict rests on; None where a size has no meaning for the claim.
 
     Args:
-        records: Training or private records.
-        epochs: Passes over the data, or rounds of averaging.
+        dataset: The data set whose records, epochs and rounds these are, where there are several.
+        records: Training or private records. A paper's may differ by data set: then a mapping from
+            the data set to the number; so may epochs and rounds.
+        epochs: Passes over the data.
+        rounds: Rounds of federated learning.
         trials: Independent repetitions.
         network: Name of the network, or of the regression or classifier.
         epsilons: The budgets, as text.
     """
 
-    records: int | None = None
-    epochs: float | None = None
+    dataset: str | None = None
+    records: int | Mapping[str, int] | None = None
+    epochs: float | Mapping[str, float] | None = None
+    rounds: int | Mapping[str, int] | None = None
     trials: int | None = None
     network: str | None = None
     epsilons: str | None = None
+
+    def on(self, dataset: str | None) -> Sizes:
+        """The sizes on one data set."""
+        chosen = {
+            name: getattr(self, name).get(dataset)
+            for name in ("records", "epochs", "rounds")
+            if isinstance(getattr(self, name), Mapping)
+        }
+        return replace(self, dataset=dataset, **chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,9 +193,9 @@ class Finding:
         return [str(part) for part in self.parts] if len(self.parts) > 1 else []
 
 
-def not_run(reason: str) -> Finding:
+def not_run(reason: str, decided_by: str = "") -> Finding:
     """The finding on a claim that this run cannot judge."""
-    return Finding(parts=(Part("", NOT_RUN),), because=reason)
+    return Finding(parts=(Part("", NOT_RUN),), because=reason, decided_by=decided_by)
 
 
 def count_of(verdicts: Iterable[str]) -> Mapping[str, int]:

@@ -63,17 +63,19 @@ def study_numbers(rows: pd.DataFrame, experiment: str, facts: dict[str, str]) ->
 
 
 def sizes_of(rows: pd.DataFrame, experiment: str, datasets: list[str]) -> Sizes:
-    """What a verdict on a study rests on; of several data sets the smallest numbers."""
+    """What a verdict on a study rests on; of several data sets the one with the fewest records."""
     accuracies = official_accuracies(rows, experiment)
     accuracies = accuracies[accuracies["dataset"].isin(datasets)]
     private = accuracies[~accuracies["mechanism"].isin(LEVELS)]
     records = ok_rows(rows, experiment, "records")
-    records = records[records["dataset"].isin(datasets)]["value"]
-    epochs = rows[(rows["experiment"] == experiment) & rows["dataset"].isin(datasets)]
-    most = epochs.groupby("dataset")["epoch"].max() if "epoch" in epochs else pd.Series(dtype=float)
+    records = records[records["dataset"].isin(datasets)].groupby("dataset")["value"].first()
+    least = records.idxmin() if len(records) else datasets[0]
+    own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == least)]
+    last = own["epoch"].max() if "epoch" in own else None
     return Sizes(
-        records=int(records.min()) if len(records) else None,
-        epochs=float(most.min()) if most.notna().any() else None,
+        dataset=least,
+        records=int(records[least]) if len(records) else None,
+        epochs=None if pd.isna(last) else float(last),
         trials=int(private.groupby("dataset")["trial"].nunique().min()),
         network=", ".join(NETWORKS[experiment].get(name, name) for name in datasets),
         epsilons=", ".join(f"{epsilon:g}" for epsilon in sorted(set(private["epsilon"]))),

@@ -157,7 +157,8 @@ def features_order(claim: Claim, results: Results) -> Finding:
         parts += order(above, margin=claim.margin, signal=signal)
         mvg = pick(own, mechanism="mvg", calibration="published")
         level = mean_over_epsilons(own, "mvg", "published", sorted(set(mvg["epsilon"])))
-        near = {f"{title}, MVG almost random": Mean(level["value"] - floor)}
+        ignorant = pick(own, mechanism="random-answer", calibration="published")
+        near = {f"{title}, MVG almost random": paired(level, ignorant)}
         parts += equal(near, margin=a["random"])
         at_equal_privacy = own[own["calibration"] == "exact"].groupby("mechanism")["value"].mean()
         exact.append(

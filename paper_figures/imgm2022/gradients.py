@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from paper_figures.drawings import Drawn, drawing
@@ -28,7 +30,7 @@ from paper_figures.results import Results
 from paper_figures.rules import Signal, order
 from paper_figures.selections import LEVELS, failed_mechanisms
 from paper_figures.style import dataset_title, mechanism_title
-from paper_figures.verdicts import Finding
+from paper_figures.verdicts import INCONCLUSIVE, Finding
 
 STUDY = "gradients"
 
@@ -71,37 +73,53 @@ def gradients_beside_features(claim: Claim, results: Results) -> Finding:
     a = claim.arguments
     frames = {name: official_accuracies(results.rows, name) for name in ("features", "gradients")}
     effects: dict[str, Mean] = {}
-    means, floors, exact, datasets = [], [], [], []
+    signals: dict[str, Signal] = {}
+    exact, datasets = [], []
     for dataset in a["datasets"]:
         both = [frame[frame["dataset"] == dataset] for frame in frames.values()]
         if any(frame.empty for frame in both):
             continue
+        floor = max(pick(frame, mechanism="random-answer")["value"].mean() for frame in both)
         for calibration in ("published", "exact"):
-            found = _gradients_less_features(both, a["mechanism"], calibration)
-            if found is None:
-                continue
-            difference, epsilons, levels = found
-            if calibration == "exact":
-                exact.append(f"{dataset_title(dataset)} {words(difference)}")
-                continue
-            at = listed(f"{epsilon:g}" for epsilon in epsilons)
-            effects[f"{dataset_title(dataset)}, epsilon {at}"] = difference
-            means += levels
-            floors.append(max(pick(f, mechanism="random-answer")["value"].mean() for f in both))
-            datasets.append(dataset)
+            own = [
+                f[(f["mechanism"] == a["mechanism"]) & (f["calibration"] == calibration)]
+                for f in both
+            ]
+            for epsilon in common_epsilons(*own):
+                features, gradients = (
+                    mean_over_epsilons(frame, a["mechanism"], calibration, [epsilon])
+                    for frame in own
+                )
+                name = f"{dataset_title(dataset)}, epsilon {epsilon:g}"
+                difference = paired(gradients, features)
+                if calibration == "exact":
+                    exact.append(f"{name} {words(difference)}")
+                    continue
+                effects[name] = difference
+                signals[name] = Signal(
+                    means=(features["value"].mean(), gradients["value"].mean()),
+                    floor=floor,
+                    margin=claim.margin,
+                    better="larger",
+                )
+                datasets.append(dataset)
     if not effects:
         raise CannotJudge("No official data set has both studies at a common epsilon")
-    signal = Signal(means=tuple(means), floor=max(floors), margin=claim.margin, better="larger")
-    parts = order(effects, margin=claim.margin, signal=signal)
-    sizes = sizes_of(results.rows, STUDY, datasets)
+    parts = [
+        replace(part, verdict=INCONCLUSIVE, reason=signals[part.name].missing)
+        if signals[part.name].missing
+        else part
+        for part in order(effects, margin=claim.margin)
+    ]
+    sizes = sizes_of(results.rows, STUDY, list(dict.fromkeys(datasets)))
     return Finding(
         parts=tuple(parts),
         because=tally(parts, sizes.trials),
         decided_by=a["decided_by"],
         detail=(
-            f"Gradients less features with {mechanism_title(a['mechanism'])}, averaged over the "
-            f"epsilons. {_levels(frames['gradients'], a['mechanism'])} The features' noise is that "
-            "of (epsilon / q, delta / q), though every record is released. With both rescaled "
+            f"Gradients less features with {mechanism_title(a['mechanism'])}. "
+            f"{_levels(frames['gradients'], a['mechanism'])} The features' noise is that of "
+            "(epsilon / q, delta / q), though every record is released. With both rescaled "
             "until their true delta is the claimed one the differences are "
             f"{listed(exact) if exact else 'not known'}. The two studies differ in networks, "
             f"steps and records. {_extent(frames['gradients'])}"
@@ -109,23 +127,6 @@ def gradients_beside_features(claim: Claim, results: Results) -> Finding:
         calibration="both",
         sizes=sizes,
     )
-
-
-def _gradients_less_features(
-    both: list[pd.DataFrame], mechanism: str, calibration: str
-) -> tuple[Mean, list[float], list[float]] | None:
-    """The difference by trial, the common epsilons and both means; None where none are common.
-
-    Args:
-        both: Accuracies of the features and of the gradients on one data set.
-    """
-    own = [f[(f["mechanism"] == mechanism) & (f["calibration"] == calibration)] for f in both]
-    epsilons = common_epsilons(*own)
-    if not epsilons:
-        return None
-    features, gradients = (mean_over_epsilons(f, mechanism, calibration, epsilons) for f in own)
-    levels = [features["value"].mean(), gradients["value"].mean()]
-    return paired(gradients, features), epsilons, levels
 
 
 def _levels(rows: pd.DataFrame, mechanism: str) -> str:

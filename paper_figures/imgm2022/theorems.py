@@ -264,7 +264,7 @@ def mvg_at_small_epsilon(claim: Claim, results: Results) -> Finding:
         detail=(
             f"E||Z||^2 at epsilon {listed(f'{e:g}' for e in a['epsilons'])}, delta "
             f"{a['delta']:g}, s = gamma = 1. MVG's right-hand side falls as epsilon^2. At epsilon "
-            "= 0 IMGM's noise still has the delta that is claimed, and no other guarantee."
+            "= 0 IMGM's noise has the delta that is claimed."
         ),
         calibration="published",
     )

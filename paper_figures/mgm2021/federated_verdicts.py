@@ -140,7 +140,8 @@ def official_datasets(rows: pd.DataFrame, experiment: str, datasets: list[str]) 
     found = [dataset for dataset in datasets if dataset in present]
     if not found:
         raise CannotJudge(
-            f"A claim about {listed(datasets)}; the results have none of them from {experiment}"
+            f"A claim about {listed(map(dataset_title, datasets))}; this run of {experiment} has "
+            "none of them"
         )
     return found
 
@@ -212,12 +213,14 @@ def shared_trials(finals: dict[str, pd.DataFrame]) -> int | None:
 def sizes_of(
     rows: pd.DataFrame, experiment: str, datasets: list[str], finals: dict[str, pd.DataFrame]
 ) -> Sizes:
-    """What a verdict rests on; of several data sets the smallest numbers."""
-    found = [study_size(rows, experiment, dataset) for dataset in datasets]
+    """What a verdict rests on; of several data sets the one with the fewest records."""
+    found = {dataset: study_size(rows, experiment, dataset) for dataset in datasets}
+    least = min(found, key=lambda dataset: found[dataset].records)
     private = [own[~own["mechanism"].isin(LEVELS)] for own in finals.values()]
     return Sizes(
-        records=int(min(size.records for size in found)),
-        epochs=min(size.rounds for size in found),
+        dataset=least,
+        records=int(found[least].records),
+        rounds=found[least].rounds,
         trials=min(int(own["trial"].nunique()) for own in private),
         network=", ".join(NETWORKS[experiment].get(dataset, dataset) for dataset in datasets),
         epsilons="; ".join(

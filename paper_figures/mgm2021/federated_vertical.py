@@ -62,7 +62,7 @@ def vertical_order(claim: Claim, results: Results) -> Finding:
 def vertical_lead(claim: Claim, results: Results) -> Finding:
     """Whether a mechanism's lead is larger at the smallest epsilon of a range than at the largest.
 
-    Arguments: datasets; range; leader; others.
+    Arguments: datasets; range; leader; others, by data set, `default` for those without an entry.
     """
     a = claim.arguments
     datasets = official_datasets(results.rows, STUDY, a["datasets"])
@@ -70,18 +70,19 @@ def vertical_lead(claim: Claim, results: Results) -> Finding:
     parts, beyond = [], []
     for dataset, own in finals.items():
         every = published_finals(results.rows, STUDY, dataset)
+        others = a["others"].get(dataset, a["others"]["default"])
         growths = {
             f"{dataset_title(dataset)}, lead over {mechanism_title(other)} grows": _growth_of_lead(
                 own, a["leader"], other
             )
-            for other in a["others"]
+            for other in others
             if other in set(own["mechanism"])
         }
-        signal = signal_of(own, [a["leader"], *a["others"]], claim.margin)
+        signal = signal_of(own, [a["leader"], *others], claim.margin)
         parts += order(growths, margin=claim.margin, signal=signal)
         wider = listed(
             f"{_growth_of_lead(every, a['leader'], other).value:+.3g}"
-            for other in a["others"]
+            for other in others
             if other in set(every["mechanism"])
         )
         beyond.append(f"{dataset_title(dataset)} {wider}")

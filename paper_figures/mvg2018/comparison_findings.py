@@ -73,14 +73,14 @@ def finding_per_kernel(
 
 
 def signal_of(study: ComparedStudy, rows: pd.DataFrame, *compared: pd.DataFrame) -> Signal:
-    """Whether these errors differ from the one without any information."""
+    """Whether one of these errors is below the one without any information."""
     blind = study.blind_error(rows)["value"]
     return Signal(
         means=tuple(float(frame["value"].mean()) for frame in compared),
         floor=float(blind.mean()) if len(blind) else None,
         margin=_blind_margin(study, blind),
         floor_words=study.floor_words,
-        better="smaller" if study.blind_margin is None else None,
+        better="smaller",
     )
 
 

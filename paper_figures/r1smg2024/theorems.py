@@ -56,11 +56,7 @@ def null_space(claim: Claim, results: Results) -> Finding:
             statement(
                 "a fixed vector is not in the null space",
                 inside_null_space == 0,
-                f"(probability {inside_null_space:g})",
-            ),
-            statement(
-                "so a fixed vector leaks nothing:",
-                delta <= claimed,
+                f"(probability {inside_null_space:g}); from the noise along a fixed vector "
                 f"delta({epsilon:g}) >= {rounded_down(delta, 4)}, claimed {claimed:g}",
             ),
         ),

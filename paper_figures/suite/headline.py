@@ -54,9 +54,9 @@ def headline(results: Results) -> Drawn:
     """Left: true delta over M at one claimed budget. Right: noise at equal true privacy."""
     grid, epsilon = at_one_epsilon(results.rows)
     delta = grid["delta"].iloc[0]
-    true = ok_rows(grid, "guarantee", "true_delta")
-    true = true[true["calibration"] == "published"]
-    shown = merged(true[true["value"] >= FLOOR], "size", "value")
+    true = _published_deltas(grid)
+    wide = true["upper"] > np.maximum(1.01 * true["lower"], FLOOR)
+    shown = merged(true[~wide & (true["value"] >= FLOOR)], "size", "value")
     noise = _noise(grid)
     costs = merged(noise[noise["calibration"] == "exact"], "size", "noise")
     # Without a layout engine: the height of the axes places the labels.
@@ -81,8 +81,8 @@ def headline(results: Results) -> Drawn:
         "claimed one. Curves within 1% of each other are drawn once."
     )
     note = (
-        f"{QUERY}{_beyond(true)} Laplace noise and the l2 mechanism claim delta 0. suite_cost has "
-        "the noise as published."
+        f"{QUERY}{_beyond(true)} Laplace noise and the l2 mechanism claim delta 0."
+        f"{_undrawn(true[wide])} suite_cost has the noise as published."
     )
     panels = {"true delta": shown, "noise at equal true privacy": costs}
     data = pd.concat(
@@ -120,9 +120,32 @@ def _noise(grid: pd.DataFrame) -> pd.DataFrame:
     return loss.assign(noise=np.sqrt(loss["value"] / loss["size"]))
 
 
+def _published_deltas(grid: pd.DataFrame) -> pd.DataFrame:
+    """The true deltas as published, with the columns `lower` and `upper` for their bounds."""
+    key = ["mechanism", "shape"]
+    found = {
+        name: rows[rows["calibration"] == "published"]
+        for name in ("true_delta", "true_delta_lower", "true_delta_upper")
+        if len(rows := ok_rows(grid, "guarantee", name))
+    }
+    true = found["true_delta"]
+    for end in ("lower", "upper"):
+        bound = found[f"true_delta_{end}"][[*key, "value"]].rename(columns={"value": end})
+        true = true.merge(bound, on=key, validate="one_to_one")
+    return true
+
+
+def _undrawn(wide: pd.DataFrame) -> str:
+    """A sentence on the mechanisms whose true delta is not known closely, or nothing."""
+    names = [mechanism_title(name) for name in in_order(set(wide["mechanism"]))]
+    if not names:
+        return ""
+    return f" Not drawn on the left where the bounds on the true delta are wide: {listed(names)}."
+
+
 def _names_below(true: pd.DataFrame) -> str:
     """The mechanisms whose true delta is below the floor at every size."""
-    largest = true.groupby("mechanism")["value"].max()
+    largest = true.groupby("mechanism")["upper"].max()
     return ", ".join(map(mechanism_title, in_order(largest[largest < FLOOR].index)))
 
 
@@ -198,8 +221,8 @@ def cost(results: Results) -> Drawn:
 
 def _false_claims(grid: pd.DataFrame) -> str:
     """A sentence on the mechanisms whose claim is false at some size, or nothing."""
-    true = ok_rows(grid, "guarantee", "true_delta")
-    false = true[(true["calibration"] == "published") & (true["value"] > true["delta"] * 1.001)]
+    true = _published_deltas(grid)
+    false = true[true["lower"] > true["delta"] * 1.001]
     names = [mechanism_title(name) for name in in_order(false["mechanism"])]
     return f" As published the claim is false at some M for {listed(names)}." if names else ""
 

@@ -8,6 +8,7 @@ adds to; "votes"; "powers", x of sensitivities i^-x.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,13 @@ def told(setting: dict[str, Any]) -> str:
     words = [f"M = {size:,}"]
     if query.get("counts", size) != size:
         words.append(f"at most {query['counts']} change")
+    if query.get("votes"):
+        words.append("votes")
+    if "structure" in query:
+        words.append(f"{query['structure']} matrix")
     if "powers" in query:
         words.append(f"sensitivities i^-{query['powers']:g}")
+    words += (f"{name} = {value:g}" for name, value in setting.get("options", {}).items())
     words.append(f"epsilon {setting['epsilon']:g}")
     if "delta" in setting:
         words.append(f"delta {setting['delta']:g}")
@@ -113,14 +119,14 @@ def stated_guarantee(claim: Claim, results: Results) -> Finding:
         shown.append(words)
         if "stated" in setting:
             gaps.append(abs(result.claimed_delta / setting["stated"] - 1))
-    detail = f"Privacy profile of the worst pair; {'; '.join(shown)}."
+    detail = f"By the mechanism's privacy profile, or bounds on it; {'; '.join(shown)}."
     if agreed:
         detail += (
             f" A sampled audit ({a['samples']:,} draws, {CONFIDENCE:.1%} confidence) refutes the "
-            f"claim at {sum(agreed)} of these {len(agreed)} settings."
+            f"claim at {'all' if all(agreed) else f'{sum(agreed)} of'} {len(agreed)} settings."
         )
     if gaps:
-        detail += f" Our claimed delta is the stated one to {rounded_up(max(gaps), 2)}."
+        detail += f" Our claimed delta agrees with the stated one to {rounded_up(max(gaps), 2)}."
     held = sum(case is True for case in cases)
     return Finding(
         parts=(universal("", cases),),
@@ -138,9 +144,10 @@ def smaller_noise(claim: Claim, results: Results) -> Finding:
     `calibrations`, at those named; settings; settings_needed, "every" (default) or "some".
     """
     a = claim.arguments
+    calibrations = a.get("calibrations", ("published", "exact"))
     parts = []
     for other in a["others"]:
-        for calibration in a.get("calibrations", ("published", "exact")):
+        for calibration in calibrations:
             ratios = {}
             for setting in a["settings"]:
                 own, their = (_loss(key, setting, calibration) for key in (a["mechanism"], other))
@@ -150,19 +157,18 @@ def smaller_noise(claim: Claim, results: Results) -> Finding:
                 statement(name, ratio < 1, f"{ratio:.3g} times") for name, ratio in ratios.items()
             ]
             name = f"below {other} {where}"
+            found = "; ".join(f"{part.name}: {part.found}" for part in each)
             if a.get("settings_needed", "every") == "some":
-                parts.append(some(name, each))
+                parts.append(replace(some(name, each), found=found))
             else:
-                found = "; ".join(f"{part.name}: {part.found}" for part in each)
                 parts.append(universal(name, [ratio < 1 for ratio in ratios.values()], found))
+    detail = "Ratios of E||noise||^2 in closed form. As published each has the noise of its claim"
+    if "exact" in calibrations:
+        detail += "; at equal true privacy each is rescaled until its true delta is the budget's"
     return Finding(
         parts=parts,
-        detail=(
-            "Ratios of E||noise||^2 in closed form. As published each mechanism has the noise of "
-            "its claim; at equal true privacy each is rescaled until its true delta is the "
-            "budget's."
-        ),
-        calibration="both",
+        detail=f"{detail}.",
+        calibration="both" if len(calibrations) > 1 else calibrations[0],
     )
 
 

@@ -6,6 +6,7 @@ Judges read official data only.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 
@@ -30,7 +31,7 @@ from paper_figures.tldp2025.scores import (
     sources,
     trials_and_delta,
 )
-from paper_figures.verdicts import Finding, Part, Sizes
+from paper_figures.verdicts import INCONCLUSIVE, Finding, Part, Sizes
 from papers.box_query import box_query
 from papers.tldp2025 import PIXELS, stated_errors
 from runs.result_table import OK
@@ -236,10 +237,12 @@ def variant_order(claim: Claim, results: Results) -> Finding:
     a = claim.arguments
     scores = official_scores(results.rows, STUDY, "mnist")
     ahead = {f"at {e:g}": scores.gap("tldp-g", "tldp-l", e) for e in a["epsilons"]}
-    parts = [
-        every("TLDP-G above TLDP-L", order(ahead, margin=claim.margin)),
-        every("and only slightly", equal(ahead, margin=a["slight"])),
-    ]
+    slight = every("and only slightly", close := equal(ahead, margin=a["slight"]))
+    if len({part.verdict for part in close}) > 1:
+        # Which of these epsilons are the paper's is only in a figure.
+        reason = f"{slight.found}, and less at the others; the paper's epsilons are not stated"
+        slight = replace(slight, verdict=INCONCLUSIVE, found="", reason=reason)
+    parts = [every("TLDP-G above TLDP-L", order(ahead, margin=claim.margin)), slight]
     shape = tuple(int(axis) for axis in scores.rows["shape"].iloc[0].split("x"))
     kept = max(_log_kept(key, shape, a["epsilons"]) for key in TLDP)
     if kept < math.log(a["negligible"]):

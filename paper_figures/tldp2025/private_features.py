@@ -151,9 +151,11 @@ def _extractor_kind(rows: pd.DataFrame, dataset: str) -> str:
 
 
 def _sizes(rows: pd.DataFrame, datasets: list[str], scores: OfficialScores) -> Sizes:
-    records = [int(shared_number(rows, STUDY, name, "records")) for name in datasets]
+    records = {name: int(shared_number(rows, STUDY, name, "records")) for name in datasets}
+    least = min(records, key=records.get)
     return Sizes(
-        records=min(records),
+        dataset=least,
+        records=records[least],
         trials=scores.trials,
         network="one layer; extractor "
         + listed(sorted({_extractor_kind(rows, name) for name in datasets})),

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from paper_figures.drawings import Drawn, drawing
-from paper_figures.judged_rows import pick
+from paper_figures.judged_rows import listed, pick
 from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.results import Results
 from paper_figures.rules import Signal, equal, every, levels, of_reconstruction, order, some
@@ -42,7 +42,7 @@ _KEYS = ["dataset", "range", "calibration", "mechanism", "epsilon"]
 # The values of the column `range`, and what the noise is then for.
 RANGES = {
     "clip": f"Delta = 2 C = {2 * CLIP:g}, of eq. (19)",
-    "stated": f"Delta = {STATED_DELTA}, of Table 4",
+    "stated": f"Delta = {STATED_DELTA} (IMDB: {STATED_DELTA_IMDB:,}), of Table 4",
 }
 CHOICE = "Delta, the range of a parameter: 2 C in eq. (19), another one in Table 4"
 REBUILT = "LLAGP is rebuilt from two sentences"
@@ -138,16 +138,14 @@ def _by_range(rows: pd.DataFrame) -> dict[str, dict[str, OfficialScores]]:
 
 
 def _sizes(rows: pd.DataFrame, datasets: Sequence[str], scores: OfficialScores) -> Sizes:
-    numbers = {
-        metric: min(shared_number(rows, STUDY, name, metric) for name in datasets)
-        for metric in ("records", "rounds")
-    }
-    parameters = min(_parameters(rows, name) for name in datasets)
+    least = min(datasets, key=lambda name: shared_number(rows, STUDY, name, "records"))
+    parameters = [f"{dataset_title(name)} {_parameters(rows, name):,}" for name in datasets]
     return Sizes(
-        records=int(numbers["records"]),
-        epochs=numbers["rounds"],
+        dataset=least,
+        records=int(shared_number(rows, STUDY, least, "records")),
+        rounds=int(shared_number(rows, STUDY, least, "rounds")),
         trials=scores.trials,
-        network=f"{parameters:,} parameters",
+        network=f"{listed(parameters)} parameters",
         epsilons=scores.range_of_epsilons,
     )
 
@@ -238,34 +236,43 @@ def _without_result(
 
 @judge(experiments=(STUDY,))
 def two_groups(claim: Claim, results: Results) -> Finding:
-    """F1 of two groups of mechanisms at the largest epsilon, with noise for the range 2 C.
+    """F1 of two groups of mechanisms at the largest epsilon, under both values of Delta.
 
-    Arguments: dataset; stated, for each group its F1 and its mechanisms.
+    Arguments: dataset; stated, for each group its F1 and its mechanisms; epsilon.
     """
     a, rows = claim.arguments, results.rows
-    dataset = a["dataset"]
-    scores = official_scores(rows, STUDY, dataset, range="clip")
-    epsilon = scores.epsilons[-1]
+    dataset, epsilon = a["dataset"], a["epsilon"]
+    found = {
+        name: {key: own for key, own in by_dataset.items() if key == dataset}
+        for name, by_dataset in _by_range(rows).items()
+    }
+    if not found["clip"]:
+        raise CannotJudge(f"This run has no {dataset_title(dataset)}")
+    scores = found["clip"][dataset]
     clean, chance = scores.level("non-private"), scores.level("random-answer")
-    parts = []
-    for group in a["stated"]:
-        own = {mechanism_title(key): scores.score(key, epsilon) for key in group["mechanisms"]}
-        judged = levels(own, stated=group["f1"], tolerance=claim.tolerance, ceiling=clean)
-        parts += [
-            _rebuilt(key, part) for key, part in zip(group["mechanisms"], judged, strict=True)
-        ]
+
+    def groups(claim: Claim, dataset: str, scores: OfficialScores) -> list[Part]:
+        parts = []
+        for group in a["stated"]:
+            own = {mechanism_title(key): scores.score(key, epsilon) for key in group["mechanisms"]}
+            judged = levels(own, stated=group["f1"], tolerance=claim.tolerance, ceiling=clean)
+            parts += map(_rebuilt, group["mechanisms"], judged)
+        return parts
+
+    outcomes = _outcomes(claim, found, groups)
     exact = official_scores(rows, STUDY, dataset, "exact", range="clip").best(TLDP)
     noise = 2**0.5 * stated_delta(dataset) / epsilon
     return Finding(
-        parts=parts,
+        choice=CHOICE,
+        outcomes=outcomes,
+        ours=_told(outcomes),
         detail=(
             f"Mean weighted F1 at epsilon {epsilon:g} a release, "
             f"{shared_number(rows, STUDY, dataset, 'rounds'):.0f} rounds; without noise "
             f"{clean:.3g}, with random parameters {chance:.3g}. One answer for all reviews has "
-            f"0.333. At equal true privacy of all rounds TLDP reaches {exact:.3g} at most. The "
-            f"noise is for Delta = {2 * CLIP:g}; with the {stated_delta(dataset):,} of Table 4 "
-            f"that of TLDP-L has a deviation of {noise:,.0f} at this epsilon, on parameters in "
-            "[-1, 1]."
+            f"0.333. At equal true privacy of all rounds TLDP reaches {exact:.3g} at most. With "
+            f"the {stated_delta(dataset):,} of Table 4 TLDP-L's noise has a deviation of "
+            f"{noise:,.0f} at this epsilon, on parameters in [-1, 1]."
         ),
         calibration="both",
         sizes=_sizes(rows, [dataset], scores),

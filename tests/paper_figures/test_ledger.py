@@ -173,7 +173,7 @@ def test_the_page_of_findings_has_what_does_not_hold(folder):
 def test_pages_can_be_made_from_the_file(folder):
     write_ledger(folder)
     read = pd.read_csv(folder / "claims.csv", keep_default_na=False)
-    for name in ("records", "epochs", "trials"):
+    for name in ("records", "epochs", "rounds", "trials"):
         for column in (name, f"paper {name}"):
             read[column] = pd.to_numeric(read[column])
     assert findings_page(read) == (folder / "findings.md").read_text()

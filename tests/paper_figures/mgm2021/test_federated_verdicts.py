@@ -102,7 +102,7 @@ def test_order(means, more, expected, order_claim, make_results):
     found = horizontal_order(order_claim(), make_results(ordered(*means, **more)))
     assert found.verdict == expected
     assert bool(found.because) == (expected != CONFIRMED)
-    assert found.sizes.records == 100 and found.sizes.epochs == 3
+    assert found.sizes.records == 100 and found.sizes.rounds == 3
     assert found.sizes.epsilons == "Adult 1, 10, 1000"
     assert "Not in this run: MNIST" in found.detail
 
@@ -162,7 +162,7 @@ def test_either_study_is_judged_by_its_own_rows(order_claim, make_results):
 
 def test_other_data_do_not_judge(order_claim, make_results):
     rows = ordered(0.8, 0.7, 0.6, source="bundled")
-    with pytest.raises(CannotJudge, match="about mnist and adult; the results have none"):
+    with pytest.raises(CannotJudge, match="A claim about MNIST and Adult"):
         horizontal_order(order_claim(), make_results(rows))
 
 
@@ -176,7 +176,11 @@ def test_other_data_do_not_judge(order_claim, make_results):
 )
 def test_the_lead_at_the_smallest_epsilon_of_the_range(idn, expected, make_claim, make_results):
     claim = make_claim(
-        datasets=["adult"], range=[1, 10], leader=IDN, others=[ELEMENT], decided_by=""
+        datasets=["adult"],
+        range=[1, 10],
+        leader=IDN,
+        others={"default": [MVG], "adult": [ELEMENT]},
+        decided_by="",
     )
     rows = runs({IDN: idn, ELEMENT: (0.7,) * 3}, experiment="federated_vertical")
     found = vertical_lead(replace(claim, margin=MARGIN), make_results(rows))
@@ -232,7 +236,7 @@ def test_harder_tasks(hard, expected, make_claim, make_results):
     easy = runs({IDN: (0.7,) * 3}, dataset="mnist")
     both = easy + runs({IDN: (hard,) * 3}, dataset="cifar10")
     assert harder_tasks_need_more(claim, make_results(both)).verdict == expected
-    with pytest.raises(CannotJudge, match="cifar10"):
+    with pytest.raises(CannotJudge, match="CIFAR-10"):
         harder_tasks_need_more(claim, make_results(easy))
 
 

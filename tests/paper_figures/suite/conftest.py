@@ -9,11 +9,12 @@ from paper_figures.selections import size_of
 def make_grid_rows():
     """Rows of a mechanism on the grid of the guarantee study, from shapes to true deltas.
 
+    The bounds of a true delta are `width` times as far apart as it is large, below and above it.
     As published the noise has a mean square of 4 per element; at the exact calibration it has
     `exact`, and no row where that is None. The claimed delta is 1e-5.
     """
 
-    def make(mechanism, deltas, epsilon=1.0, exact=None):
+    def make(mechanism, deltas, epsilon=1.0, exact=None, width=0.0):
         cell = {
             "experiment": "guarantee",
             "dataset": "grid",
@@ -25,7 +26,11 @@ def make_grid_rows():
         for shape, delta in deltas.items():
             own = cell | {"shape": shape}
             size = size_of(shape)
-            rows.append(own | {"metric": "true_delta", "value": delta})
+            ends = {"": 0, "_lower": -width, "_upper": width}
+            rows += (
+                own | {"metric": f"true_delta{end}", "value": delta * (1 + far)}
+                for end, far in ends.items()
+            )
             rows.append(own | {"metric": "expected_loss", "value": 4.0 * size})
             if exact is not None:
                 own |= {"calibration": "exact", "metric": "expected_loss"}

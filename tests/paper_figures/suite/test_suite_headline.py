@@ -42,6 +42,16 @@ def test_headline_names_the_mechanisms_below_its_axis(make_results, make_grid_ro
     assert drawn.data[["curve", "value"]].values.tolist() == [["somebody-elses", 1e-4]]
 
 
+def test_wide_bounds_are_neither_drawn_nor_blamed(make_results, make_grid_rows):
+    rows = make_grid_rows("gaussian", {"2x2": 1e-6, "4x4": 1e-6})
+    rows += make_grid_rows("r1smg", {"2x2": 1e-2, "4x4": 1e-3})
+    rows += make_grid_rows("plrv-o", {"2x2": 1e-2, "4x4": 1e-3}, width=1.0)
+    drawn = headline(make_results(rows))
+    assert set(drawn.data["curve"]) == {"Classic Gaussian", "R1SMG"}
+    assert "Not drawn on the left where the bounds on the true delta are wide: PLRV-O" in drawn.note
+    assert cost(make_results(rows)).caption.endswith("the claim is false at some M for R1SMG.")
+
+
 def test_cost_has_both_calibrations_by_family(make_results, make_grid_rows):
     rows = make_grid_rows("gaussian", {"2x2": 1e-6, "4x4": 1e-6}, exact=1.0)
     rows += make_grid_rows("mvg", {"2x2": 1e-6, "4x4": 1e-6}, exact=1.0)

@@ -54,14 +54,24 @@ GROUPS = [
     ],
 )
 def test_two_groups(changes, verdict, open_parts, make_claim, make_results, parameters):
-    claim = make_claim(tolerance=0.2, dataset="imdb", stated=GROUPS)
+    claim = make_claim(tolerance=0.2, dataset="imdb", epsilon=500.0, stated=GROUPS)
     found = two_groups(claim, make_results(parameters(changes=changes)))
-    assert found.verdict == verdict
-    assert [part.name for part in found.parts if part.verdict == INCONCLUSIVE] == open_parts
+    clip, stated = found.outcomes
+    assert clip.verdict == verdict and stated.verdict == NOT_RUN
+    assert [part.name for part in clip.parts if part.verdict == INCONCLUSIVE] == open_parts
     assert found.sizes.trials == 4
     assert "reaches 0.3 at most" in found.detail
     # sqrt(2) 400,001 / 500.
     assert "has a deviation of 1,131" in found.detail
+
+
+def test_two_groups_under_either_delta(make_claim, make_results, parameters):
+    claim = make_claim(tolerance=0.2, dataset="imdb", epsilon=500.0, stated=GROUPS)
+    unlearned = dict.fromkeys(("tldp-l", "tldp-g", "llagp"), 0.35)
+    both = parameters() + parameters(changes=unlearned, range="stated")
+    found = two_groups(claim, make_results(both))
+    assert [outcome.verdict for outcome in found.outcomes] == [CONFIRMED, PARTLY]
+    assert found.verdict == DEPENDS
 
 
 UNLEARNED = {"tldp-l": 0.35, "llagp": 0.35}
@@ -99,8 +109,9 @@ def test_mechanisms_outside_the_paper_decide_nothing(
     beside = comparable_range(claim, make_results(given + other)).outcomes[0]
     assert beside == alone
     assert [part.verdict for part in beside.parts] == [CONFIRMED, CONFIRMED]
-    groups = make_claim(tolerance=0.2, dataset="imdb", stated=GROUPS)
-    assert two_groups(groups, make_results(parameters() + other)).verdict == CONFIRMED
+    groups = make_claim(tolerance=0.2, dataset="imdb", epsilon=500.0, stated=GROUPS)
+    found = two_groups(groups, make_results(parameters() + other))
+    assert found.outcomes[0].verdict == CONFIRMED
 
 
 def test_a_mechanism_of_the_paper_without_a_result_leaves_its_part_open(
@@ -126,7 +137,7 @@ def test_the_range_depends_on_delta(make_claim, make_results, parameters):
     found = comparable_range(replace(make_claim(above=100), margin=0.15), make_results(both))
     assert found.verdict == DEPENDS
     assert [outcome.verdict for outcome in found.outcomes] == [PARTLY, CONFIRMED]
-    assert "Delta = 256, of Table 4" in found.ours
+    assert "Delta = 256 (IMDB: 400,001), of Table 4" in found.ours
 
 
 def test_a_range_needs_budgets_on_both_sides(make_claim, make_results, parameters):
@@ -220,7 +231,7 @@ def test_other_data_decide_nothing(make_claim, make_results, parameters):
     for judged, claim in (
         (comparable_range, make_claim(above=100)),
         (parameter_order, make_claim(**ORDER)),
-        (two_groups, make_claim(tolerance=0.2, dataset="imdb", stated=GROUPS)),
+        (two_groups, make_claim(tolerance=0.2, dataset="imdb", epsilon=500.0, stated=GROUPS)),
     ):
         with pytest.raises(CannotJudge):
             judged(claim, given)
