@@ -217,13 +217,15 @@ def boxes_with(
 ) -> np.ndarray:
     """Boxes (count, 4) as (south, north, west, east), degrees, that hold all places.
 
-    The first is the smallest one. Of the others every edge is drawn uniformly between the
-    outermost place and the edge of `outer` (see `BoundingBox`), which holds the places.
+    The first is the smallest one. Of the others every edge lies between the outermost place and
+    the edge of `outer` (see `BoundingBox`), which holds the places: of every second box at a
+    uniform share u of the way, of the rest at u^4, close to the places.
     """
     latitudes, longitudes = np.array(list(places)).T
     least = np.array([latitudes.min(), latitudes.max(), longitudes.min(), longitudes.max()])
     most = np.array([outer[edge] for edge in ("south", "north", "west", "east")])
     shares = np.random.default_rng(seed).random((count, 4))
+    shares[::2] **= 4
     shares[0] = 0
     return least + shares * (most - least)
 

@@ -220,7 +220,8 @@ def beats_gaussian(claim: Claim, results: Results) -> Finding:
         detail=(
             "Ratios of E||Z||^2 at the four gradient shapes and clip values of Table 2, claimed "
             "budget (1, 1e-5), elements in [-C, C], l2 sensitivity 2 C sqrt(mn). At the exact "
-            f"calibration both are the same noise (ratio {min(exact):.6g} to {max(exact):.6g})."
+            "calibration both are the same noise, with ratios within "
+            f"{max(abs(ratio - 1) for ratio in exact):.1g} of 1."
         ),
         calibration="published",
     )

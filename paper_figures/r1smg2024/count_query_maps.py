@@ -216,8 +216,9 @@ def largest_counts(claim: Claim, results: Results) -> Finding:
             "its valid areas. Ours: the five boroughs, and cells with a pickup in the rest of the "
             f"month, {facts['pickups']:.0f} pickups in {facts['valid_cells']:.0f} valid cells, on "
             f"average {facts['pickups'] / facts['valid_cells']:.0f} per cell. The boxes are drawn "
-            "at random inside that one and hold the places the paper names; the smallest such box "
-            f"is among them. Their largest counts are {scanned.min():.0f} to {scanned.max():.0f}, "
+            "at random inside that one, half of them close to the places the paper names, which "
+            "they hold; the smallest such box is among them. Their largest counts are "
+            f"{scanned.min():.0f} to {scanned.max():.0f}, "
             f"median {scanned.median():.0f}. Released largest counts, mean over trials: {released}."
         ),
         calibration="published",

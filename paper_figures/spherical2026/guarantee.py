@@ -43,7 +43,7 @@ def ceiling(claim: Claim, results: Results) -> Finding:
     """How far below the Gaussian's the noise of any mechanism is, at the ends of the grid.
 
     Arguments: high and low, whether the claim says that some noise is ahead, at the largest and at
-    the smallest number of elements.
+    the smallest number of elements; low_pairs, [ahead, behind], mechanisms at the smallest.
     """
     rows = at_one_budget(results.rows)
     table = ratios_to_gaussian(rows)
@@ -61,6 +61,11 @@ def ceiling(claim: Claim, results: Results) -> Finding:
                 f"least {least:.6g} times ({title}), of {table.loc[size].count() - 1} mechanisms",
             )
         )
+    least = table.loc[table.index.min()]
+    for one, other in claim.arguments.get("low_pairs", ()):
+        ratio = least[one] / least[other]
+        name = f"{mechanism_title(one)} ahead of {mechanism_title(other)} at M = {least.name:,}"
+        parts.append(statement(name, bool(ratio < 1 - claim.tolerance), f"{ratio:.6g} times"))
     return Finding(
         parts=parts,
         detail=(

@@ -110,8 +110,8 @@ def noise_ratio(claim: Claim, results: Results) -> Finding:
         detail=(
             f"I = {count}, epsilon {epsilon:g}. b1 is the scale of the Laplace mechanism at l1 "
             "sensitivity I Delta; sigma1 is that of the paper's eq. (7), as no Gaussian noise is "
-            "purely private. At equal true privacy TLDP-L needs the scale b1 as well: its noise "
-            "then has to give that epsilon."
+            "purely private. For that epsilon TLDP-L's noise needs the scale b1 as well, and a "
+            "value that is kept breaks the budget at any scale."
         ),
         calibration="published",
     )

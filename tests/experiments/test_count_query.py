@@ -266,6 +266,11 @@ def test_boxes_hold_the_places_and_lie_inside_the_outer_box():
     assert np.all((south >= 40.0) & (south <= 40.6) & (north >= 40.7) & (north <= 41.0))
     assert np.all((west >= -75.0) & (west <= -74.1) & (east >= -73.6) & (east <= -73.0))
     assert len(np.unique(boxes)) == boxes.size
+    # Every second box is close to the places: E u^4 = 1/5 of the way, against 1/2.
+    many = count_query.boxes_with(TWO_PLACES, OUTER, 4000, seed=4)
+    way = (many[1:, 1] - 40.7) / 0.3
+    assert way[1::2].mean() == pytest.approx(0.2, abs=0.03)
+    assert way[::2].mean() == pytest.approx(0.5, abs=0.03)
     # More boxes do not change the first ones.
     assert np.array_equal(count_query.boxes_with(TWO_PLACES, OUTER, 60, seed=4)[:50], boxes)
 
