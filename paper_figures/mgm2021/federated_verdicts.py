@@ -65,7 +65,7 @@ def judge_order(claim: Claim, rows: pd.DataFrame, experiment: str) -> Finding:
     )
     return finding_of(
         outcomes,
-        decided_by=a["decided_by"],
+        decided_by=a.get("decided_by", ""),
         detail=detail,
         calibration="published",
         trials=shared_trials(finals),

@@ -90,7 +90,7 @@ def vertical_lead(claim: Claim, results: Results) -> Finding:
     return Finding(
         parts=tuple(parts),
         because=tally(parts, sizes.trials),
-        decided_by=a["decided_by"],
+        decided_by=a.get("decided_by", ""),
         detail=(
             f"The lead of {mechanism_title(a['leader'])} at the smallest epsilon of "
             f"{a['range'][0]:g} to {a['range'][1]:g} less that at the largest, paired by trial. "
