@@ -19,7 +19,7 @@ from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.intervals import bootstrapped
 from paper_figures.judged_rows import calibrated, listed, official_study, pick
 from paper_figures.ledger import Claim, judge
-from paper_figures.r1smg2024.noise_only import noise_of
+from paper_figures.r1smg2024.moments_and_tails import noise_of
 from paper_figures.r1smg2024.stated_bounds import stated_constant
 from paper_figures.results import Results
 from paper_figures.rules import number, order, statement

@@ -1,24 +1,18 @@
-"""The noise alone, r1smg2024 Appendix B and Section 6: Figure 9, moments and tails of L, verdicts.
+"""The noise alone, r1smg2024 Section 6: Figure 9, expected loss over M, and the verdict on it.
 
-Figure 9 and the claim about it read the same rows of noise_only. The claims about moments and tails
-are judged in closed form, at sizes that a run may not have.
+Both read the same rows of noise_only. The moments and tails of the loss are in moments_and_tails.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pandas as pd
 
-from experiments.noise_only import family_query
-from mechanisms import Budget
-from mechanisms.noise.distribution import Noise
-from mechanisms.noise.loss_moments import LossMoments
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.judged_rows import calibrated, listed, rounded_down, rounded_up
+from paper_figures.judged_rows import listed
 from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.power_law import power
 from paper_figures.results import Results
@@ -32,14 +26,12 @@ from paper_figures.style import (
     look,
     mechanism_title,
 )
-from paper_figures.verdicts import Finding, Outcome, Sizes
-from papers.r1smg2024 import GROWTH_DELTA, GROWTH_EPSILONS, setting
+from paper_figures.verdicts import Finding, Sizes
+from papers.r1smg2024 import GROWTH_DELTA, GROWTH_EPSILONS
 
 FAMILY = "fixed-sensitivity"
 # The mechanisms of Figure 9.
 COMPARED = ("r1smg", "gaussian", "gaussian-analytic")
-# The shape of the distribution of L does not depend on the scale of the noise: any budget will do.
-BUDGET = Budget(epsilon=1e-5, delta=1e-7)
 
 
 def expected_losses(rows: pd.DataFrame) -> pd.DataFrame:
@@ -170,187 +162,3 @@ def _curve(
             f"{mechanism} at epsilon {epsilon:g}, delta {GROWTH_DELTA:g}"
         )
     return curve
-
-
-@drawing("r1smg2024_stability", kind="tables", needs=["noise_only/fixed-sensitivity"])
-def stability_table(results: Results) -> Drawn:
-    """Theorems 8 and 9 and what they are read to mean: kurtosis, skewness and tails of L."""
-    titles = {
-        ("raw_kurtosis", None): "E[L^4]/E[L^2]^2",
-        ("raw_skewness", None): "E[L^3]/E[L^2]^1.5",
-        ("central_kurtosis", None): "kurtosis (central)",
-        ("central_skewness", None): "skewness (central)",
-        ("tail_exact", 2): "P(L > 2 E L)",
-        ("tail_exact", 5): "P(L > 5 E L)",
-        ("tail_sampled", 5): "P(L > 5 E L), sampled",
-        ("sampled_trials", None): "draws",
-    }
-    rows = pd.concat(
-        _at_factor(ok_rows(results.rows, "noise_only", metric, FAMILY), factor).assign(title=title)
-        for (metric, factor), title in titles.items()
-    )
-    rows = rows[rows["calibration"] == "published"]
-    if rows.empty:
-        raise DrawingError(f"the results hold no moments of noise_only/{FAMILY}")
-    # The shape of the distribution of L does not depend on the scale: one epsilon is enough.
-    rows = rows[rows["epsilon"] == rows["epsilon"].max()]
-    table = rows.pivot_table(index=["mechanism", "shape"], columns="title", values="value")
-    table = table.reset_index().assign(M=lambda t: t["shape"].map(size_of))
-    order = table["mechanism"].map(in_order(table["mechanism"]).index)
-    table = table.assign(order=order).sort_values(["M", "order"])
-    present = [title for title in titles.values() if title in table]
-    caption = (
-        "r1smg2024 Theorems 8 and 9 and Remark 2: moments of L = ||noise||^2 about zero, which the "
-        "paper calls kurtosis and skewness, moments about the mean, and the probability of a large "
-        "loss, in closed form, with one sampled tail beside them. No data; noise as published."
-    )
-    note = "Rescaling the noise changes none of these numbers."
-    return Drawn(caption, table[["mechanism", "M", *present]], note=note)
-
-
-def _at_factor(rows: pd.DataFrame, factor: float | None) -> pd.DataFrame:
-    return rows if factor is None else rows[rows["factor"] == factor]
-
-
-def noise_of(key: str, side: int, **options) -> Noise:
-    """Noise of a mechanism for a side x side query of l2 sensitivity 1."""
-    return calibrated(key, family_query(FAMILY, (side, side)), BUDGET, **options).noise
-
-
-@judge()
-def raw_moment(claim: Claim, results: Results) -> Finding:
-    """Theorems 8 and 9: a moment of L about zero, R1SMG's and the others'.
-
-    Arguments: moment ("raw_kurtosis" or "raw_skewness"), stated, sides.
-    """
-    a = claim.arguments
-    ours = getattr(noise_of("r1smg", a["sides"][-1]).loss(), a["moment"])
-    others = [getattr(loss, a["moment"]) for side in a["sides"] for loss in _full_rank(side)]
-    return Finding(
-        parts=(
-            number("R1SMG", ours, a["stated"], claim.tolerance),
-            statement("larger than the others',", max(others) < ours, f"at most {max(others):.5g}"),
-        ),
-        detail=(
-            "Closed forms, moments about zero as the paper defines them; classic and analytic "
-            "Gaussian (one shape of L) and MVG with equal and with uneven precision, at M = "
-            f"{listed(str(side**2) for side in a['sides'])}."
-        ),
-        calibration="published",
-    )
-
-
-def _full_rank(side: int) -> list[LossMoments]:
-    """Moments of L of i.i.d. noise, and of MVG with equal and with uneven precision."""
-    uneven = 1.0 / np.arange(1, side + 1) ** 2
-    return [
-        noise_of("gaussian", side).loss(),
-        noise_of("mvg", side).loss(),
-        noise_of("mvg", side, precision=uneven / uneven.sum()).loss(),
-    ]
-
-
-@judge()
-def full_rank_moments(claim: Claim, results: Results) -> Finding:
-    """Remark 2: 3 + 12/M and sqrt(8/M), by the moments the paper defines and by central ones.
-
-    Arguments: sides (rising).
-    """
-    rows = []
-    for side in claim.arguments["sides"]:
-        loss, size = noise_of("gaussian", side).loss(), side**2
-        stated = (3 + 12 / size, math.sqrt(8 / size))
-        rows.append((stated, (loss.raw_kurtosis, loss.raw_skewness), _central(loss)))
-    stated, raw, central = rows[-1]
-    size = claim.arguments["sides"][-1] ** 2
-    usual = all(
-        math.isclose(c, s, rel_tol=claim.tolerance)
-        for row in rows
-        for c, s in zip(row[2], row[0], strict=True)
-    )
-    return Finding(
-        parts=(
-            statement(
-                "moments about the mean",
-                usual,
-                f"{central[0]:.5g} and {central[1]:.3g} at M = {size}",
-            ),
-            *(
-                number(f"{name} about zero, the paper's definition", r, s, claim.tolerance)
-                for name, r, s in zip(("kurtosis", "skewness"), raw, stated, strict=True)
-            ),
-        ),
-        detail=(
-            "Closed forms for i.i.d. Gaussian noise at M = "
-            f"{listed(str(side**2) for side in claim.arguments['sides'])}; R1SMG's moments about "
-            f"the mean are {_words(noise_of('r1smg', 10))}. With MVG's uneven covariances the "
-            "degrees of freedom would be fewer than M."
-        ),
-        calibration="published",
-    )
-
-
-def _central(loss: LossMoments) -> tuple[float, float]:
-    return loss.central_kurtosis, loss.central_skewness
-
-
-def _words(noise: Noise) -> str:
-    kurtosis, skewness = _central(noise.loss())
-    return f"{kurtosis:.4g} and {skewness:.4g}"
-
-
-@judge()
-def stability(claim: Claim, results: Results) -> Finding:
-    """P(L > k E L), exactly, of R1SMG and of i.i.d. Gaussian noise.
-
-    Arguments: sides, factors (k).
-    """
-    a = claim.arguments
-    factors = np.array(a["factors"], dtype=float)
-    rank_one = _tails("r1smg", a["sides"][0], factors)
-    others = np.array([_tails("gaussian", side, factors) for side in a["sides"]])
-    # The same at the paper's budgets of the count query, where R1SMG's mean is the smaller one.
-    others_at, ours_at = (setting(f"r1smg2024-count-{e}") for e in ("0.5", "1e-05"))
-    classic = calibrated("gaussian", others_at.query, others_at.budget)
-    mean = classic.expected_loss()
-    rank_one_noise = calibrated("r1smg", ours_at.query, ours_at.budget).noise
-    largest = others.max(axis=0)
-    relative = tuple(
-        statement(
-            f"P(L > {k:g} E L) smaller:",
-            bool(ours < theirs),
-            f"R1SMG {rounded_down(ours)}, i.i.d. Gaussian at most {rounded_up(theirs, 2)}",
-        )
-        for k, ours, theirs in zip(factors, rank_one, largest, strict=True)
-    )
-    above, theirs_above = (
-        [float(noise.loss_survival(mean * times)) for times in (1, 2)]
-        for noise in (rank_one_noise, classic.noise)
-    )
-    absolute = tuple(
-        statement(
-            f"{words} the classic Gaussian's mean less often:",
-            ours < theirs,
-            f"R1SMG {ours:.2g}, classic Gaussian {max(theirs, 1e-300):.1g}",
-        )
-        for words, ours, theirs in zip(("above", "above twice"), above, theirs_above, strict=True)
-    )
-    return Finding(
-        choice="what a large loss is measured against",
-        outcomes=(
-            Outcome(choice="the mechanism's own mean", parts=relative),
-            Outcome(choice="absolute, at the budgets of the count query", parts=absolute),
-        ),
-        ours="; ".join(f"{part.name} {part.found}" for part in (*relative, *absolute)),
-        detail=(
-            "Exact survival functions of chi-squared laws, at M = "
-            f"{listed(str(side**2) for side in a['sides'])}; in absolute terms at the claimed "
-            "budgets of the count query."
-        ),
-        calibration="published",
-    )
-
-
-def _tails(key: str, side: int, factors: np.ndarray) -> np.ndarray:
-    noise = noise_of(key, side)
-    return noise.loss_survival(factors * noise.loss().mean)

@@ -17,7 +17,7 @@ from mechanisms.r1smg import log_psi
 from paper_figures.judged_rows import calibrated, listed, rounded_down
 from paper_figures.ledger import Claim, judge
 from paper_figures.power_law import power
-from paper_figures.r1smg2024.noise_only import noise_of
+from paper_figures.r1smg2024.moments_and_tails import noise_of
 from paper_figures.r1smg2024.stated_bounds import stated_constant
 from paper_figures.results import Results
 from paper_figures.rules import number, statement

@@ -165,8 +165,8 @@ def test_rows_of_a_point(settings):
     assert numbers(values, "true_delta_upper") == [pytest.approx(1.0)]
     # 2 rounds of 2410 components that move by 2 each.
     total = GaussianProfile(mu=2 * math.sqrt(2 * 2410) / sigma)
-    expected = total.epsilon(1e-5).value
-    assert numbers(values, "true_epsilon_upper") == [pytest.approx(expected, rel=1e-9)]
+    [upper] = numbers(values, "true_epsilon_upper")
+    assert 1 <= upper / total.epsilon(1e-5).value < 1 + 1e-8
     for metric in ("f1", "accuracy"):
         own = [v for v in values if v.metric == metric]
         assert [v.trial for v in own] == [0, 1]

@@ -7,8 +7,8 @@ import pytest
 from experiments.noise_only import family_query
 from mechanisms import Budget, OutOfRangeWarning, get_mechanism
 from paper_figures.ledger import CannotJudge
-from paper_figures.r1smg2024.noise_only import figure_9, full_rank_moments, loss_growth, stability
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, PARTLY
+from paper_figures.r1smg2024.noise_only import figure_9, loss_growth
+from paper_figures.verdicts import CONFIRMED, PARTLY
 from papers.r1smg2024 import GROWTH_DELTA, GROWTH_EPSILONS
 
 GAUSSIANS = ("gaussian", "gaussian-analytic")
@@ -91,22 +91,6 @@ def test_the_mechanisms_losses_are_those_of_the_figure(growth_claim, make_result
     assert found.verdict == CONFIRMED
     drawn = figure_9(make_results(rows)).data
     assert sorted(drawn["value"]) == sorted(row["value"] for row in rows)
-
-
-def test_stability_is_relative_to_the_mechanism_s_own_mean(make_claim):
-    found = stability(make_claim(sides=[10, 89], factors=[2, 5]), None)
-    relative, absolute = ([part.verdict for part in o.parts] for o in found.outcomes)
-    assert relative == [CONTRADICTED] * 2 and absolute == [CONFIRMED, CONTRADICTED]
-    assert found.verdict == DEPENDS
-    # P(z^2 > 2) of a normal z, rounded down.
-    assert "R1SMG 0.157" in found.numbers
-    assert "R1SMG 0.023, classic Gaussian 0.5" in found.numbers
-    assert "R1SMG 0.0013, classic Gaussian 1e-300" in found.numbers
-
-
-def test_remark_2_is_right_about_the_mean_alone(make_claim):
-    found = full_rank_moments(make_claim(1e-6, sides=[2, 89]), None)
-    assert [part.verdict for part in found.parts] == [CONFIRMED, CONTRADICTED, CONTRADICTED]
 
 
 @pytest.mark.parametrize("sides", [(10, 100), (4, 100, 1000)])
