@@ -215,9 +215,13 @@ def _write(name: str, drawn: Drawn, folder: Path) -> None:
         return
     (folder / f"{name}.md").write_text(f"![{name}]({name}.png)\n\n{words}\n")
     _lay_out(drawn.figure)
-    # Without dates and versions, the same figure is the same file.
-    drawn.figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None, "ModDate": None})
-    drawn.figure.savefig(folder / f"{name}.png", dpi=DPI, metadata={"Software": None})
+    # With the style's layout engine a figure is drawn twice for each file, and anew for each.
+    with plt.rc_context({"figure.constrained_layout.use": False}):
+        drawn.figure.set_layout_engine(None)
+        # Without dates and versions, the same figure is the same file.
+        dates = {"CreationDate": None, "ModDate": None}
+        drawn.figure.savefig(folder / f"{name}.pdf", metadata=dates)
+        drawn.figure.savefig(folder / f"{name}.png", dpi=DPI, metadata={"Software": None})
     plt.close(drawn.figure)
 
 
@@ -231,7 +235,6 @@ def _lay_out(figure: plt.Figure) -> None:
         # Axes with a fixed aspect need two passes.
         for _ in range(2):
             engine.execute(figure)
-    figure.set_layout_engine("none")
 
 
 def _shown(value: object) -> str:

@@ -59,9 +59,9 @@ def headline(results: Results) -> Drawn:
     shown = merged(true[~wide & (true["value"] >= FLOOR)], "size", "value")
     noise = _noise(grid)
     costs = merged(noise[noise["calibration"] == "exact"], "size", "noise")
-    # Without a layout engine: the height of the axes places the labels.
+    # The layout comes last: it makes room for the labels, which the height of the axes places.
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 3.2), layout="none")
-    figure.subplots_adjust(left=0.085, right=0.815, wspace=0.95, bottom=0.14, top=0.9)
+    figure.subplots_adjust(bottom=0.14, top=0.95)
     _draw_truth(left, shown, delta, _names_below(true))
     left.set_ylabel(f"true delta at epsilon {epsilon:g}")
     left.set_title("Is the claim true?", fontweight="bold")
@@ -74,6 +74,7 @@ def headline(results: Results) -> Drawn:
     for axis, curves in ((left, shown), (right, costs)):
         axis.set_xlabel("number of elements M")
         label_ends(axis, curves, height)
+    figure.set_layout_engine("constrained")
     caption = (
         f"Privacy and cost of noise for the claim ({epsilon:g}, {delta:g}), by privacy profiles, "
         f"without data. Left: true delta at epsilon {epsilon:g} of the noise as published; a claim "

@@ -180,22 +180,43 @@ def test_special_characters_in_tables():
     assert r"\textasciitilde" in text
 
 
-def test_both_files_have_one_layout_with_legends_at_their_distance(tmp_path, monkeypatch):
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Writes a figure of one axis or more; returns where the first was in every drawing of it."""
+    places, draw_figure = [], plt.Figure.draw
+
+    def watched(figure, renderer):
+        draw_figure(figure, renderer)
+        places.append(figure.axes[0].get_position().bounds)
+
+    def write(figure):
+        monkeypatch.setattr(plt.Figure, "draw", watched)
+        monkeypatch.setattr(drawings.plt, "close", lambda figure: None)
+        drawings._write("both", Drawn("Words.", pd.DataFrame({"x": [1]}), figure), tmp_path)
+        monkeypatch.undo()
+        return places
+
+    return write
+
+
+def test_both_files_have_one_layout_with_legends_at_their_distance(written):
     """A tall legend makes the layout shrink the axis; the distance below it stays."""
     figure, (axis, _) = pyplot.subplots(1, 2, figsize=(5, 3))
     for number in range(9):
         axis.plot([0, 1], [number, 1], label=f"curve {number}")
     axis.set_xlabel("x")
     legend_below(axis, points=29)
-    monkeypatch.setattr(drawings.plt, "close", lambda figure: None)
-    drawings._write("both", Drawn("Words.", pd.DataFrame({"x": [1]}), figure), tmp_path)
-    laid_out = axis.get_position()
-    assert laid_out.height < 0.5
-    for dpi in (72, 200):
-        figure.savefig(tmp_path / "again.png", dpi=dpi)
-        assert axis.get_position().bounds == laid_out.bounds
+    in_pdf, in_png = written(figure)
+    assert in_pdf == in_png == axis.get_position().bounds
+    assert axis.get_position().height < 0.5
     figure.draw_without_rendering()
     gap = axis.get_window_extent().y0 - axis.get_legend().get_window_extent().y1
     assert gap == pytest.approx(29 / 72 * figure.dpi, abs=1)
     label = axis.xaxis.label.get_window_extent()
     assert label.y0 > axis.get_legend().get_window_extent().y1
+
+
+def test_a_figure_without_a_layout_engine_keeps_its_places_in_both_files(written):
+    figure, axis = pyplot.subplots(figsize=(5, 3), layout="none")
+    axis.set_position([0.5, 0.5, 0.25, 0.25])
+    assert written(figure) == [(0.5, 0.5, 0.25, 0.25)] * 2
