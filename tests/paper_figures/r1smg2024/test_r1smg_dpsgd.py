@@ -131,6 +131,15 @@ def test_more_accurate_is_not_closer_beyond_the_run_without_privacy(order_claim,
     assert verdicts == {"higher": CONFIRMED, "closer": CONTRADICTED}
 
 
+def test_below_the_run_without_privacy_higher_and_closer_are_one_effect(order_claim, make_results):
+    rows = order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0))
+    (outcome,) = learning_order(order_claim, make_results(rows)).outcomes
+    assert [part.name for part in outcome.parts] == [
+        f"higher, and as much closer to non-private, {kind} accuracy, epsilon 16.983"
+        for kind in ("test", "train")
+    ]
+
+
 def test_only_official_data_are_judged(order_claim, make_results):
     rows = order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0), source="bundled")
     with pytest.raises(CannotJudge, match="data_source official"):
