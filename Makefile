@@ -17,6 +17,9 @@ export DATA_MIRROR := $(MIRROR)
 endif
 endif
 
+# Hundreds of short processes import the suite, so compiled modules are kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 $(READY): envs/requirements.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=")'
 	$(PYTHON) -m venv .venv || { echo "on Debian: apt-get install python3.11-venv, then make again" >&2; rm -rf .venv; exit 1; }
