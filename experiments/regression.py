@@ -70,7 +70,7 @@ from experiments.contract.treatments import (
 )
 from learning.kernel_ridge import KERNELS, predict
 from mechanisms import Budget
-from mechanisms.symmetric import ModSulq
+from mechanisms.gram.symmetric import ModSulq
 from papers.mvg2018 import (
     DIRECTIONS_BUDGET_SHARE,
     INFORMATIVE_DIRECTIONS,

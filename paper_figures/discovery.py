@@ -11,7 +11,14 @@ import paper_figures
 
 
 def paper_modules() -> list[ModuleType]:
-    """Every module of every folder paper_figures/<paper>/, by folder and name."""
+    """Every module of every folder paper_figures/<paper>/, by folder and name.
+
+    Raises:
+        ModuleNotFoundError: A folder of modules has no `__init__.py`; its modules would be missed.
+    """
+    for folder in sorted(Path(paper_figures.__path__[0]).iterdir()):
+        if any(folder.glob("*.py")) and not (folder / "__init__.py").exists():
+            raise ModuleNotFoundError(f"paper_figures/{folder.name} needs an __init__.py")
     packages = [info for info in pkgutil.iter_modules(paper_figures.__path__) if info.ispkg]
     return [
         importlib.import_module(f"paper_figures.{package.name}.{info.name}")

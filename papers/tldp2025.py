@@ -18,8 +18,6 @@ STATED_DELTA = 256
 STATED_DELTA_IMDB = 400_001
 # C, the clip value of Table 4: parameters lie in [-C, C].
 CLIP = 1.0
-# Training and test records of DarkNet in Table 4; the published file has 141,530 flows.
-DARKNET_RECORDS = (113_184, 28_297)
 
 SETTINGS = (
     PaperSetting(

@@ -317,8 +317,3 @@ def _chart(
 def script_bundle() -> str:
     """Vega, Vega-Lite and vega-embed in one script; it declares global constants."""
     return vl_convert.javascript_bundle(vl_version=VEGA_LITE)
-
-
-def legend_order(labels: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """(label, mechanism) pairs without repeats, in their order."""
-    return list(dict.fromkeys(labels))

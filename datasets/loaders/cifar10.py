@@ -99,11 +99,6 @@ def parse(train_batches: Sequence[Path], test_batch: Path) -> Images:
     )
 
 
-def class_names(folder: Path) -> tuple[str, ...]:
-    """The names of the ten classes, in the order of the labels."""
-    return tuple(read_pickle(local_files(ENTRY, folder)["batches.meta"])["label_names"])
-
-
 def _batch(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     content = read_pickle(path)
     images, labels = np.asarray(content["data"]), np.asarray(content["labels"], np.int64)

@@ -81,3 +81,23 @@ def event_bounds(
     lower, _ = clopper_pearson(hits[0], len(scores[order[0]]), TAIL)
     _, upper = clopper_pearson(hits[1], len(scores[order[1]]), TAIL)
     return lower, upper
+
+
+def best_event(
+    scores_a: np.ndarray, scores_b: np.ndarray, epsilon: float, tail: float
+) -> tuple[float, int, float]:
+    """(bound, sign, t) of the event {sign * score > t} with the largest bound on these samples."""
+    best = (-1.0, 1, 0.0)
+    for sign in (1, -1):
+        a, b = np.sort(sign * scores_a), np.sort(sign * scores_b)
+        pooled = np.sort(np.concatenate((a, b)))
+        # Events that hold 1, 2, 3, ... and then, by steps of 3%, up to nearly all samples.
+        ranks = np.unique(np.geomspace(1, len(pooled) - 1, 500).astype(int))
+        thresholds = np.unique(pooled[-1 - ranks])
+        hits_a, hits_b = (len(s) - np.searchsorted(s, thresholds, side="right") for s in (a, b))
+        lower, _ = clopper_pearson(hits_a, len(a), tail)
+        _, upper = clopper_pearson(hits_b, len(b), tail)
+        deltas = hockey_stick(lower, upper, epsilon)
+        choice = int(np.argmax(deltas))
+        best = max(best, (float(deltas[choice]), sign, float(thresholds[choice])))
+    return best

@@ -21,29 +21,22 @@ from mechanisms.audit.audit_statistics import (
     AuditResult,
     DirectedAudit,
     betting_interval,
-    clopper_pearson,
     familywise_confidence,
-    hockey_stick,
     spread_on_grid,
     value_grid,
 )
-from mechanisms.audit.learned_scores import CLASSIFIERS, Score, new_classifier
-from mechanisms.audit.output_sources import DrawOutputs
 
 __all__ = [
     "AuditResult",
     "audit_losses",
-    "audit_outputs",
     "familywise_confidence",
 ]
 
 LOSS_BLOCK = 65_536  # losses held at once
-OUTPUT_BLOCK = 4_096  # outputs held at once: 260 MB at 89 x 89 in float64
 LOSS_ROUNDING = 1e-9  # losses are taken to be exact to within this
 
-# Streams of draws: a stage plus a distribution.
+# The two distributions, and their streams of draws.
 P, Q = 0, 1
-COUNTING, TRAINING, FITTING = 0, 2, 4
 
 DrawLosses = Callable[..., np.ndarray]  # (rng, n, reverse=bool) -> (n,)
 
@@ -119,110 +112,6 @@ def audit_losses(
         for a, b, event in ((P, Q, "log p/q > epsilon"), (Q, P, "log q/p > epsilon"))
     )
     return AuditResult(**settings, method="losses", forward=forward, reverse=reverse)
-
-
-def audit_outputs(
-    draw_outputs_p: DrawOutputs,
-    draw_outputs_q: DrawOutputs,
-    epsilon: float,
-    *,
-    score: Score | str,
-    samples: int,
-    seed: int,
-    confidence: float = 0.999,
-) -> AuditResult:
-    """Audit a mechanism without a known density by a score of its outputs: lower bounds only.
-
-    The first half of the samples trains: it chooses, for each direction of the pair, the event
-    {score > t} or {score < t} with the largest lower bound. A learned score is fitted on one half
-    of that half, and the event is chosen on the other. The second half of the samples is drawn
-    after the events are fixed and gives the Clopper-Pearson bounds. As the density is unknown,
-    nothing bounds delta from above: every upper bound is 1. Each of the four one-sided bounds gets
-    a quarter of the error probability 1 - confidence.
-
-    Args:
-        draw_outputs_p, draw_outputs_q: called as draw(rng, n) for n outputs, shape (n, *shape);
-            n is at most `OUTPUT_BLOCK`.
-        epsilon: finite, >= 0.
-        score: a function (n, *shape) -> (n,), which may be +-inf; or `logistic` (linear) or
-            `boosting` (gradient boosted trees), a scikit-learn classifier of the flattened
-            outputs. A learned score holds a quarter of the outputs in memory.
-        samples: draws of P, and as many of Q; at least 8.
-        seed: >= 0; the result depends on it and on `samples`, nothing else.
-        confidence: in (0, 1); see `familywise_confidence` for several audits.
-
-    Raises:
-        TypeError, ValueError: arguments out of range; scores that are NaN or of another shape.
-    """
-    settings = settings_of(epsilon, samples, seed, confidence, least_samples=8)
-    tail = (1.0 - confidence) / 4
-    draws = (draw_outputs_p, draw_outputs_q)
-    training, trials = samples // 2, samples - samples // 2
-    if isinstance(score, str):
-        fitting = training // 2
-        training -= fitting
-        score = _learned_score(score, draws, fitting, seed)
-
-    def scores(stage: int, side: int, count: int) -> Iterator[np.ndarray]:
-        for rng, n in _blocks(seed, stage + side, count, OUTPUT_BLOCK):
-            yield checked_values(score(draws[side](rng, n)), n, "score")
-
-    trained = [np.concatenate(list(scores(TRAINING, side, training))) for side in (P, Q)]
-    directions = ((P, Q), (Q, P))
-    events = [best_event(trained[a], trained[b], epsilon, tail)[1:] for a, b in directions]
-
-    hits = np.zeros((2, 2), dtype=int)  # of event, distribution
-    for side in (P, Q):
-        for block in scores(COUNTING, side, trials):
-            hits[:, side] += [np.count_nonzero(sign * block > t) for sign, t in events]
-
-    forward, reverse = (
-        DirectedAudit.from_hits(
-            epsilon=epsilon,
-            event=f"score > {t}" if sign > 0 else f"score < {-t}",
-            trials=trials,
-            hits_a=int(counts[a]),
-            hits_b=int(counts[b]),
-            tail=tail,
-        )
-        for (a, b), (sign, t), counts in zip(directions, events, hits, strict=True)
-    )
-    return AuditResult(**settings, method="outputs", forward=forward, reverse=reverse)
-
-
-def _learned_score(
-    kind: str, draws: tuple[DrawOutputs, DrawOutputs], count: int, seed: int
-) -> Score:
-    """The decision function of a classifier of `count` outputs of each distribution."""
-    if kind not in CLASSIFIERS:
-        raise ValueError(f"score must be a function or one of {list(CLASSIFIERS)}, got {kind!r}")
-    outputs = [
-        draws[side](rng, n).reshape(n, -1)
-        for side in (P, Q)
-        for rng, n in _blocks(seed, FITTING + side, count, OUTPUT_BLOCK)
-    ]
-    classifier = new_classifier(kind).fit(np.concatenate(outputs), np.repeat([1, 0], count))
-    return lambda block: classifier.decision_function(block.reshape(len(block), -1))
-
-
-def best_event(
-    scores_a: np.ndarray, scores_b: np.ndarray, epsilon: float, tail: float
-) -> tuple[float, int, float]:
-    """(bound, sign, t) of the event {sign * score > t} with the largest bound on these samples."""
-    best = (-1.0, 1, 0.0)
-    for sign in (1, -1):
-        a, b = np.sort(sign * scores_a), np.sort(sign * scores_b)
-        pooled = np.sort(np.concatenate((a, b)))
-        # Events that hold 1, 2, 3, ... and then, by steps of 3%, up to nearly all samples.
-        ranks = np.unique(np.geomspace(1, len(pooled) - 1, 500).astype(int))
-        thresholds = np.unique(pooled[-1 - ranks])
-        hits_a, hits_b = (len(s) - np.searchsorted(s, thresholds, side="right") for s in (a, b))
-        lower, _ = clopper_pearson(hits_a, len(a), tail)
-        _, upper = clopper_pearson(hits_b, len(b), tail)
-        deltas = hockey_stick(lower, upper, epsilon)
-        choice = int(np.argmax(deltas))
-        best = max(best, (float(deltas[choice]), sign, float(thresholds[choice])))
-    return best
 
 
 def _blocks(

@@ -20,9 +20,10 @@ import numpy as np
 
 from mechanisms.audit.audit_statistics import DirectedAudit, clopper_pearson
 from mechanisms.audit.betting import EventBet, growth
+from mechanisms.audit.events import best_event
 from mechanisms.audit.learned_scores import Learner, Score
 from mechanisms.audit.output_sources import DrawOutputs
-from mechanisms.audit.sampled_audit import best_event, checked_values, generator, settings_of
+from mechanisms.audit.sampled_audit import checked_values, generator, settings_of
 from mechanisms.audit.trade_off_band import TradeOffBand
 from mechanisms.audit.verification import REFUTED, UNDECIDED
 from mechanisms.contract.query import checked_real

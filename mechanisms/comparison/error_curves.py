@@ -44,6 +44,7 @@ def draw_curves(frame: pd.DataFrame, file: Path, per: str) -> None:
         else "",
     )
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", frameon=False)
+    # Without a salt the ids in an SVG are random.
     with matplotlib.rc_context({"svg.hashsalt": "comparison"}):
         figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
 

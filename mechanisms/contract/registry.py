@@ -18,7 +18,7 @@ from mechanisms.contract.mechanism import GUARANTEES, Mechanism
 # The folder of the package `mechanisms`, which this room does not import: it stands below it.
 FOLDER = Path(__file__).resolve().parents[1]
 # Packages with one file per mechanism; the other rooms hold what mechanisms are made of.
-ROOMS = ("mechanisms", "mechanisms.counting", "mechanisms.streams")
+ROOMS = ("mechanisms", "mechanisms.counting", "mechanisms.gram", "mechanisms.streams")
 
 
 class UnknownMechanism(ValueError):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.io
 import torch
-from loader_contract import LoaderContract, declare
+from loader_contract import LoaderContract
 from official_formats import python2_pickle
 
 import datasets
@@ -134,12 +134,6 @@ def test_cifar10_of_another_shape(tmp_path):
     path.write_bytes(python2_pickle({"data": COLOURS[:3], "labels": [1, 2]}))
     with pytest.raises(DataError, match=r"\(3, 3072\) for 2 labels"):
         cifar10.parse([path], path)
-
-
-def test_cifar10_class_names(tmp_path, monkeypatch):
-    (tmp_path / "cifar10").mkdir()
-    declare(monkeypatch, "cifar10", tmp_path, write_cifar10(tmp_path / "cifar10"))
-    assert cifar10.class_names(tmp_path)[3] == "cat"
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip file", {"a": 1}, [1.0], {"a": print}])

@@ -44,7 +44,7 @@ def test_mnist(official):
 
 def test_cifar10(mirror, tmp_path, monkeypatch):
     """One training batch of five: to decompress them all takes most of the time."""
-    names = ("data_batch_1", "test_batch", "batches.meta")
+    names = ("data_batch_1", "test_batch")
     part = tuple(file for file in cifar10.ENTRY.files if file.name in names)
     monkeypatch.setattr(cifar10, "ENTRY", dataclasses.replace(cifar10.ENTRY, files=part))
     folder = datasets.fetch("cifar10", tmp_path, mirror=mirror)
@@ -55,7 +55,8 @@ def test_cifar10(mirror, tmp_path, monkeypatch):
     assert np.bincount(data.test_labels).tolist() == [1000] * 10
     means = data.train_images.mean(axis=(0, 2, 3)) / 255
     assert means == pytest.approx([0.4914, 0.4822, 0.4465], abs=4e-3)
-    assert cifar10.class_names(tmp_path)[data.train_labels[0]] == "frog"
+    # A frog, class 6.
+    assert data.train_labels[0] == 6
 
 
 def test_imdb(official):

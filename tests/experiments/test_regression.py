@@ -9,8 +9,8 @@ from sklearn.kernel_ridge import KernelRidge
 from datasets import load as load_dataset
 from experiments import regression
 from experiments.contract import study
+from mechanisms.gram.symmetric import ModSulq
 from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
-from mechanisms.symmetric import ModSulq
 from papers.mvg2018 import record_covariance, scaled_records
 from runs.config import read_config
 from tests.experiments.mvg_studies import (

@@ -11,15 +11,12 @@ from paper_figures.ledger import LedgerError, all_claims, all_judges
 from paper_figures.mvg2018 import three_studies
 from paper_figures.r1smg2024 import dpsgd_verdicts
 
-PAPERS = {
-    *("mvg2018", "mgm2021", "imgm2022", "r1smg2024", "tldp2025"),
-    *("correlated2024", "elliptic2023", "gaussmix2025", "inid2025", "integers2021"),
-    *("plrvo2025", "privunit2022", "product2026", "spherical2026"),
-}
+PAPERS = {path.parent.name for path in Path("paper_figures").glob("*/claims.yaml")}
 
 
 def test_every_paper_has_claims():
     assert {claim.paper for claim in all_claims()} == PAPERS
+    assert {"mvg2018", "mgm2021", "imgm2022", "r1smg2024", "tldp2025"} <= PAPERS
 
 
 def test_every_judge_has_a_claim_and_every_claim_a_judge():

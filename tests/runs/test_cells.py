@@ -131,7 +131,7 @@ def test_sources_are_what_the_numbers_depend_on_and_no_other_mechanism(tiny):
         "experiments/contract/grid.py",
     ):
         assert name in sources
-    for name in ("mechanisms/jl.py", "mechanisms/laplace.py", "experiments/noise_only.py"):
+    for name in ("mechanisms/gram/jl.py", "mechanisms/laplace.py", "experiments/noise_only.py"):
         assert name not in sources
     assert all(Path(name).is_file() for name in sources)
 

@@ -25,7 +25,6 @@ from mechanisms.audit.audit_statistics import (
 )
 from mechanisms.audit.sampled_audit import (
     audit_losses,
-    audit_outputs,
     familywise_confidence,
 )
 
@@ -437,103 +436,6 @@ def test_memory_does_not_grow_with_samples():
     assert peaks[1] < 8_000_000  # a million float64
 
 
-# --- audits by outputs ---------------------------------------------------------------------------
-
-
-def gaussian_outputs(shift, shape=(2, 3), scale=1.0):
-    """Matrices of noise, moved so that the Frobenius distance to no shift is `shift`."""
-    offset = shift / math.sqrt(math.prod(shape))
-    return lambda rng, n: offset + scale * rng.standard_normal((n, *shape))
-
-
-def total(outputs):
-    return outputs.sum(axis=(1, 2))
-
-
-@pytest.mark.parametrize("score", [total, lambda x: -np.exp(total(x)), "logistic", "boosting"])
-def test_outputs_reveal_a_gross_violation(score):
-    run = audit_outputs(
-        gaussian_outputs(2.0), gaussian_outputs(0.0), 1.0, score=score, samples=8000, seed=1
-    )
-    delta = gaussian_delta(2.0, 1.0)
-    assert run.refutes(0.15) and run.delta_lower < delta and run.delta_upper == 1
-    for direction in (run.forward, run.reverse):
-        assert 0.5 * delta < direction.delta.lower < delta
-    assert run.epsilon_lower_bound(1e-5) > 1.0
-    assert gaussian_delta(2.0, run.epsilon_lower_bound(1e-5)) > 1e-5
-
-
-def test_boosting_sees_what_is_not_linear():
-    pair = gaussian_outputs(0.0, shape=(2,)), gaussian_outputs(0.0, shape=(2,), scale=3.0)
-    runs = {
-        s: audit_outputs(*pair, 0.5, score=s, samples=8000, seed=1)
-        for s in ("logistic", "boosting")
-    }
-    assert runs["boosting"].delta_lower > 0.3 > 0.2 > runs["logistic"].delta_lower
-
-
-@pytest.mark.parametrize(
-    ("score", "shift", "runs"),
-    [(total, 0.5, 120), (total, 0.0, 60), ("logistic", 0.5, 60), ("boosting", 0.5, 10)],
-)
-def test_outputs_do_not_alarm_under_the_null(score, shift, runs):
-    """At 95%, with small samples, so that an event chosen on the counted half would alarm."""
-    epsilon = 0.1
-    delta = gaussian_delta(shift, epsilon) if shift else 0.0
-    pair = gaussian_outputs(shift), gaussian_outputs(0.0)
-    alarms = sum(
-        audit_outputs(*pair, epsilon, score=score, samples=400, seed=seed, confidence=0.95).refutes(
-            delta
-        )
-        for seed in range(runs)
-    )
-    assert alarms <= 0.05 * runs
-
-
-@pytest.mark.parametrize("score", [lambda x: x[:, 0], "logistic"])
-def test_counted_outputs_are_not_those_of_the_training(score):
-    """Fitting, choosing the event and counting each draw outputs of their own."""
-    shown = {True: [], False: []}
-
-    def recorded(is_p):
-        def draw(rng, n):
-            outputs = rng.random((n, 1))
-            shown[is_p].append(outputs[:, 0])
-            return outputs
-
-        return draw
-
-    run = audit_outputs(recorded(True), recorded(False), 0.0, score=score, samples=3000, seed=1)
-    everything = np.concatenate(shown[True] + shown[False])
-    assert len(everything) == len(np.unique(everything)) == 6000
-    assert run.forward.trials == 1500 and run.delta_lower == 0
-
-
-def test_outputs_with_disjoint_supports():
-    """All hits and no hit, at a quarter of 0.001 each: the bound in closed form."""
-    one = (0.001 / 4) ** (1 / 500)
-    run = audit_outputs(
-        lambda rng, n: np.ones(n), lambda rng, n: np.zeros(n), 1.0,
-        score=lambda x: x, samples=1000, seed=1,
-    )  # fmt: skip
-    assert run.delta_lower == pytest.approx(one - math.e * (1 - one), rel=1e-12)
-    assert run.epsilon_lower_bound(0.1) == pytest.approx(math.log((one - 0.1) / (1 - one)))
-
-
-def test_atoms_in_outputs():
-    """The value itself is kept with probability 0.3, else noise: the score tests for equality."""
-
-    def keeping(value):
-        return lambda rng, n: np.where(rng.random(n) < 0.3, value, rng.standard_normal(n))
-
-    run = audit_outputs(
-        keeping(0.25), keeping(0.75), 1.0, score=lambda x: x == 0.25, samples=20_000, seed=1
-    )
-    assert run.forward.event.startswith("score >") and run.forward.hits_b == 0
-    assert 0.27 < run.forward.delta.lower < 0.3
-    assert run.epsilon_lower_bound(0.01) > 4
-
-
 # --- results and arguments -----------------------------------------------------------------------
 
 
@@ -568,10 +470,6 @@ def test_nan_and_shapes_are_errors():
         audit_losses(one_nan, 1.0, samples=100, seed=1)
     with pytest.raises(ValueError, match="shape"):
         audit_losses(lambda rng, n, reverse: np.zeros((n, 1)), 1.0, samples=100, seed=1)
-    with pytest.raises(ValueError, match="NaN"):
-        audit_outputs(
-            *2 * [gaussian_outputs(0.0)], 1.0, score=lambda x: total(x) * np.nan, samples=8, seed=1
-        )
 
 
 @pytest.mark.parametrize(
@@ -593,10 +491,7 @@ def test_bad_arguments(arguments, error, message):
         audit_losses(gaussian_losses(1.0), **good | arguments)
 
 
-def test_bad_score_and_delta():
-    pair = 2 * [gaussian_outputs(0.0)]
-    with pytest.raises(ValueError, match="boosting"):
-        audit_outputs(*pair, 1.0, score="forest", samples=100, seed=1)
+def test_bad_delta():
     run = audit_losses(gaussian_losses(1.0), 1.0, samples=10, seed=1)
     for call in (run.refutes, run.epsilon_lower_bound):
         with pytest.raises(ValueError, match="delta"):

@@ -13,8 +13,8 @@ from mechanisms import (
     Unsupported,
 )
 from mechanisms.audit.verification import HOLDS, verify
+from mechanisms.gram.ppca import NotConverged
 from mechanisms.noise import bingham
-from mechanisms.ppca import NotConverged
 
 
 def covariance(size, seed=0, records=300):

@@ -7,7 +7,7 @@ import math
 import scipy
 
 from mechanisms.contract.query import Budget, Query, Unsupported
-from mechanisms.jl import JohnsonLindenstrauss
+from mechanisms.gram.jl import JohnsonLindenstrauss
 
 # The search over the Renyi order alpha is over log(alpha - 1), up to alpha = gamma.
 _LEAST_LOG_ORDER = -20.0

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
-from mechanisms.gaussian_sketch import least_gamma, stated_epsilon
+from mechanisms.gram.gaussian_sketch import least_gamma, stated_epsilon
 
 BUDGET = Budget(epsilon=1.0, delta=1e-5)
 

@@ -1,0 +1,77 @@
+"""What CONTRIBUTING promises: extensions are new files, and no list has to be edited for them.
+
+The README's mechanism and every template, copied to where their guides say, pass the tests that
+hold for the whole tree.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from copied_project import Project
+
+ROOT = Path(__file__).resolve().parents[1]
+ALSO = (
+    "tests", "templates", "docs", "README.md", "CONTRIBUTING.md", "SHARP_EDGES.md", "LICENSE",
+    "pyproject.toml",
+)  # fmt: skip
+COPIES = {
+    "mechanism.py": "mechanisms/my_mechanism.py",
+    "noise.py": "mechanisms/noise/two_scales.py",
+    "dataset.py": "datasets/loaders/my_data.py",
+    "study.py": "experiments/my_study.py",
+    "claim.py": "paper_figures/my_paper/my_study.py",
+    "claim.yaml": "paper_figures/my_paper/claims.yaml",
+}
+ROOM = '''"""Figures and verdicts of my paper.
+
+Only discovery imports it. It imports what the papers' rooms share in `paper_figures`.
+"""
+'''
+GENERAL = (
+    "tests/test_tree.py",
+    "tests/test_project.py",
+    "tests/paper_figures/test_claims.py",
+    "tests/runs/test_data_dictionary.py",
+    "tests/datasets/test_catalogue.py",
+)
+# Every official data set has a test in its own format, which a new one brings along.
+NOT_GENERAL = "test_every_official_data_set_is_tried_in_its_own_format"
+
+
+@pytest.fixture
+def extended(tmp_path):
+    """A copy of the project with one extension of every kind."""
+    project = Project(tmp_path / "project")
+    for name in ALSO:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        copy(ROOT / name, project.folder / name)
+    (project.folder / "results").mkdir()
+    shutil.copy2(ROOT / "results/README.md", project.folder / "results/README.md")
+    (project.folder / "results/reference").symlink_to(ROOT / "results/reference")
+    example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL).group(
+        1
+    )
+    (project.folder / "mechanisms/gaussian_zcdp.py").write_text(example)
+    (project.folder / "paper_figures/my_paper").mkdir()
+    (project.folder / "paper_figures/my_paper/__init__.py").write_text(ROOM)
+    for template, place in COPIES.items():
+        shutil.copy2(ROOT / "templates" / template, project.folder / place)
+    return project
+
+
+def test_extensions_are_new_files_and_one_command(extended):
+    extended.python("paper_figures.readme")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *GENERAL]
+    ended = subprocess.run(
+        [*command, "--deselect", f"tests/datasets/test_catalogue.py::{NOT_GENERAL}"],
+        cwd=extended.folder,
+        env=extended.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout[-3000:]
