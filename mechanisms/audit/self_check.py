@@ -12,9 +12,8 @@ accused with probability `events.ERROR` at most.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -24,11 +23,18 @@ from mechanisms.audit.events import EPSILONS, ROUNDING, TAIL, contradiction
 from mechanisms.audit.moment_test import StatedMean, deviation
 from mechanisms.audit.neighbours import changes, pair_that_differs, random_value, resting_value
 from mechanisms.audit.profile_check import of_losses, of_noise
+from mechanisms.audit.timed_releases import (
+    FEWEST,
+    LEAST,
+    LEAST_OF_NOISE,
+    LOOK,
+    Effort,
+    TimedReleases,
+)
 from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.contract.query import Inconsistent, Query, Unsupported
 from mechanisms.profiles.profile import PrivacyProfile
 
-FEWEST = 4
 # A privacy loss is cheaper than a release, and costs as much as so many random numbers.
 NUMBERS_PER_LOSS = 64
 # An additive mechanism is audited at multiples of a change that are this many standard deviations
@@ -38,32 +44,22 @@ SHIFTS = (1.0, 3.0)
 GRID_ELEMENTS = 4096
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How much a check may draw.
-
-    numbers: random numbers in all: an answer of M elements is released numbers / M times, but at
-    least 4 times and at most `releases` times. A larger answer is not released at all, and nothing
-    is compared. seconds: CPU time after which no further release is drawn, for mechanisms that take
-    long; what was drawn by then is judged.
-    """
-
-    numbers: int
-    releases: int
-    seconds: float
-
-
 # By default: at most 2 s for an answer of 7921 elements.
 THOROUGH = Effort(numbers=1 << 22, releases=4096, seconds=1.0)
 # In every study, once for each shape of a cell.
 QUICK = Effort(numbers=1 << 19, releases=512, seconds=0.2)
 
 
-def require_consistent(mechanism: Mechanism, *, seed: int, effort: Effort = THOROUGH) -> int:
-    """Raise Inconsistent, with a sentence, where a mechanism contradicts itself.
+@dataclass(frozen=True)
+class Comparison:
+    """How many releases agreed with what a mechanism states, or why none was compared with it."""
 
-    Returns how many releases were drawn: 0 where the answer is too large, or no value is known that
-    the query allows.
+    releases: int
+    missing: str = ""
+
+
+def require_consistent(mechanism: Mechanism, *, seed: int, effort: Effort = THOROUGH) -> Comparison:
+    """Raise Inconsistent, with a sentence, where a mechanism contradicts itself.
 
     Args:
         mechanism: Calibrated at either calibration.
@@ -76,7 +72,9 @@ def require_consistent(mechanism: Mechanism, *, seed: int, effort: Effort = THOR
     check = _Check(mechanism, np.random.default_rng(seed), effort)
     for sentence in check.sentences():
         raise Inconsistent(sentence)
-    return check.drawn
+    if check.compared:
+        return Comparison(check.source.drawn)
+    return Comparison(0, check.missing or "nothing that it states can be compared with releases")
 
 
 @dataclass
@@ -84,18 +82,25 @@ class _Check:
     mechanism: Mechanism
     rng: np.random.Generator
     effort: Effort
-    drawn: int = 0
-    begun: float = field(default_factory=time.process_time)
+    # Comparisons that were made, and why none could be.
+    compared: int = 0
+    missing: str = ""
 
     @property
     def query(self) -> Query:
         return self.mechanism.query
 
     @cached_property
-    def releases(self) -> int:
-        """How many releases the effort allows in all."""
-        wanted = self.effort.numbers // self.query.size
-        return int(np.clip(wanted, FEWEST, self.effort.releases))
+    def source(self) -> TimedReleases:
+        return TimedReleases(self.mechanism, self.rng, self.effort)
+
+    def count(self, rest: np.ndarray, samples: int, least: int, fewest: int, most: int) -> int:
+        """As `TimedReleases.count`; where it is 0, `missing` says why."""
+        seconds = self.source.seconds_of_one(rest)
+        found = self.source.count(seconds, samples, least, fewest, most)
+        if not found:
+            self.missing = f"a release takes {seconds:.2g} s"
+        return found
 
     def sentences(self) -> Iterator[str]:
         """The sentences, the strongest statement first."""
@@ -104,7 +109,11 @@ class _Check:
             count = self.effort.numbers // NUMBERS_PER_LOSS
             yield from of_losses(profile, self.rng, count)
         rest = resting_value(self.query)
-        if rest is None or self.query.size > self.effort.numbers:
+        if rest is None:
+            self.missing = "no value that the query allows is known"
+            return
+        if self.query.size > self.effort.numbers:
+            self.missing = f"an answer of {self.query.size:,} elements is too large"
             return
         if isinstance(self.mechanism, AdditiveMechanism):
             yield from self._of_additive_noise(rest, profile)
@@ -112,28 +121,13 @@ class _Check:
             yield from self._of_other_releases(rest, profile)
         else:
             # Nothing but the contract of a release is stated.
-            self.answers(rest, 1)
-
-    def answers(self, value: np.ndarray, count: int) -> np.ndarray:
-        """Releases of `value`, (n, *shape); n is `count`, or less where the time is up."""
-        drawn, looked = [], time.perf_counter()
-        for _ in range(max(count, 1)):
-            drawn.append(self.mechanism.release(value, self.rng))
-            # The clock of the process is slow to read, and that of the wall runs for others too.
-            if time.perf_counter() - looked > 0.005:
-                if self._time_is_up():
-                    break
-                looked = time.perf_counter()
-        self.drawn += len(drawn)
-        return np.array(drawn)
-
-    def _time_is_up(self) -> bool:
-        return time.process_time() - self.begun > self.effort.seconds
+            self.source.answers(rest, 1)
+            self.missing = "it states neither its noise nor a profile"
 
     def noise(self, value: np.ndarray, count: int) -> np.ndarray:
         """What releases of `value` add to it, (n, *shape) float64."""
         start = self.mechanism.prepared(value).astype(float)
-        return self.answers(value, count).astype(float) - start
+        return self.source.answers(value, count).astype(float) - start
 
     def _changes(self, draws: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
         """Changes that the claim covers, chosen by draws of the noise."""
@@ -144,31 +138,36 @@ class _Check:
 
     def _of_additive_noise(self, rest: np.ndarray, profile) -> Iterator[str]:
         yield from of_noise(self.mechanism, profile)
-        training = self.noise(rest, self.releases // 4)
-        test = self.noise(rest, self.releases // 4)
+        # Seven samples: four of the noise, and three of the grid.
+        count = self.count(rest, 7, LEAST_OF_NOISE, FEWEST, max(self.source.most // 4, 1))
+        if not count:
+            return
+        training = self.noise(rest, count)
+        test = self.noise(rest, count)
         yield from self._of_moments(np.concatenate([training, test]), rest, "of a constant")
         scale = 10 * math.sqrt(self.mechanism.expected_loss() / self.query.size)
         scale = scale or self.query.l2_sensitivity
         value = random_value(self.query, self.rng, scale)
         if value is not None:
-            elsewhere = self.noise(value, self.releases // 4)
+            elsewhere = self.noise(value, count)
             yield from self._of_moments(elsewhere, value, "of a random value")
             test = np.concatenate([test, elsewhere])
             if scale * math.sqrt(self.query.size) < 1e30 and np.abs(value).max() < 1e30:
                 single = value.astype(np.float32)
-                noise = self.noise(single, self.releases // 4)
+                noise = self.noise(single, count)
                 yield from self._of_moments(noise, single, "of a random value in float32")
         if profile is None:
             return
         for name, change in self._changes(training):
             change = self._prepared_change(rest, change)
             yield from self._of_shifts(training, test, name, change, profile)
-        yield from self._of_a_grid(rest, profile)
+        yield from self._of_a_grid(rest, profile, count)
 
     def _of_moments(self, noise: np.ndarray, value: np.ndarray, where: str) -> Iterator[str]:
         stated = _stated_moments(self.mechanism)
         if stated is None:
             return
+        self.compared += 1
         flat = noise.reshape(len(noise), -1)
         losses = np.vecdot(flat, flat)
         mean, variance, fourth = stated
@@ -225,6 +224,7 @@ class _Check:
         for multiple in sorted(multiples):
             claims = self._claims(profile, multiple)
             moved = multiple * length
+            self.compared += 1
             found = contradiction((trained, trained + moved), (tested, tested + moved), claims)
             if found is not None:
                 times = "" if multiple == 1 else f", multiplied by {multiple:g}"
@@ -248,14 +248,26 @@ class _Check:
     # Any releases.
 
     def _of_other_releases(self, rest: np.ndarray, profile: PrivacyProfile) -> Iterator[str]:
-        count = self.releases // 8
-        first_look = self.answers(rest, max(count, 2))
-        for name, change in self._changes(first_look):
-            pair = pair_that_differs(self.query, change, rest)
-            if pair is None or self._time_is_up():
-                continue
-            trained = [self.answers(value, count) for value in pair]
-            tested = [self.answers(value, count) for value in pair]
+        most = self.source.most // 8
+        if most < LEAST:
+            self.missing = f"an answer of {self.query.size:,} elements is too large"
+            return
+        # Four samples for a pair: two of each value.
+        count = self.count(rest, 4, LEAST, LEAST, most)
+        if not count:
+            return
+        pairs = [
+            (name, change, pair_that_differs(self.query, change, rest))
+            for name, change in self._changes(self.source.answers(rest, LOOK))
+        ]
+        pairs = [(name, change, pair) for name, change, pair in pairs if pair is not None]
+        count = max(LEAST, count // max(len(pairs), 1))
+        for name, change, pair in pairs:
+            if self.compared and self.source.time_is_up():
+                break
+            self.compared += 1
+            trained = [self.source.answers(value, count) for value in pair]
+            tested = [self.source.answers(value, count) for value in pair]
             for score in _scores(change):
                 found = contradiction(
                     *([score(draws) for draws in draws] for draws in (trained, tested)),
@@ -267,14 +279,13 @@ class _Check:
                         f"of {name} show delta({found.epsilon:g}) of at least {found.lower:.4g}; "
                         f"the profile states at most {found.claim:.4g}"
                     )
-        yield from self._of_a_grid(rest, profile)
+        yield from self._of_a_grid(rest, profile, count)
 
-    def _of_a_grid(self, rest: np.ndarray, profile: PrivacyProfile) -> Iterator[str]:
+    def _of_a_grid(self, rest: np.ndarray, profile: PrivacyProfile, count: int) -> Iterator[str]:
         """Answers whose elements come again from release to release, until the value moves."""
-        if self._time_is_up():
+        if self.source.time_is_up():
             return
-        count = self.releases // 4
-        earlier = self.answers(rest, count)
+        earlier = self.source.answers(rest, count)
         every = self.query.size // GRID_ELEMENTS + 1
         places = np.arange(0, self.query.size, every)
         if self.query.one_column:
@@ -282,7 +293,7 @@ class _Check:
         seen = np.unique(earlier.reshape(len(earlier), -1)[:, places])
 
         def share_seen(value):
-            answers = self.answers(value, count)
+            answers = self.source.answers(value, count)
             again = np.isin(answers.reshape(len(answers), -1)[:, places], seen).any(axis=1)
             return int(np.count_nonzero(again)), len(again)
 

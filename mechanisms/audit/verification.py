@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from mechanisms.audit.sampled_audit import AuditResult, audit_losses
-from mechanisms.audit.self_check import THOROUGH, Effort, require_consistent
+from mechanisms.audit.self_check import THOROUGH, Comparison, Effort, require_consistent
 from mechanisms.contract.guard import ReleaseError
 from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.contract.query import Inconsistent, Unsupported
@@ -48,7 +48,8 @@ class Verification:
             not known.
         profile: The true privacy profile, or None.
         contradiction: A sentence, if the verdict is "inconsistent".
-        releases: How many releases were compared with what the mechanism states; 0 if none.
+        comparison: How many releases agree with what the mechanism states, or why none was
+            compared; None if it was not asked for or shows a contradiction.
     """
 
     mechanism: str
@@ -64,7 +65,7 @@ class Verification:
     audit: AuditResult | None
     profile: PrivacyProfile | None = field(default=None, repr=False, compare=False)
     contradiction: str | None = None
-    releases: int = 0
+    comparison: Comparison | None = None
 
     @cached_property
     def advantage(self) -> Bounds | None:
@@ -107,7 +108,8 @@ class Verification:
             "wasted_variance": self.wasted_variance,
             "verdict": self.verdict,
             "contradiction": self.contradiction,
-            "releases": self.releases,
+            "releases": self.comparison.releases if self.comparison else 0,
+            "not_compared": self.comparison.missing if self.comparison else "",
             "audit": self.audit.to_dict(self.claimed_delta) if self.audit else None,
         }
 
@@ -137,10 +139,10 @@ def verify(
     """
     if mechanism.guarantee == "none":
         raise Unsupported("claims no privacy, so there is nothing to verify")
-    contradiction, releases = None, 0
+    contradiction = comparison = None
     if effort is not None:
         try:
-            releases = require_consistent(mechanism, seed=seed, effort=effort)
+            comparison = require_consistent(mechanism, seed=seed, effort=effort)
         except (Inconsistent, ReleaseError) as reason:
             contradiction = str(reason)
     epsilon = mechanism.budget.epsilon
@@ -188,7 +190,7 @@ def verify(
         audit=audit,
         profile=profile,
         contradiction=contradiction,
-        releases=releases,
+        comparison=comparison,
     )
 
 
@@ -298,10 +300,20 @@ def explain(result: Verification) -> str:
             f"  sampled      delta between {bounds.delta_lower:.4g} and {bounds.delta_upper:.4g} "
             f"({bounds.samples:,} draws of each side, {bounds.confidence:.1%} confidence)"
         )
-    agree = f"{result.releases:,}, which agree with the stated noise and with the profile"
-    lines.append(f"  releases     {agree if result.releases else 'none compared with the profile'}")
+    lines.append(f"  releases     {_compared(result)}")
     lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
     return "\n".join(lines)
+
+
+def _compared(result: Verification) -> str:
+    """What the releases showed, or why there is nothing to show."""
+    found = result.comparison
+    if found is None:
+        return "none compared with what the mechanism states"
+    if found.missing:
+        return f"not compared with what the mechanism states: {found.missing}"
+    noise = "the stated noise and " if result.expected_loss is not None else ""
+    return f"{found.releases:,}, which agree with {noise}the profile"
 
 
 def _attack(result: Verification) -> list[str]:
