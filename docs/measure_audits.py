@@ -266,17 +266,18 @@ Written by `python docs/measure_audits.py`. Run number i of a row has the seed i
 ## Errors where the claim is true
 
 Gaussian noise with mu = 1, claimed at epsilon = 0.5 with exactly its delta, {DELTA:.4f}; for one
-run 200 canaries with mu = {CANARY_MU} and delta = {CANARY_DELTA:g}. A claim that holds with
-equality is the hardest to spare.
+run 200 canaries with mu = {CANARY_MU} and delta = {CANARY_DELTA:g}. A true claim that
+holds with equality is the easiest to refute by mistake.
 
 {table(heads[0], errors)}
 
 ## Samples until the claim falls
 
 At 99.9% confidence. Samples are those of each of the two values, training included; "fell" counts
-the runs in which the claim was refuted, and "undecided" says that it was not in most. Three rows
+the runs in which the claim was refuted, and "undecided" says that in most it was not. Three rows
 must stay undecided: the Gaussian with all of its noise, whose claim is true; naive Laplace noise
-where nobody looks at the bits; and the curator, who breaks a pure claim once in a million outputs.
+where the score ignores the bits; and the curator, who breaks a pure claim once in a million
+outputs.
 
 {table(heads[1], samples)}
 """

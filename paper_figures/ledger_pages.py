@@ -17,6 +17,8 @@ from paper_figures.verdicts import (
     count_of,
 )
 
+# How a count reads where the verdict alone does not: "17 partly confirmed".
+_COUNTED = {PARTLY: "partly confirmed", DEPENDS: "dependent on an open choice"}
 # In this order on the page of findings.
 _TOLD = {
     CONTRADICTED: "Contradicted at the paper's stated parameters",
@@ -122,8 +124,9 @@ def _vocabulary() -> list[str]:
 
 
 def _counted(ledger: pd.DataFrame) -> str:
-    counts = ", ".join(f"{n} {verdict}" for verdict, n in count_of(ledger["verdict"]).items())
-    return f"{len(ledger)} claims: {counts}"
+    counts = count_of(ledger["verdict"]).items()
+    words = ", ".join(f"{n} {_COUNTED.get(verdict, verdict)}" for verdict, n in counts)
+    return f"{len(ledger)} claims: {words}"
 
 
 def _link(claim: str) -> str:

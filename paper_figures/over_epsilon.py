@@ -137,7 +137,7 @@ def coinciding(spread: pd.DataFrame) -> str:
             told.append(f"{place}: {', and '.join(words)}")
     if not told:
         return ""
-    return f" Curves that lie on one another, to {ALIKE:g} at every epsilon: {'; '.join(told)}."
+    return f" Curves that coincide within {ALIKE:g} at every epsilon: {'; '.join(told)}."
 
 
 def _groups(means: pd.DataFrame) -> list[list[str]]:

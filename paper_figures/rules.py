@@ -41,7 +41,7 @@ class Signal:
         floor: Mean score of the random answer, or of training on pure noise; None where unknown.
         ceiling: Mean score without noise; None where unknown.
         margin: Scores within this of the floor, or of the ceiling, are as good as it.
-        floor_words: Whose score the floor is.
+        floor_words: What has the score of the floor.
         better: "larger" or "smaller" for scores that are better on that side: then scores on the
             other side of the floor show no more than the floor does. None: both sides are a signal.
     """
@@ -50,16 +50,20 @@ class Signal:
     floor: float | None = None
     ceiling: float | None = None
     margin: float
-    floor_words: str = "the random answer's"
+    floor_words: str = "the random answer"
     better: str | None = None
 
     @property
     def missing(self) -> str:
         """Why there is no signal, or "" where there is one."""
         if self.floor is not None and all(map(self._no_better_than_floor, self.means)):
-            where = {"larger": "no more than", "smaller": "no less than", None: "at"}[self.better]
+            where = {
+                "larger": "no score is above that of",
+                "smaller": "no error is below that of",
+                None: "every score equals that of",
+            }[self.better]
             return (
-                f"no signal: all are {where} {self.floor_words} {self.floor:.4g}, "
+                f"no signal: {where} {self.floor_words} ({self.floor:.4g}), "
                 f"within {self.margin:.3g}"
             )
         if self._all_at(self.ceiling):

@@ -100,7 +100,7 @@ _DATASETS = {
     "adult-age": "Adult age",
     "adult-capital-loss": "Adult capital loss",
     "adult-hours": "Adult hours per week",
-    "boids": "simulated boids",
+    "boids": "Boids",
     "breast_cancer": "Breast Cancer",
     "cardiotocography": "Cardiotocography",
     "cifar10": "CIFAR-10",

@@ -15,7 +15,7 @@ NOT_RUN = "not run"
 VERDICTS = (CONFIRMED, PARTLY, CONTRADICTED, NOT_FOUND, DEPENDS, INCONCLUSIVE, NOT_RUN)
 MEANING = {
     CONFIRMED: "Every part of the claim holds, by exact numbers or by whole intervals.",
-    PARTLY: "Some parts hold; others do not, or are open. Each part has a verdict of its own.",
+    PARTLY: "Some parts hold; others do not, or are open. Each part has its own verdict.",
     CONTRADICTED: "Exact numbers, or a 99% interval, show the opposite at the stated parameters.",
     NOT_FOUND: "At least 10 trials show that the effect is smaller than the margin that matters.",
     DEPENDS: "The outcome depends on a choice that the paper does not state; both are given.",

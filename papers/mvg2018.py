@@ -93,7 +93,7 @@ SETTINGS = (REGRESSION, FIRST_COMPONENT, COVARIANCE)
 STATED_RMSE = {"non-private": 0.01226, "MVG-1": 0.01626}
 
 # Errors above MVG's as the text of Sections 8.1 to 8.3 states them, by the paper's name of the
-# method. The text at hand lost the numbers of Tables 3 to 5 themselves.
+# method. Our copy of the paper lacks the numbers of Tables 3 to 5 themselves.
 STATED_ABOVE_MVG = {
     REGRESSION.name: {"Gaussian": 0.003, "JL transform": 0.0006},
     FIRST_COMPONENT.name: {
@@ -109,7 +109,7 @@ STATED_ABOVE_MVG = {
         "Exponential": 0.006,
     },
 }
-# Table 6, milliseconds. The text at hand lost some columns, and not always which ones.
+# Table 6, milliseconds. Our copy of the paper lacks some columns; not always clear which ones.
 STATED_MILLISECONDS = {
     "MVG": "36.2, 1.8",
     "Gaussian": "1.0, 0.4, 10.0",

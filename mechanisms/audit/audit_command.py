@@ -62,7 +62,7 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--score",
         metavar="NAME",
-        help=f"what tells the outputs apart: {', '.join(SCORES)}, or a MODULE:FUNCTION of outputs "
+        help=f"what distinguishes outputs: {', '.join(SCORES)}, or a MODULE:FUNCTION of outputs "
         f"(default: the best of {', '.join(USUAL)} and, for a function or a program, the distances "
         "to both values)",
     )

@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(_with_negative_values(given), namespace)
 
     def error(self, message: str):
-        self.exit(2, f"error: {message}; {self.prog} --help lists what it takes\n")
+        self.exit(2, f"error: {message}; see {self.prog} --help\n")
 
 
 def _with_negative_values(arguments: Sequence[str]) -> list[str]:

@@ -21,7 +21,7 @@ LARGEST_SIZE = 2 * 10**8
 def _shape(text: str) -> tuple[int, ...]:
     if not re.fullmatch(r"0*[1-9]\d*(x0*[1-9]\d*)*", text.lower()):
         raise argparse.ArgumentTypeError(
-            f"must be axes of at least 1 such as 89x89 or 1000, got {text!r}"
+            f"must be positive sizes such as 89x89 or 1000, got {text!r}"
         )
     return tuple(int(axis) for axis in text.lower().split("x"))
 

@@ -198,7 +198,7 @@ def leaders(part: pd.DataFrame) -> pd.DataFrame:
 def unranked(frame: pd.DataFrame) -> list[tuple[list[str], str]]:
     """Why mechanisms are ranked at no budget: their keys, those with one reason together, and it.
 
-    A reason completes the sentence "The mechanism ..."; see `Unsupported`.
+    A reason completes the sentence "The mechanism ..." (see `Unsupported`) or is a sentence.
     """
     known = set(frame["mechanism"][frame["rank"].notna()])
     rest = frame[~frame["mechanism"].isin(known)].drop_duplicates("mechanism", keep="last")

@@ -131,7 +131,7 @@ def _privacy(mechanism: Mechanism, effort: Effort | None) -> tuple[dict, list[st
         "true_epsilon": found.true_epsilon.value,
         "true_delta": found.true_delta.value,
         "verdict": found.verdict,
-    }, [f"has an upper bound in place of its true privacy: {slack}"] if slack else []
+    }, [f"only an upper bound on its true privacy is known: {slack}"] if slack else []
 
 
 def _error(mechanism: AdditiveMechanism, task: Task) -> dict:

@@ -54,8 +54,8 @@ class IntegerMechanism(AdditiveMechanism):
         require_delta(budget)
         if query.structure != "counts":
             raise Unsupported(
-                "needs structure 'counts': whole multiples of linf_sensitivity, to some of which "
-                "one record adds it"
+                "needs structure 'counts': counts in multiples of linf_sensitivity; one record "
+                "adds linf_sensitivity to some of them"
             )
         law = cls.law_for(query.most_counts, budget)
         return IntegerNoise(shape=query.shape, unit=query.linf_sensitivity, law=law)

@@ -48,22 +48,22 @@ def figure_1(results: Results) -> Drawn:
         "imgm2022 Figure 1 (type II), private features: test accuracy of a head trained on "
         f"features that are released once, mean and range over {trial_words(spread)}, "
         f"delta {spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. "
-        "IMGM and the analytic Gaussian are one noise; at equal true privacy all are. Dotted: "
-        "without noise, and random answers."
+        "IMGM and the analytic Gaussian have the same distribution; at equal true privacy all "
+        "mechanisms do. Dotted: without noise, and random answers."
     )
     worth = true_epsilons(spread, "imgm")
     note = (
         f"{study_numbers(results.rows, STUDY, facts)}. The network's body is trained on the public "
-        "records, of which the paper says nothing. It turns every private training record into "
+        "records, which the paper does not mention. It turns every private training record into "
         "features, which are released in batches; test features carry no noise. Adjacency: one "
         "record is replaced, which changes one row by at most 2 per feature; labels are public. "
         "As published, a batch gets (epsilon / q, delta / q), which the paper takes for the "
         "amplified budget of MVG, the analytic Gaussian and IMGM, and which all mechanisms get "
-        "here. Every record is released, so that sampling amplifies nothing. At equal true privacy "
-        "the noise is rescaled until the true delta of the release at epsilon is delta. IMGM and "
-        "the analytic Gaussian are one distribution at either calibration. The classic Gaussian is "
-        "proved for epsilon < 1 only, which epsilon / q exceeds at most points. The paper states "
-        "no accuracy in numbers, so there is no marker for it."
+        "here. Every record is released, so sampling amplifies nothing. At equal true privacy the "
+        "noise is rescaled until the true delta of the release at epsilon is delta. IMGM and the "
+        "analytic Gaussian have the same distribution at either calibration. The classic Gaussian "
+        "is proved for epsilon < 1 only, and at most points epsilon / q is larger. The paper "
+        "states no accuracy in numbers, so there is no marker for it."
         + (f" True epsilon of IMGM's claims as published: {worth}." if worth else "")
         + coinciding(spread)
         + failed_mechanisms(results.rows, STUDY, *sorted(set(spread["dataset"])))

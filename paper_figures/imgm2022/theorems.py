@@ -225,7 +225,7 @@ def renyi_divergence(claim: Claim, results: Results) -> Finding:
             f"One-dimensional quadrature at B = {mu:.5g}, the B of ({a['epsilon']:g}, "
             f"{a['delta']:g}); it agrees with alpha B^2/2 to {quadrature:.0e}. The final bound of "
             f"eq. (52) is above the true value there, by a factor of {looseness.min():.3g} to "
-            f"{looseness.max():.3g}, so that the RDP guarantee drawn from it is true but loose."
+            f"{looseness.max():.3g}, so the RDP guarantee drawn from it is true but loose."
         ),
         calibration="published",
     )

@@ -40,8 +40,8 @@ def figure_3(results: Results) -> Drawn:
         "bound on the true delta of the whole training at epsilon is delta. The bound composes all "
         "releases without amplification, because local models carry what they learned from a "
         "record into later batches.",
-        equal="At equal true privacy all mechanisms here are one Gaussian noise: one curve stands "
-        "for them.",
+        equal="At equal true privacy all mechanisms here add the same Gaussian noise, drawn as one "
+        "curve.",
         lone="one curve for all mechanisms:\ntheir noise is the same",
     )
 

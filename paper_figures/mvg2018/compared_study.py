@@ -56,7 +56,7 @@ class ComparedStudy:
         query_words: The query and its sensitivity.
         choices: What the paper leaves open, in sentences.
         floor: The metric, and the mechanism it is of, that is the error without any information.
-        floor_words: The same in words: "the random answer's".
+        floor_words: The same in words: "the random answer".
         blind_margin: Errors within this of that one show no information. None: two standard errors
             of that one's mean, and errors above it show no information either.
         methods: Keys of the mechanisms behind the paper's methods, with the paper's names.
@@ -73,7 +73,7 @@ class ComparedStudy:
     query_words: str
     choices: str
     floor: tuple[str, str]
-    floor_words: str = "the random answer's"
+    floor_words: str = "the random answer"
     blind_margin: float | None = None
     methods: Mapping[str, str]
     mvg_name: str = "MVG"

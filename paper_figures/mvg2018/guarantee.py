@@ -61,7 +61,7 @@ def sensitivities(claim: Claim, results: Results) -> Finding:
     queries = {"regression": REGRESSION.query, "covariance": COVARIANCE.query}
     parts = [
         number(
-            f"{study}, f(X) = X",
+            f"{study}, f(X) = X:",
             float(np.linalg.norm(2 * np.ones(query.shape[0]))),
             stated[study],
             claim.tolerance,
@@ -74,7 +74,7 @@ def sensitivities(claim: Claim, results: Results) -> Finding:
     changes = np.linalg.norm(grams[:, None] - grams[None], axis=(2, 3))
     parts.append(
         number(
-            "first component, f(X) = X X^T / N",
+            "first component, f(X) = X X^T / N:",
             float(changes.max()),
             stated["first_component"],
             claim.tolerance,

@@ -52,15 +52,15 @@ REGRESSION = ComparedStudy(
     query_words="f(X) = X with the target as one more feature, l2 sensitivity 2 sqrt(m)",
     choices=(
         "The paper states no kernel, so every release is scored with three. The scaling of the "
-        "records into [-1, 1] uses the data and is not private. The kernels' numbers are "
-        "cross-validated without noise. Every trial has other test records, the same "
+        "records into [-1, 1] uses the data and is not private. The kernels' parameters "
+        "are cross-validated without noise. Every trial has other test records, the same "
         f"for all mechanisms. '{treatment_title(PCA)}' are learnt by MVG with 20% of the budget "
         f"(MOD-SULQ, basic composition). '{treatment_title(SUBSPACE)}' is the mechanism on the "
         "right features and the target "
         "alone (Section 9.3)."
     ),
     floor=("rmse_of_zero", "non-private"),
-    floor_words="predicting zero's",
+    floor_words="predicting zero",
     # Half of the smallest difference that the paper reports, 0.0006.
     blind_margin=3e-4,
     methods=SHARED_METHODS | {"gaussian": "Gaussian", "exponential": "Exponential"},

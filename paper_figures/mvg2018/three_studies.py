@@ -109,7 +109,7 @@ def figure_4(results: Results) -> Drawn:
         axis.set_ylabel(CALIBRATION_TITLES[calibration])
     caption = (
         f"mvg2018 Figure 4 on {', '.join(source for _, source in drawn)}: MVG's error over tau, "
-        "the share of the precision that the named features get in equal parts. Mean over "
+        "the share of the precision that is split equally among the named features. Mean over "
         f"{scores['trial'].nunique()} trials with 95% intervals. The "
         f"regression has a column per kernel. Epsilon {scores['epsilon'].iloc[0]:g}, delta 1/N, "
         "one record replaced. Rows: noise as published, and at equal true privacy."
@@ -119,9 +119,9 @@ def figure_4(results: Results) -> Drawn:
         f"{words}. The paper does not state gamma; its largest value for data in [-1, 1] is used. "
         "At equal true privacy the noise is rescaled until its true delta at epsilon is the "
         "budget's. Black markers are the paper's errors in Table 3, at a tau that it does not "
-        "state. Others are shifted sideways where they would hide each other. Every panel has "
-        "its own scale. The claims about this figure are judged by paired differences over trials, "
-        "which can be clear where the intervals shown overlap."
+        "state. Other markers are shifted sideways where they would hide each other. Every panel "
+        "has its own scale. The claims about this figure are judged by paired differences over "
+        "trials, which can be clear even where the intervals shown overlap."
     )
     return Drawn(caption, lines, figure, note)
 
@@ -215,8 +215,8 @@ def table_6(results: Results) -> Drawn:
     )
     note = (
         "MVG's directions are the axes (in Experiment I also private principal directions), which "
-        "cost no matrix product; the paper's MVG takes an SVD of both covariances. The paper's "
-        "numbers are those that the text at hand still has; it lost some columns."
+        "cost no matrix product; the paper's MVG takes an SVD of both covariances. Our copy of the "
+        "paper lacks some columns."
     )
     return Drawn(caption, pd.DataFrame(records), note=note)
 

@@ -130,8 +130,8 @@ def figure_5(results: Results) -> Drawn:
     note = (
         "L is the loss before post-processing. (b) and (d) are cut off at 5 times the mean, which "
         "R1SMG's loss exceeds with probability 2.5%. Kernel densities are smooth and blur the edge "
-        "at 0. At equal true privacy all i.i.d. Gaussian noise has one distribution, so that its "
-        "curves lie on one another. Triangles in (c): the means that the paper states."
+        "at 0. At equal true privacy all i.i.d. Gaussian noise has the same distribution, so its "
+        "curves coincide. Triangles in (c): the means that the paper states."
     )
     columns = ["mechanism", "calibration", "epsilon", "delta", "trial", "value"]
     return Drawn(caption, losses[columns], figure, note)

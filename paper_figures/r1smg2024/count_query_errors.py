@@ -63,9 +63,9 @@ def counts_over_epsilon(results: Results) -> Drawn:
         "As published, and rescaled until the true delta at epsilon is the budget's."
     )
     note = (
-        "At equal true privacy all i.i.d. Gaussian noise is the same, so that its curves lie on "
-        "one another. The exact answer has no error per cell, which a logarithmic axis cannot "
-        "show; per rectangle it has that of the cells that post-processing sets to zero."
+        "At equal true privacy all i.i.d. Gaussian noise is the same, so its curves coincide. The "
+        "exact answer has no error per cell, which a logarithmic axis cannot show; per rectangle "
+        "it has that of the cells that post-processing sets to zero."
     )
     note += failed_mechanisms(results.rows, "count_query", dataset)
     return Drawn(caption, means, figure, note)

@@ -88,13 +88,13 @@ def figure_4(results: Results) -> Drawn:
     caption = (
         f"r1smg2024 Figure 4 on {source}: first trial of the {side} x {side} count query after "
         f"post-processing, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). Below "
-        f"a map: the mean over {trials} trials of its largest count. All maps have the colour "
+        f"a map: the mean over {trials} trials of its largest count. All maps use the colour "
         "scale (square root) of the exact counts. Noise as published, and rescaled until the true "
         "delta at epsilon is the budget's."
     )
     note = (
-        "Counts above the scale and negative counts have the colours of its ends. Numbers after "
-        f'"paper" are those that the paper states.{_scan_words(rows)}'
+        "Counts above the scale and negative counts are drawn in the colours at its ends. Numbers "
+        f'after "paper" are those that the paper states.{_scan_words(rows)}'
     )
     note += failed_mechanisms(rows[rows["mechanism"].isin(shown)], "count_query", dataset)
     return Drawn(caption, _drawn_numbers(cells, largest, shown), figure, note)

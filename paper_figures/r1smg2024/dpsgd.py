@@ -86,9 +86,9 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         "total budget by Renyi DP accounting, and all other noise from the step budget of eq. "
         "(16); below, all i.i.d. Gaussian noise is the same. The released sum of clipped gradients "
         "is one vector, whose l2 sensitivity is the clipping norm. Training without privacy does "
-        "not clip. The axis is logit, so that accuracies near 1 can be told apart. "
+        "not clip. The axis is logit, so that accuracies near 1 can be distinguished. "
         f"{_stated(dataset)} The paper does not state its learning rate. A curve that cannot be "
-        "seen lies under another one."
+        "seen is hidden by another one."
         f"{published_only(rows, 'dpsgd', dataset)}{failed_mechanisms(rows, 'dpsgd', dataset)}"
     )
     return Drawn(caption, means, _draw_curves(rows, means), note)

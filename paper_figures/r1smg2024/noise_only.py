@@ -82,9 +82,9 @@ def figure_9(results: Results) -> Drawn:
     )
     note = (
         "At equal true privacy the classic and the analytic Gaussian are the same noise, which is "
-        "that of the analytic Gaussian as published: these three curves lie on one another. There "
-        "are no data, and so no random answer; without privacy L is zero, which a logarithmic axis "
-        "cannot show."
+        "that of the analytic Gaussian as published: these three curves coincide. There are no "
+        "data, and so no random answer; without privacy L is zero, which a logarithmic axis cannot "
+        "show."
     )
     columns = ["mechanism", "calibration", "epsilon", "delta", "size", "value"]
     return Drawn(caption, rows[columns], figure, note)

@@ -101,7 +101,7 @@ def figure_6(results: Results) -> Drawn:
         f"best {leading} directions less that along the released ones. PPCA releases only the "
         f"first {leading} components, so it has no total deviation. The paper gives R1SMG 1e-7 "
         "times the epsilon of the others; at equal true privacy all have the epsilon of the axis. "
-        "There all i.i.d. Gaussian noise is the same, so that its curves lie on one another."
+        "There all i.i.d. Gaussian noise is the same, so its curves coincide."
     )
     if dataset != PAPER_DATASET:
         note += f" The star is the paper's accuracy on other data, {dataset_title(PAPER_DATASET)}."

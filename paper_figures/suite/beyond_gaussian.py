@@ -1,4 +1,4 @@
-"""What claims to beat the Gaussian, and what does.
+"""Noise claimed to beat the Gaussian, and noise that does.
 
 `suite_claimed` reads the rows of the study guarantee on its data set "grid". `suite_better` takes
 its budget from them and computes the rest in closed form.
@@ -62,11 +62,11 @@ def claimed(results: Results) -> Drawn:
     axis.set_yticks(range(len(table)), [mechanism_title(name) for name in table["mechanism"]])
     axis.set(xscale="log", xlabel="variance over that of the analytic Gaussian")
     caption = (
-        "What claims to beat the Gaussian, and what it costs in truth: variance over that of the "
-        f"analytic Gaussian at ({epsilon:g}, {delta:g}), {size:,} elements, l2 sensitivity 1, "
-        "without data. Filled: as published; left of the line the noise is smaller. Open: rescaled "
-        "until the true delta is the claimed one. Beside: claimed and true delta as published, red "
-        "where the claim is false."
+        "Noise claimed to beat the Gaussian, and its variance at equal true privacy. Shown: "
+        f"variance over that of the analytic Gaussian at ({epsilon:g}, {delta:g}), {size:,} "
+        "elements, l2 sensitivity 1, without data. Filled: as published; left of the line the "
+        "noise is smaller. Open: rescaled until the true delta is the claimed one. Right: claimed "
+        "and true delta as published, red where the claim is false."
     )
     return Drawn(caption, table.assign(size=size, epsilon=epsilon, delta=delta), figure, QUERY)
 
@@ -132,10 +132,10 @@ def better(results: Results) -> Drawn:
     )
     figure.legend(*axis.get_legend_handles_labels(), loc="outside right upper")
     caption = (
-        "What does beat the Gaussian: expected squared error of independent Gaussian noise of one "
-        f"variance over that of noise made for the query, both exactly calibrated to ({epsilon:g}, "
-        f"{delta:g}), without data. Each curve has a query of its own; PrivUnitG is purely "
-        f"{epsilon:g}-LDP all the same."
+        "Noise that beats the Gaussian: expected squared error of independent Gaussian noise of "
+        "one variance over that of noise made for the query, both exactly calibrated to "
+        f"({epsilon:g}, {delta:g}), without data. Each curve uses a different query. PrivUnitG "
+        f"satisfies pure {epsilon:g}-LDP."
     )
     return Drawn(caption, table.assign(epsilon=epsilon, delta=delta), figure, NOTE)
 

@@ -72,7 +72,7 @@ def streams(results: Results) -> Drawn:
         f"Prefix sums of a stream of n numbers in [-1, 1] at equal true privacy, "
         f"{_budget_words(results.rows)}. In closed form, without data. Left: root mean squared "
         "error of a sum. Middle and right: mean squared error over that of the best one drawn; "
-        "identity is off these scales. Dense is the optimum for one participation alone."
+        "identity lies outside the axes. Dense is the optimum for one participation only."
     ) + (
         ""
         if errors["known"].all()
@@ -115,16 +115,16 @@ def streams_table(results: Results) -> Drawn:
 NOTE = (
     "A = B C: noise sigma C^-1 z on the stream, sigma = sens(C) / mu, error sigma^2 ||B_t||^2 "
     "after step t. The square root is B = C = A^(1/2). BISR: the inverse of C is the first p "
-    "coefficients of A^(-1/2). BandMF: C is Toeplitz with p bands, of least mean error; for both p "
-    "is the power of two with the least error. BLT: four buffers. Binary tree: least squares from "
-    "all its nodes. Dense: the optimum for one participation, certified by its dual; under several "
-    "participations it is used as it is, and others may be better. One person takes part k times, "
-    "n / k steps apart or more, and is added or removed. Momentum: the iterates of SGD in place of "
-    "prefix sums."
+    "coefficients of A^(-1/2). BandMF: C is Toeplitz with p bands, of least mean error; for BISR "
+    "and BandMF, p is the power of two that minimises the error. BLT: four buffers. Binary tree: "
+    "least squares from all its nodes. Dense: the optimum for one participation, certified by its "
+    "dual; the same C is used under several participations, where others may be better. One "
+    "person takes part k times, n / k steps apart or more, and is added or removed. Momentum: the "
+    "iterates of SGD in place of prefix sums."
 )
 BANDED_NOTE = (
-    " Banded: of all C with at most 2 n / k bands, whose sensitivity is exact, the one of least "
-    "mean error; no factorisation, banded or not, has less than its certified lower bound."
+    " Banded: the C of least mean error among those with at most 2 n / k bands, whose sensitivity "
+    "is exact; no factorisation, banded or not, has less error than its certified lower bound."
 )
 
 

@@ -26,11 +26,11 @@ TITLES = {
 NOTE = (
     "Every mechanism spends the same (epsilon, delta) in the whole run. In a fixed order each "
     "record takes part once per epoch, and all steps are one release of Gaussian noise sigma "
-    "C^-1 z, calibrated exactly to the sensitivity of that participation; the gradients of one "
-    "record become or were zero. DP-SGD draws every record independently for every step; its noise "
-    "is set by an upper bound on the sampled composition, one record added or removed. The "
-    "control without privacy is DP-SGD without noise. The learning rate is chosen by test "
-    "accuracy, for all mechanisms alike, which no private training could do."
+    "C^-1 z, calibrated exactly to the sensitivity of that participation; neighbours differ by "
+    "replacing one record's gradients with zero. DP-SGD draws every record independently for every "
+    "step; its noise is set by an upper bound on the sampled composition, one record added or "
+    "removed. The control without privacy is DP-SGD without noise. The learning rate is chosen by "
+    "test accuracy, for all mechanisms alike, which no private training could do."
 )
 
 

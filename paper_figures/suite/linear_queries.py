@@ -246,7 +246,7 @@ def _number_beyond(axis: plt.Axes, beyond: pd.DataFrame, height: int, at: float,
 def _below_words(shown: pd.DataFrame) -> str:
     """One sentence on what numbers in italics are, where there are any."""
     beyond = shown[(shown["ratio"] > SHOWN[1]) | (shown["ratio"] < SHOWN[0])]
-    return "In italics: rescaled." if "exact" in set(beyond["calibration"]) else ""
+    return "Numbers in italics: rescaled." if "exact" in set(beyond["calibration"]) else ""
 
 
 def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:

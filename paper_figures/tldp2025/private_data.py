@@ -73,10 +73,10 @@ def figure_1(results: Results) -> Drawn:
     note = (
         f"{trained}. The paper trains MobileNetV2, pre-trained on ImageNet, on all images. Any "
         "image may become any other, all pixels lie in [0, 1], and labels are public. TLDP claims "
-        "pure epsilon and Laplace noise gives it; the other mechanisms have delta, and the classic "
-        "Gaussian is stated for epsilon < 1 only. TLDP with and without weights coincide where "
-        f"hardly any value is kept. {_oddities(spread)}"
-        "The figure has the paper's mechanisms, its CSV file all that were run."
+        "pure epsilon-LDP and Laplace noise satisfies it; the other mechanisms have delta, and the "
+        "classic Gaussian is stated for epsilon < 1 only. TLDP with and without weights coincide "
+        f"where hardly any value is kept. {_oddities(spread)}"
+        "The figure shows the paper's mechanisms; its CSV file has all that were run."
         f"{hidden_curves(spread)}"
         f"{failed_mechanisms(rows, STUDY, *classifiers.index)}"
     )
@@ -94,9 +94,9 @@ def _oddities(spread: pd.DataFrame) -> str:
         if (others["mean"] < chance).any():
             words += (
                 "Points below the line of random images are no worse than guessing: large noise "
-                "ends in a classifier with one answer for all, which has an F1 of 0.018 for ten "
-                "equally frequent classes, while one trained on random images guesses among all "
-                "of them. "
+                "ends in a classifier that always predicts one class, which has an F1 of 0.018 for "
+                "ten equally frequent classes, while one trained on random images guesses among "
+                "all of them. "
             )
     if "non-private" in levels_of:
         clean = others["dataset"].map(levels_of["non-private"])
@@ -104,8 +104,8 @@ def _oddities(spread: pd.DataFrame) -> str:
         if not above.empty:
             names = listed(dataset_title(name) for name in sorted(above["dataset"].unique()))
             words += (
-                f"Points above the line without noise, on {names}, are no gain of privacy: small "
-                "noise keeps a classifier from overfitting few images. "
+                f"Points above the line without noise, on {names}, do not mean that privacy helps: "
+                "small noise keeps a classifier from overfitting few images. "
             )
     return words
 

@@ -70,8 +70,8 @@ def figure_3(results: Results) -> Drawn:
     caption = (
         "tldp2025 Figure 3 (type III): weighted F1 on test records of a model that three users "
         f"train by averaging parameters, {trials_and_delta(spread)}. Data: {sources(rows, STUDY)}. "
-        "Adjacency local. Left: as published, epsilon being that of one release. Right: noise "
-        "rescaled until the true delta of all rounds together is the budget's"
+        "Adjacency local. Left: as published; epsilon is per release. Right: noise rescaled until "
+        "the true delta of all rounds together is the budget's"
         f"{at_equal_privacy(spread)}."
     )
     width = 2 * CLIP
@@ -189,8 +189,9 @@ def comparable_range(claim: Claim, results: Results) -> Finding:
         ours=_told(outcomes),
         detail=(
             "The lead is the mean weighted F1 less that of random parameters; a model with a lead "
-            f"of {claim.margin:g} has learned. Shown is how far leads stay below it (nobody learns)"
-            " or lie above it (somebody learns). Epsilon is that of one release, as published."
+            f"of {claim.margin:g} has learned. Shown: how far leads stay below it (no model "
+            "learns) or lie above it (some model learns). Epsilon is that of one release, as "
+            "published."
         ),
         calibration="published",
         sizes=_sizes(results.rows, datasets, longest),
@@ -198,7 +199,7 @@ def comparable_range(claim: Claim, results: Results) -> Finding:
 
 
 def _learning(claim: Claim, dataset: str, scores: OfficialScores) -> list[Part]:
-    """Nobody learns below the budget, somebody above it."""
+    """No model learns below the budget, and some model does above it."""
     above, margin, title = claim.arguments["above"], claim.margin, dataset_title(dataset)
     names = [name for name in scores.rows["mechanism"].unique() if name not in LEVELS]
     low = [epsilon for epsilon in scores.epsilons if epsilon <= above]
@@ -221,8 +222,8 @@ def _learning(claim: Claim, dataset: str, scores: OfficialScores) -> list[Part]:
     leader = order({best: ahead[best]}, margin=0.0)
     lower = [*order(below, margin=0.0), *_without_result(names, low, run)]
     return [
-        every(f"{title}, nobody learns up to {above:g}", lower),
-        some(f"{title}, somebody learns above", [*leader, *_without_result(names, high, run)]),
+        every(f"{title}, no model learns up to {above:g}", lower),
+        some(f"{title}, some model learns above", [*leader, *_without_result(names, high, run)]),
     ]
 
 

@@ -86,7 +86,7 @@ def score_figure(
 
 
 def hidden_curves(spread: pd.DataFrame) -> str:
-    """One sentence on the curves of `score_figure` that lie on one another, or nothing."""
+    """One sentence on the curves of `score_figure` that coincide, or nothing."""
     return coinciding(_by_panel(spread))
 
 
@@ -110,7 +110,7 @@ def _mark(axis: plt.Axes, stated: Mapping[str, float]) -> None:
 
 
 def at_equal_privacy(spread: pd.DataFrame, slight: float = 0.05, learned: float = 0.15) -> str:
-    """What the right panels show, as the end of a sentence: "; there TLDP has no lead"; or nothing.
+    """What the right panels show, to end a sentence: "; at this calibration ..."; or nothing.
 
     Args:
         slight: The largest lead of TLDP over the best of the others that counts as none.
@@ -121,12 +121,13 @@ def at_equal_privacy(spread: pd.DataFrame, slight: float = 0.05, learned: float 
         return ""
     chance = spread[spread["mechanism"] == "random-answer"].groupby("dataset")["mean"].mean()
     if (exact["mean"] <= exact["dataset"].map(chance) + learned).all():
-        return "; there nobody learns"
+        return "; at this calibration no model learns"
     own = exact["mechanism"].isin(VARIANTS)
     best = [
         rows.groupby(["dataset", "epsilon"])["mean"].max() for rows in (exact[own], exact[~own])
     ]
-    return "; there TLDP has no lead" if (best[0] - best[1]).max() <= slight else ""
+    ahead = (best[0] - best[1]).max() > slight
+    return "" if ahead else "; at this calibration TLDP has no lead"
 
 
 def trials_and_delta(spread: pd.DataFrame) -> str:

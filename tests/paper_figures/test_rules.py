@@ -119,9 +119,9 @@ def test_without_a_signal_nothing_is_decided():
     better = Signal(means=(0.2, 0.01), floor=0.1, margin=MARGIN, better="smaller")
     for rule in (order, equal):
         for signal, words_of_it in (
-            (at_floor, "random answer's 0.1"),
+            (at_floor, "random answer (0.1)"),
             (at_ceiling, "0.9 without"),
-            (worse, "random answer's 0.1"),
+            (worse, "random answer (0.1)"),
         ):
             (part,) = rule(effects, margin=MARGIN, signal=signal)
             assert part.verdict == INCONCLUSIVE
@@ -285,6 +285,12 @@ def test_the_failure_of_a_reconstruction_decides_nothing():
 def test_larger_scores_below_the_floor_are_no_signal():
     below = {"means": (0.1, 0.15), "floor": 0.2, "ceiling": 0.9, "margin": 0.01}
     assert not Signal(**below).missing
-    assert "no more than the random answer's 0.2" in Signal(**below, better="larger").missing
+    words = "no score is above that of the random answer (0.2), within 0.01"
+    assert words in Signal(**below, better="larger").missing
     above = below | {"means": (0.1, 0.25)}
     assert not Signal(**above, better="larger").missing
+
+
+def test_errors_at_those_of_zero_are_no_signal():
+    found = Signal(means=(0.3,), floor=0.2, margin=0.01, floor_words="zero", better="smaller")
+    assert found.missing == "no signal: no error is below that of zero (0.2), within 0.01"

@@ -28,7 +28,7 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys):
     assert laplace[6] == "2.6458"
     assert sum(line.startswith("2 ") for line in lines) == 2
     assert "  idn: is defined for matrix-valued queries" in shown
-    assert "  dawa: has an upper bound in place of its true privacy" in shown
+    assert "  dawa: only an upper bound on its true privacy is known" in shown
     assert lines[-1].startswith("At (1, 1e-05) Laplace has the least error")
 
 

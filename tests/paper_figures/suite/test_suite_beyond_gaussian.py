@@ -1,4 +1,4 @@
-"""What claims to beat the Gaussian, what does, and why no i.i.d. noise can."""
+"""Noise claimed to beat the Gaussian, noise that does, and why no i.i.d. noise can."""
 
 import math
 
