@@ -46,6 +46,7 @@ class Verification:
             mechanism contradicts itself, so that nothing is known about its claim.
         audit: The sampled audit of the worst pair, or None without samples or where that pair is
             not known.
+        not_sampled: Why that pair is not known, or None where no samples were asked for or it is.
         profile: The true privacy profile, or None.
         contradiction: A sentence, if the verdict is "inconsistent".
         releases: How many releases were compared with what the mechanism states; 0 if none.
@@ -65,6 +66,7 @@ class Verification:
     profile: PrivacyProfile | None = field(default=None, repr=False, compare=False)
     contradiction: str | None = None
     releases: int = 0
+    not_sampled: str | None = None
 
     @cached_property
     def advantage(self) -> Bounds | None:
@@ -109,6 +111,7 @@ class Verification:
             "contradiction": self.contradiction,
             "releases": self.releases,
             "audit": self.audit.to_dict(self.claimed_delta) if self.audit else None,
+            "not_sampled": self.not_sampled,
         }
 
 
@@ -154,7 +157,8 @@ def verify(
             "inputs instead, see python -m mechanisms audit --help"
         )
     true_delta, true_epsilon = profile.delta(epsilon), profile.epsilon(delta)
-    exact = not mechanism.slack()
+    slack = mechanism.slack()
+    exact = not slack
     # The samples of an upper bound may belong to no two data sets.
     audit = None
     if samples and exact:
@@ -189,6 +193,7 @@ def verify(
         profile=profile,
         contradiction=contradiction,
         releases=releases,
+        not_sampled=slack if samples else None,
     )
 
 
@@ -298,6 +303,8 @@ def explain(result: Verification) -> str:
             f"  sampled      delta between {bounds.delta_lower:.4g} and {bounds.delta_upper:.4g} "
             f"({bounds.samples:,} draws of each side, {bounds.confidence:.1%} confidence)"
         )
+    if result.not_sampled is not None:
+        lines.append(f"  sampled      nothing, the worst pair is not known: {result.not_sampled}")
     agree = f"{result.releases:,}, which agree with the stated noise and with the profile"
     lines.append(f"  releases     {agree if result.releases else 'none compared with the profile'}")
     lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
