@@ -151,7 +151,7 @@ def load_pair(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     """The arrays `first` and `second` of an .npz file, of one shape.
 
     Raises:
-        ValueError: The file cannot be read, or does not hold two numeric arrays of one shape.
+        ValueError: The file cannot be read, or holds no two arrays that `check_pair` lets pass.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -164,8 +164,27 @@ def load_pair(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     if not set(PAIR_NAMES) <= set(arrays):
         raise ValueError(f"{path} must hold the arrays first and second, got {sorted(arrays)}")
     first, second = (arrays[name] for name in PAIR_NAMES)
-    if first.dtype.kind not in "biuf" or second.dtype.kind not in "biuf":
-        raise ValueError(f"{path} must hold numbers, got {first.dtype} and {second.dtype}")
-    if first.shape != second.shape:
-        raise ValueError(f"{path} must hold one shape, got {first.shape} and {second.shape}")
+    check_pair(first, second, source=str(path))
     return first, second
+
+
+def check_pair(first: np.ndarray, second: np.ndarray, *, source: str = "the pair") -> None:
+    """Raise ValueError unless these are two different values of one shape, of finite numbers.
+
+    Two equal values can show nothing, and what is not finite would be blamed on the release.
+    """
+    if first.dtype.kind not in "biuf" or second.dtype.kind not in "biuf":
+        raise ValueError(f"{source} must hold numbers, got {first.dtype} and {second.dtype}")
+    if first.shape != second.shape:
+        raise ValueError(f"{source} must hold one shape, got {first.shape} and {second.shape}")
+    for name, value in zip(PAIR_NAMES, (first, second), strict=True):
+        if not np.isfinite(value).all():
+            index = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
+            raise ValueError(
+                f"{source} must hold finite numbers, got {value[index]} at index {index} of {name}"
+            )
+    if np.array_equal(first, second):
+        raise ValueError(
+            f"{source} must hold two different values, got first equal to second; outputs of one "
+            "value refute no claim"
+        )

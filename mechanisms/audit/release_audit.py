@@ -18,6 +18,7 @@ from mechanisms.audit.learned_scores import (
 from mechanisms.audit.output_sources import (
     DrawOutputs,
     Release,
+    check_pair,
     from_file,
     from_function,
     from_program,
@@ -46,7 +47,8 @@ def audit_release(
         release: A function, called as release(value, rng) for one output: finite numbers of one
             shape, drawn with `rng` alone; `value` is read-only. Or a program, as the words of its
             command: see `output_sources.from_program`.
-        first, second: The two values, answers for two neighbouring data sets.
+        first, second: The two values, answers for two neighbouring data sets: different ones, of
+            one shape and of finite numbers.
         epsilon, delta: The claim.
         score: A function of outputs (n, *shape), larger where they seem to come from `first`, such
             as an exact log-likelihood ratio (`learned_scores.density_score`); or a name of
@@ -56,9 +58,11 @@ def audit_release(
         seed, confidence, whole_budget: See `audit_samples`.
 
     Raises:
-        TypeError, ValueError: As `audit_samples`; or an output is not finite or changes its shape.
+        TypeError, ValueError: As `audit_samples`; the values are no such pair; or an output is not
+            finite or changes its shape.
     """
     pair = np.array(first), np.array(second)
+    check_pair(*pair)
     source = from_function if callable(release) else from_program
     learners = _learners(score)
     if score is None:

@@ -48,16 +48,17 @@ SIDES = (0, 1)
 class SequentialAudit:
     """What samples of a pair say about a claim of (epsilon, delta)-differential privacy.
 
-    With probability `confidence` all of it holds at once: a true claim is not refuted, the bounds
-    hold, and so does the band. Each gets a third of the error.
+    With probability `confidence` all of it holds at once: a true claim does not lose its bet, the
+    counts of all epochs hold, and so do the bands of all epochs. Each gets a third of the error.
+    The verdict and the bounds of delta and epsilon follow from all three, so that they agree.
 
     verdict: "refuted" or "undecided"; never "holds".
     samples: outputs drawn of each side, training included.
     refuted_after: outputs of each side after which the claim had fallen, or None. The audit
         finishes the epoch that it is in.
-    delta_lower: the pair's delta at epsilon is at least this, and above the claimed one if the
-        claim is refuted; in [0, 1).
-    epsilon_lower: the pair's epsilon at the claimed delta is at least this; >= 0.
+    delta_lower: the pair's delta at epsilon is at least this; in [0, 1).
+    epsilon_lower: the pair's epsilon at the claimed delta is at least this; >= 0. If the claim is
+        refuted neither is below the claimed one.
     best: the counts that bound delta best, or None if nothing was tested.
     curve: the trade-off curve of the last epoch's score, or None if nothing was tested.
     score: name of the score that was used last.
@@ -230,15 +231,9 @@ class _State:
         self._log_wealth = 0.0
         self.refuted_after: int | None = None
         self.best: DirectedAudit | None = None
-        self.epsilon_lower = 0.0
+        self.delta_lower = self.epsilon_lower = 0.0
         self.curve: TradeOffBand | None = None
         self.score: str | None = None
-
-    @property
-    def delta_lower(self) -> float:
-        """By the counts of the best epoch, and by the wealth."""
-        counted = self.best.delta.lower if self.best else 0.0
-        return counted if self.refuted_after is None else max(counted, float(self._delta))
 
     def epoch(self, outputs: _Outputs, start: int, end: int, *, last: bool) -> None:
         """Test by what is known, then learn, unless nothing is tested any more."""
@@ -261,6 +256,8 @@ class _State:
             self._bound(plan, hits, below, end - start)
             if self.refuted_after is None and self.delta_lower > self._delta:
                 self.refuted_after = end
+            if self.refuted_after is not None:
+                self._prove(float(self._delta), float(self._epsilon))
 
     def _learn(self, pair: tuple[np.ndarray, np.ndarray]) -> None:
         """Half of the outputs fit the scores, the other half chooses among them."""
@@ -338,9 +335,14 @@ class _State:
             )
             if self.best is None or found.delta.lower > self.best.delta.lower:
                 self.best = found
-            self.epsilon_lower = max(self.epsilon_lower, found.epsilon_lower_bound(self._delta))
+            self._prove(found.delta.lower, found.epsilon_lower_bound(self._delta))
         self.score = plan.name
         # Large scores speak for the first side: the test rejects it at small ones.
-        self.curve = TradeOffBand.from_scores(
+        self.curve = band = TradeOffBand.from_scores(
             *below, samples=trials, tail=self._epoch_error, score=plan.name
         )
+        self._prove(band.delta_lower(self._epsilon), band.epsilon_lower(self._delta))
+
+    def _prove(self, delta: float, epsilon: float) -> None:
+        self.delta_lower = max(self.delta_lower, delta)
+        self.epsilon_lower = max(self.epsilon_lower, epsilon)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mechanisms.audit.audit_statistics import hockey_stick
+
 
 @dataclass(frozen=True, kw_only=True)
 class TradeOffBand:
@@ -58,6 +60,27 @@ class TradeOffBand:
     def estimate(self, type_one: np.ndarray | float) -> np.ndarray:
         """The estimated type II error of this score's best test at type I errors in [0, 1]."""
         return self._curve(type_one, 0.0)
+
+    def delta_lower(self, epsilon: float) -> float:
+        """A lower bound of the pair's delta at epsilon >= 0, in [0, 1).
+
+        Of every threshold and both orders of the pair: an event with probability at most q for one
+        value and at least p for the other proves p - e^epsilon q.
+        """
+        return float(max(hockey_stick(p, q, epsilon).max() for p, q in self._proven()))
+
+    def epsilon_lower(self, delta: float) -> float:
+        """A lower bound of the pair's epsilon at delta in [0, 1), >= 0; as `delta_lower`."""
+        return max(math.log(((p - delta) / q).max(initial=1.0)) for p, q in self._proven())
+
+    def _proven(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        """Bounds p of the likelier and q > 0 of the other side, of "rejected" and "not rejected".
+
+        Tests that toss a coin between two thresholds prove no more than the better of the two.
+        """
+        alpha = np.minimum(self.type_one + self.radius, 1.0)
+        beta = np.minimum(self.type_two + self.radius, 1.0)
+        return (1 - beta, alpha), (1 - alpha, beta)
 
     def lower(self, type_one: np.ndarray | float) -> np.ndarray:
         """A lower bound of the type II error of this score's tests, (k,); not of other scores.

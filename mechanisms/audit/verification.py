@@ -46,6 +46,7 @@ class Verification:
             mechanism contradicts itself, so that nothing is known about its claim.
         audit: The sampled audit of the worst pair, or None without samples or where that pair is
             not known.
+        not_sampled: Why that pair is not known, or None where no samples were asked for or it is.
         profile: The true privacy profile, or None.
         contradiction: A sentence, if the verdict is "inconsistent".
         comparison: How many releases agree with what the mechanism states, or why none was
@@ -66,6 +67,7 @@ class Verification:
     profile: PrivacyProfile | None = field(default=None, repr=False, compare=False)
     contradiction: str | None = None
     comparison: Comparison | None = None
+    not_sampled: str | None = None
 
     @cached_property
     def advantage(self) -> Bounds | None:
@@ -111,6 +113,7 @@ class Verification:
             "releases": self.comparison.releases if self.comparison else 0,
             "not_compared": self.comparison.missing if self.comparison else "",
             "audit": self.audit.to_dict(self.claimed_delta) if self.audit else None,
+            "not_sampled": self.not_sampled,
         }
 
 
@@ -156,7 +159,8 @@ def verify(
             "inputs instead, see python -m mechanisms audit --help"
         )
     true_delta, true_epsilon = profile.delta(epsilon), profile.epsilon(delta)
-    exact = not mechanism.slack()
+    slack = mechanism.slack()
+    exact = not slack
     # The samples of an upper bound may belong to no two data sets.
     audit = None
     if samples and exact:
@@ -191,6 +195,7 @@ def verify(
         profile=profile,
         contradiction=contradiction,
         comparison=comparison,
+        not_sampled=slack if samples else None,
     )
 
 
@@ -300,6 +305,8 @@ def explain(result: Verification) -> str:
             f"  sampled      delta between {bounds.delta_lower:.4g} and {bounds.delta_upper:.4g} "
             f"({bounds.samples:,} draws of each side, {bounds.confidence:.1%} confidence)"
         )
+    if result.not_sampled is not None:
+        lines.append(f"  sampled      nothing, the worst pair is not known: {result.not_sampled}")
     lines.append(f"  releases     {_compared(result)}")
     lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
     return "\n".join(lines)

@@ -271,12 +271,37 @@ def test_bad_programs_are_named(black_box, capsys, code, words):
         ({"first": np.zeros(2), "second": np.zeros(3)}, "one shape, got"),
         ({"first": np.array(["a"]), "second": np.zeros(1)}, "must hold numbers"),
         ({"first": np.array([None]), "second": np.zeros(1)}, "numpy.savez"),
+        (
+            {"first": np.zeros((2, 2)), "second": np.array([[0.0, 1.0], [np.nan, 0.0]])},
+            r"finite numbers, got nan at index \(1, 0\) of second",
+        ),
+        ({"first": np.array(np.inf), "second": np.array(0)}, r"got inf at index \(\) of first"),
+        ({"first": np.zeros(2), "second": np.zeros(2, int)}, "two different values, got first eq"),
     ],
 )
 def test_bad_pairs_are_named(tmp_path, arrays, words):
     np.savez(tmp_path / "pair.npz", **arrays)
     with pytest.raises(ValueError, match=words):
         load_pair(tmp_path / "pair.npz")
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [(0.0, "the pair must hold two different values"), (np.nan, "got nan at index .0,. of second")],
+)
+def test_a_pair_that_shows_nothing_is_refused_before_the_release_is_called(
+    black_box, capsys, second, words
+):
+    def release(value, rng):
+        pytest.fail("the release was called")
+
+    with pytest.raises(ValueError, match=words):
+        audit_release(release, np.zeros(1), np.full(1, second), 1.0)
+    module, pair = black_box
+    np.savez(pair, first=np.zeros(1), second=np.full(1, second))
+    assert run(module, "laplace", pair, "--epsilon", "1") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: pair.npz must hold")
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04 damaged"])

@@ -89,6 +89,51 @@ def test_a_band_in_closed_form():
     assert band.upper(0.0) == 1 and band.upper(1.0) == 0
 
 
+def test_what_a_band_proves_in_closed_form():
+    """One threshold: the event has 0.1 of one side and 0.3 of the other, and 0.02 either way."""
+    samples = 10_000
+    tail = 4 * math.exp(-2 * samples * 0.02**2)
+    for first, second, p, q in ((1000, 3000, 0.28, 0.12), (7000, 9000, 0.28, 0.12)):
+        band = TradeOffBand.from_scores(
+            np.array([first]), np.array([second]), samples=samples, tail=tail, score="x"
+        )
+        assert band.epsilon_lower(0.0) == pytest.approx(math.log(p / q))
+        assert band.epsilon_lower(0.1) == pytest.approx(math.log((p - 0.1) / q))
+        assert band.delta_lower(0.5) == pytest.approx(p - math.exp(0.5) * q)
+        assert band.epsilon_lower(0.5) == 0 and band.delta_lower(1000.0) == 0
+    alike = TradeOffBand.from_scores(
+        np.array([500]), np.array([500]), samples=samples, tail=tail, score="x"
+    )
+    assert alike.epsilon_lower(0.0) == 0 and alike.delta_lower(0.0) == 0
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.05])
+def test_the_bounds_agree_with_the_curve_and_with_a_true_claim(delta):
+    """Laplace noise of epsilon 1, at 85%: 5% each for the bet, the counts and the bands."""
+    runs, rates = 40, np.array([0.01, 0.1, 0.3, 0.6])
+    truth = 1 + 2 * math.log1p(-delta)  # delta(epsilon) = 1 - e^((epsilon - 1) / 2)
+    found = [
+        audit_samples(
+            (naive_laplace(0.0), naive_laplace(1.0)), known(total), truth, delta,
+            samples=4000, seed=seed, confidence=0.85,
+        )
+        for seed in range(runs)
+    ]  # fmt: skip
+    for audit in found:
+        type_two = audit.curve.upper(rates)
+        for more, less in ((1 - type_two, rates), (1 - rates, type_two)):
+            assert (more <= math.exp(audit.epsilon_lower) * less + delta + 1e-9).all()
+            assert (more <= math.exp(truth) * less + audit.delta_lower + 1e-9).all()
+    assert all(audit.epsilon_lower <= truth for audit in found)
+    assert np.mean([audit.epsilon_lower for audit in found]) > truth / 2
+
+
+def test_a_claim_that_lost_its_bet_is_below_both_bounds():
+    audit = audit_samples(gaussians(3.0), known(total), 1.0, 0.3, samples=50_000, seed=1)
+    assert audit.verdict == "refuted"
+    assert audit.delta_lower >= 0.3 and audit.epsilon_lower >= 1.0
+
+
 # --- what it finds -----------------------------------------------------------------------------
 
 

@@ -219,6 +219,62 @@ def test_sensitivities_that_contradict_each_other_are_refused(sensitivities, wor
         Query(shape=(4, 4), l2_sensitivity=1.0, **sensitivities)
 
 
+RECORDS = {"structure": "records", "record_bound": 1.0}
+GRAM = {"structure": "gram", "record_bound": 2.0}
+REPLACE, LOCAL = {"adjacency": "replace"}, {"adjacency": "local"}
+
+
+@pytest.mark.parametrize(
+    ("stated", "limit", "words"),
+    [
+        ({"frobenius_bound": 1.0}, 2.0, "l2_sensitivity <= 2 frobenius_bound"),
+        (RECORDS, 2.0, "l2_sensitivity <= 2 record_bound for columns that are records"),
+        (RECORDS | REPLACE, 2.0, "l2_sensitivity <= 2 record_bound"),
+        (RECORDS | LOCAL, 4.0, r"l2_sensitivity <= 2 sqrt\(4\) record_bound"),
+        (GRAM, 4.0, r"l2_sensitivity <= record_bound\^2 for a gram matrix under add-remove"),
+        (GRAM | REPLACE, 8.0, r"l2_sensitivity <= 2 record_bound\^2 for a gram matrix under rep"),
+        (
+            {"element_range": (0, 1)},
+            4.0,
+            r"l2_sensitivity <= sqrt\(16\) 1 for elements in \[0, 1\]",
+        ),
+        (
+            {"element_range": (-1, 1), **RECORDS, "record_bound": 9.0},
+            4.0,
+            r"l2_sensitivity <= sqrt\(4\) 2 for elements in \[-1, 1\]",
+        ),
+    ],
+)
+def test_no_change_is_larger_than_the_values_and_the_records_allow(stated, limit, words):
+    kind = {"shape": (4, 4)} | stated
+    assert Query(**kind, l2_sensitivity=limit * 1.0009)
+    with pytest.raises(ValueError, match=f"{words}.*, got {1.01 * limit:g} > {limit:g}"):
+        Query(**kind, l2_sensitivity=limit * 1.01)
+
+
+def test_no_element_changes_by_more_than_its_range():
+    stated = {"shape": (4, 4), "l2_sensitivity": 2.0, "element_range": (0, 1)}
+    assert Query(**stated, linf_sensitivity=1.0)
+    with pytest.raises(ValueError, match=r"linf_sensitivity <= 1 for .*, got 1.5 > 1"):
+        Query(**stated, linf_sensitivity=1.5)
+
+
+@pytest.mark.parametrize("element_range", [(5, 6), (-6, -5)])
+@pytest.mark.parametrize(
+    ("stated", "least", "words"),
+    [
+        ({"frobenius_bound": 1.0}, 20, r"sqrt\(16\) 5 <= frobenius_bound"),
+        (RECORDS, 10, r"sqrt\(4\) 5 <= record_bound"),
+    ],
+)
+def test_an_element_range_without_any_allowed_value_is_refused(element_range, stated, least, words):
+    kind = {"shape": (4, 4), "l2_sensitivity": 1.0, "element_range": element_range} | stated
+    with pytest.raises(ValueError, match=f"{words} for elements in .*, got {least} > 1"):
+        Query(**kind)
+    bound = "record_bound" if stated == RECORDS else "frobenius_bound"
+    assert Query(**kind | {bound: float(least)})
+
+
 @pytest.mark.parametrize(
     "sensitivities",
     [

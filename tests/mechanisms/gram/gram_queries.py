@@ -8,8 +8,9 @@ BUDGET = Budget(epsilon=0.8, delta=1e-6)
 
 
 def gram(size, *, bound=1.0, adjacency="replace", **more):
-    # No mechanism may use this l2 sensitivity: everything follows from the record bound.
-    stated = {"l2_sensitivity": 1e9, "structure": "gram", "record_bound": bound}
+    # The largest that may be typed. No mechanism may use it: all follows from the record bound.
+    largest = bound**2 if adjacency == "add-remove" else 2 * bound**2
+    stated = {"l2_sensitivity": largest, "structure": "gram", "record_bound": bound}
     return Query(shape=(size, size), adjacency=adjacency, **stated | more)
 
 

@@ -35,6 +35,16 @@ def test_what_is_no_gram_matrix_is_unsupported(key, query, words):
         calibrated(key, query)
 
 
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_the_typed_l2_sensitivity_is_not_used(key, adjacency):
+    typed, less = (
+        calibrated(key, gram(3, adjacency=adjacency, **changed))
+        for changed in ({}, {"l2_sensitivity": 0.5})
+    )
+    assert typed.parameters() == less.parameters()
+
+
 @pytest.mark.parametrize("key", ADDITIVE)
 @pytest.mark.parametrize("size", [1, 2, 7])
 def test_moments_of_the_loss(key, size):

@@ -22,7 +22,7 @@ BUDGET = Budget(epsilon=1.0, delta=1e-5)
 def gram_query(size, bound=1.0, adjacency="add-remove"):
     return Query(
         shape=(size, size),
-        l2_sensitivity=math.sqrt(2) * bound**2,
+        l2_sensitivity=bound**2 if adjacency == "add-remove" else math.sqrt(2) * bound**2,
         adjacency=adjacency,
         structure="gram",
         record_bound=bound,

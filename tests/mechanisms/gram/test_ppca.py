@@ -12,7 +12,7 @@ from mechanisms import (
     Budget,
     Unsupported,
 )
-from mechanisms.audit.verification import HOLDS, verify
+from mechanisms.audit.verification import HOLDS, explain, verify
 from mechanisms.gram.ppca import NotConverged
 from mechanisms.noise import bingham
 
@@ -94,6 +94,15 @@ def test_ppca_holds_by_an_upper_bound(adjacency):
     assert not isinstance(mechanism, AdditiveMechanism)
     with pytest.raises(Unsupported, match="no exact calibration"):
         calibrated("ppca", gram(4), calibration="exact")
+
+
+def test_verify_says_why_no_losses_were_sampled():
+    mechanism = calibrated("ppca", gram(3))
+    asked = verify(mechanism, samples=2000)
+    assert (asked.audit, asked.to_dict()["not_sampled"]) == (None, mechanism.slack())
+    (line,) = (line for line in explain(asked).splitlines() if line.startswith("  sampled"))
+    assert line.endswith(f"nothing, the worst pair is not known: {mechanism.slack()}")
+    assert "  sampled" not in explain(verify(mechanism))
 
 
 def test_more_components_than_dimensions_are_refused():

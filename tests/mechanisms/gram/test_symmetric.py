@@ -84,7 +84,7 @@ def test_a_box_that_no_diagonal_change_fits_into_leaves_slack():
     assert verify(mechanism).verdict == HOLDS
     with pytest.raises(Unsupported, match="no exact calibration"):
         calibrated("mod-sulq", query, calibration="exact")
-    free = gram(4, bound=2.0, l2_sensitivity=16.0, linf_sensitivity=4.0)
+    free = gram(4, bound=2.0, l2_sensitivity=8.0, linf_sensitivity=4.0)
     assert calibrated("mod-sulq", free).slack() is None
 
 

@@ -23,7 +23,8 @@ STEEP, MILD = np.array([0.2, 0.5, 1.1]), np.array([0.3, 0.4, 0.9])
 
 
 def gram(adjacency, **changed):
-    kind = {"l2_sensitivity": 2 * BOUND**2, "adjacency": adjacency, "structure": "gram"}
+    largest = BOUND**2 if adjacency == "add-remove" else 2 * BOUND**2
+    kind = {"l2_sensitivity": largest, "adjacency": adjacency, "structure": "gram"}
     return Query(**{"shape": (3, 3), "record_bound": BOUND} | kind | changed)
 
 
@@ -142,7 +143,7 @@ def test_equal_true_privacy_is_the_same_whatever_l2_sensitivity_is_typed(key):
         ({"l1_sensitivity": math.sqrt(8)}, True),
         ({"l1_sensitivity": 2.0}, False),
         ({"linf_sensitivity": 1.0}, True),
-        ({"element_range": (0.0, 0.1)}, False),
+        ({"element_range": (0.0, 0.36)}, False),
     ],
 )
 def test_strategies_say_where_neighbours_are_not_used_in_full(stated, known):
@@ -152,7 +153,7 @@ def test_strategies_say_where_neighbours_are_not_used_in_full(stated, known):
 
 
 def test_a_strategy_under_a_small_box_is_not_refuted():
-    query = Query(shape=(8,), l2_sensitivity=1.0, element_range=(0.0, 0.1))
+    query = Query(shape=(8,), l2_sensitivity=1.0, element_range=(0.0, 0.36))
     budget = Budget(epsilon=20.0, delta=1e-5)
     mechanism = get_mechanism("matrix-mechanism").calibrate(query, budget, workload="prefix")
     assert "l2 ball" in mechanism.slack()

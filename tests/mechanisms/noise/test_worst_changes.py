@@ -175,11 +175,12 @@ def test_laplace_under_the_l2_ball_is_bounded_and_exact_for_pure_privacy():
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 def test_the_l1_norm_that_records_give_a_gram_matrix(size, adjacency):
-    query = Query(
-        shape=(size, size), l2_sensitivity=100.0, l1_sensitivity=100.0, adjacency=adjacency,
-        structure="gram", record_bound=1.0,
-    )  # fmt: skip
     replaced = adjacency == "replace"
+    # The largest that may be typed, so that they cut off no pair of records.
+    query = Query(
+        shape=(size, size), l2_sensitivity=1.0 + replaced, l1_sensitivity=size * (1.0 + replaced),
+        adjacency=adjacency, structure="gram", record_bound=1.0,
+    )  # fmt: skip
 
     def less(pair):
         x, y = (each / max(1.0, np.linalg.norm(each)) for each in np.split(pair, 2))
