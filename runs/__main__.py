@@ -37,7 +37,7 @@ from runs.config import read_config
 from runs.estimate import estimates, measured_cells, report
 from runs.frames import read_frame
 from runs.redo import Wanted, redo
-from runs.result_table import CELL, OK
+from runs.result_table import CELL, OK, DamagedTable, read_file
 from runs.runner import CellError, cell_files, run_cells
 from runs.stored import tables_of
 
@@ -47,7 +47,8 @@ REFERENCE = "reference"
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status.
 
-    1 for a cell that could not start or numbers outside of their tolerance, 2 for bad input.
+    1 for a cell that could not start, a damaged file of results or numbers outside of their
+    tolerance, 2 for bad input.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -57,6 +58,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except (CellError, DataError) as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except DamagedTable as error:
+        print(f"error: {error}; restore it, or remove it and run again", file=sys.stderr)
         return 1
 
 
@@ -162,8 +166,22 @@ def _measure(cell: Cell, config: dict, run: Path) -> tuple[Path, Path]:
     for name in cell.downloads(config):
         fetch(name, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
     planned = cell.planned(config)
+    files = cell_files(planned, run)
+    for path in files:
+        _remove_if_damaged(path)
     run_cells([planned], run, limits=config["limits"])
-    return cell_files(planned, run)
+    return files
+
+
+def _remove_if_damaged(path: Path) -> None:
+    """Remove a cell's file with changed bytes: its digest may still say that it is current."""
+    try:
+        read_file(path)
+    except FileNotFoundError:
+        pass
+    except DamagedTable as error:
+        path.unlink()
+        print(f"{error}; it is removed and its cell measured again", file=sys.stderr)
 
 
 def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:

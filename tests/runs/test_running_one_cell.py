@@ -54,6 +54,26 @@ def test_a_cell_from_the_command_line_and_again(tmp_path):
     assert not list(tmp_path.rglob(".*.partial"))
 
 
+@pytest.mark.parametrize("ending", [".parquet", ".timings.parquet"])
+def test_a_damaged_cell_is_removed_and_measured_again(tmp_path, capsys, ending):
+    arguments = [*CITY, "--mechanism", "gaussian"]
+    assert main(arguments) == 0
+    path = Path("results/tiny/cells/count_query/city", f"gaussian--published{ending}")
+    rows = path.with_name("gaussian--published.parquet")
+    whole = rows.read_bytes()
+    # The footer with the digest is intact.
+    changed = bytearray(path.read_bytes())
+    changed[60] ^= 0x55
+    path.write_bytes(changed)
+    capsys.readouterr()
+    assert main(arguments) == 0
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first.startswith(f"{path} is damaged: ")
+    assert first.endswith("; it is removed and its cell measured again")
+    assert rows.read_bytes() == whole
+    assert path.read_bytes() != changed
+
+
 def test_what_is_unsupported_is_told_and_no_failure(capsys):
     assert main([*CITY, "--mechanism", "idn"]) == 0
     shown = capsys.readouterr().out
