@@ -207,7 +207,7 @@ def test_a_score_of_ones_own_sees_outputs_in_their_shape():
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        ("missing", "has no attribute 'missing'"),
+        ("missing", "black_box_under_audit defines no 'missing'"),
         ("constant", "must be a function, got float"),
         ("infinite", "must return finite numbers"),
         ("changing", "one shape"),
