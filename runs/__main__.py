@@ -39,9 +39,11 @@ from runs.frames import read_frame
 from runs.redo import Wanted, redo
 from runs.result_table import CELL, OK, DamagedTable, read_file
 from runs.runner import CellError, cell_files, run_cells
-from runs.stored import tables_of
+from runs.stored import RESULTS, runs_with_results, stored_runs
 
 REFERENCE = "reference"
+# Cells of a run that are computed again unless told otherwise.
+SAMPLE = 5
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -67,6 +69,12 @@ def main(arguments: list[str] | None = None) -> int:
 def _check(options) -> int:
     if not Path(options.what).is_file():
         return _check_run(options)
+    for name in ("sample", "seed"):
+        if getattr(options, name) is not None:
+            raise ConfigError(
+                f"--{name} is for a run, such as {REFERENCE}, and {options.what} is a config; "
+                f"leave --{name} out"
+            )
     config = read_config(options.what)
     cells = cells_of(config)
     points = sum(len(cell.points(config)) for cell in cells)
@@ -80,14 +88,16 @@ def _check(options) -> int:
 
 def _check_run(options) -> int:
     run = options.what
-    try:
-        tables_of(run)
-    except ConfigError as error:
-        raise ConfigError(f"{run} is no file, and {error}") from None
+    if run not in (known := stored_runs()):
+        hint = nearest(run, known, "did you mean {!r}? ")
+        raise ConfigError(
+            f"there is no config file {run!r} and no run {RESULTS / run}; {hint}"
+            f"{runs_with_results(known)}"
+        )
     config = read_config(_config_of(run))
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     stored = rerun.cells_with_values(run, config)
-    cells = rerun.sample_of(stored, options.sample, seed)
+    cells = rerun.sample_of(stored, options.sample or SAMPLE, seed)
     print(f"{run}: {len(cells)} of {len(stored)} cells again, --seed {seed}", flush=True)
     wrong = 0
     for cell in cells:
@@ -216,8 +226,7 @@ def _parser() -> reading.Parser:
     check.add_argument(
         "--sample",
         type=reading.whole_number(1, 10**6),
-        default=5,
-        help="cells of a run to compute again (default: 5)",
+        help=f"cells of a run to compute again (default: {SAMPLE})",
     )
     check.add_argument(
         "--seed",

@@ -184,8 +184,18 @@ def test_what_is_neither_a_config_nor_a_run(finished, monkeypatch, capsys):
     assert main(["check", "smal"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line == (
-        "error: smal is no file, and results/smal holds no results; did you mean 'small'? runs "
+        "error: there is no config file 'smal' and no run results/smal; did you mean 'small'? runs "
         "with results: small"
     )
     with pytest.raises(ConfigError):
         cells_with_values("smal", {})
+
+
+@pytest.mark.parametrize("option", ["--sample", "--seed"])
+def test_what_is_for_a_run_is_refused_with_a_config(finished, monkeypatch, capsys, option):
+    monkeypatch.chdir(finished)
+    assert main(["check", "config/small.yaml", option, "3"]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {option} is for a run, such as reference, and config/small.yaml is a config; "
+        f"leave {option} out\n"
+    )
