@@ -56,6 +56,11 @@ def test_options_reach_the_mechanism(capsys):
         (["calibrate", "gaussian", *UBER, "--delta", "2"], 2, "0 <= delta < 1"),
         (["calibrate", "mvg", *UBER, "--delta", "1e-7"], 3, "frobenius_bound"),
         (["calibrate", "gaussian", *UBER, "--delta", "1e-7", "--option", "x=1"], 2, "no options"),
+        (
+            ["calibrate", "mvg", *UBER, "--frobenius-bound", "27", "--option", "zetta=sqrt"],
+            2,
+            "mvg has no option 'zetta', allowed are directions, mode, precision, zeta; did you",
+        ),
     ],
 )
 def test_bad_input_is_told_without_a_traceback(arguments, status, words, capsys):
