@@ -21,23 +21,28 @@ def find(name: str) -> Dataset:
     """The entry of a data set.
 
     Raises:
-        DataError: unknown name; the message gives the nearest ones.
+        DataError: unknown name, see `require_known`.
     """
     return loader(name).ENTRY
+
+
+def require_known(name: str) -> None:
+    """Raise DataError where there is no such data set; the message gives the nearest and all."""
+    known = _names()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise DataError(f"unknown data set {name!r}; {hint}known are {', '.join(known)}")
 
 
 def loader(name: str) -> ModuleType:
     """The module `datasets.loaders.<name>`, which has `ENTRY` and `load`.
 
     Raises:
-        DataError: unknown name; the message gives the nearest ones.
+        DataError: unknown name, see `require_known`.
         TypeError: the module does not keep the contract of a loader.
     """
-    known = _names()
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
-        raise DataError(f"unknown data set {name!r}; {hint}")
+    require_known(name)
     module = importlib.import_module(f"datasets.loaders.{name}")
     entry = getattr(module, "ENTRY", None)
     if not isinstance(entry, Dataset) or entry.name != name:

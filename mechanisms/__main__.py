@@ -22,6 +22,7 @@ from mechanisms.command_line.query_arguments import (
 )
 from mechanisms.comparison.compare_command import add_compare_command
 from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.named_code import told, went_through
 from mechanisms.contract.query import Unsupported
 from mechanisms.contract.registry import all_mechanisms, get_mechanism
 
@@ -29,8 +30,8 @@ UNSUPPORTED = 3
 _SEED, _SAMPLES = whole_number(0, 2**64 - 1), whole_number(0, 10**9)
 STATUSES = (
     "Exit status: 0, there is an answer (of verify: a verdict on the claim, true or false); 1, the "
-    "mechanism contradicts itself and verify gives no verdict on its claim; 2, bad input; 3, the "
-    "mechanism does not serve this query or budget."
+    "mechanism contradicts itself and verify gives no verdict on its claim; 2, bad input or "
+    "an exception of the mechanism; 3, the mechanism does not serve this query or budget."
 )
 
 
@@ -42,11 +43,12 @@ def main(arguments: list[str] | None = None) -> int:
     except Unsupported as reason:
         print(f"{options.key} is unsupported here: it {reason}", file=sys.stderr)
         return UNSUPPORTED
-    except (TypeError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
     except MemoryError:
         print(f"error: {_shape_name(options)} needs more memory than there is", file=sys.stderr)
+        return 2
+    except Exception as error:
+        # Also where no input is at fault: Python would end with status 1, which means more here.
+        print(f"error: {_in_words(error, options)}", file=sys.stderr)
         return 2
     print(json.dumps(_finite(answer), indent=2) if options.json else options.show(answer))
     verdict = answer.get("verdict") if isinstance(answer, dict) else None
@@ -130,6 +132,16 @@ def _show(answer: dict, indent: str = "") -> str:
             shown = f"{value:.10g}" if isinstance(value, float) else value
             lines.append(f"{indent}{name:<{max(1, 20 - len(indent))}} {shown}")
     return "\n".join(lines)
+
+
+def _in_words(error: Exception, options) -> str:
+    """The message of an error about the input; of others, and of the user's code, its place too."""
+    given = (getattr(options, name, None) for name in ("key", "score", "log_density"))
+    outside = [name for name in given if name and ":" in name]
+    raising = next((name for name in outside if went_through(error, name)), "")
+    if not raising and isinstance(error, TypeError | ValueError):
+        return str(error)
+    return told(error, raising)
 
 
 def _shape_name(options) -> str:

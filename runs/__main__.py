@@ -37,17 +37,20 @@ from runs.config import read_config
 from runs.estimate import estimates, measured_cells, report
 from runs.frames import read_frame
 from runs.redo import Wanted, redo
-from runs.result_table import CELL, OK
+from runs.result_table import CELL, OK, DamagedTable, read_file
 from runs.runner import CellError, cell_files, run_cells
-from runs.stored import tables_of
+from runs.stored import RESULTS, runs_with_results, stored_runs
 
 REFERENCE = "reference"
+# Cells of a run that are computed again unless told otherwise.
+SAMPLE = 5
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status.
 
-    1 for a cell that could not start or numbers outside of their tolerance, 2 for bad input.
+    1 for a cell that could not start, a damaged file of results or numbers outside of their
+    tolerance, 2 for bad input.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -58,11 +61,20 @@ def main(arguments: list[str] | None = None) -> int:
     except (CellError, DataError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except DamagedTable as error:
+        print(f"error: {error}; restore it, or remove it and run again", file=sys.stderr)
+        return 1
 
 
 def _check(options) -> int:
     if not Path(options.what).is_file():
         return _check_run(options)
+    for name in ("sample", "seed"):
+        if getattr(options, name) is not None:
+            raise ConfigError(
+                f"--{name} is for a run, such as {REFERENCE}, and {options.what} is a config; "
+                f"leave --{name} out"
+            )
     config = read_config(options.what)
     cells = cells_of(config)
     points = sum(len(cell.points(config)) for cell in cells)
@@ -76,14 +88,16 @@ def _check(options) -> int:
 
 def _check_run(options) -> int:
     run = options.what
-    try:
-        tables_of(run)
-    except ConfigError as error:
-        raise ConfigError(f"{run} is no file, and {error}") from None
+    if run not in (known := stored_runs()):
+        hint = nearest(run, known, "did you mean {!r}? ")
+        raise ConfigError(
+            f"there is no config file {run!r} and no run {RESULTS / run}; {hint}"
+            f"{runs_with_results(known)}"
+        )
     config = read_config(_config_of(run))
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     stored = rerun.cells_with_values(run, config)
-    cells = rerun.sample_of(stored, options.sample, seed)
+    cells = rerun.sample_of(stored, options.sample or SAMPLE, seed)
     print(f"{run}: {len(cells)} of {len(stored)} cells again, --seed {seed}", flush=True)
     wrong = 0
     for cell in cells:
@@ -162,8 +176,22 @@ def _measure(cell: Cell, config: dict, run: Path) -> tuple[Path, Path]:
     for name in cell.downloads(config):
         fetch(name, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
     planned = cell.planned(config)
+    files = cell_files(planned, run)
+    for path in files:
+        _remove_if_damaged(path)
     run_cells([planned], run, limits=config["limits"])
-    return cell_files(planned, run)
+    return files
+
+
+def _remove_if_damaged(path: Path) -> None:
+    """Remove a cell's file with changed bytes: its digest may still say that it is current."""
+    try:
+        read_file(path)
+    except FileNotFoundError:
+        pass
+    except DamagedTable as error:
+        path.unlink()
+        print(f"{error}; it is removed and its cell measured again", file=sys.stderr)
 
 
 def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:
@@ -198,8 +226,7 @@ def _parser() -> reading.Parser:
     check.add_argument(
         "--sample",
         type=reading.whole_number(1, 10**6),
-        default=5,
-        help="cells of a run to compute again (default: 5)",
+        help=f"cells of a run to compute again (default: {SAMPLE})",
     )
     check.add_argument(
         "--seed",

@@ -41,11 +41,19 @@ class Data(Section):
     )
 
 
+YEAR = 365 * 24 * 3600
+MOST_MEMORY_GIB = 10**5
+
+
 class Limits(Section):
     """Limits of one cell; beyond them its remaining grid points become rows that say so."""
 
-    seconds: Positive = Field(3600.0, description="wall-clock seconds of one cell")
-    memory_gib: Positive = Field(2.0, description="resident memory of one cell, GiB")
+    seconds: Positive = Field(
+        3600.0, le=YEAR, description="wall-clock seconds of one cell, a year at most"
+    )
+    memory_gib: Positive = Field(
+        2.0, le=MOST_MEMORY_GIB, description="resident memory of one cell, GiB"
+    )
 
 
 class VariantSettings(Section):

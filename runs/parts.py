@@ -39,9 +39,11 @@ def begin(folder: str | Path, index: int) -> None:
 
 
 def begun(folder: str | Path) -> int | None:
-    """The grid point that the last process was measuring, or None if it reached none."""
-    path = Path(folder, "current")
-    return int(path.read_text()) if path.exists() else None
+    """The grid point that the last process was measuring, or None if it reached or named none."""
+    try:
+        return int(Path(folder, "current").read_text())
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 def forget_begun(folder: str | Path) -> None:

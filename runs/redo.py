@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.contract.settings import ConfigError
+from experiments.contract.settings import ConfigError, nearest
+from mechanisms.contract.mechanism import CALIBRATIONS
 from runs.result_table import CELL, STATUSES, DamagedTable, read_file
+
+# How the name of a cell's file ends: its calibration, and its trial where each has its own cell.
+_AFTER_MECHANISM = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +44,19 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
     too.
 
     Raises:
-        ConfigError: There is no such run.
+        ConfigError: There is no such run, or it has no cell of a name that is wanted.
     """
     folder = run / "cells"
     if not folder.is_dir():
         raise ConfigError(f"{run} holds no cells of a run; `ls {run.parent}` shows the runs")
+    cells = [
+        path
+        for path in sorted(folder.glob("*/*/*.parquet"))
+        if not path.name.endswith(".timings.parquet")
+    ]
+    _require_known(cells, wanted, run)
     found = []
-    for rows in sorted(folder.glob("*/*/*.parquet")):
-        if rows.name.endswith(".timings.parquet"):
-            continue
+    for rows in cells:
         if _matches(rows, wanted):
             found.append(str(rows.relative_to(folder).with_suffix("")))
             rows.unlink()
@@ -57,6 +66,21 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
         for batch in (run / "batches" / study).glob(f"{dataset}--*.parquet"):
             batch.unlink()
     return found
+
+
+def _require_known(cells: list[Path], wanted: Wanted, run: Path) -> None:
+    """Raise ConfigError where no cell has a study, data set or mechanism that is wanted."""
+    # From the paths, so that damaged files have a name as well.
+    for option, names, known in (
+        ("study", wanted.studies, {path.parts[-3] for path in cells}),
+        ("dataset", wanted.datasets, {path.parts[-2] for path in cells}),
+        ("mechanism", wanted.mechanisms, {_AFTER_MECHANISM.sub("", path.stem) for path in cells}),
+    ):
+        for name in names:
+            if name not in known:
+                hint = nearest(name, known, "did you mean {!r}? ")
+                has = ", ".join(sorted(known)) or "no cells"
+                raise ConfigError(f"--{option} {name}: {run} has no such cell; {hint}it has {has}")
 
 
 def _matches(rows: Path, wanted: Wanted) -> bool:

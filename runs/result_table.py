@@ -120,9 +120,9 @@ def digest_in(path: Path) -> str | None:
     """The digest that a table was written with; None where the file is missing or damaged."""
     try:
         metadata = pq.read_schema(path).metadata or {}
-    except (FileNotFoundError, pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         return None
-    return metadata.get(_DIGEST, b"").decode() or None
+    return metadata.get(_DIGEST, b"").decode(errors="replace") or None
 
 
 def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
@@ -139,15 +139,19 @@ def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
     try:
         # From memory: Arrow's own reader of files reports a wrong checksum as an OSError as well.
         # In one thread: a process that ends while threads of Arrow do may be aborted by them.
-        return (
+        table = (
             pq.ParquetFile(pa.py_buffer(Path(path).read_bytes()), page_checksum_verification=True)
             .read(columns=columns, use_threads=False)
             .replace_schema_metadata(None)
         )
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, FileNotFoundError):
             raise
         raise DamagedTable(path, str(error).splitlines()[0]) from None
+    # The footer, which names the columns, has no checksum.
+    if missing := [name for name in columns or BASE if name not in table.column_names]:
+        raise DamagedTable(path, f"it has no column {', '.join(missing)}")
+    return table
 
 
 def read_table(*paths: Path | str) -> pa.Table:

@@ -156,7 +156,8 @@ def _partial_folder(cell: dict[str, Any], rows: Path) -> Path:
     """The folder of finished points, emptied when it belongs to other code or settings."""
     folder = rows.with_name(f".{rows.stem}.partial")
     stamp = folder / "digest"
-    if not stamp.exists() or stamp.read_text() != cell["digest"]:
+    # As bytes: a damaged stamp may be no text.
+    if not stamp.exists() or stamp.read_bytes() != cell["digest"].encode():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         stamp.write_text(cell["digest"])

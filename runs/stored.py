@@ -23,8 +23,10 @@ def tables_of(run: str) -> list[Path]:
     known = stored_runs()
     if run not in known:
         hint = nearest(run, known, "did you mean {!r}? ")
-        raise ConfigError(
-            f"{RESULTS / run} holds no results; {hint}runs with results: "
-            f"{', '.join(known) or 'none, so start one with `make run`'}"
-        )
+        raise ConfigError(f"{RESULTS / run} holds no results; {hint}{runs_with_results(known)}")
     return sorted((RESULTS / run / "experiments").glob("*.parquet"))
+
+
+def runs_with_results(known: list[str]) -> str:
+    """The names of `stored_runs`, or how to get a run, in words for the end of an error."""
+    return f"runs with results: {', '.join(known) or 'none, so start one with `make run`'}"

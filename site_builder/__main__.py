@@ -10,13 +10,14 @@ import argparse
 import sys
 from pathlib import Path
 
+from mechanisms.command_line.arguments import Parser, run
 from site_builder.build import ForeignFolder, build
 from site_builder.run_folder import NoResults, RunFolder
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m site_builder",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -37,4 +38,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

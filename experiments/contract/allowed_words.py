@@ -92,4 +92,4 @@ def _limits(metadata: Sequence) -> str:
 
 def _figure(value: float) -> str:
     digits = math.log10(value) if value >= 1e5 or 0 < value <= 1e-5 else 0.5
-    return f"10^{round(digits)}" if digits == int(digits) else f"{value:g}"
+    return f"10^{round(digits)}" if digits == int(digits) else f"{value:.12g}"

@@ -25,7 +25,8 @@ _DESCRIPTION = (
 _EPILOG = (
     "A program is called as COMMAND COUNT SEED. It reads one value from its standard input as a "
     ".npy file and writes COUNT independent outputs to its standard output as one .npy file, one "
-    "output per row. Exit status: 0, there is an answer; 2, bad input."
+    "output per row. Exit status: 0, there is an answer; 2, bad input or an exception of the "
+    "function."
 )
 
 

@@ -6,7 +6,6 @@ Every source is a function (rng, n) that returns n independent outputs for one v
 
 from __future__ import annotations
 
-import importlib
 import io
 import subprocess
 import zipfile
@@ -14,6 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+
+from mechanisms.contract.named_code import LoadError, load_named
 
 Release = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # (value, rng) -> one output
 DrawOutputs = Callable[[np.random.Generator, int], np.ndarray]  # (rng, n) -> (n, *shape)
@@ -129,19 +130,16 @@ def load_function(name: str) -> Callable:
     """The function behind ``module:function``; the module must be importable.
 
     Raises:
-        ValueError: No such module or function.
+        ValueError: No such module or function, or a module that cannot be imported.
         TypeError: It is not callable.
     """
     module, colon, function = name.partition(":")
     if not (module and colon and function):
         raise ValueError(f"a function must be named MODULE:FUNCTION, got {name!r}")
     try:
-        found = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(
-            f"cannot load {name!r}: {error}; the module must be in the working directory or in "
-            "PYTHONPATH"
-        ) from error
+        found = load_named(name)
+    except LoadError as error:
+        raise ValueError(f"cannot load {name!r}: {error}") from error
     if not callable(found):
         raise TypeError(f"{name} must be a function, got {type(found).__name__}")
     return found

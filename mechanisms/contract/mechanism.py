@@ -306,4 +306,5 @@ def _unknown_option(cls: type[Mechanism], name: str) -> str:
         return f"{cls.key} has no options, got {name!r}"
     near = difflib.get_close_matches(name, cls.options, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{cls.key} has no option {name!r}, allowed are {sorted(cls.options)}{hint}"
+    allowed = ", ".join(sorted(cls.options))
+    return f"{cls.key} has no option {name!r}, allowed are {allowed}{hint}"

@@ -14,6 +14,7 @@ import pkgutil
 from pathlib import Path
 
 from mechanisms.contract.mechanism import GUARANTEES, Mechanism
+from mechanisms.contract.named_code import LoadError, load_named
 
 # The folder of the package `mechanisms`, which this room does not import: it stands below it.
 FOLDER = Path(__file__).resolve().parents[1]
@@ -52,7 +53,8 @@ def get_mechanism(name: str) -> type[Mechanism]:
     """The mechanism with this key, or the class behind ``module:Class``.
 
     Raises:
-        UnknownMechanism: No such key (with the nearest one), module or class.
+        UnknownMechanism: No such key (with the nearest one), module or class, or a module that
+            cannot be imported (with the line that is wrong).
         TypeError: The class is not a Mechanism, or does not state its key and guarantee.
     """
     if ":" in name:
@@ -68,14 +70,10 @@ def get_mechanism(name: str) -> type[Mechanism]:
 
 
 def _outside_mechanism(name: str) -> type[Mechanism]:
-    module_name, _, class_name = name.partition(":")
     try:
-        found = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError) as error:
-        raise UnknownMechanism(
-            f"cannot load mechanism {name!r}: {error}; the module must be importable from the "
-            "project's root, or its folder must be in PYTHONPATH"
-        ) from error
+        found = load_named(name)
+    except LoadError as error:
+        raise UnknownMechanism(f"cannot load mechanism {name!r}: {error}") from error
     if not _is_mechanism(found) or found.guarantee not in GUARANTEES:
         raise TypeError(f"{name} must be a Mechanism with a key and a guarantee in {GUARANTEES}")
     return found

@@ -60,7 +60,7 @@ def test_unknown_names():
         find("cifra10")
     with pytest.raises(DataError, match="did you mean mnist"):
         load("minst", "data")
-    with pytest.raises(DataError, match="known: adult, boids"):
+    with pytest.raises(DataError, match="'zzz'; known are adult, boids"):
         find("zzz")
     assert "zzz" not in DATASETS
 

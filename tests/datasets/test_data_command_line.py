@@ -36,6 +36,14 @@ def test_a_missing_mirror_stops(tmp_path, capsys):
     assert not (tmp_path / "data").exists()
 
 
+def test_an_unknown_name_stops_before_anything_is_fetched(tmp_path, capsys):
+    assert main(["fetch", "adult", "minst", "--folder", str(tmp_path / "data")]) == 2
+    assert capsys.readouterr().err == (
+        f"error: unknown data set 'minst'; did you mean mnist? known are {', '.join(DATASETS)}\n"
+    )
+    assert not (tmp_path / "data").exists()
+
+
 def test_fetch_that_fails_exits_with_1_and_goes_on(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("DATA_MIRROR", str(tmp_path))
     assert main(["fetch", "city", "darknet2020", "--folder", str(tmp_path / "data")]) == 1

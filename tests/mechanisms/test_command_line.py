@@ -56,6 +56,11 @@ def test_options_reach_the_mechanism(capsys):
         (["calibrate", "gaussian", *UBER, "--delta", "2"], 2, "0 <= delta < 1"),
         (["calibrate", "mvg", *UBER, "--delta", "1e-7"], 3, "frobenius_bound"),
         (["calibrate", "gaussian", *UBER, "--delta", "1e-7", "--option", "x=1"], 2, "no options"),
+        (
+            ["calibrate", "mvg", *UBER, "--frobenius-bound", "27", "--option", "zetta=sqrt"],
+            2,
+            "mvg has no option 'zetta', allowed are directions, mode, precision, zeta; did you",
+        ),
     ],
 )
 def test_bad_input_is_told_without_a_traceback(arguments, status, words, capsys):
@@ -107,6 +112,47 @@ def test_a_query_too_large_for_the_memory_is_told(monkeypatch, capsys):
     monkeypatch.setattr("mechanisms.__main__.mechanism_of", allocate)
     assert main(["calibrate", "mgm", *UBER]) == 2
     assert capsys.readouterr().err == "error: shape 89x89 needs more memory than there is\n"
+
+
+RAISING = """
+from mechanisms import AdditiveMechanism
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+
+
+class Raising(AdditiveMechanism):
+    key, title, paper, theorem, guarantee = "mine", "Mine", "test", "none", "approximate"
+    only_adds_noise = False
+
+    @classmethod
+    def noise_for(cls, query, budget):
+        return IndependentGaussian(shape=query.shape, sigma=budget.epsilon)
+
+    def release(self, value, rng):
+        raise {error}("on purpose")
+"""
+
+
+@pytest.mark.parametrize("error", ["ZeroDivisionError", "ValueError"])
+def test_an_exception_of_a_release_is_no_verdict(tmp_path, monkeypatch, capsys, error):
+    path = tmp_path / f"raises_{error.lower()}.py"
+    path.write_text(RAISING.format(error=error))
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"{path.stem}:Raising"
+    assert main(["verify", name, *UBER, "--delta", "1e-7"]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {error} ({path}, line 15, in release): on purpose\n"
+    )
+
+
+def test_an_exception_of_no_input_has_its_place(monkeypatch, capsys):
+    def fail(options):
+        raise ZeroDivisionError("a mistake of ours")
+
+    monkeypatch.setattr("mechanisms.__main__.mechanism_of", fail)
+    assert main(["verify", "mgm", *UBER]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: ZeroDivisionError ({__file__}, line ")
+    assert line.endswith(", in fail): a mistake of ours")
 
 
 def test_runs_as_a_module():

@@ -137,8 +137,14 @@ def test_the_check_leaves_its_argument_alone(config):
         ("data.miror", "x", "unknown config key data.miror; did you mean 'mirror'?"),
         ("data.folder", 5, "config key data.folder must be a path, got 5"),
         ("limits.second", 1, "unknown config key limits.second; did you mean 'seconds'?"),
-        ("limits.seconds", 0, "config key limits.seconds must be a number > 0, got 0"),
-        ("limits.memory_gib", "two", "limits.memory_gib must be a number > 0, got 'two'"),
+        ("limits.seconds", 0, "config key limits.seconds must be a number in (0, 31536000], got 0"),
+        (
+            "limits.seconds",
+            1e12,
+            "limits.seconds must be a number in (0, 31536000], got 1000000000000",
+        ),
+        ("limits.memory_gib", 1e9, "memory_gib must be a number in (0, 10^5], got 1000000000.0"),
+        ("limits.memory_gib", "two", "limits.memory_gib must be a number in (0, 10^5], got 'two'"),
         (
             "variants",
             ["mvg"],
@@ -500,7 +506,7 @@ def test_every_key_of_the_shipped_configs_is_described():
 
 def test_descriptions_say_what_is_allowed_the_default_and_the_meaning():
     rows = described()
-    assert rows["`limits.seconds`"][:2] == ["a number > 0", "`3600.0`"]
+    assert rows["`limits.seconds`"][:2] == ["a number in (0, 31536000]", "`3600.0`"]
     assert rows["`run`"][1] == "required"
     vague = [key for key, row in rows.items() if row[0] == "any value" or row[2] == "None"]
     assert not vague

@@ -7,10 +7,18 @@ import threading
 import time
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from runs.job import PLANNER, job
-from runs.result_table import DamagedTable, TableError, read_table, to_table, write_table
+from runs.result_table import (
+    DamagedTable,
+    TableError,
+    digest_in,
+    read_table,
+    to_table,
+    write_table,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,6 +44,26 @@ def test_a_damaged_table_is_named_and_removed(tmp_path, kept):
     told = (tmp_path / "log").read_text()
     assert told.startswith(f"error: {path} is damaged: ")
     assert told.endswith("; it is removed: run again\n")
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [(b"p\xffper", "can't decode byte 0xff"), (b"pa_er", "it has no column paper")],
+)
+def test_a_changed_name_of_a_column_is_damage(tmp_path, changed, words):
+    path = tmp_path / "rows.parquet"
+    write_table(to_table([{"metric": "rmse", "value": 1.0}]), path)
+    path.write_bytes(path.read_bytes().replace(b"paper", changed))
+    with pytest.raises(DamagedTable, match=words):
+        read_table(path)
+
+
+def test_a_changed_digest_is_another_one(tmp_path):
+    path = tmp_path / "rows.parquet"
+    pq.write_table(to_table([]).replace_schema_metadata({b"digest": b"a\xff"}), path)
+    assert digest_in(path) == "a\N{REPLACEMENT CHARACTER}"
+    path.write_bytes(path.read_bytes().replace(b"metric", b"metri\xff"))
+    assert digest_in(path) is None
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,31 @@ def test_from_the_command_line(run, capsys):
     assert "--status eror: there is no such status; allowed are ok," in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("option", "name", "words"),
+    [
+        ("--study", "count", "did you mean 'counts'? it has counts, noise"),
+        ("--dataset", "ubr", "did you mean 'uber'? it has city, none, uber"),
+        ("--mechanism", "typo", "it has good, half, slow"),
+        ("--mechanism", "goood", "did you mean 'good'? it has good, half, slow"),
+    ],
+)
+def test_a_name_that_no_cell_has_is_refused(run, capsys, option, name, words):
+    assert main(["redo", "mine", option, name]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {option} {name}: results/mine has no such cell; {words}\n"
+    )
+    assert left(run) == set(CELLS)
+
+
+def test_a_trial_is_no_part_of_a_mechanisms_name(run):
+    folder = run / "cells/noise/none"
+    (folder / "good--exact.parquet").rename(folder / "good--exact--3.parquet")
+    assert redo(run, Wanted(mechanisms=["good"], studies=["noise"])) == [
+        "noise/none/good--exact--3"
+    ]
+
+
 def test_a_summary_counts_cells_and_gives_reasons(run):
     files = [run / "experiments/counts.parquet", run / "experiments/noise.parquet"]
     text, failed = summary_of(run, files)

@@ -162,13 +162,40 @@ def test_a_run_is_checked_and_a_changed_number_is_found(finished, monkeypatch, c
     assert not list(finished.rglob("*.partial"))
 
 
+@pytest.mark.parametrize("name", ["noise_only.parquet", "noise_only.timings.parquet"])
+def test_a_damaged_table_of_a_run_is_told_in_one_line(finished, monkeypatch, capsys, name):
+    monkeypatch.chdir(finished)
+    monkeypatch.setattr("runs.__main__.REFERENCE", "small")
+    path = finished / "results/small/experiments" / name
+    kept = path.read_bytes()
+    path.write_bytes(kept[:-9])
+    command = ["estimate", "config/small.yaml"] if "timings" in name else ["check", "small"]
+    try:
+        assert main(command) == 1
+    finally:
+        path.write_bytes(kept)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: {path.relative_to(finished)} is damaged: ")
+    assert line.endswith("; restore it, or remove it and run again")
+
+
 def test_what_is_neither_a_config_nor_a_run(finished, monkeypatch, capsys):
     monkeypatch.chdir(finished)
     assert main(["check", "smal"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line == (
-        "error: smal is no file, and results/smal holds no results; did you mean 'small'? runs "
+        "error: there is no config file 'smal' and no run results/smal; did you mean 'small'? runs "
         "with results: small"
     )
     with pytest.raises(ConfigError):
         cells_with_values("smal", {})
+
+
+@pytest.mark.parametrize("option", ["--sample", "--seed"])
+def test_what_is_for_a_run_is_refused_with_a_config(finished, monkeypatch, capsys, option):
+    monkeypatch.chdir(finished)
+    assert main(["check", "config/small.yaml", option, "3"]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {option} is for a run, such as reference, and config/small.yaml is a config; "
+        f"leave {option} out\n"
+    )

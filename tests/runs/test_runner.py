@@ -295,6 +295,29 @@ def test_damaged_leftovers_are_measured_again(killed_run, run, tmp_path):
     assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
 
 
+def test_leftovers_with_a_damaged_digest_are_worth_nothing(killed_run, run, tmp_path):
+    cell, config, folder = killed_run
+    (tmp_path / "cells/.cell.partial/digest").write_bytes(b"\xff\xfe")
+    assert set(run(cell, config)["status"]) == {"ok"}
+    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("left", [b"", b"\xff"])
+def test_a_damaged_note_of_the_point_blames_none(odd_cell, run, left):
+    """The process dies at the second point and what it noted of that is lost."""
+    happen = f"""
+        if epsilon == 2 and not (HERE / "died").exists():
+            (HERE / "died").touch()
+            next(HERE.parent.glob("cells/.cell.partial/current")).write_bytes({left})
+            os._exit(7)
+    """
+    cell, config, folder = odd_cell(happen, [1, 2])
+    with pytest.raises(CellError, match=r"failed before its first grid point: .* status 7"):
+        run(cell, config)
+    assert set(run(cell, config)["status"]) == {"ok"}
+    assert measured(folder) == [1, 2, 2]
+
+
 def test_a_damaged_cell_is_measured_again(odd_cell, run, tmp_path):
     cell, config, folder = odd_cell("pass", [1, 2])
     run(cell, config)

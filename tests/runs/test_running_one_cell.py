@@ -54,6 +54,26 @@ def test_a_cell_from_the_command_line_and_again(tmp_path):
     assert not list(tmp_path.rglob(".*.partial"))
 
 
+@pytest.mark.parametrize("ending", [".parquet", ".timings.parquet"])
+def test_a_damaged_cell_is_removed_and_measured_again(tmp_path, capsys, ending):
+    arguments = [*CITY, "--mechanism", "gaussian"]
+    assert main(arguments) == 0
+    path = Path("results/tiny/cells/count_query/city", f"gaussian--published{ending}")
+    rows = path.with_name("gaussian--published.parquet")
+    whole = rows.read_bytes()
+    # The footer with the digest is intact.
+    changed = bytearray(path.read_bytes())
+    changed[60] ^= 0x55
+    path.write_bytes(changed)
+    capsys.readouterr()
+    assert main(arguments) == 0
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first.startswith(f"{path} is damaged: ")
+    assert first.endswith("; it is removed and its cell measured again")
+    assert rows.read_bytes() == whole
+    assert path.read_bytes() != changed
+
+
 def test_what_is_unsupported_is_told_and_no_failure(capsys):
     assert main([*CITY, "--mechanism", "idn"]) == 0
     shown = capsys.readouterr().out
@@ -108,6 +128,19 @@ def test_a_config_is_checked(capsys):
     Path("bad.yaml").write_text("run: bad\n  seed: 1\n")
     assert main(["check", "bad.yaml"]) == 2
     assert capsys.readouterr().err.startswith("error: bad.yaml, line 2: no valid YAML")
+
+
+def test_a_variant_whose_module_is_no_python_is_told_with_its_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("no_python.py").write_text("def release(:\n    pass\n")
+    text = Path(TINY).read_text()
+    Path("mine.yaml").write_text(
+        text.replace("variants:\n", "variants:\n  mine: {use: 'no_python:Mine'}\n")
+    )
+    assert main(["check", "mine.yaml"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "config key variants.mine.use: cannot load mechanism 'no_python:Mine'" in line
+    assert line.endswith("no_python.py, line 1): invalid syntax")
 
 
 def test_every_experiment_is_listed(capsys):

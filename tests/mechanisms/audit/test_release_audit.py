@@ -29,6 +29,14 @@ def number(value, rng):
     return float(value.sum() + rng.laplace())
 
 
+def raises(value, rng):
+    return {}["on purpose"]
+
+
+def raising_score(outputs):
+    raise AssertionError("two\\nlines")
+
+
 def changing(value, rng):
     return np.zeros(1 + rng.integers(2))
 
@@ -205,9 +213,34 @@ def test_a_score_of_ones_own_sees_outputs_in_their_shape():
 
 
 @pytest.mark.parametrize(
+    ("function", "arguments", "wrong", "error", "message"),
+    [
+        ("raises", [], "raises", "KeyError", "'on purpose'"),
+        (
+            "laplace",
+            ["--score", "black_box_under_audit:raising_score"],
+            "raising_score",
+            "AssertionError",
+            "two lines",
+        ),
+    ],
+)
+def test_an_exception_of_named_code_is_told_with_its_line(
+    black_box, capsys, function, arguments, wrong, error, message
+):
+    module, pair = black_box
+    assert run(module, function, pair, "--epsilon", "1", *arguments) == 2
+    lines = CODE.splitlines()
+    number = 2 + next(i for i, text in enumerate(lines) if text.startswith(f"def {wrong}("))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: {error} (")
+    assert line.endswith(f"{module}.py, line {number}, in {wrong}): {message}")
+
+
+@pytest.mark.parametrize(
     ("function", "words"),
     [
-        ("missing", "has no attribute 'missing'"),
+        ("missing", "black_box_under_audit defines no 'missing'"),
         ("constant", "must be a function, got float"),
         ("infinite", "must return finite numbers"),
         ("changing", "one shape"),

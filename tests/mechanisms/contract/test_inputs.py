@@ -174,10 +174,39 @@ def test_unknown_mechanism_names_the_nearest():
         get_mechanism("gausian")
 
 
-@pytest.mark.parametrize("name", ["no_such_module:Noise", "mechanisms.gaussian:NoSuchClass"])
-def test_outside_mechanism_that_cannot_be_loaded(name):
-    with pytest.raises(UnknownMechanism, match="importable"):
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("no_such_module:Noise", "the module must be importable"),
+        ("mechanisms.gaussian:NoSuchClass", "mechanisms.gaussian defines no 'NoSuchClass'"),
+        (":Noise", "must have a module before the colon"),
+    ],
+)
+def test_outside_mechanism_that_cannot_be_loaded(name, words):
+    with pytest.raises(UnknownMechanism, match=words):
         get_mechanism(name)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("x = 1\ndef f(:\n", "SyntaxError ({path}, line 2): invalid syntax"),
+        ("x = 1\n  y = 2\n", "IndentationError ({path}, line 2): unexpected indent"),
+        ("x = 1\n\0\n", "): source code string cannot contain null bytes"),
+        ("x = 1\nx.y\n", "AttributeError ({path}, line 2, in <module>): 'int' object has no"),
+        ("1 / 0\n", "ZeroDivisionError ({path}, line 1, in <module>): division by zero"),
+    ],
+)
+def test_outside_module_that_raises_an_error_is_told_with_its_line(
+    tmp_path, monkeypatch, code, words
+):
+    path = tmp_path / "wrong_outside_module.py"
+    path.write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UnknownMechanism) as caught:
+        get_mechanism("wrong_outside_module:Noise")
+    assert words.format(path=path) in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_outside_class_that_is_no_mechanism():

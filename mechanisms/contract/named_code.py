@@ -1,0 +1,62 @@
+"""Code that a person names as ``module:name``: how it is loaded, and its errors in one line."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+
+
+class LoadError(ValueError):
+    """There is no such code, or its module cannot be imported; the message says why."""
+
+
+def load_named(name: str) -> object:
+    """What ``module:name`` names.
+
+    Raises:
+        LoadError: No such module or name, or the module raised an error; in one line.
+    """
+    module_name, _, attribute = name.partition(":")
+    if not (module_name and attribute):
+        raise LoadError("it must have a module before the colon and a name after it")
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise LoadError(
+            f"{error}; the module must be importable from the working directory, or its folder "
+            "must be in PYTHONPATH"
+        ) from error
+    except Exception as error:
+        raise LoadError(told(error)) from error
+    if not hasattr(module, attribute):
+        raise LoadError(f"the module {module_name} defines no {attribute!r}")
+    return getattr(module, attribute)
+
+
+def told(error: Exception, name: str = "") -> str:
+    """An error in one line: type, place and message.
+
+    Args:
+        error: A raised one.
+        name: ``module:name`` of the code that ran. The place is the last line of its module that
+            the error went through, or the last line of all where it went through none.
+    """
+    if isinstance(error, SyntaxError) and error.filename:
+        place, message = f"{error.filename}, line {error.lineno}", error.msg
+    else:
+        frames = traceback.extract_tb(error.__traceback__)
+        frame = [*frames, *_within(frames, name)][-1]
+        place, message = f"{frame.filename}, line {frame.lineno}, in {frame.name}", str(error)
+    return " ".join(f"{type(error).__name__} ({place}): {message}".split())
+
+
+def went_through(error: Exception, name: str) -> bool:
+    """Whether an error was raised in the module of ``module:name``, or in what it called."""
+    return bool(_within(traceback.extract_tb(error.__traceback__), name))
+
+
+def _within(frames: traceback.StackSummary, name: str) -> list[traceback.FrameSummary]:
+    """The frames in the file of the module of ``module:name``."""
+    module = sys.modules.get(name.partition(":")[0])
+    return [frame for frame in frames if frame.filename == getattr(module, "__file__", None)]

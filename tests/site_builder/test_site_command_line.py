@@ -1,0 +1,28 @@
+"""The command line of the site: errors of one line."""
+
+import pytest
+
+from site_builder.__main__ import main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["built", "tiny"], "argument command: invalid choice: 'built' (choose from 'build')"),
+        (["build"], "the following arguments are required: run"),
+    ],
+)
+def test_a_usage_error_is_one_line(arguments, words, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err == (
+        f"error: {words}; python -m site_builder --help lists what it takes\n"
+    )
+
+
+def test_a_run_without_results_is_told_in_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["build", "tiny"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "error: results/tiny holds no results; run `make run` first"
