@@ -94,7 +94,10 @@ def statement(name: str, holds: bool, found: str = "", reason: str = "") -> Part
 
 
 def order(
-    effects: Mapping[str, Effect], *, margin: float, signal: Signal | None = None
+    effects: Mapping[str, Effect],
+    *,
+    margin: float,
+    signal: Signal | Mapping[str, Signal] | None = None,
 ) -> list[Part]:
     """Effects that the claim says are positive, by name.
 
@@ -102,11 +105,16 @@ def order(
         effects: Differences, the larger one first; of one sign of the score, so that positive is
             what the paper says.
         margin: The smallest difference that matters, at least 0, in units of the effects.
-        signal: Where given and missing, every part is inconclusive.
+        signal: Where given and missing, every part is inconclusive; or one for each effect by name.
     """
     return [
-        _ordered(name, effect, len(effects), margin, signal) for name, effect in effects.items()
+        _ordered(name, effect, len(effects), margin, _of_effect(signal, name))
+        for name, effect in effects.items()
     ]
+
+
+def _of_effect(signal: Signal | Mapping[str, Signal] | None, name: str) -> Signal | None:
+    return signal[name] if isinstance(signal, Mapping) else signal
 
 
 def _ordered(
@@ -138,14 +146,20 @@ def _absent(name: str, effect: Effect, margin: float, found: str) -> Part:
 
 
 def equal(
-    effects: Mapping[str, Effect], *, margin: float, signal: Signal | None = None
+    effects: Mapping[str, Effect],
+    *,
+    margin: float,
+    signal: Signal | Mapping[str, Signal] | None = None,
 ) -> list[Part]:
     """Differences that the claim says are small: "comparable", "about the same".
 
     Confirmed where the whole 95% interval lies within the margin, contradicted where the whole
     99% interval (Bonferroni) lies outside of it, inconclusive otherwise.
     """
-    return [_equal(name, effect, len(effects), margin, signal) for name, effect in effects.items()]
+    return [
+        _equal(name, effect, len(effects), margin, _of_effect(signal, name))
+        for name, effect in effects.items()
+    ]
 
 
 def _equal(

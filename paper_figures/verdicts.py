@@ -150,16 +150,26 @@ class Finding:
     def verdict(self) -> str:
         """The verdict; `depends` only where two outcomes differ that no further run changes.
 
-        An outcome that was not run is none. Nor is one that is inconclusive while a run that would
+        Two that are `partly` differ where one confirms a part that the other contradicts. An
+        outcome that was not run is none. Nor is one that is inconclusive while a run that would
         decide it is named; without such a run it is what can be known under that choice.
         """
         if not self.outcomes:
             return combined(part.verdict for part in self.parts)
         found = {outcome.verdict for outcome in self.outcomes}
         if len(found) == 1:
-            return found.pop()
+            return DEPENDS if self._parts_differ else found.pop()
         undecided = {NOT_RUN, INCONCLUSIVE} if self.decided_by else {NOT_RUN}
         return DEPENDS if len(found - undecided) > 1 else INCONCLUSIVE
+
+    @property
+    def _parts_differ(self) -> bool:
+        """Whether a part is confirmed under one choice and contradicted under another."""
+        by_name: dict[str, set[str]] = {}
+        for outcome in self.outcomes:
+            for part in outcome.parts:
+                by_name.setdefault(part.name, set()).add(part.verdict)
+        return any({CONFIRMED, CONTRADICTED} <= verdicts for verdicts in by_name.values())
 
     @property
     def still_to_run(self) -> str:

@@ -93,6 +93,8 @@ def finding_of(outcomes: list[Outcome], *, trials: int | None, sizes: Sizes, **f
 def _parts(claim: Claim, dataset: str, rows: pd.DataFrame, baseline: str) -> list[Part]:
     """The parts of `judge_order` on one data set."""
     a, title = claim.arguments, dataset_title(dataset)
+    # Two mechanisms that are both no better than a random answer have no order.
+    signals = {}
 
     def effects(kind: str, word: str) -> dict[str, Mean]:
         pairs = a[kind].get(dataset, a[kind]["default"])
@@ -102,18 +104,22 @@ def _parts(claim: Claim, dataset: str, rows: pd.DataFrame, baseline: str) -> lis
             if one != other and {one, other} <= set(rows["mechanism"]):
                 name = f"{title}, {mechanism_title(one)} {word} {mechanism_title(other)}"
                 found[name] = gain(rows, one, other)
+                signals[name] = signal_of(rows, [one, other], claim.margin)
         return found
 
+    above, close = effects("above", "above"), effects("close", "close to")
+    # A flat curve is one beside others that rise.
     compared = {name for pair in a["above"]["default"] for name in pair}
-    signal = signal_of(
+    among_all = signal_of(
         rows, [baseline if name == BASELINE else name for name in compared], claim.margin
     )
-    flat = {
-        f"{title}, {mechanism_title(name)} flat": rise_of(rows, name) for name in a.get("flat", ())
-    }
+    flat = {}
+    for mechanism in a.get("flat", ()):
+        name = f"{title}, {mechanism_title(mechanism)} flat"
+        flat[name], signals[name] = rise_of(rows, mechanism), among_all
     return [
-        *order(effects("above", "above"), margin=claim.margin, signal=signal),
-        *equal(effects("close", "close to") | flat, margin=claim.margin, signal=signal),
+        *order(above, margin=claim.margin, signal=signals),
+        *equal(close | flat, margin=claim.margin, signal=signals),
     ]
 
 

@@ -59,6 +59,18 @@ def test_a_claim_depends_only_where_outcomes_differ():
     ]
 
 
+def test_outcomes_that_are_both_partly_differ_where_a_part_turns_round():
+    def finding(*verdicts):
+        made = [
+            Outcome(choice=str(i), parts=[Part("a", verdict), Part("b", other)])
+            for i, (verdict, other) in enumerate(verdicts)
+        ]
+        return Finding(choice="the kernel", outcomes=made)
+
+    assert finding((CONFIRMED, CONTRADICTED), (CONTRADICTED, CONFIRMED)).verdict == DEPENDS
+    assert finding((CONFIRMED, CONTRADICTED), (CONFIRMED, NOT_FOUND)).verdict == PARTLY
+
+
 @pytest.mark.parametrize(
     ("found", "run", "verdict"),
     [

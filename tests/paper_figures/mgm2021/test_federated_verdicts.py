@@ -117,6 +117,12 @@ def test_the_reading_of_the_gaussian_decides(order_claim, make_results):
     assert horizontal_order(order_claim(), make_results(rows)).verdict == DEPENDS
 
 
+def test_two_that_are_both_no_better_than_a_random_answer_have_no_order(order_claim, make_results):
+    # A third one learns, so that the run has a signal.
+    found = horizontal_order(order_claim(), make_results(ordered(0.8, 0.21, 0.19)))
+    assert [part.verdict for part in found.parts] == [CONFIRMED, INCONCLUSIVE]
+
+
 def test_data_sets_are_parts(order_claim, make_results):
     up, down = (0.8, 0.7, 0.6), (0.6, 0.7, 0.8)
     rows = ordered(*up) + ordered(*down, dataset="mnist")
