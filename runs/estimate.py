@@ -2,11 +2,13 @@
 
 A cell has a match where the finished run has the same study, data set, mechanism and calibration.
 Its seconds grow with its grid points and trials; they do not follow other settings, and where those
-differ the estimate names them. A cell without a match gets the median of its study's cells.
+differ the estimate names them. A cell without a match gets the median of the cells of its study and
+data set. Where there are none either, nothing is known of it, and it is not in the total.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
@@ -15,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.contract.study import all_experiments, trial_count
+from runs.batches import batches_of
 from runs.cells import Cell, cells_of
 from runs.frames import read_frame
 from runs.result_table import CELL, METRICS_OF_EVERY_STUDY, PEAK_MEMORY, POINT, read_file
@@ -48,11 +51,13 @@ class Measured:
 class StudyEstimate:
     """What the cells of one study will take.
 
-    `seconds` and its range are None where the finished run has not timed the study. The range is
-    that of the cells without a match, which may take as little or as much as any cell of the study.
+    `seconds` and its range are None where the finished run has not timed the study on these data
+    sets. The range is that of the cells without a match, which may take as little or as much as any
+    cell of the study on their data set. `unknown` are cells on data sets that it has not timed.
     """
 
     study: str
+    jobs: int
     cells: int
     matched: int
     seconds: tuple[float, float, float] | None
@@ -60,6 +65,7 @@ class StudyEstimate:
     whole: bool
     differing: list[str] = field(default_factory=list)
     unmatched: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
 
 
 def measured_cells(run: str, config: dict) -> dict[Cell, Measured]:
@@ -111,30 +117,47 @@ def estimates(config: dict, measured: dict[Cell, Measured], before: dict) -> lis
         measured: As from `measured_cells`.
         before: The checked config of the run that was measured.
     """
+    jobs = Counter(batch.experiment for batch in batches_of(config))
     cells = cells_of(config)
     return [
         _of_study(
-            study, [cell for cell in cells if cell.experiment == study], config, measured, before
+            study,
+            jobs[study],
+            [cell for cell in cells if cell.experiment == study],
+            config,
+            measured,
+            before,
         )
         for study in config["experiments"]
     ]
 
 
 def _of_study(
-    study: str, cells: list[Cell], config: dict, measured: dict[Cell, Measured], before: dict
+    study: str,
+    jobs: int,
+    cells: list[Cell],
+    config: dict,
+    measured: dict[Cell, Measured],
+    before: dict,
 ) -> StudyEstimate:
     known = {cell: took for cell, took in measured.items() if cell.experiment == study}
-    unmatched, differing = [], {}
+    unmatched, unknown, differing = [], [], {}
     seconds, memory = np.zeros(3), []
-    rates = np.array([took.seconds for took in known.values() if took.seconds is not None])
+    rates: dict[str, list[float]] = {}
+    for cell, took in known.items():
+        if took.seconds is not None:
+            rates.setdefault(cell.dataset, []).append(took.seconds)
     for cell in cells:
         match = Cell(**{name: getattr(cell, name) for name in CELL})
         took = known.get(match)
         units = len(cell.points(config)) * _trials(cell, config)
+        if took is None and cell.dataset not in rates:
+            unknown.append(cell)
+            continue
         if took is None:
             unmatched.append(cell)
-            if len(rates):
-                seconds += units * np.array([np.median(rates), rates.min(), rates.max()])
+            of_others = rates[cell.dataset]
+            seconds += units * np.array([np.median(of_others), min(of_others), max(of_others)])
             continue
         memory.append(took.memory or 0.0)
         seconds += units * (took.seconds or 0.0)
@@ -146,13 +169,15 @@ def _of_study(
     memory = [each for each in memory if each]
     return StudyEstimate(
         study=study,
+        jobs=jobs,
         cells=len(cells),
-        matched=len(cells) - len(unmatched),
-        seconds=tuple(seconds) if len(rates) else None,
+        matched=len(cells) - len(unmatched) - len(unknown),
+        seconds=tuple(seconds) if any(cell.dataset in rates for cell in cells) else None,
         memory=(min(memory), max(memory)) if memory else None,
         whole=all(took.whole for took in known.values() if took.seconds is not None),
         differing=sorted(set().union(*differing.values())),
         unmatched=_named(unmatched, cells),
+        unknown=_named(unknown, cells),
     )
 
 
@@ -197,16 +222,25 @@ def _named(some: Iterable[Cell], cells: Iterable[Cell]) -> list[str]:
 
 def report(found: list[StudyEstimate], run: str) -> str:
     """The estimates as a table with what each rests on, and their sum."""
-    line = "{:<22}{:>7}  {:>22}  {:>12}  {}"
-    lines = [line.format("study", "cells", "core-hours", "memory, GiB", "rests on")]
-    rows = [(each.study, each.cells, each.seconds, each.memory, _basis(each)) for each in found]
-    for study, cells, seconds, memory, basis in [*rows, _total(found)]:
-        lines.append(line.format(study, cells, _hours(seconds), _gib(memory), basis).rstrip())
+    line = "{:<22}{:>6}{:>7}  {:>22}  {:>12}  {}"
+    lines = [line.format("study", "jobs", "cells", "core-hours", "memory, GiB", "rests on")]
+    rows = [
+        (each.study, each.jobs, each.cells, each.seconds, each.memory, _basis(each))
+        for each in found
+    ]
+    for study, jobs, cells, seconds, memory, basis in [*rows, _total(found)]:
+        lines.append(line.format(study, jobs, cells, _hours(seconds), _gib(memory), basis).rstrip())
     for each in found:
         if each.unmatched:
             names = "; ".join(each.unmatched)
             lines.append(f"No match in the run {run}: {each.study}: {names}")
-    untimed = [each.study for each in found if each.seconds is None]
+    unknown = [f"{each.study}: {', '.join(each.unknown)}" for each in found if each.unknown]
+    if unknown:
+        lines.append(
+            f"On data sets that the run {run} has not timed, so not in the total: "
+            f"{'; '.join(unknown)}"
+        )
+    untimed = [each.study for each in found if each.seconds is None and not each.unknown]
     if untimed:
         lines.append(f"Not timed in the run {run}, so not in the total: {', '.join(untimed)}")
     parts = [each.study for each in found if each.seconds is not None and not each.whole]
@@ -219,8 +253,8 @@ def report(found: list[StudyEstimate], run: str) -> str:
         f"Core-hours: on one core of the machine of the run {run}, without a GPU; starting cells "
         "comes on top. They follow grid points and trials, no other setting. Trials that train "
         "together take less each than trials in cells of their own (split_trials).",
-        "Brackets: cells without a match at the seconds of the study's cheapest and dearest cell. "
-        "Memory: peaks of single cells.",
+        "Brackets: cells without a match at the seconds of the cheapest and the dearest cell of "
+        "their study and data set. Memory: peaks of single cells.",
     ]
     return "\n".join(lines)
 
@@ -230,7 +264,8 @@ def _total(found: list[StudyEstimate]) -> tuple:
     peaks = [each.memory for each in found if each.memory is not None]
     seconds = tuple(np.sum(timed, axis=0)) if timed else None
     memory = (min(low for low, _ in peaks), max(high for _, high in peaks)) if peaks else None
-    return "total", sum(each.cells for each in found), seconds, memory, ""
+    jobs, cells = (sum(getattr(each, name) for each in found) for name in ("jobs", "cells"))
+    return "total", jobs, cells, seconds, memory, ""
 
 
 def _hours(seconds: tuple[float, float, float] | None) -> str:
@@ -259,6 +294,8 @@ def _basis(each: StudyEstimate) -> str:
         parts.append(f"{each.matched} matching cells")
     if each.differing:
         parts.append(f"which had other {', '.join(each.differing)}")
-    if each.cells > each.matched:
-        parts.append(f"{each.cells - each.matched} without a match by the study's median")
+    if each.unmatched:
+        parts.append("cells without a match by the median of their data set")
+    if each.unknown:
+        parts.append("nothing for other data sets")
     return ", ".join(parts)

@@ -77,7 +77,21 @@ def test_a_study_that_was_not_timed_has_no_seconds():
 def test_a_study_without_any_match():
     found = only(config_of(), {})
     assert (found.matched, found.seconds, found.memory) == (0, None, None)
-    assert found.unmatched == ["boids (2 cells)"]
+    assert (found.unmatched, found.unknown) == ([], ["boids (2 cells)"])
+
+
+def test_another_data_set_says_nothing_of_the_seconds():
+    """A record of one may take a thousand times as long as one of the other."""
+    elsewhere = {cell(name, dataset="swarm"): took for name, took in MEASURED.items()}
+    found = only(config_of(), elsewhere)
+    assert (found.seconds, found.unknown) == (None, ["boids (2 cells)"])
+    shown = report([found], "reference")
+    assert "has not timed, so not in the total: pca: boids (2 cells)" in shown
+
+
+def test_jobs_are_the_batches_of_the_config():
+    config = check_config({"run": "test", "cells_per_job": 1, "experiments": {"pca": PCA}})
+    assert only(config).jobs == 2
 
 
 def test_the_report_rounds_its_brackets_outwards():
