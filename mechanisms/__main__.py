@@ -12,7 +12,8 @@ import math
 import sys
 
 from mechanisms.audit.audit_command import add_audit_command
-from mechanisms.audit.verification import INCONSISTENT, Verification, explain, verify
+from mechanisms.audit.explanation import explain
+from mechanisms.audit.verification import INCONSISTENT, Verification, verify
 from mechanisms.command_line.arguments import Parser, run, share, whole_number
 from mechanisms.command_line.query_arguments import (
     add_query_arguments,

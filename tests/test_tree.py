@@ -181,6 +181,19 @@ def test_every_import_follows_the_directions():
     assert not unused, f"exceptions that nothing needs: {unused}"
 
 
+def test_the_room_of_a_paper_imports_that_of_no_other():
+    """But for the suite's own, which has the judge of all papers' privacy claims."""
+    wrong = []
+    known = {dotted(path) for path in modules(*PACKAGES)}
+    for path in modules("paper_figures"):
+        for line, imported in project_imports(path, known):
+            room = imported.split(".")[1:2]
+            is_room = bool(room) and (ROOT / "paper_figures" / room[0] / "claims.yaml").exists()
+            if imported.startswith("paper_figures.") and is_room and room[0] != path.parts[1]:
+                wrong.append(f"{path}:{line} imports {imported}")
+    assert not wrong, "\n".join(wrong)
+
+
 def test_the_directions_have_no_cycle():
     below = {
         entry: {

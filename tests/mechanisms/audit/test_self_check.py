@@ -9,6 +9,7 @@ import planted_bugs as planted
 import pytest
 
 from mechanisms import Budget, Inconsistent, Query, Unsupported, all_mechanisms
+from mechanisms.audit.explanation import explain
 from mechanisms.audit.moment_test import StatedMean, deviation
 from mechanisms.audit.neighbours import changes, is_allowed, random_value, resting_value
 from mechanisms.audit.self_check import (
@@ -18,7 +19,7 @@ from mechanisms.audit.self_check import (
     require_consistent,
     squared_products,
 )
-from mechanisms.audit.verification import explain, verify
+from mechanisms.audit.verification import verify
 from mechanisms.contract.guard import ReleaseError
 
 # The mistake, and words of the sentence that says so.

@@ -18,13 +18,13 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.__main__ import main
+from mechanisms.audit.explanation import explain
 from mechanisms.audit.verification import (
     HOLDS,
     INCONSISTENT,
     LOOSE,
     REFUTED,
     UNDECIDED,
-    explain,
     verify,
 )
 from mechanisms.noise.laplace_noise import IndependentLaplace

@@ -12,7 +12,8 @@ from mechanisms import (
     Budget,
     Unsupported,
 )
-from mechanisms.audit.verification import HOLDS, explain, verify
+from mechanisms.audit.explanation import explain
+from mechanisms.audit.verification import HOLDS, verify
 from mechanisms.gram.ppca import NotConverged
 from mechanisms.noise import bingham
 
