@@ -1,4 +1,4 @@
-"""Learning with noisy gradients: r1smg2024, Section 7.3, Figures 7 and 8.
+"""Learning with noisy gradients: r1smg2024 Figures 7 and 8. Published `gaussian` is DP-SGD's noise.
 
 Every step draws each record with probability q = batch / records, sums the gradients of the
 cross-entropy, each clipped to norm C, and releases the sum through the mechanism. A point's
