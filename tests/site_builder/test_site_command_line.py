@@ -16,9 +16,7 @@ def test_a_usage_error_is_one_line(arguments, words, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
     assert stopped.value.code == 2
-    assert capsys.readouterr().err == (
-        f"error: {words}; python -m site_builder --help lists what it takes\n"
-    )
+    assert capsys.readouterr().err == (f"error: {words}; see python -m site_builder --help\n")
 
 
 def test_a_run_without_results_is_told_in_one_line(tmp_path, monkeypatch, capsys):
