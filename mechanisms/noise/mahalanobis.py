@@ -86,6 +86,17 @@ class Mahalanobis:
             change = (seen / std[:, None]).T
         return float(np.linalg.norm(change))
 
+    def of_records(self, records: np.ndarray, signs: np.ndarray) -> float:
+        """mu of D = sum_k signs_k x_k x_k^T, where the x_k are the columns of `records` (m, k).
+
+        The product of two sums of outer products: no matrix (m, n) is made.
+        """
+        products = 1.0
+        for std, directions in self._axes:
+            seen = (records if directions is None else directions.T @ records) / std[:, None]
+            products = products * (seen.T @ seen)
+        return math.sqrt(signs @ products @ signs)
+
     def roots(self) -> tuple[np.ndarray, np.ndarray]:
         """R diag(1 / row_std) (m, m) and C diag(1 / column_std) (n, n)."""
         rows, columns = (
@@ -187,11 +198,19 @@ def largest_gram_mu(noise: Mahalanobis, query: Query) -> MuBounds:
     square = query.record_bound**2
     upper = [query.reach / noise.least_std, square * float(np.linalg.norm(1 / least))]
     signs = np.array([1.0, -1.0])[:rank]
-    records = (*noise.least_directions(rank), np.eye(query.shape[0])[:, :rank])
-    changes = [square * (each * signs) @ each.T for each in records]
-    return best_bounds(
-        (min(1.0, allowed_share(change, query)) * noise.of(change) for change in changes), upper
+    axes = np.eye(query.shape[0], rank)
+    lower = (
+        min(1.0, _record_share(records, signs, query)) * square * noise.of_records(records, signs)
+        for records in (*noise.least_directions(rank), axes)
     )
+    return best_bounds(lower, upper)
+
+
+def _record_share(records: np.ndarray, signs: np.ndarray, query: Query) -> float:
+    """`allowed_share` of B^2 sum_k signs_k x_k x_k^T, the x_k being the columns of `records`."""
+    # The other rows and columns of the change are zero; noise along axes leaves two.
+    met = records[records.any(axis=1)]
+    return allowed_share(query.record_bound**2 * (met * signs) @ met.T, query)
 
 
 def allowed_share(change: np.ndarray, query: Query) -> float:

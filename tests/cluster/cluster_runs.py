@@ -136,6 +136,20 @@ def local_rows(new_project, tmp_path_factory):
     return rows_of(project)
 
 
+def test_the_tiny_run_gives_the_rows_of_a_local_run(slurm, new_project, tmp_path):
+    """All studies: every batch is a job, and no byte depends on where it ran."""
+    rows = {}
+    for name, options in (("local", []), ("cluster", OPTIONS)):
+        project = new_project(tmp_path / name)
+        project.snakemake("results", *options, config="config/tiny.yaml")
+        folder = project.folder / "results/tiny/experiments"
+        paths = [path for path in folder.iterdir() if ".timings" not in path.name]
+        rows[name] = {path.name: path.read_bytes() for path in paths}
+    local, cluster = rows["local"], rows["cluster"]
+    assert cluster.keys() == local.keys()
+    assert [name for name in local if cluster[name] != local[name]] == []
+
+
 def job_of(project):
     """The job of the batch once its cell waits at epsilon 2."""
 
