@@ -8,6 +8,8 @@ precision when the records carry large noise: the polynomial kernel raises it to
 from __future__ import annotations
 
 import math
+from collections import Counter
+from functools import cache
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -62,9 +64,15 @@ def polynomial_features(records: np.ndarray, gamma: float) -> np.ndarray:
     is the root of the multinomial coefficient.
     """
     scaled = np.column_stack([math.sqrt(gamma) * records, np.full(len(records), OFFSET**0.5)])
-    columns = []
-    for chosen in combinations_with_replacement(range(scaled.shape[1]), DEGREE):
-        powers = np.unique(chosen, return_counts=True)[1]
-        weight = math.factorial(DEGREE) / math.prod(map(math.factorial, map(int, powers)))
-        columns.append(math.sqrt(weight) * scaled[:, chosen].prod(axis=1))
-    return np.column_stack(columns)
+    chosen, weights = _monomials(scaled.shape[1])
+    first, second, third = (scaled[:, factor] for factor in chosen)
+    return np.ascontiguousarray(weights * (first * second * third))
+
+
+@cache
+def _monomials(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Three coordinates of each monomial, (3, monomials), and its weight, (monomials,)."""
+    chosen = list(combinations_with_replacement(range(count), DEGREE))
+    repeats = (Counter(each).values() for each in chosen)
+    weights = [math.factorial(DEGREE) / math.prod(map(math.factorial, each)) for each in repeats]
+    return np.array(chosen).T, np.sqrt(weights)

@@ -93,26 +93,30 @@ def published_partition(
     """
     size = len(values)
     deviations = running_deviations(values)
-    lengths = 2 ** np.arange(len(deviations))
-    # costs[k, :, i] is the cost of the bucket of length 2^k that ends before cell i.
-    costs = np.full((len(lengths), trials, size + 1), np.inf)
-    for cost, deviation, length in zip(costs, deviations, lengths, strict=True):
+    # Longest first: of equal costs `argmin` takes the longest bucket.
+    lengths = 2 ** np.arange(len(deviations))[::-1]
+    # costs[i, :, k] is the cost of the bucket of lengths[k] that ends before cell i.
+    costs = np.full((size + 1, trials, len(lengths)), np.inf)
+    for level, deviation in enumerate(deviations):
+        place, length = -1 - level, 2**level
         scale = published_scale(length, size, l1_sensitivity, epsilon)
         noise = scale * rng.laplace(size=(trials, len(deviation)))
-        cost[:, length:] = np.maximum(deviation + charge + noise, charge)
+        costs[length:, :, place] = np.maximum(deviation + charge + noise, charge).T
 
-    # A shortest path is sequential in the cells; trials and lengths go together.
+    # A shortest path is sequential in the cells; trials and lengths go together. A bucket that
+    # would begin before the first cell has an infinite cost.
+    rows = np.arange(trials)
     cheapest = np.zeros((trials, size + 1))
-    came_from = np.zeros((trials, size + 1), dtype=int)
+    chosen = np.zeros((trials, size + 1), dtype=int)
     for end in range(1, size + 1):
-        fitting = lengths[lengths <= end][::-1]  # of equal costs the longest bucket
-        totals = cheapest[:, end - fitting] + costs[: len(fitting), :, end].T[:, ::-1]
+        totals = cheapest[:, end - lengths] + costs[end]
         choice = totals.argmin(axis=1)
-        cheapest[:, end] = np.take_along_axis(totals, choice[:, None], axis=1)[:, 0]
-        came_from[:, end] = end - fitting[choice]
+        cheapest[:, end] = totals[rows, choice]
+        chosen[:, end] = choice
+    came_from = np.arange(size + 1) - lengths[chosen]
+    came_from[:, 0] = 0  # trials whose path has ended wait there
 
     starts = np.zeros((trials, size), dtype=bool)
-    rows = np.arange(trials)
     place = np.full(trials, size)
     while place.any():
         place = came_from[rows, place]
