@@ -105,6 +105,7 @@ NEWER = {
     "gaussmix2025": "GaussMix",
     "inid2025": "i.n.i.d. noise",
     "plrvo2025": "PLRV-O",
+    "lap2026": "Lap2",
     "product2026": "Product noise",
     "spherical2026": "Spherical gamma",
 }

@@ -52,6 +52,18 @@ def gamma_mixture_mu(shape: float, theta: float, sensitivity: float) -> float:
     return sensitivity * theta * (shape + 1) * math.sqrt(shape / (shape + 2))
 
 
+def laplace_mu(elements: int, sensitivity: float) -> float:
+    """`spread_mu` of Laplace noise of scale 1 in closed form: mu^2 = 2 M (d - 1 + e^-d).
+
+    d = s / sqrt(M) is the shift of an element. mu tends to s from below as M grows.
+    """
+    shift = sensitivity / math.sqrt(elements)
+    # The series where the difference would cancel.
+    small = shift**2 * (1 - shift / 3 + shift**2 / 12) / 2
+    excess = small if shift < 1e-3 else shift + math.expm1(-shift)
+    return math.sqrt(2 * elements * excess)
+
+
 def spread_mu(log_density: Callable[[float], float], elements: int, sensitivity: float) -> float:
     """mu of `elements` losses of one law, each shifted by s / sqrt(elements).
 

@@ -98,3 +98,16 @@ def test_noises_know_their_kappa():
 def test_laws_without_information_or_variance_are_refused(call):
     with pytest.raises(ValueError, match="must be >"):
         call()
+
+
+@pytest.mark.parametrize(("elements", "sensitivity"), [(1, 3.0), (10, 1.0), (10**6, 2.0)])
+def test_laplace_mu_is_that_of_its_divergences(elements, sensitivity):
+    mu = fisher.spread_mu(lambda x: -abs(x), elements, sensitivity)
+    assert fisher.laplace_mu(elements, sensitivity) == pytest.approx(mu, rel=1e-8)
+
+
+def test_laplace_mu_meets_its_series_and_its_limit():
+    # Either side of the shift at which the series takes over.
+    sides = [fisher.laplace_mu(10**6, 1 + 1e-9 * side) for side in (-1, 1)]
+    assert sides[0] == pytest.approx(sides[1], rel=1e-8)
+    assert fisher.laplace_mu(10**12, 1.5) == pytest.approx(1.5, rel=1e-6)
