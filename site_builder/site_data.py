@@ -100,10 +100,15 @@ REPRODUCED = {
 NEWER = {
     "integers2021": "Discrete Gaussian and Skellam",
     "privunit2022": "PrivUnitG",
+    "bandmf2023": "Banded matrix factorisation",
+    "counting2023": "Square-root factorisation",
     "elliptic2023": "Elliptic Gaussian and K-norm noise",
+    "bsr2024": "Banded square root",
     "correlated2024": "Correlated Gaussian",
+    "bisr2025": "Banded inverse square root",
     "gaussmix2025": "GaussMix",
     "inid2025": "i.n.i.d. noise",
+    "nsr2025": "Normalised square root",
     "plrvo2025": "PLRV-O",
     "product2026": "Product noise",
     "spherical2026": "Spherical gamma",
@@ -112,6 +117,7 @@ NEWER = {
 MECHANISMS_OF = {
     "integers2021": ("discrete-gaussian", "skellam"),
     "privunit2022": ("privunit-g",),
+    "bandmf2023": ("factorisation",),
     "elliptic2023": ("elliptic-gaussian", "k-norm"),
     "correlated2024": ("correlated-gaussian",),
     "gaussmix2025": ("gaussian-sketch",),
