@@ -110,6 +110,7 @@ NEWER = {
     "inid2025": "i.n.i.d. noise",
     "nsr2025": "Normalised square root",
     "plrvo2025": "PLRV-O",
+    "bifr2026": "gamma-BIFR",
     "product2026": "Product noise",
     "spherical2026": "Spherical gamma",
 }

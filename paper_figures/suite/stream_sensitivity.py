@@ -134,6 +134,8 @@ def enumerated_sensitivity(claim: Claim, results: Results) -> Finding:
         abs(ratio - 1) <= ROUNDING if formula.exact else ratio >= 1 - ROUNDING for ratio in ratios
     ]
     found = f"{min(ratios):.4g} to {max(ratios):.4g} times the sensitivity"
+    if formula.exact and all(cases):
+        found = "equal but for rounding"
     return Finding(
         parts=[universal("", cases, found)],
         ours=f"{found}, {len(ratios)} matrices",

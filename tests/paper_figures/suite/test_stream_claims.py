@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from mechanisms.factorisations.participation import Participation
+from mechanisms.factorisations.stream_workload import StreamWorkload
 from mechanisms.profiles.gaussian_profile import mu_for
+from paper_figures.bifr2026.theorems import least_error_of_two_bands
 from paper_figures.bisr2025.theorems import error_on_par
 from paper_figures.counting2023.theorems import binary_mechanism, root_max_error, root_mean_error
 from paper_figures.ledger import CannotJudge, all_claims, all_judges
@@ -20,6 +22,7 @@ KNOWN = {
     "bandmf-columns": CONFIRMED,
     "bandmf-rows": CONFIRMED,
     "bsr-earliest": CONFIRMED,
+    "bifr-few-bands": CONFIRMED,
     "counting-max": CONFIRMED,
     "counting-mean": CONFIRMED,
     "counting-ten": DEPENDS,
@@ -75,6 +78,15 @@ def test_a_wrong_formula_is_contradicted(formula, make_claim, monkeypatch):
     wrong = right._replace(draw=stream_sensitivity.any_matrix)
     monkeypatch.setitem(stream_sensitivity.FORMULAS, formula, wrong)
     assert enumerated_sensitivity(make_claim(**arguments), None).verdict == CONTRADICTED
+
+
+def test_the_best_inverse_with_two_bands_of_two_steps():
+    # sens^2 = 1 + x^2 and the mean error (1 + 1 + (1 - x)^2) / 2: x^3 - 1.5 x^2 + 2 x - 0.5 = 0.
+    roots = np.roots([2.0, -3.0, 4.0, -1.0])
+    share = float(roots[np.isreal(roots)].real[0])
+    found = least_error_of_two_bands(StreamWorkload(steps=2), Participation())
+    error = (1 + share**2) * (2 + (1 - share) ** 2) / 2
+    assert found == (pytest.approx(error), pytest.approx(share, abs=1e-4))
 
 
 def test_a_distance_that_is_too_small_is_contradicted(make_claim):
