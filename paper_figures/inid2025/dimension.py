@@ -45,9 +45,11 @@ def dimension(results: Results) -> Drawn:
         axis.axhline(1, color="black", linewidth=0.8)
         for name in NOISE:
             style, line = look(name), own[own["mechanism"] == name]
+            # Open, so that noise of the same error shows through.
+            drawn = {"markerfacecolor": "white", "linestyle": "--"} if name == "laplace" else {}
             axis.plot(
                 line["size"], line["ratio"], color=style.colour, marker=style.marker,
-                label=style.title,
+                label=style.title, **drawn,
             )  # fmt: skip
         axis.set(xscale="log", yscale="log", xlabel="number of elements M")
         axis.set_title("equal sensitivities" if power == 0 else f"sensitivities i^-{power:g}")
