@@ -8,13 +8,15 @@ from collections.abc import Iterator
 import pandas as pd
 
 from datasets import DATASETS
+from mechanisms import AdditiveMechanism
+from mechanisms.profiles.fisher import MEANING
 from paper_figures.selections import LEVELS
 from paper_figures.style import CALIBRATION_TITLES, dataset_title, mechanism_title
 from papers.paper_settings import PAPER_SETTINGS
 from site_builder.charts import Chart, over_size
 from site_builder.claim_pages import shown_claims
 from site_builder.error_rates import FALSE_POSITIVE_RATE, error_rates
-from site_builder.example_calls import BUDGET, example_call
+from site_builder.example_calls import BUDGET, ExampleCall, example_call
 from site_builder.formulas import formulas, typeset
 from site_builder.leaderboard_pages import refuted_settings, view_title
 from site_builder.profile_grid import DELTA, EPSILONS, SHAPES, profile_grid
@@ -66,6 +68,8 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
                 "grid_epsilons": EPSILONS,
                 "grid_delta": DELTA,
                 "verdicts": own.to_dict("records"),
+                "kappa": _kappa(call),
+                "kappa_meaning": MEANING,
                 "cost": _cost_chart(key, losses),
                 "cost_rows": _cost_rows(key, losses),
                 "wins": _wins(site, key),
@@ -85,6 +89,13 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
         about="Every mechanism with its source, its claim and what is true of it.",
         content={"mechanisms": entries},
     )
+
+
+def _kappa(call: ExampleCall | None) -> float | None:
+    """Of the example's noise, None where it has none."""
+    if call is None or not isinstance(call.mechanism, AdditiveMechanism):
+        return None
+    return call.mechanism.noise.kappa()
 
 
 def _verdict_rows(site: SiteData) -> pd.DataFrame:

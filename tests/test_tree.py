@@ -76,6 +76,7 @@ MAY_IMPORT = {
         "mechanisms.contract.public_information",
         "mechanisms.contract.registry",
         "mechanisms.noise",
+        "mechanisms.profiles",
         "mechanisms.strategies",
         "mechanisms.audit",
     ),

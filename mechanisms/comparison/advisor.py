@@ -27,7 +27,7 @@ _MOST_NAMED = 3
 COLUMNS = (
     *("epsilon", "delta", "mechanism", "title", "calibration", "status", "rank", "rmse"),
     *("rmse_error", "times_best", "rmse_p99", "p99_from", "true_epsilon", "true_delta"),
-    *("verdict", "seconds_per_draw", "note"),
+    *("verdict", "seconds_per_draw", "kappa", "note"),
 )
 _WORDS = {"mechanism", "title", "calibration", "status", "p99_from", "verdict", "note"}
 
@@ -68,6 +68,8 @@ def compare(
             claimed epsilon; upper bounds where `note` says so.
         verdict: Of the claim: "holds", "loose", "refuted" or "undecided".
         seconds_per_draw: Wall-clock seconds of one draw of the noise.
+        kappa: Fisher information x variance of independent noise of one law, at least 1; NaN for
+            other noise. See mechanisms/profiles/fisher.py.
 
         Ranked are mechanisms that provably have the privacy of the budget: at the exact
         calibration, or as published where there is none and the claim is true.

@@ -82,7 +82,7 @@ def _assessed(task: Task, cls: type[Mechanism], budget: Budget, calibration: str
         try:
             options = known_options(task, cls)
             mechanism = cls.calibrate(task.query, budget, calibration, **options)
-            return {"status": SERVED} | assessment(mechanism, task)
+            return {"status": SERVED, "kappa": _kappa(mechanism)} | assessment(mechanism, task)
         except Unsupported as reason:
             return {"status": UNSUPPORTED, "note": str(reason)}
         except ImportError as error:
@@ -90,6 +90,10 @@ def _assessed(task: Task, cls: type[Mechanism], budget: Budget, calibration: str
         except Exception as error:
             # One mechanism that is broken must not keep the others from being compared.
             return {"status": FAILED, "note": f"raised {type(error).__name__}: {error}"}
+
+
+def _kappa(mechanism: Mechanism) -> float | None:
+    return mechanism.noise.kappa() if isinstance(mechanism, AdditiveMechanism) else None
 
 
 def known_options(task: Task, cls: type[Mechanism]) -> dict:

@@ -14,6 +14,7 @@ from mechanisms.comparison.advisor import compare, conclusion, rmse_text, unrank
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.contract.mechanism import CALIBRATIONS
 from mechanisms.contract.query import Budget, Query
+from mechanisms.profiles.fisher import MEANING
 from mechanisms.strategies.workload import NAMED
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def text(query: Query, frame: pd.DataFrame, per: str) -> str:
         f"{query.adjacency}. RMSE per {per}."
     )
     budgets = frame.groupby(["epsilon", "delta"])
-    table = _table(frame) if len(budgets) == 1 else _grid(frame)
+    table = f"{_table(frame)}\n\n{MEANING}" if len(budgets) == 1 else _grid(frame)
     return "\n\n".join([head, table, _reasons(frame), "\n".join(conclusion(frame, per))])
 
 
@@ -153,7 +154,7 @@ def _table(frame: pd.DataFrame) -> str:
     published = frame[frame["calibration"] == "published"].set_index("mechanism")
     head = (
         *("rank", "mechanism", "calibration", "RMSE", "of best", "99% below"),
-        *("published RMSE", "true epsilon", "true delta", "verdict", "seconds per draw"),
+        *("published RMSE", "true epsilon", "true delta", "verdict", "seconds per draw", "kappa"),
     )
     lines = [head]
     for row in frame[frame["status"] == SERVED].drop_duplicates("mechanism").itertuples():
@@ -164,6 +165,7 @@ def _table(frame: pd.DataFrame) -> str:
                 *(_rmse(row), _number(row.times_best), _number(row.rmse_p99, 3)),
                 *(("", "", "", "") if claim is None else _claim(claim)),
                 _number(row.seconds_per_draw, 2),
+                _number(row.kappa, 4),
             )
         )
     return _aligned(lines)

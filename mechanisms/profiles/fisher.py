@@ -16,6 +16,11 @@ from collections.abc import Callable
 import scipy
 
 GAUSSIAN, LAPLACE = 1.0, 2.0
+# What a table of noises says of its column.
+MEANING = (
+    "kappa is the Fisher information times the variance of independent noise of one law: in high "
+    "dimension it needs kappa times the variance of Gaussian noise, or more, for the same privacy."
+)
 
 
 def kappa_of_power(power: float) -> float:

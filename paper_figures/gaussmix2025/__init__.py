@@ -1,5 +1,5 @@
-"""gaussmix2025 (Lev et al., arXiv:2505.24603): the claims on Gaussian sketches.
+"""gaussmix2025 (Lev et al., arXiv:2505.24603): Gaussian sketches.
 
-Its judges are the suite's, which many papers share. Imported by discovery alone. It imports
-nothing.
+Imported by discovery alone. May import mechanisms, experiments and the modules at the top of
+paper_figures. The judges of its claims are the suite's, which many papers share.
 """

@@ -1,5 +1,5 @@
 """inid2025 (Muthukrishnan and Kalyani, arXiv:2302.03511): noise for unequal sensitivities.
 
-Its judges are the suite's, which many papers share. Imported by discovery alone. It imports
-nothing.
+Imported by discovery alone. May import mechanisms, experiments, the modules at the top of
+paper_figures and the suite's. The judges of its claims are the suite's, which many papers share.
 """

@@ -1,5 +1,5 @@
 """integers2021 (Canonne et al. 2020; Agarwal et al. 2021): noise of whole numbers.
 
-Its judges are the suite's, which many papers share. Imported by discovery alone. It imports
-nothing.
+Imported by discovery alone. May import mechanisms, experiments and the modules at the top of
+paper_figures. The judges of its claims are the suite's, which many papers share.
 """

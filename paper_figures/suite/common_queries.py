@@ -21,7 +21,10 @@ _STATUSES = {OK: SERVED, "unsupported": UNSUPPORTED, "timeout": TOO_SLOW}
 
 
 def answers(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """What `mechanisms.compare` returns for every query in the rows, without seconds, by name."""
+    """What `mechanisms.compare` returns for every query in the rows, by name.
+
+    Without seconds_per_draw and kappa, which the study does not store among its rows.
+    """
     rows = rows[rows["experiment"] == NAME]
     return {
         name: _answer(rows[rows["dataset"] == name])

@@ -76,11 +76,15 @@ def told(setting: dict[str, Any]) -> str:
         words.append(f"{query['structure']} matrix")
     if "powers" in query:
         words.append(f"sensitivities i^-{query['powers']:g}")
-    words += (f"{name} = {value:g}" for name, value in setting.get("options", {}).items())
+    words += (f"{name} = {_plain(value)}" for name, value in setting.get("options", {}).items())
     words.append(f"epsilon {setting['epsilon']:g}")
     if "delta" in setting:
         words.append(f"delta {setting['delta']:g}")
     return ", ".join(words)
+
+
+def _plain(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 @judge()

@@ -9,13 +9,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from mechanisms import all_mechanisms
+from mechanisms import AdditiveMechanism, all_mechanisms
 from mechanisms.audit.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
+from mechanisms.profiles.fisher import MEANING
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.judged_rows import calibrated
 from paper_figures.results import Results
 from paper_figures.selections import LEVELS
 from paper_figures.style import in_order
 from paper_figures.suite.guarantee import by_setting, setting_of
+from papers.paper_settings import PAPER_SETTINGS
 from runs.result_table import OK
 
 VERDICT_WORDS = (HOLDS, LOOSE, REFUTED, UNDECIDED)
@@ -116,6 +119,7 @@ def summary(results: Results) -> Drawn:
                 "profile there": worst["profile"],
                 "least variance over need": group["variance over need"].min(),
                 "largest variance over need": group["variance over need"].max(),
+                "kappa": _kappa(mechanism, worst["setting"]),
             }
         )
     caption = (
@@ -128,9 +132,19 @@ def summary(results: Results) -> Drawn:
     note = (
         "Where the profile is an upper bound the true values are at most those given, and a claim "
         "that holds may be loose; where it is a lower bound they are at least those given. "
-        "The papers also use budgets beyond the range for which a theorem is stated."
+        "The papers also use budgets beyond the range for which a theorem is stated. "
+        f"{MEANING}"
     )
     return Drawn(caption, pd.DataFrame(records), note=note)
+
+
+def _kappa(mechanism: str, setting: str) -> float | None:
+    """Of the published noise at a setting; None for other noise than independent of one law."""
+    known = all_mechanisms().get(mechanism)
+    if known is None or not issubclass(known, AdditiveMechanism):
+        return None
+    (asked,) = (each for each in PAPER_SETTINGS if each.name == setting)
+    return calibrated(mechanism, asked.query, asked.budget).noise.kappa()
 
 
 def _profile(values: pd.Series) -> str:

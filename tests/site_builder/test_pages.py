@@ -53,6 +53,13 @@ def test_a_title_with_markup_is_text_everywhere(site, monkeypatch):
         assert "&lt;script&gt;alert(1)" in text
 
 
+def test_the_page_of_independent_noise_says_what_its_law_costs(site):
+    pages = {page.path: page for page in mechanism_pages(site)}
+    for key, words in (("laplace", "<dt>kappa</dt><dd>2 "), ("gaussian", "<dt>kappa</dt><dd>1 ")):
+        assert words in html_of(site, pages[f"mechanisms/{key}.html"])
+    assert "<dt>kappa</dt>" not in html_of(site, pages["mechanisms/r1smg.html"])
+
+
 def test_a_specification_cannot_end_its_script():
     rows = pd.DataFrame({"mechanism": ["mvg"], "label": [f"</script>{EVIL}"], "size": [3]})
     chart = over_size("x", rows.assign(value=1.0), y_title="y", description="d")

@@ -27,6 +27,9 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys):
     assert laplace[:3] == ["1", "laplace", "exact"]
     assert laplace[6] == "2.6458"
     assert sum(line.startswith("2 ") for line in lines) == 2
+    gaussian = next(line.split() for line in lines if " gaussian-analytic " in line)
+    assert (laplace[-1], gaussian[-1]) == ("2", "1")
+    assert "kappa is the Fisher information" in shown
     assert "  idn: is defined for matrix-valued queries" in shown
     assert "  dawa: only an upper bound on its true privacy is known" in shown
     assert lines[-1].startswith("At (1, 1e-05) Laplace has the least error")

@@ -25,6 +25,16 @@ def test_tables_count_verdicts_and_find_the_worst_setting(make_results, make_gua
     assert (row["least variance over need"], row["largest variance over need"]) == (1.0, 9.0)
 
 
+def test_the_summary_has_kappa_of_noise_of_one_law(make_results, make_guarantee_rows):
+    keys = ("gaussian", "udn", "r1smg", "somebody-elses")
+    rows = [row for key in keys for row in make_guarantee_rows(key, {SHOWN: "loose"})]
+    drawn = summary(make_results(rows))
+    kappa = drawn.data.set_index("mechanism")["kappa"].astype(float)
+    assert kappa["gaussian"] == 1
+    assert kappa[["r1smg", "somebody-elses"]].isna().all()
+    assert "kappa is the Fisher information" in drawn.note
+
+
 def test_controls_alone_have_no_verdict(make_results, make_guarantee_rows):
     rows = make_guarantee_rows("non-private", {SHOWN: "refuted"})
     with pytest.raises(DrawingError, match="no verdict"):

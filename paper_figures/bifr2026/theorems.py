@@ -1,0 +1,59 @@
+"""bifr2026: the inverse square root with two bands against other Toeplitz inverses with two."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import scipy
+
+from mechanisms.factorisations.closed_forms import banded_inverse_root
+from mechanisms.factorisations.factorisation import ToeplitzFactorisation
+from mechanisms.factorisations.participation import Participation
+from mechanisms.factorisations.stream_workload import StreamWorkload, impulse
+from paper_figures.ledger import Claim, judge
+from paper_figures.results import Results
+from paper_figures.rules import universal
+from paper_figures.verdicts import Finding
+
+
+@judge()
+def two_bands(claim: Claim, results: Results) -> Finding:
+    """The root mean squared error of prefix sums with 1, -1/2 over that with the best 1, -lambda.
+
+    Arguments: steps; participations k, n / k steps apart.
+    """
+    a = claim.arguments
+    ratios, best = [], []
+    for steps, times in product(a["steps"], a["participations"]):
+        workload = StreamWorkload(steps=steps)
+        participation = Participation(times=times, separation=steps // times)
+        error, share = least_error_of_two_bands(workload, participation)
+        root = banded_inverse_root(workload, 2).error(workload, participation).mean
+        ratios.append(math.sqrt(root / error))
+        best.append(share)
+    found = f"{min(ratios):.2f} to {max(ratios):.2f} times"
+    return Finding(
+        parts=[universal("2 bands", [ratio > 1 + claim.margin for ratio in ratios], found)],
+        detail=(
+            f"n = {', '.join(map(str, a['steps']))} with k = "
+            f"{', '.join(map(str, a['participations']))}, n / k apart; the best lambda is "
+            f"{min(best):.2f} to {max(best):.3f}. Both sensitivities are exact: C has the "
+            "decreasing column lambda^i."
+        ),
+    )
+
+
+def least_error_of_two_bands(
+    workload: StreamWorkload, participation: Participation
+) -> tuple[float, float]:
+    """The least mean error over C^-1 with the column 1, -lambda, 0, ..., and its lambda < 1."""
+
+    def error(share: float) -> float:
+        inverse = impulse(workload.steps)
+        inverse[1] = -share
+        made = ToeplitzFactorisation.of_inverse(inverse)
+        return made.error(workload, participation).mean
+
+    found = scipy.optimize.minimize_scalar(error, bounds=(0.0, 1.0), method="bounded")
+    return float(found.fun), float(found.x)

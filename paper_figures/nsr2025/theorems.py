@@ -1,0 +1,65 @@
+"""nsr2025: the least error of prefix sums, by the certified optimum and by singular values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechanisms.factorisations.lower_bounds import least_mean_error
+from mechanisms.profiles.gaussian_profile import mu_for
+from paper_figures.judged_rows import pick, rounded_up
+from paper_figures.ledger import CannotJudge, Claim, judge
+from paper_figures.results import Results
+from paper_figures.rules import universal
+from paper_figures.suite.continual_release import EXPERIMENT, errors_of
+from paper_figures.verdicts import Finding
+
+LARGEST_POWER = 20
+
+
+@judge(experiments=(EXPERIMENT,))
+def least_root_error(claim: Claim, results: Results) -> Finding:
+    """The least root mean squared error less ln(n) / pi, at mu = 1.
+
+    Arguments: mechanism, whose errors are certified; lower; upper; least_steps, from which on the
+    terms that vanish are left out.
+    """
+    a = claim.arguments
+    own = pick(
+        results.rows,
+        experiment=EXPERIMENT,
+        dataset="prefix-sums",
+        mechanism=a["mechanism"],
+        participations=1,
+    )
+    budgets = own[["epsilon", "delta"]].drop_duplicates()
+    epsilon, delta = budgets.iloc[0]
+    errors = errors_of(own[(own["epsilon"] == epsilon) & (own["delta"] == delta)])
+    errors = errors.sort_values("steps").set_index("steps")
+    if errors.index[-1] < a["least_steps"]:
+        raise CannotJudge(f"The results have no errors of {a['least_steps']} steps or more")
+    root = float(mu_for(epsilon, delta)) * np.sqrt(errors["mean_error"])
+    least = root / np.sqrt(1 + errors["optimality_gap"])
+    logs = np.log(errors.index.to_numpy(float)) / np.pi
+    above, below = root - logs, least - logs
+    large = errors.index >= a["least_steps"]
+    bounds = [
+        np.sqrt(least_mean_error(1 << power, 1)) - power * np.log(2) / np.pi
+        for power in range(1, LARGEST_POWER + 1)
+    ]
+    shown = ", ".join(f"{value:.4f} (n = {steps})" for steps, value in above.items())
+    return Finding(
+        parts=[
+            universal(
+                f"above {a['lower']:g}",
+                [*(below > a["lower"]), *(bound > a["lower"] for bound in bounds)],
+                f"by singular values {bounds[-1]:.4f} at n = 2^{LARGEST_POWER}",
+            ),
+            universal(f"below {a['upper']:g}", (above < a["upper"])[large].tolist(), shown),
+            universal("falls with n", (np.diff(above) < 0).tolist()),
+        ],
+        detail=(
+            "The optimum of the study at one participation, whose dual certifies it to "
+            f"{rounded_up(errors['optimality_gap'].max(), 2)} (relative, of the squared error)."
+        ),
+        calibration="published",
+    )
