@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from itertools import product
 
 import scipy
@@ -21,27 +22,38 @@ from paper_figures.verdicts import Finding
 def two_bands(claim: Claim, results: Results) -> Finding:
     """The root mean squared error of prefix sums with 1, -1/2 over that with the best 1, -lambda.
 
-    Arguments: steps; participations k, n / k steps apart.
+    Arguments: steps; participations k, n / k steps apart. A part of the claim for every n / k.
     """
     a = claim.arguments
-    ratios, best = [], []
+    ratios, best = defaultdict(list), []
     for steps, times in product(a["steps"], a["participations"]):
         workload = StreamWorkload(steps=steps)
         participation = Participation(times=times, separation=steps // times)
         error, share = least_error_of_two_bands(workload, participation)
         root = banded_inverse_root(workload, 2).error(workload, participation).mean
-        ratios.append(math.sqrt(root / error))
+        ratios[steps // times].append(math.sqrt(root / error))
         best.append(share)
-    found = f"{min(ratios):.2f} to {max(ratios):.2f} times"
     return Finding(
-        parts=[universal("2 bands", [ratio > 1 + claim.margin for ratio in ratios], found)],
+        parts=[
+            universal(
+                f"a person back after {apart:,} {'step' if apart == 1 else 'steps'}",
+                [ratio > 1 + claim.margin for ratio in found],
+                f"{_spread(found)} times",
+            )
+            for apart, found in sorted(ratios.items())
+        ],
         detail=(
             f"n = {', '.join(map(str, a['steps']))} with k = "
             f"{', '.join(map(str, a['participations']))}, n / k apart; the best lambda is "
-            f"{min(best):.2f} to {max(best):.3f}. Both sensitivities are exact: C has the "
+            f"{min(best):.2f} to {max(best):.2f}. Both sensitivities are exact: C has the "
             "decreasing column lambda^i."
         ),
     )
+
+
+def _spread(ratios: list[float]) -> str:
+    """The least and the largest, or the only one."""
+    return " to ".join(dict.fromkeys(f"{each:.2f}" for each in (min(ratios), max(ratios))))
 
 
 def least_error_of_two_bands(
