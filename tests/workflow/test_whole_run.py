@@ -52,11 +52,12 @@ def finished(new_project, tmp_path_factory):
     shutil.copy(templates / "mechanism.py", project.folder / "mechanisms/my_mechanism.py")
     shutil.copy(templates / "noise.py", project.folder / "mechanisms/noise/two_scales.py")
     shutil.copy(templates / "study.py", project.folder / "experiments/my_study.py")
-    path = project.folder / "config/tiny.yaml"
-    config = yaml.safe_load(path.read_text())
-    config["sets"]["suite"].append(TEMPLATE)
+    suite, tiny = project.folder / "config/suite.yaml", project.folder / "config/tiny.yaml"
+    shared, config = yaml.safe_load(suite.read_text()), yaml.safe_load(tiny.read_text())
+    shared["sets"]["suite"].append(TEMPLATE)
     config["experiments"]["my_study"] = MY_STUDY
-    path.write_text(yaml.safe_dump(config))
+    suite.write_text(yaml.safe_dump(shared, sort_keys=False))
+    tiny.write_text(yaml.safe_dump(config))
     project.snakemake()
     return project
 
