@@ -43,6 +43,8 @@ class Data(Section):
     )
 
 
+# Where the path of an included file starts from.
+PROJECT = Path(__file__).resolve().parents[1]
 YEAR = 365 * 24 * 3600
 MOST_MEMORY_GIB = 10**5
 
@@ -102,7 +104,9 @@ class RunSettings(Section):
     data: Data = Field(Data(), description="where data come from")
     limits: Limits = Field(Limits(), description="limits of one cell")
     include: Annotated[Text, Words("a path", "paths")] | None = Field(
-        None, description="a file with `variants` and `sets`, to which the config adds its own"
+        None,
+        description="a file, by its path from the project's folder, with `variants` and `sets` to "
+        "which the config adds its own",
     )
     variants: Variants = {}
     sets: Sets = {}
@@ -145,8 +149,9 @@ def check_config(config: Any) -> dict[str, Any]:
     return checked
 
 
-def _with_included(run: RunSettings, path: str) -> RunSettings:
-    """The settings with the variants and sets of the file at `path` before their own."""
+def _with_included(run: RunSettings, include: str) -> RunSettings:
+    """The settings with the variants and sets of the file `include` before their own."""
+    path = PROJECT / include
     try:
         content = read_yaml(path)
         try:
@@ -161,7 +166,7 @@ def _with_included(run: RunSettings, path: str) -> RunSettings:
         theirs, own = getattr(included, key), getattr(run, key)
         for name in own:
             if name in theirs:
-                message = f"config key {key}.{name} is in {path} already; choose another name"
+                message = f"config key {key}.{name} is in {include} already; choose another name"
                 raise ConfigError(message, f"{key}.{name}")
         both[key] = theirs | own
     return run.model_copy(update=both)

@@ -20,12 +20,6 @@ SUITE = ROOT / "config/suite.yaml"
 CONFIGS = sorted(set((ROOT / "config").glob("*.yaml")) - {SUITE})
 
 
-@pytest.fixture(autouse=True)
-def at_the_root(monkeypatch):
-    """Paths in a config start from there."""
-    monkeypatch.chdir(ROOT)
-
-
 @pytest.fixture
 def config():
     """config/tiny.yaml as YAML gives it, free to be changed."""
@@ -544,7 +538,9 @@ def test_an_included_file_must_be_there(tmp_path):
 )
 def test_a_name_of_the_included_file_is_taken(tmp_path, key, entry):
     (name,) = entry
-    with pytest.raises(ConfigError, match=f"mine.yaml, line .: config key {key}.{name} is in .* al"):
+    with pytest.raises(
+        ConfigError, match=f"mine.yaml, line .: config key {key}.{name} is in .* al"
+    ):
         read_config(including(tmp_path, **{key: entry}))
 
 
