@@ -153,7 +153,7 @@ def test_pure_privacy_of_a_vector():
     )
     row = row_of(frame, "l2", "published")
     assert row["rmse"] == pytest.approx(math.sqrt(10), rel=1e-12)
-    assert row["rmse_p99"] ** 2 * 9 == pytest.approx(stats.gamma(9).ppf(0.99) ** 2, rel=1e-9)
+    assert row["rmse_quantile"] ** 2 * 9 == pytest.approx(stats.gamma(9).ppf(0.99) ** 2, rel=1e-9)
     assert row_of(frame, "gaussian", "published")["note"].startswith("needs delta > 0")
 
 
@@ -269,19 +269,19 @@ def test_quantiles_of_the_loss():
     """Of |n|^2 for two Gaussians, of one Laplace, and of ten thousand Laplace numbers."""
     pair = rows_of(Query(shape=(2,), l2_sensitivity=1.0), "gaussian-analytic")
     closed = row_of(pair, "gaussian-analytic", "exact")
-    assert closed["rmse_p99"] == pytest.approx(SIGMA * math.sqrt(math.log(100)), rel=1e-9)
-    assert closed["p99_from"] == "closed form"
+    assert closed["rmse_quantile"] == pytest.approx(SIGMA * math.sqrt(math.log(100)), rel=1e-9)
+    assert closed["quantile_from"] == "closed form"
 
     single = row_of(rows_of(histogram(1), "laplace"), "laplace", "published")
-    assert single["p99_from"] == "sampled"
+    assert single["quantile_from"] == "sampled"
     # The standard error of this quantile is 2% at 10,000 draws.
-    assert single["rmse_p99"] == pytest.approx(math.log(100), rel=0.08)
+    assert single["rmse_quantile"] == pytest.approx(math.log(100), rel=0.08)
 
     many = row_of(rows_of(histogram(10_000), "laplace"), "laplace", "published")
-    assert many["p99_from"] == "cumulants"
+    assert many["quantile_from"] == "cumulants"
     losses = np.random.default_rng(1).laplace(size=(2000, 10_000))
     drawn = np.quantile(np.vecdot(losses, losses), 0.99)
-    assert many["rmse_p99"] ** 2 * 10_000 == pytest.approx(drawn, rel=5e-3)
+    assert many["rmse_quantile"] ** 2 * 10_000 == pytest.approx(drawn, rel=5e-3)
 
 
 def test_expanded_quantiles_agree_with_closed_forms(monkeypatch):
