@@ -166,7 +166,7 @@ def _outcomes(
     )
 
 
-def _told(outcomes: Sequence[Outcome]) -> str:
+def _numbers(outcomes: Sequence[Outcome]) -> str:
     return "; ".join(
         f"{outcome.choice}: " + ", ".join(f"{part.name} {part.found}" for part in outcome.parts)
         for outcome in outcomes
@@ -188,7 +188,7 @@ def comparable_range(claim: Claim, results: Results) -> Finding:
     return Finding(
         choice=CHOICE,
         outcomes=outcomes,
-        ours=_told(outcomes),
+        ours=_numbers(outcomes),
         detail=(
             "The lead is the mean weighted F1 less that of random parameters; a model with a lead "
             f"of {claim.margin:g} has learned. Shown: how far leads stay below it (no model "
@@ -268,7 +268,7 @@ def two_groups(claim: Claim, results: Results) -> Finding:
     return Finding(
         choice=CHOICE,
         outcomes=outcomes,
-        ours=_told(outcomes),
+        ours=_numbers(outcomes),
         detail=(
             f"Mean weighted F1 at epsilon {epsilon:g} a release, "
             f"{shared_number(rows, STUDY, dataset, 'rounds'):.0f} rounds; without noise "
@@ -302,7 +302,7 @@ def parameter_order(claim: Claim, results: Results) -> Finding:
     return Finding(
         choice=CHOICE,
         outcomes=outcomes,
-        ours=_told(outcomes),
+        ours=_numbers(outcomes),
         detail=(
             "At the largest epsilon of each Delta, as published. LLAGP and DPHSGD follow the "
             f"description in tldp2025, with our choices where it leaves something open: {REBUILT}."

@@ -519,9 +519,9 @@ def test_a_mistake_in_an_included_file_is_told_with_both_lines(tmp_path, include
     path = including(tmp_path, included)
     with pytest.raises(ConfigError) as caught:
         read_config(path)
-    told = str(caught.value)
-    assert told.startswith(f"{path}, line 2: config key include: {tmp_path / 'shared.yaml'}")
-    assert words in told and "\n" not in told
+    message = str(caught.value)
+    assert message.startswith(f"{path}, line 2: config key include: {tmp_path / 'shared.yaml'}")
+    assert words in message and "\n" not in message
 
 
 def test_an_included_file_must_be_there(tmp_path):

@@ -90,11 +90,11 @@ def test_everything_is_drawn(finished):
 def test_a_new_mechanism_is_in_every_study(rows):
     mine = rows[rows["mechanism"] == KEY]
     assert set(mine["experiment"]) == {*all_experiments(), "my_study"}
-    told = mine.groupby("experiment")["status"].agg(set).to_dict()
+    statuses = mine.groupby("experiment")["status"].agg(set).to_dict()
     # It states no privacy for a person who takes part in several steps of a stream.
-    assert told.pop("continual_release") == {"unsupported"}
+    assert statuses.pop("continual_release") == {"unsupported"}
     # It is Gaussian noise on the answer, which the query of every other study allows.
-    assert all("ok" in statuses for statuses in told.values()), told
+    assert all("ok" in found for found in statuses.values()), statuses
 
 
 def test_a_new_mechanism_is_in_the_table_of_verdicts(finished):

@@ -191,11 +191,11 @@ def test_prefix_queries_on_256_cells_rank_as_computed_elsewhere():
     lead = math.sqrt(80.4706 / 53.9924)
     assert counted["times_best"].iloc[1] >= lead * (1 - 1e-4)
     # The search for a strategy ends elsewhere in the fifth digit with other versions of scipy.
-    (told,) = conclusion(frame, "query")
-    assert told.startswith(
+    (sentence,) = conclusion(frame, "query")
+    assert sentence.startswith(
         "At (1, 1e-05) Matrix mechanism (Laplace) has the least error, as published: RMSE 7.32"
     )
-    assert told.endswith(" per query. Next is H_b with 1.225 times that error.")
+    assert sentence.endswith(" per query. Next is H_b with 1.225 times that error.")
 
 
 def test_ties_are_called_ties():
@@ -245,8 +245,8 @@ def test_sampled_errors_tie_within_their_deviations():
 
 
 def test_a_sampled_error_is_told_with_its_standard_error():
-    (told,) = conclusion(made_up(rmse=[31.0094], rmse_error=[0.0715]), "query")
-    assert told.endswith("RMSE 31 +- 2 per query.")
+    (sentence,) = conclusion(made_up(rmse=[31.0094], rmse_error=[0.0715]), "query")
+    assert sentence.endswith("RMSE 31 +- 2 per query.")
 
 
 def test_only_proven_privacy_is_ranked():
@@ -357,13 +357,13 @@ def test_mechanisms_that_misbehave_are_told_and_the_others_ranked(tmp_path, monk
     frame = compare(
         Query(shape=(3,), l2_sensitivity=1.0), BUDGET, mechanisms=[*names, "laplace"], seconds=4
     )
-    told = frame.drop_duplicates("mechanism").set_index("mechanism")
-    assert told.loc["sleeps", "status"] == "too slow"
-    assert "longer than 4 seconds" in told.loc["sleeps", "note"]
-    assert told.loc["dies", "status"] == "failed"
-    assert told.loc["raises", "note"] == "raised ZeroDivisionError: division by zero"
-    assert told.loc["talks", "rank"] == 1
-    assert told.loc["laplace", "note"].startswith("needs l1_sensitivity")
+    first = frame.drop_duplicates("mechanism").set_index("mechanism")
+    assert first.loc["sleeps", "status"] == "too slow"
+    assert "longer than 4 seconds" in first.loc["sleeps", "note"]
+    assert first.loc["dies", "status"] == "failed"
+    assert first.loc["raises", "note"] == "raised ZeroDivisionError: division by zero"
+    assert first.loc["talks", "rank"] == 1
+    assert first.loc["laplace", "note"].startswith("needs l1_sensitivity")
     assert len(frame) == 2 * 5
 
 
