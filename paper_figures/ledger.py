@@ -110,11 +110,12 @@ def all_judges() -> dict[str, Judge]:
 
 
 def judging_sources() -> frozenset[str]:
-    """Code that verdicts depend on: judges, what they import, and all mechanisms."""
+    """Code that verdicts depend on: judges, what they import, all mechanisms and papers."""
     names = [module.__name__ for module in paper_modules()]
     imported = set().union(*(source_files(name) for name in (__name__, *names)))
     # Looked up by name, so that no import statement leads to them.
-    return frozenset(imported | {str(path) for path in Path("mechanisms").rglob("*.py")})
+    named = {str(path) for room in ("mechanisms", "papers") for path in Path(room).rglob("*.py")}
+    return frozenset(imported | named)
 
 
 def all_claims() -> list[Claim]:
@@ -141,15 +142,13 @@ class _ClaimsLoader(yaml.SafeLoader):
     paper: str
 
     def construct_number_of_the_paper(self, node: yaml.Node) -> Any:
-        value: Any = importlib.import_module(f"papers.{self.paper}")
-        for name in self.construct_scalar(node).split("."):
-            try:
+        try:
+            value: Any = importlib.import_module(f"papers.{self.paper}")
+            for name in self.construct_scalar(node).split("."):
                 value = value[name] if isinstance(value, Mapping) else getattr(value, name)
-            except (AttributeError, KeyError):
-                where = f"claims of {self.paper}, line {node.start_mark.line + 1}"
-                raise LedgerError(
-                    f"{where}: papers/{self.paper}.py has no {node.value}; {name!r} is unknown"
-                ) from None
+        except (AttributeError, KeyError, ModuleNotFoundError):
+            where = f"claims of {self.paper}, line {node.start_mark.line + 1}"
+            raise LedgerError(f"{where}: papers/{self.paper}.py has no {node.value}") from None
         return value
 
 

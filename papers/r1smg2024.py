@@ -59,14 +59,17 @@ class Training(NamedTuple):
 
     @property
     def rate(self) -> float:
+        """The sampling rate q."""
         return BATCH / self.records
 
     @property
     def totals(self) -> list[float]:
+        """Epsilon of the whole run at either budget."""
         return [budget.total for budget in self.budgets]
 
     @property
     def larger_total(self) -> float:
+        """The larger one of them."""
         return max(self.totals)
 
 
@@ -78,12 +81,18 @@ TRAINING = {
     "mnist": Training(
         records=60_000,
         epochs=30,
-        budgets=(TrainingBudget(1.795, 1.1, 0.71), TrainingBudget(16.983, 0.5, 5.42)),
+        budgets=(
+            TrainingBudget(total=1.795, multiplier=1.1, step=0.71),
+            TrainingBudget(total=16.983, multiplier=0.5, step=5.42),
+        ),
     ),
     "cifar10": Training(
         records=50_000,
         epochs=100,
-        budgets=(TrainingBudget(2.673, 1.1, 0.54), TrainingBudget(20.713, 0.5, 3.52)),
+        budgets=(
+            TrainingBudget(total=2.673, multiplier=1.1, step=0.54),
+            TrainingBudget(total=20.713, multiplier=0.5, step=3.52),
+        ),
     ),
 }
 # delta_0 of one step on MNIST.
