@@ -20,7 +20,7 @@ from experiments.contract.study_settings import StudySettings
 from experiments.contract.tolerances import Tolerance, tolerances
 from experiments.guarantee import VERDICT
 from mechanisms import Budget, Query, Unsupported
-from mechanisms.comparison.assessment import Task, assessment, known_options
+from mechanisms.comparison.assessment import QUANTILE, Task, assessment, known_options
 from mechanisms.strategies.workload_options import workload_factors
 
 NAME = "common_queries"
@@ -186,21 +186,23 @@ QUERIES = {
 }
 DATASETS = dict.fromkeys(QUERIES, "none")
 NOTE = Coordinate("note", str, "what limits the numbers of the mechanism, such as a bound")
-P99_FROM = Coordinate("p99_from", str, "how rmse_p99 was computed: closed form, cumulants, sampled")
-COORDINATES = (VERDICT, NOTE, P99_FROM)
+PROBABILITY = Coordinate("quantile", float, "probability of rmse_quantile, in [0, 1]")
+QUANTILE_FROM = Coordinate(
+    "quantile_from", str, "how rmse_quantile was computed: closed form, cumulants, sampled"
+)
+COORDINATES = (VERDICT, NOTE, PROBABILITY, QUANTILE_FROM)
 METRICS = {
     "rmse": "root mean square error of an element or, where a workload is asked, of a query",
     "rmse_error": "relative standard error of rmse; 0 in closed form",
-    "rmse_p99": "what the root mean square error of one release exceeds once in 100 releases",
+    "rmse_quantile": "quantile of the root mean square error of one release",
     "true_epsilon": "true epsilon at the claimed delta, where it is finite",
-    "true_delta": "true delta at the claimed epsilon",
-    "verdict": "always 1; the column verdict holds the verdict, the column note its limits",
+    "true_delta": "true delta at the claimed epsilon; its row has the verdict and the note",
     "seconds_per_draw": "wall-clock seconds of one draw of the noise",
 }
 # Searches for a strategy or a scale end elsewhere in the last digits that they look at.
 TOLERANCES = tolerances(
     Tolerance(relative=1e-3, absolute=1e-14),
-    *("rmse", "rmse_error", "rmse_p99", "true_epsilon", "true_delta"),
+    *("rmse", "rmse_error", "rmse_quantile", "true_epsilon", "true_delta"),
 )
 
 
@@ -233,19 +235,18 @@ def measure(
     mechanism = variant.calibrate(problem.query, problem.budget, calibration, **options)
     # The variant has compared the mechanism with itself.
     found = assessment(mechanism, task, effort=None)
-    note, source = found.pop("note"), found.pop("p99_from", "")
+    note, source = found.pop("note"), found.pop("quantile_from", "")
     if not found:
         raise Unsupported(note)
-    # Said once: at the verdict, or at the error of a mechanism without one.
-    noted = {"note": note} if note else {}
-    if "verdict" in found:
-        yield Value("verdict", 1.0, at={"verdict": found.pop("verdict")} | noted)
-        noted = {}
+    verdict = {"verdict": found.pop("verdict")} if "verdict" in found else {}
     seconds = found.pop("seconds_per_draw", math.nan)
     if math.isfinite(seconds):
         yield Value("seconds_per_draw", seconds, timing=True)
-    for metric, value in found.items():
-        if math.isfinite(value):
-            at = {"p99_from": source} if metric == "rmse_p99" else {}
-            yield Value(metric, value, at=at | noted)
-            noted = {}
+    known = {metric: value for metric, value in found.items() if math.isfinite(value)}
+    # Said once: with the verdict, or at the first metric of a mechanism without one.
+    noted = "true_delta" if verdict else next(iter(known), None)
+    for metric, value in known.items():
+        at = {"quantile": QUANTILE, "quantile_from": source} if metric == "rmse_quantile" else {}
+        if metric == noted:
+            at |= verdict | ({"note": note} if note else {})
+        yield Value(metric, value, at=at)

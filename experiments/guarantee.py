@@ -51,15 +51,14 @@ from papers.paper_settings import PAPER_SETTINGS
 NAME = "guarantee"
 PAPER = "suite"
 DATASETS = {"papers": "none", "grid": "none"}
-VERDICT = Coordinate("verdict", str, "holds, loose, refuted or undecided")
+VERDICT = Coordinate("verdict", str, "on the claim: holds, loose, refuted or undecided")
 COORDINATES = (VERDICT,)
 METRICS = {
-    "claimed_delta": "delta that the mechanism claims at epsilon",
+    "claimed_delta": "delta that the mechanism claims at epsilon; its row has the verdict",
     "true_delta": "true delta at epsilon",
     "true_delta_lower": "lower bound on the true delta at epsilon",
     "true_delta_upper": "upper bound on the true delta at epsilon",
     "true_epsilon": "true epsilon at the claimed delta, where it is finite",
-    "verdict": "always 1; the column verdict holds the verdict",
     "noise_scale": "first scale parameter of the noise, in units of the query",
     "expected_loss": "E||noise||^2 in closed form, in squared units of the query",
     "wasted_variance": "variance over the least variance at which the same noise keeps the claim",
@@ -149,11 +148,10 @@ def measure(
     )
     if result.contradiction is not None:
         raise Inconsistent(result.contradiction)
-    yield Value("claimed_delta", result.claimed_delta)
+    yield Value("claimed_delta", result.claimed_delta, at={"verdict": result.verdict})
     yield from _bounded("true_delta", result.true_delta)
     if np.isfinite(result.true_epsilon.value):
         yield Value("true_epsilon", result.true_epsilon.value)
-    yield Value("verdict", 1.0, at={"verdict": result.verdict})
     for metric in ("noise_scale", "expected_loss", "wasted_variance"):
         value = getattr(result, metric)
         if value is not None:

@@ -23,7 +23,7 @@ from mechanisms.command_line.query_arguments import (
 )
 from mechanisms.comparison.compare_command import add_compare_command
 from mechanisms.contract.mechanism import AdditiveMechanism
-from mechanisms.contract.named_code import told, went_through
+from mechanisms.contract.named_code import error_line, went_through
 from mechanisms.contract.query import Unsupported
 from mechanisms.contract.registry import all_mechanisms, get_mechanism
 
@@ -142,7 +142,7 @@ def _in_words(error: Exception, options) -> str:
     raising = next((name for name in outside if went_through(error, name)), "")
     if not raising and isinstance(error, TypeError | ValueError):
         return str(error)
-    return told(error, raising)
+    return error_line(error, raising)
 
 
 def _shape_name(options) -> str:

@@ -7,7 +7,8 @@ closed forms and returns a Finding; the verdict follows from the rules in paper_
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import FunctionType
@@ -50,7 +51,8 @@ class Claim:
         expected: The paper's number or order, as text.
         reservation: What the paper itself restricts the claim to, or concedes.
         judge: Name of the judge.
-        arguments: What the judge is given, such as the paper's numbers.
+        arguments: What the judge is given, such as the paper's numbers. `!paper NAME` in
+            claims.yaml stands for one that other code reads too, in papers/<paper>.py.
         tolerance: Relative, for exact numbers; None where the judge needs none.
         margin: The smallest difference that matters, for numbers over trials, in their units.
         reason: Why that tolerance or margin.
@@ -108,28 +110,58 @@ def all_judges() -> dict[str, Judge]:
 
 
 def judging_sources() -> frozenset[str]:
-    """Code that verdicts depend on: judges, what they import, and all mechanisms."""
+    """Code that verdicts depend on: judges, what they import, all mechanisms and papers."""
     names = [module.__name__ for module in paper_modules()]
     imported = set().union(*(source_files(name) for name in (__name__, *names)))
     # Looked up by name, so that no import statement leads to them.
-    return frozenset(imported | {str(path) for path in Path("mechanisms").rglob("*.py")})
+    named = {str(path) for room in ("mechanisms", "papers") for path in Path(room).rglob("*.py")}
+    return frozenset(imported | named)
 
 
 def all_claims() -> list[Claim]:
     """Every claim, paper by paper in the order of their years.
 
     Raises:
-        LedgerError: An unknown field, kind, size or verdict, or an id that is used twice.
+        LedgerError: An unknown field, kind, size or verdict, an id that is used twice, or a name
+            that papers/<paper>.py does not have.
     """
     claims = [
         _claim(path, entry)
         for path in sorted(CLAIMS.glob("*/claims.yaml"), key=_by_year)
-        for entry in yaml.safe_load(path.read_text(encoding="utf-8"))
+        for entry in _entries(path)
     ]
     ids = [claim.id for claim in claims]
     if len(set(ids)) != len(ids):
         raise LedgerError(f"claim ids used twice: {sorted({i for i in ids if ids.count(i) > 1})}")
     return claims
+
+
+class _ClaimsLoader(yaml.SafeLoader):
+    """Reads `!paper NAME` as what papers/<paper>.py has under that name, such as `A` or `A.b.c`."""
+
+    paper: str
+
+    def construct_number_of_the_paper(self, node: yaml.Node) -> Any:
+        try:
+            value: Any = importlib.import_module(f"papers.{self.paper}")
+            for name in self.construct_scalar(node).split("."):
+                value = value[name] if isinstance(value, Mapping) else getattr(value, name)
+        except (AttributeError, KeyError, ModuleNotFoundError):
+            where = f"claims of {self.paper}, line {node.start_mark.line + 1}"
+            raise LedgerError(f"{where}: papers/{self.paper}.py has no {node.value}") from None
+        return value
+
+
+_ClaimsLoader.add_constructor("!paper", _ClaimsLoader.construct_number_of_the_paper)
+
+
+def _entries(path: Path) -> list[dict]:
+    loader = _ClaimsLoader(path.read_text(encoding="utf-8"))
+    loader.paper = path.parent.name
+    try:
+        return loader.get_single_data()
+    finally:
+        loader.dispose()
 
 
 def _by_year(path: Path) -> tuple[str, str]:

@@ -80,8 +80,8 @@ def sizes_of(claim: pd.Series) -> str:
         ours, theirs = claim[name], claim[f"paper {name}"]
         if pd.notna(ours):
             less, more = (pd.notna(theirs) and c for c in (ours < theirs, ours > theirs))
-            told = f"{ours:,g}{f' of {theirs:,g}' if less else ''} {name}"
-            words.append(f"{told} (paper: {theirs:,g})" if more else told)
+            text = f"{ours:,g}{f' of {theirs:,g}' if less else ''} {name}"
+            words.append(f"{text} (paper: {theirs:,g})" if more else text)
     if words and _given(claim["dataset"]):
         words[0] += f" of {dataset_title(claim['dataset'])}"
     network, theirs = claim["network"], claim["paper network"]
@@ -89,8 +89,8 @@ def sizes_of(claim: pd.Series) -> str:
         words.append(f"{network} (paper: {theirs})" if _given(theirs) else network)
     epsilons, theirs = claim["epsilons"], claim["paper epsilons"]
     if _given(epsilons):
-        told = f"epsilon {epsilons}"
-        words.append(f"{told} (paper: {theirs})" if _given(theirs) else told)
+        text = f"epsilon {epsilons}"
+        words.append(f"{text} (paper: {theirs})" if _given(theirs) else text)
     return "; ".join(words)
 
 

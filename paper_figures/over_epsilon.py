@@ -126,7 +126,7 @@ def coinciding(spread: pd.DataFrame) -> str:
         spread: As for `draw_spread`.
     """
     private = spread[~spread["mechanism"].isin(LEVELS)]
-    told = []
+    panels = []
     for (dataset, calibration), panel in private.groupby(["dataset", "calibration"]):
         means = panel.pivot_table(index="epsilon", columns="mechanism", values="mean")
         alike = [group for group in _groups(means[in_order(means)]) if len(group) > 1]
@@ -134,10 +134,10 @@ def coinciding(spread: pd.DataFrame) -> str:
             everything = len(alike) == 1 and len(alike[0]) == means.shape[1]
             words = ["all"] if everything else [listed(map(mechanism_title, g)) for g in alike]
             place = f"{dataset_title(dataset)}, {CALIBRATION_TITLES[calibration]}"
-            told.append(f"{place}: {', and '.join(words)}")
-    if not told:
+            panels.append(f"{place}: {', and '.join(words)}")
+    if not panels:
         return ""
-    return f" Curves that coincide within {ALIKE:g} at every epsilon: {'; '.join(told)}."
+    return f" Curves that coincide within {ALIKE:g} at every epsilon: {'; '.join(panels)}."
 
 
 def _groups(means: pd.DataFrame) -> list[list[str]]:

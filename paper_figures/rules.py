@@ -268,9 +268,9 @@ def _one(name: str, parts: Sequence[Part], decisive: Sequence[str]) -> Part:
     """The verdict that comes first in `decisive`, with the parts that have it."""
     verdict = next(verdict for verdict in decisive if verdict in {part.verdict for part in parts})
     shown = [part for part in parts if part.verdict == verdict]
-    told = [" ".join(filter(None, (part.name, part.found))) for part in shown]
-    more = [f"and {len(told) - 4} more"] if len(told) > 4 else []
-    found = ", ".join(told[:4] + more)
+    texts = [" ".join(filter(None, (part.name, part.found))) for part in shown]
+    more = [f"and {len(texts) - 4} more"] if len(texts) > 4 else []
+    found = ", ".join(texts[:4] + more)
     reasons = dict.fromkeys(part.reason for part in shown if part.reason)
     return Part(name, verdict, found, "; ".join(reasons))
 

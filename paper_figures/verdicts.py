@@ -46,8 +46,8 @@ class Part:
             raise ValueError(f"a part's verdict must be one word for one part, got {self.verdict}")
 
     def __str__(self) -> str:
-        told = " ".join(filter(None, (self.name, self.found)))
-        return f"{told}: {self.verdict}" + (f" ({self.reason})" if self.reason else "")
+        text = " ".join(filter(None, (self.name, self.found)))
+        return f"{text}: {self.verdict}" + (f" ({self.reason})" if self.reason else "")
 
 
 def combined(verdicts: Iterable[str]) -> str:

@@ -7,11 +7,19 @@ from papers.box_query import box_query
 from papers.mgm2021 import NO_EPSILON
 from papers.paper_setting import PaperSetting
 
+# Section 5.2: m x n of the features of a batch.
+FEATURES = {
+    "mnist": (256, 400),
+    "cifar10": (256, 512),
+    "svhn": (1024, 1024),
+    "imdb": (256, 150),
+}
+
 SETTINGS = (
     PaperSetting(
         name="imgm2022-features",
         where="Section 5, Table 1, MNIST features",
-        query=box_query((256, 400), -1.0, 1.0),
+        query=box_query(FEATURES["mnist"], -1.0, 1.0),
         budget=Budget(epsilon=1.0, delta=1e-5),
         choice=NO_EPSILON + "; the sensitivity is that of tanh features, 2 sqrt(mn)",
     ),

@@ -11,9 +11,11 @@ from pydantic import Field
 from pydantic_core import PydanticUndefined
 
 from experiments.contract.allowed_words import Words, words_of
+from experiments.contract.mechanism_sets import chosen
 from experiments.contract.settings import (
     ConfigError,
     Distinct,
+    Fault,
     Name,
     Positive,
     Section,
@@ -41,6 +43,8 @@ class Data(Section):
     )
 
 
+# Where the path of an included file starts from.
+PROJECT = Path(__file__).resolve().parents[1]
 YEAR = 365 * 24 * 3600
 MOST_MEMORY_GIB = 10**5
 
@@ -65,6 +69,25 @@ class VariantSettings(Section):
     options: dict[Name, Any] = Field({}, description="its options")
 
 
+Variants = Annotated[
+    dict[Name, VariantSettings], Field(description="mechanisms with options, under names")
+]
+Sets = Annotated[
+    dict[Name, Distinct[Text]],
+    Field(
+        description="names for lists of mechanisms, variants and earlier sets, for use in "
+        "`mechanisms`"
+    ),
+]
+
+
+class Included(Section):
+    """The keys of a file that configs include."""
+
+    variants: Variants = {}
+    sets: Sets = {}
+
+
 class RunSettings(Section):
     """The keys of a config."""
 
@@ -80,10 +103,13 @@ class RunSettings(Section):
     )
     data: Data = Field(Data(), description="where data come from")
     limits: Limits = Field(Limits(), description="limits of one cell")
-    variants: dict[Name, VariantSettings] = Field({}, description="mechanisms with options")
-    sets: dict[Name, Distinct[Text]] = Field(
-        {}, description="names for lists of mechanisms and variants, for use in `mechanisms`"
+    include: Annotated[Text, Words("a path", "paths")] | None = Field(
+        None,
+        description="a file, by its path from the project's folder, with `variants` and `sets` to "
+        "which the config adds its own",
     )
+    variants: Variants = {}
+    sets: Sets = {}
     experiments: Annotated[
         dict[str, Any], Words("a mapping from studies to their settings", "mappings")
     ] = Field(min_length=1, description="the studies to run, with their settings")
@@ -105,27 +131,60 @@ def check_config(config: Any) -> dict[str, Any]:
         ConfigError: Names the path of the key, the value, what is allowed and the nearest name.
     """
     run = read_settings(RunSettings, config, "")
-    checked = run.model_dump()
-    checked["data"]["mirror"] = os.environ.get("DATA_MIRROR") or run.data.mirror
+    if run.include is not None:
+        run = _with_included(run, run.include)
     available = all_mechanisms() | _variants(run.variants)
-    for name, members in run.sets.items():
-        if name in available:
-            message = f"config key sets.{name} is already the name of a mechanism; choose another"
-            raise ConfigError(message, f"sets.{name}")
-        for member in members:
-            if member not in available:
-                message = unknown_key(f"sets.{name}", member, available)
-                raise ConfigError(message, f"sets.{name}")
+    sets = _sets(run.sets, available)
+    checked = run.model_dump(exclude={"include"}) | {"sets": sets}
+    checked["data"]["mirror"] = os.environ.get("DATA_MIRROR") or run.data.mirror
     known = all_experiments()
     for name, settings in run.experiments.items():
         if name not in known:
             raise ConfigError(unknown_key("experiments", name, known), f"experiments.{name}")
-        near = Surroundings(study=known[name], available=available, sets=run.sets)
+        near = Surroundings(study=known[name], available=available, sets=sets)
         path = f"experiments.{name}"
         checked["experiments"][name] = read_settings(
             known[name].Settings, settings, path, near
         ).model_dump()
     return checked
+
+
+def _with_included(run: RunSettings, include: str) -> RunSettings:
+    """The settings with the variants and sets of the file `include` before their own."""
+    path = PROJECT / include
+    try:
+        content = read_yaml(path)
+        try:
+            included = read_settings(Included, content, "")
+            _sets(included.sets, all_mechanisms() | _variants(included.variants))
+        except ConfigError as error:
+            raise located(error, path) from None
+    except ConfigError as error:
+        raise ConfigError(f"config key include: {error}", "include") from None
+    both = {}
+    for key in Included.model_fields:
+        theirs, own = getattr(included, key), getattr(run, key)
+        for name in own:
+            if name in theirs:
+                message = f"config key {key}.{name} is in {include} already; choose another name"
+                raise ConfigError(message, f"{key}.{name}")
+        both[key] = theirs | own
+    return run.model_copy(update=both)
+
+
+def _sets(sets: dict[str, list[str]], available: dict[str, type[Mechanism]]) -> dict[str, list]:
+    """The mechanisms and variants in every set; a set may have those of an earlier one."""
+    found: dict[str, list] = {}
+    for name, members in sets.items():
+        path = f"sets.{name}"
+        if name in available:
+            message = f"config key {path} is already the name of a mechanism; choose another"
+            raise ConfigError(message, path)
+        try:
+            found[name] = chosen(members, available, found)
+        except Fault as fault:
+            raise fault.error(path) from None
+    return found
 
 
 def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]]:

@@ -92,8 +92,8 @@ def _text(path: Path | str) -> str:
         ) from None
     except OSError as error:
         raise ConfigError(
-            f"cannot read the config {path}: {error.strerror}; name a YAML file such as "
-            "config/quick.yaml"
+            f"cannot read the config {path}: {error.strerror}; name a YAML file that "
+            "exists, such as those in config/"
         ) from None
 
 

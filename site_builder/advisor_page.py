@@ -33,7 +33,7 @@ def advisor_page(site: SiteData) -> Page:
 
 def _answer(name: str, frame: pd.DataFrame) -> dict:
     asked = QUERIES[name]
-    (told,) = conclusion(frame, asked.per)
+    (sentence,) = conclusion(frame, asked.per)
     best = leaders(frame)
     return {
         "name": name,
@@ -43,7 +43,7 @@ def _answer(name: str, frame: pd.DataFrame) -> dict:
         "sensitivities": _sensitivities(asked),
         "best": list(best["mechanism"]),
         "least": best["rmse"].min(),
-        "told": told,
+        "conclusion": sentence,
         "lines": _lines(frame),
         "unranked": [{"mechanisms": keys, "reason": why} for keys, why in unranked(frame)],
     }
@@ -66,7 +66,7 @@ def _lines(frame: pd.DataFrame) -> list[dict]:
             "rmse": row.rmse,
             "deviation": row.rmse * row.rmse_error,
             "times_best": row.times_best,
-            "p99": row.rmse_p99,
+            "p99": row.rmse_quantile,
             "published": _published(published, row.mechanism),
         }
         for row in known.drop_duplicates("mechanism").itertuples()

@@ -182,7 +182,7 @@ def refuted_settings(site: SiteData) -> dict[str, str]:
         return {}
     rows = site.run.rows["guarantee"]
     rows = rows[
-        (rows["metric"] == "verdict")
+        (rows["metric"] == "claimed_delta")
         & (rows["dataset"] == "papers")
         & (rows["calibration"] == "published")
     ]

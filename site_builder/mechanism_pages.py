@@ -105,7 +105,7 @@ def _verdict_rows(site: SiteData) -> pd.DataFrame:
     rows = site.run.rows["guarantee"]
     rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
     keys = ["mechanism", "shape", "epsilon", "delta"]
-    verdicts = rows.loc[rows["metric"] == "verdict", [*keys, "verdict"]]
+    verdicts = rows.loc[rows["metric"] == "claimed_delta", [*keys, "verdict"]]
     numbers = rows[rows["metric"].isin(VERDICT_COLUMNS)].pivot_table(
         index=keys, columns="metric", values="value", aggfunc="first"
     )

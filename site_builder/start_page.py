@@ -25,25 +25,23 @@ FLOOR = 1e-10
 
 
 @dataclass(frozen=True)
-class Told:
-    """A finding that rests on a claim of the ledger.
+class Headline:
+    """What a claim of the ledger shows.
 
     Args:
         claim: Its id.
-        verdict: The verdict at which the headline is true.
-        headline: What was found.
+        verdict: The verdict at which the words are true.
+        words: What was found.
     """
 
     claim: str
     verdict: str
-    headline: str
+    words: str
 
 
-TOLD = (
-    Told("r1-thm5", CONTRADICTED, "R1SMG is not private."),
-    Told("tldp-thm1", CONTRADICTED, "TLDP is not private for a whole tensor."),
-    Told("imgm-thm2", CONFIRMED, "IMGM is the analytic Gaussian mechanism."),
-)
+R1SMG = Headline("r1-thm5", CONTRADICTED, "R1SMG is not private.")
+TLDP = Headline("tldp-thm1", CONTRADICTED, "TLDP is not private for a whole tensor.")
+IMGM = Headline("imgm-thm2", CONFIRMED, "IMGM is the analytic Gaussian mechanism.")
 
 
 @dataclass(frozen=True)
@@ -72,16 +70,18 @@ def start_page(site: SiteData) -> Page:
 def findings(run: RunFolder) -> list[Found]:
     """What was found, each backed by the ledger or computed from the rows."""
     ledger = run.claims.set_index("claim")
-    told = {each.claim: _told(each, ledger) for each in TOLD if each.claim in ledger.index}
-    parts = [told.get("r1-thm5"), told.get("tldp-thm1"), _waste(run)]
-    parts += [told.get("imgm-thm2"), _cheapest(run)]
+    parts = [_judged(R1SMG, ledger), _judged(TLDP, ledger), _waste(run)]
+    parts += [_judged(IMGM, ledger), _cheapest(run)]
     return [part for part in parts if part is not None]
 
 
-def _told(each: Told, ledger: pd.DataFrame) -> Found:
+def _judged(each: Headline, ledger: pd.DataFrame) -> Found | None:
+    """The headline with the claim's own words; None where the run has no such claim."""
+    if each.claim not in ledger.index:
+        return None
     claim = ledger.loc[each.claim]
     sentence = first_sentence(claim["sentence"])
-    headline = each.headline
+    headline = each.words
     if claim["verdict"] != each.verdict:
         headline = f"{claim['statement']} In this run: {claim['verdict']}."
     return Found(headline, sentence, f"claims.html#{each.claim}", each.claim)

@@ -26,10 +26,10 @@ TIE_DEVIATIONS = 3.0
 _MOST_NAMED = 3
 COLUMNS = (
     *("epsilon", "delta", "mechanism", "title", "calibration", "status", "rank", "rmse"),
-    *("rmse_error", "times_best", "rmse_p99", "p99_from", "true_epsilon", "true_delta"),
+    *("rmse_error", "times_best", "rmse_quantile", "quantile_from", "true_epsilon", "true_delta"),
     *("verdict", "seconds_per_draw", "kappa", "note"),
 )
-_WORDS = {"mechanism", "title", "calibration", "status", "p99_from", "verdict", "note"}
+_WORDS = {"mechanism", "title", "calibration", "status", "quantile_from", "verdict", "note"}
 
 
 def compare(
@@ -61,8 +61,8 @@ def compare(
         rmse: Root mean square error of an element, or of a query of the workload, exact where
             rmse_error, its relative standard error, is 0.
         times_best: rmse over the least of the ranked ones.
-        rmse_p99: What the root mean square error of one release exceeds once in 100 releases (the
-            99% quantile of the loss); p99_from says how it was computed: "closed form",
+        rmse_quantile: What the root mean square error of one release exceeds once in 100 releases
+            (the 99% quantile of the loss); quantile_from says how it was computed: "closed form",
             "cumulants" or "sampled". NaN if it is unknown.
         true_epsilon, true_delta: The true epsilon at the claimed delta, and the true delta at the
             claimed epsilon; upper bounds where `note` says so.

@@ -145,8 +145,8 @@ def _error(mechanism: AdditiveMechanism, task: Task) -> dict:
         "rmse": math.sqrt(mean / task.asked),
         # The root halves a relative error.
         "rmse_error": error / 2,
-        "rmse_p99": math.sqrt(quantile.value / task.asked),
-        "p99_from": quantile.source,
+        "rmse_quantile": math.sqrt(quantile.value / task.asked),
+        "quantile_from": quantile.source,
         "seconds_per_draw": min(_draw_seconds(mechanism)),
     }
 

@@ -162,7 +162,7 @@ def _table(frame: pd.DataFrame) -> str:
         lines.append(
             (
                 *(_number(row.rank), row.mechanism, row.calibration),
-                *(_rmse(row), _number(row.times_best), _number(row.rmse_p99, 3)),
+                *(_rmse(row), _number(row.times_best), _number(row.rmse_quantile, 3)),
                 *(("", "", "", "") if claim is None else _claim(claim)),
                 _number(row.seconds_per_draw, 2),
                 _number(row.kappa, 4),

@@ -28,13 +28,13 @@ def load_named(name: str) -> object:
             "must be in PYTHONPATH"
         ) from error
     except Exception as error:
-        raise LoadError(told(error)) from error
+        raise LoadError(error_line(error)) from error
     if not hasattr(module, attribute):
         raise LoadError(f"the module {module_name} defines no {attribute!r}")
     return getattr(module, attribute)
 
 
-def told(error: Exception, name: str = "") -> str:
+def error_line(error: Exception, name: str = "") -> str:
     """An error in one line: type, place and message.
 
     Args:

@@ -1,4 +1,4 @@
-"""Accuracies of the two federated studies: what their figures and their verdicts both read."""
+"""Accuracies of the two federated studies: the rows that figures and verdicts read; the drawing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import scipy
 
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn
-from paper_figures.judged_rows import listed
+from paper_figures.judged_rows import listed, pick
+from paper_figures.ledger import CannotJudge
 from paper_figures.over_epsilon import coinciding, draw_spread, trial_words
 from paper_figures.selections import (
     LEVELS,
@@ -25,6 +26,44 @@ from paper_figures.style import dataset_title
 def final_accuracies(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
     """Test accuracies after the last round of a study, one row per trial; may be empty."""
     return ok_rows(rows, experiment, "final_test_accuracy")
+
+
+def official_datasets(rows: pd.DataFrame, experiment: str, datasets: list[str]) -> list[str]:
+    """Those of the paper's data sets that the run has from their official files.
+
+    Raises:
+        CannotJudge: It has none of them.
+    """
+    finals = final_accuracies(rows, experiment)
+    present = set(finals[finals["data_source"] == "official"]["dataset"])
+    found = [dataset for dataset in datasets if dataset in present]
+    if not found:
+        raise CannotJudge(
+            f"A claim about {listed(map(dataset_title, datasets))}; this run of {experiment} has "
+            "none of them"
+        )
+    return found
+
+
+def published_finals(
+    rows: pd.DataFrame, experiment: str, dataset: str, limits: list[float] | None = None
+) -> pd.DataFrame:
+    """Final accuracies as published on one official data set, at budgets within limits.
+
+    Controls, which ignore epsilon, are kept at any.
+
+    Raises:
+        CannotJudge: There is no budget within the limits.
+    """
+    finals = final_accuracies(rows, experiment)
+    found = pick(finals, dataset=dataset, data_source="official", calibration="published")
+    if limits is None:
+        return found
+    control = found["mechanism"].isin(LEVELS)
+    inside = found["epsilon"].between(*limits) & ~control
+    if not inside.any():
+        raise CannotJudge(f"The results have no budget from {limits[0]:g} to {limits[1]:g}")
+    return found[inside | control]
 
 
 class StudySize(NamedTuple):

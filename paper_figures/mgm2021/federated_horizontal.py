@@ -6,19 +6,20 @@ import itertools
 
 import pandas as pd
 
-from mechanisms import Budget
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.intervals import Mean, paired
 from paper_figures.judged_rows import calibrated, pick, tally
 from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.mgm2021.federated_accuracies import draw_accuracies
-from paper_figures.mgm2021.federated_verdicts import (
+from paper_figures.mgm2021.federated_accuracies import (
+    draw_accuracies,
+    official_datasets,
+    published_finals,
+)
+from paper_figures.mgm2021.federated_comparisons import (
     finding_of,
     gain,
     judge_order,
     missing_sentence,
-    official_datasets,
-    published_finals,
     rise_of,
     shared_trials,
     signal_of,
@@ -30,7 +31,7 @@ from paper_figures.rules import equal, order, statement
 from paper_figures.selections import LEVELS
 from paper_figures.style import dataset_title, mechanism_title
 from paper_figures.verdicts import Finding, Outcome, Part
-from papers.box_query import box_query
+from papers.mgm2021 import SETTINGS
 
 STUDY = "federated_horizontal"
 
@@ -163,8 +164,8 @@ def matrix_mechanism_on_adult(claim: Claim, results: Results) -> Finding:
 
 def _one_noise(first: str, second: str) -> Part:
     """Whether two mechanisms have the same expected loss at Adult's gradient shape of Table 2."""
-    query, budget = box_query((105, 12), -0.015, 0.015), Budget(epsilon=1.0, delta=1e-5)
-    losses = [calibrated(key, query, budget).expected_loss() for key in (first, second)]
+    (at,) = (each for each in SETTINGS if each.name == "mgm2021-adult")
+    losses = [calibrated(key, at.query, at.budget).expected_loss() for key in (first, second)]
     return statement(
         "MM close to Gaussian",
         abs(losses[0] / losses[1] - 1) <= 1e-9,

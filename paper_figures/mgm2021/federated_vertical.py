@@ -8,11 +8,13 @@ from paper_figures.drawings import Drawn, drawing
 from paper_figures.intervals import Mean
 from paper_figures.judged_rows import listed, tally
 from paper_figures.ledger import Claim, judge
-from paper_figures.mgm2021.federated_accuracies import draw_accuracies
-from paper_figures.mgm2021.federated_verdicts import (
-    judge_order,
+from paper_figures.mgm2021.federated_accuracies import (
+    draw_accuracies,
     official_datasets,
     published_finals,
+)
+from paper_figures.mgm2021.federated_comparisons import (
+    judge_order,
     rise_by_trial,
     signal_of,
     sizes_of,

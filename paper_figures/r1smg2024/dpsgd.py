@@ -1,6 +1,7 @@
 """Learning with noisy gradients, r1smg2024 Section 7.3: Figures 7 and 8.
 
-Figure 7 is drawn on digits where the run has no MNIST. The verdicts are in dpsgd_verdicts.py.
+Figure 7 is drawn on digits where the run has no MNIST. The verdicts on both figures are in
+dpsgd_verdicts.py.
 """
 
 from __future__ import annotations
@@ -13,9 +14,18 @@ from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.judged_rows import rounded_down, rounded_up
 from paper_figures.legends import legend_below
-from paper_figures.r1smg2024.dpsgd_verdicts import DPSGD
+from paper_figures.r1smg2024.dpsgd_runs import (
+    DPSGD,
+    STUDY,
+    TEST,
+    TRAIN,
+    accuracies,
+    at_rate,
+    rates_of,
+    size_of_runs,
+)
 from paper_figures.results import Results
-from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, ok_rows, published_only
+from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, published_only
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
@@ -24,12 +34,7 @@ from paper_figures.style import (
     in_order,
     look,
 )
-from papers.r1smg2024 import (
-    REACHED_ACCURACY,
-    REACHED_EPOCHS,
-    REACHED_EPSILON,
-    TRAINING_EPOCHS,
-)
+from papers.r1smg2024 import PASSED_ACCURACY, REACHED_ACCURACY, REACHED_EPOCHS, TRAINING
 
 DPSGD_TITLES = {
     "published": "DPSGD (Gaussian, noise multiplier by RDP)",
@@ -47,7 +52,7 @@ RESOLVED = 1e-10
 @drawing("r1smg2024_fig7", kind="figures", needs=["dpsgd"])
 def figure_7(results: Results) -> Drawn:
     """Accuracy over epochs on MNIST, or on digits where the run has no MNIST."""
-    present = set(results.rows[results.rows["experiment"] == "dpsgd"]["dataset"])
+    present = set(results.rows[results.rows["experiment"] == STUDY]["dataset"])
     dataset = next((d for d in ("mnist", "digits") if d in present), None)
     if dataset is None:
         raise DrawingError("Figure 7 needs dpsgd on mnist or digits; run it first")
@@ -62,7 +67,7 @@ def figure_8(results: Results) -> Drawn:
 
 def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     rows = rows[rows["dataset"] == dataset]
-    frames = {which: ok_rows(rows, "dpsgd", f"{which}_accuracy") for which in ("test", "train")}
+    frames = {"test": accuracies(rows, TEST), "train": accuracies(rows, TRAIN)}
     if frames["test"].empty:
         raise DrawingError(f"the results hold no accuracies of dpsgd on {dataset}")
     keys = ["calibration", "learning_rate", "mechanism", "epsilon", "delta", "epoch"]
@@ -87,9 +92,9 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         "(16); below, all i.i.d. Gaussian noise is the same. The released sum of clipped gradients "
         "is one vector, whose l2 sensitivity is the clipping norm. Training without privacy does "
         "not clip. The axis is logit, so that accuracies near 1 can be distinguished. "
-        f"{_stated(dataset)} The paper does not state its learning rate. A curve that cannot be "
+        f"{_stated(dataset)}The paper does not state its learning rate. A curve that cannot be "
         "seen is hidden by another one."
-        f"{published_only(rows, 'dpsgd', dataset)}{failed_mechanisms(rows, 'dpsgd', dataset)}"
+        f"{published_only(rows, STUDY, dataset)}{failed_mechanisms(rows, STUDY, dataset)}"
     )
     return Drawn(caption, means, _draw_curves(rows, means), note)
 
@@ -98,7 +103,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
     """A row of panels per calibration and learning rate, a column per budget."""
     present = set(means["calibration"])
     calibrations = [calibration for calibration in CALIBRATION_LINES if calibration in present]
-    rates = sorted(means["learning_rate"].unique())
+    rates = rates_of(means)
     epsilons = sorted(means["epsilon"].unique())
     figure, axes = plt.subplots(
         len(calibrations) * len(rates),
@@ -111,7 +116,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
     for row, (calibration, rate) in zip(axes, chosen, strict=True):
         for axis, epsilon in zip(row, epsilons, strict=True):
             panel = means[(means["epsilon"] == epsilon) & _shown_at(means, calibration)]
-            panel = panel[panel["learning_rate"] == rate]
+            panel = at_rate(panel, rate)
             for mechanism in in_order(panel["mechanism"]):
                 title = DPSGD_TITLES[calibration] if mechanism == DPSGD else look(mechanism).title
                 label = title + _true_budget(rows, mechanism, calibration, epsilon)
@@ -138,7 +143,8 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
 
 def _draw_paper(axis: plt.Axes, dataset: str, calibration: str, epsilon: float) -> None:
     """The epochs at which the paper says that an accuracy is reached, where it does."""
-    if (dataset, calibration, epsilon) != ("mnist", "published", REACHED_EPSILON):
+    stated = ("mnist", "published", TRAINING["mnist"].larger_total)
+    if (dataset, calibration, epsilon) != stated:
         return
     for mechanism, epoch in REACHED_EPOCHS.items():
         colour = look(mechanism).colour
@@ -148,13 +154,15 @@ def _draw_paper(axis: plt.Axes, dataset: str, calibration: str, epsilon: float) 
 
 
 def _stated(dataset: str) -> str:
-    """What the paper states of these curves in numbers."""
+    """What the paper states of these curves in numbers, as a sentence; nothing on other data."""
     if dataset == "mnist":
-        return f"Stars: the epochs at which the paper reaches {REACHED_ACCURACY:.0%}."
-    return (
-        "The paper states no number for this figure, only that R1SMG passes a training accuracy of "
-        "80% in far fewer epochs."
-    )
+        return f"Stars: the epochs at which the paper reaches {REACHED_ACCURACY:.0%}. "
+    if dataset == "cifar10":
+        return (
+            "The paper states no number for this figure, only that R1SMG passes a training "
+            f"accuracy of {PASSED_ACCURACY:.0%} in far fewer epochs. "
+        )
+    return ""
 
 
 def _shown_at(means: pd.DataFrame, calibration: str) -> pd.Series:
@@ -187,14 +195,9 @@ def _true_budget(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: 
 
 
 def _facts(rows: pd.DataFrame, dataset: str) -> str:
-    records, rate, steps = (
-        ok_rows(rows, "dpsgd", metric)["value"].iloc[0]
-        for metric in ("records", "sampling_rate", "steps")
-    )
-    epochs = int(ok_rows(rows, "dpsgd", "test_accuracy")["epoch"].max())
-    stated = TRAINING_EPOCHS.get(dataset)
-    paper = f" (the paper: {stated})" if stated else ""
+    size = size_of_runs(rows)
+    paper = f" (the paper: {TRAINING[dataset].epochs})" if dataset in TRAINING else ""
     return (
-        f"{records:,.0f} training records, {epochs} epochs{paper}, sampling rate {rate:.4g}, "
-        f"{steps:,.0f} steps."
+        f"{size.records:,.0f} training records, {size.epochs} epochs{paper}, sampling rate "
+        f"{size.rate:.4g}, {size.steps:,.0f} steps."
     )

@@ -23,9 +23,9 @@ COARSE_ORDERS = [1.25, 1.5, 1.75, 2, 2.25, 2.5, 3, 3.5, 4, 4.5, *range(5, 64), 1
 def training_budget(claim: Claim, results: Results) -> Finding:
     """Total epsilon of DP-SGD with Poisson sampling: RDP as the papers use it, and PLD.
 
-    Arguments: records, a list of the numbers that q may stand for; batch, epochs, delta; stated,
-    pairs of noise multiplier and epsilon; same_steps, the share by which the steps may differ that
-    the two totals need (may be left out).
+    Arguments: records, a list of the numbers that q may stand for; batch, epochs, delta; budgets,
+    each with its total, noise multiplier and step epsilon; same_steps, the share by which the steps
+    may differ that the two totals need (may be left out).
     """
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.rdp import RdpAccountant
@@ -45,11 +45,11 @@ def training_budget(claim: Claim, results: Results) -> Finding:
             claim.tolerance,
         )
         for records in a["records"]
-        for sigma, stated in a["stated"]
+        for stated, sigma, _ in a["budgets"]
     ]
     if "same_steps" in a:
         parts += [_one_number_of_steps(records, a) for records in a["records"]]
-    first, sigmas = a["records"][0], [sigma for sigma, _ in a["stated"]]
+    first, sigmas = a["records"][0], [sigma for _, sigma, _ in a["budgets"]]
     coarse = [total(first, sigma, RdpAccountant(COARSE_ORDERS)) for sigma in sigmas]
     spacing = 1e-3
     tight = [total(first, s, PLDAccountant(value_discretization_interval=spacing)) for s in sigmas]
@@ -69,7 +69,7 @@ def training_budget(claim: Claim, results: Results) -> Finding:
 def _one_number_of_steps(records: int, a: dict) -> Part:
     """Whether the two totals come from one number of steps, whatever the number of epochs."""
     rate = a["batch"] / records
-    needed = [_steps_to(epsilon, sigma, rate, a["delta"]) for sigma, epsilon in a["stated"]]
+    needed = [_steps_to(epsilon, sigma, rate, a["delta"]) for epsilon, sigma, _ in a["budgets"]]
     return statement(
         f"one number of steps, q = {a['batch']}/{records}:",
         max(needed) <= (1 + a["same_steps"]) * min(needed),
@@ -94,8 +94,9 @@ def split_over_steps(claim: Claim, results: Results) -> Finding:
     """Step budgets of eq. (16) from the stated totals.
 
     Arguments: records, a list of the numbers that q may stand for; batch, epochs, delta, slack
-    (delta'); stated, pairs of total epsilon and epsilon_0; stated_delta, delta_0 (may be left out);
-    digit, the last digit of epsilon_0, where both are asked to come from one number of epochs.
+    (delta'); budgets, each with its total, noise multiplier and epsilon_0; stated_delta, delta_0
+    (may be left out); digit, the last digit of epsilon_0, where both are asked to come from one
+    number of epochs.
     """
     a = claim.arguments
     parts = [
@@ -106,7 +107,7 @@ def split_over_steps(claim: Claim, results: Results) -> Finding:
             claim.tolerance,
         )
         for records in a["records"]
-        for total, epsilon in a["stated"]
+        for total, _, epsilon in a["budgets"]
     ]
     if "stated_delta" in a:
         # It depends neither on the total epsilon nor on q.
@@ -117,7 +118,7 @@ def split_over_steps(claim: Claim, results: Results) -> Finding:
     return Finding(
         parts=parts,
         detail=(
-            f"Totals {listed(f'{total:g}' for total, _ in a['stated'])} as stated, delta "
+            f"Totals {listed(f'{total:g}' for total, *_ in a['budgets'])} as stated, delta "
             f"{a['delta']:g}, delta' {a['slack']:g}, {a['epochs']} epochs, T = epochs/q."
         ),
         calibration="published",
@@ -129,7 +130,7 @@ def _one_number_of_epochs(records: int, a: dict) -> Part:
     """Whether the stated epsilon_0, before rounding, come from one number of epochs E."""
     rate = a["batch"] / records
     ranges = []
-    for total, epsilon in a["stated"]:
+    for total, _, epsilon in a["budgets"]:
         ends = [
             _epochs_for(total, epsilon + half, rate, a["slack"])
             for half in (a["digit"] / 2, -a["digit"] / 2)
@@ -158,11 +159,12 @@ def one_step(claim: Claim, results: Results) -> Finding:
     Sampling with rate q turns delta(e) of a step into exactly q delta(e) at ln(1 + q (e^e - 1))
     (a record added); all steps together reveal no less than one.
 
-    Arguments: rate q; budgets, pairs of total and step epsilon; delta and step_delta.
+    Arguments: rate q; budgets, each with its total, noise multiplier and step epsilon; delta and
+    step_delta.
     """
     a = claim.arguments
     alone, parts = [], []
-    for total, step in a["budgets"]:
+    for total, _, step in a["budgets"]:
         profile = _step_profile("r1smg", step, a["step_delta"])
         alone.append(f"{at_least(profile.delta(step).lower)} at {step:g}")
         lower = SampledRun(step=profile, rate=a["rate"], steps=1).step_delta(total).lower
@@ -182,7 +184,7 @@ def one_step(claim: Claim, results: Results) -> Finding:
             f"{a['step_delta']:g}. Without sampling delta is at least {listed(alone)}."
         ),
         calibration="published",
-        sizes=Sizes(epsilons=listed(f"{total:g}" for total, _ in a["budgets"])),
+        sizes=Sizes(epsilons=listed(f"{total:g}" for total, *_ in a["budgets"])),
     )
 
 
@@ -190,12 +192,11 @@ def one_step(claim: Claim, results: Results) -> Finding:
 def looser_composition(claim: Claim, results: Results) -> Finding:
     """Section 7.3: whether eq. (16) favours DPSGD over R1SMG.
 
-    Arguments: rate q; budgets, lists of total epsilon, step epsilon and DPSGD's noise multiplier;
-    step_delta.
+    Arguments: rate q; budgets, each with its total, noise multiplier and step epsilon; step_delta.
     """
     a = claim.arguments
     parts = []
-    for total, step, sigma in a["budgets"]:
+    for total, sigma, step in a["budgets"]:
         query = Query(shape=(1,), l2_sensitivity=1.0)
         budget = Budget(epsilon=step, delta=a["step_delta"])
         looser = calibrated("gaussian-analytic", query, budget).noise.sigma
@@ -224,10 +225,11 @@ def amplified_step(claim: Claim, results: Results) -> Finding:
     Sampling turns an (epsilon_0, delta_0)-DP step into (ln(1 + q (e^epsilon_0 - 1)), q delta_0)-DP,
     and no smaller epsilon holds for every such step (Balle, Barthe and Gaboardi 2018).
 
-    Arguments: rate q; steps, the values of epsilon_0.
+    Arguments: rate q; budgets, each with its total, noise multiplier and epsilon_0.
     """
     a = claim.arguments
-    spent = {step: math.log1p(a["rate"] * math.expm1(step)) for step in a["steps"]}
+    steps = [step for *_, step in a["budgets"]]
+    spent = {step: math.log1p(a["rate"] * math.expm1(step)) for step in steps}
     factors = listed(f"{true / step / a['rate']:.3g}" for step, true in spent.items())
     return Finding(
         parts=[
@@ -238,7 +240,7 @@ def amplified_step(claim: Claim, results: Results) -> Finding:
             f"q = {a['rate']:.4g}. The true epsilon is {factors} times q epsilon_0, which is its "
             "limit for small epsilon_0."
         ),
-        sizes=Sizes(epsilons=listed(f"{step:g} per step" for step in a["steps"])),
+        sizes=Sizes(epsilons=listed(f"{step:g} per step" for step in steps)),
     )
 
 

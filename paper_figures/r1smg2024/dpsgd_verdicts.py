@@ -1,7 +1,8 @@
 """Verdicts on learning with noisy gradients, r1smg2024 Section 7.3, Figures 7 and 8.
 
 The paper does not state its learning rate: every claim is judged at each rate that was run. The
-figures are in dpsgd.py, the claims about budgets, which read no study, in dpsgd_budgets.py.
+figures are in dpsgd.py, the rows of both in dpsgd_runs.py, the claims about budgets, which read no
+study, in dpsgd_budgets.py.
 """
 
 from __future__ import annotations
@@ -11,15 +12,23 @@ import pandas as pd
 from paper_figures.intervals import Mean, paired
 from paper_figures.judged_rows import listed, pick
 from paper_figures.ledger import Claim, judge
+from paper_figures.r1smg2024.dpsgd_runs import (
+    DPSGD,
+    STUDY,
+    TEST,
+    TRAIN,
+    accuracies,
+    at_rate,
+    official_runs,
+    rates_of,
+    size_of_runs,
+)
 from paper_figures.results import Results
 from paper_figures.rules import Signal, order
 from paper_figures.verdicts import INCONCLUSIVE, Finding, Outcome, Part, Sizes
-from papers.r1smg2024 import TRAINING_EPOCHS
+from papers.r1smg2024 import TRAINING
 
-# The rows keep the mechanism's key; in this study its noise is not that of its theorem.
-DPSGD = "gaussian"
 COMPARED = ("r1smg", DPSGD)
-METRICS = ("test_accuracy", "train_accuracy")
 CHOICE = "the learning rate"
 DECIDED_BY = {
     "mnist": (
@@ -34,49 +43,29 @@ DECIDED_BY = {
 RESOLUTION = 1e-4
 
 
-def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Rows of dpsgd on one official data set.
-
-    Raises:
-        CannotJudge: The run has none.
-    """
-    return pick(rows, experiment="dpsgd", dataset=dataset, data_source="official")
-
-
-def rates_of(rows: pd.DataFrame) -> list[float]:
-    """The learning rates of the runs, the smallest first."""
-    return sorted(rows["learning_rate"].dropna().unique())
-
-
-def at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
-    """Rows of the runs of one learning rate."""
-    return rows[rows["learning_rate"] == rate]
-
-
 def sizes_of_runs(rows: pd.DataFrame, epsilons: list[float]) -> Sizes:
     """What the runs of one data set rest on."""
-    accuracies = pick(rows, metric="test_accuracy", mechanism="r1smg")
+    size = size_of_runs(rows)
     return Sizes(
-        records=int(pick(rows, metric="records")["value"].iloc[0]),
-        epochs=int(accuracies["epoch"].max()),
-        trials=int(accuracies["trial"].nunique()),
+        records=int(size.records),
+        epochs=size.epochs,
+        trials=int(pick(accuracies(rows, TEST), mechanism="r1smg")["trial"].nunique()),
         epsilons=listed(f"{epsilon:g}" for epsilon in epsilons),
     )
 
 
 def setting_words(rows: pd.DataFrame, dataset: str) -> str:
     """How the runs of one data set were made, as a sentence."""
-    rate, steps = (
-        float(pick(rows, metric=metric)["value"].iloc[0]) for metric in ("sampling_rate", "steps")
-    )
+    size = size_of_runs(rows)
     rates = listed(f"{value:g}" for value in rates_of(rows))
     return (
-        f"Learning rate {rates}, sampling rate {rate:.4g}, {steps:.0f} steps, Poisson sampling, a "
-        f"record added or removed; the paper trains for {TRAINING_EPOCHS[dataset]} epochs."
+        f"Learning rate {rates}, sampling rate {size.rate:.4g}, {size.steps:.0f} steps, Poisson "
+        "sampling, a record added or removed; the paper trains for "
+        f"{TRAINING[dataset].epochs} epochs."
     )
 
 
-@judge(experiments=("dpsgd",))
+@judge(experiments=(STUDY,))
 def epochs_until(claim: Claim, results: Results) -> Finding:
     """By how many epochs R1SMG reaches an accuracy earlier than DPSGD, as published.
 
@@ -84,7 +73,7 @@ def epochs_until(claim: Claim, results: Results) -> Finding:
     """
     a = claim.arguments
     rows = official_runs(results.rows, a["dataset"])
-    published = pick(rows, metric=a["metric"], calibration="published")
+    published = pick(accuracies(rows, a["metric"]), calibration="published")
     outcomes = [
         Outcome(
             choice=f"learning rate {rate:g}",
@@ -138,7 +127,7 @@ def _title(mechanism: str) -> str:
     return {"r1smg": "R1SMG", DPSGD: "DPSGD"}[mechanism]
 
 
-@judge(experiments=("dpsgd",))
+@judge(experiments=(STUDY,))
 def learning_order(claim: Claim, results: Results) -> Finding:
     """R1SMG against DPSGD by paired differences of accuracies, means over the epochs of a run.
 
@@ -179,7 +168,7 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
     """More accurate, and closer to training without privacy: a part per accuracy and budget."""
     effects, means, ceilings = {}, [], []
     for epsilon in epsilons:
-        for metric in METRICS:
+        for metric in (TEST, TRAIN):
             public = _along_epochs(rows, "non-private", epsilon, metric, "published")
             r1smg, dpsgd = (
                 _along_epochs(rows, key, epsilon, metric, "published") for key in COMPARED
@@ -205,7 +194,7 @@ def _exact_leads(rows: pd.DataFrame, epsilons: list[float]) -> str:
     rate = rates_of(rows)[0]
     found: list[Mean] = []
     for epsilon in epsilons:
-        for metric in METRICS:
+        for metric in (TEST, TRAIN):
             pair = (
                 _along_epochs(at_rate(rows, rate), key, epsilon, metric, "exact")
                 for key in COMPARED
@@ -223,13 +212,9 @@ def _along_epochs(
     rows: pd.DataFrame, mechanism: str, epsilon: float, metric: str, calibration: str
 ) -> pd.DataFrame:
     """One row per trial: the mean of an accuracy over its epochs."""
-    chosen = {
-        "mechanism": mechanism,
-        "epsilon": epsilon,
-        "metric": metric,
-        "calibration": calibration,
-    }
-    return pick(rows, **chosen).groupby("trial")["value"].mean().reset_index()
+    chosen = {"mechanism": mechanism, "epsilon": epsilon, "calibration": calibration}
+    own = pick(accuracies(rows, metric), **chosen)
+    return own.groupby("trial")["value"].mean().reset_index()
 
 
 def _gap(frame: pd.DataFrame, public: pd.DataFrame) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from paper_figures.ledger import Claim, judge
 from paper_figures.results import Results
 from paper_figures.rules import number, statement
 from paper_figures.verdicts import Finding, Sizes
-from papers.r1smg2024 import setting
+from papers.r1smg2024 import PCA_FEATURES, PCA_RECORDS, setting
 
 # The readings of zeta(delta) in MVG's theorem.
 ZETAS = {"published": "zeta as printed", "sqrt": "zeta with a square root"}
@@ -39,6 +39,7 @@ def decomposition_bound(claim: Claim, results: Results) -> Finding:
     a = claim.arguments
     query, budget = _least_noise(a["setting"])
     largest = {zeta: precision_bound(query, budget, zeta) for zeta in ZETAS}
+    m = PCA_FEATURES
     return Finding(
         parts=[
             number(f"largest for any gamma, {words}", largest[zeta], a["stated"], claim.tolerance)
@@ -47,7 +48,7 @@ def decomposition_bound(claim: Claim, results: Results) -> Finding:
         ours=f"at most {rounded_up(largest['published'])} for any gamma, at most "
         f"{rounded_up(largest['sqrt'])} with a square root in zeta",
         detail=(
-            f"2400 x 2400, s = 2400 sqrt(2)/24016, epsilon {budget.epsilon:g}, delta "
+            f"{m} x {m}, s = {m} sqrt(2)/{PCA_RECORDS}, epsilon {budget.epsilon:g}, delta "
             f"{budget.delta:g}. The bound falls with gamma, and gamma >= s/2, where it has the "
             "values given."
         ),

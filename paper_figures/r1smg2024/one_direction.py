@@ -66,10 +66,11 @@ def one_coefficient(claim: Claim, results: Results) -> Finding:
 def required_noise(claim: Claim, results: Results) -> Finding:
     """Property 1: whether the noise that (epsilon, delta)-DP needs can stay the same as M grows.
 
-    Arguments: epsilon, delta; sizes, a small M and a large one.
+    Arguments: setting, the name of one of papers.r1smg2024, for its budget; sizes, a small M and a
+    large one.
     """
     a = claim.arguments
-    budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
+    budget = setting(a["setting"]).budget
     small, large = a["sizes"]
     query = Query(shape=(small,), l2_sensitivity=1.0)
     enough = calibrated("gaussian-analytic", query, budget).expected_loss()
@@ -84,14 +85,14 @@ def required_noise(claim: Claim, results: Results) -> Finding:
             ),
         ),
         detail=(
-            f"Additive noise that is ({a['epsilon']:g}, {a['delta']:g})-DP for differences of norm "
-            "s in every direction, whatever its distribution. By group privacy for k shifts in a "
-            "row, its variance along any unit vector is at least the maximum over k of (k s)^2 "
-            "(1 - t)/8, with t the total variation distance that the guarantee of k shifts allows; "
-            f"the sum over a basis grows as M. The noise that is enough at M = {small:g} is the "
-            "analytic Gaussian's."
+            f"Additive noise that is ({budget.epsilon:g}, {budget.delta:g})-DP for differences of "
+            "norm s in every direction, whatever its distribution. By group privacy for k shifts "
+            "in a row, its variance along any unit vector is at least the maximum over k of "
+            "(k s)^2 (1 - t)/8, with t the total variation distance that the guarantee of k shifts "
+            f"allows; the sum over a basis grows as M. The noise that is enough at M = {small:g} "
+            "is the analytic Gaussian's."
         ),
-        sizes=Sizes(epsilons=f"{a['epsilon']:g}"),
+        sizes=Sizes(epsilons=f"{budget.epsilon:g}"),
     )
 
 

@@ -151,10 +151,11 @@ def loss_bound(claim: Claim, results: Results) -> Finding:
 def lower_order(claim: Claim, results: Results) -> Finding:
     """r1smg2024 Corollary 1: how the others' loss over R1SMG's grows with M, at both calibrations.
 
-    Arguments: sides (rising), epsilon, delta, others (mechanisms).
+    Arguments: sides (rising); setting, the name of one of papers.r1smg2024, for its budget; others,
+    mechanisms.
     """
     a = claim.arguments
-    budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
+    budget = setting(a["setting"]).budget
     sizes = [side**2 for side in a["sides"]]
     powers, exact = {}, {}
     for key in a["others"]:
@@ -178,14 +179,14 @@ def lower_order(claim: Claim, results: Results) -> Finding:
             for key, exponent in powers.items()
         ),
         detail=(
-            f"Closed-form E||noise||^2 at ({a['epsilon']:g}, {a['delta']:g}), l2 sensitivity 1, "
-            f"M = {listed(map(str, sizes))}; the exponent is that between the last two. MVG with "
-            "gamma = 1, which the paper leaves open. At the exact calibration every noise is "
+            f"Closed-form E||noise||^2 at ({budget.epsilon:g}, {budget.delta:g}), l2 sensitivity "
+            f"1, M = {listed(map(str, sizes))}; the exponent is that between the last two. MVG "
+            "with gamma = 1, which the paper leaves open. At the exact calibration every noise is "
             "rescaled until its true delta is the claimed one: R1SMG's loss is then "
             f"{reverse.min():.2g} to {reverse.max():.2g} times theirs."
         ),
         calibration="both",
-        sizes=Sizes(epsilons=f"{a['epsilon']:g}"),
+        sizes=Sizes(epsilons=f"{budget.epsilon:g}"),
     )
 
 

@@ -48,8 +48,8 @@ def _answer(rows: pd.DataFrame) -> pd.DataFrame:
             "note": _only(own["note"]) if status == SERVED else first["message"],
         }
         if status == SERVED:
-            known |= own.set_index("metric")["value"].drop("verdict", errors="ignore").to_dict()
-            known |= {name: _only(own[name]) or None for name in ("verdict", "p99_from")}
+            known |= own.set_index("metric")["value"].to_dict()
+            known |= {name: _only(own[name]) or None for name in ("verdict", "quantile_from")}
         found.append(known)
     return ranked(pd.DataFrame(found, columns=list(COLUMNS)))
 

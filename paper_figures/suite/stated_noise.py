@@ -63,7 +63,7 @@ def mechanism_at(key: str, setting: dict[str, Any], calibration: str = "publishe
     return calibrated(key, query, budget, calibration, **options)
 
 
-def told(setting: dict[str, Any]) -> str:
+def setting_words(setting: dict[str, Any]) -> str:
     """A setting in words: "M = 784, epsilon 0.1"."""
     query = setting["query"]
     size = math.prod(query["shape"])
@@ -107,7 +107,7 @@ def stated_guarantee(claim: Claim, results: Results) -> Finding:
             effort=QUICK,
         )
         cases.append(HOLDS_BY_VERDICT[result.verdict])
-        words = f"{told(setting)}: claimed delta {result.claimed_delta:.4g}, "
+        words = f"{setting_words(setting)}: claimed delta {result.claimed_delta:.4g}, "
         if result.verdict == REFUTED:
             words += f"true {result.true_delta.value:.4g}"
             if result.audit is not None:
@@ -155,7 +155,7 @@ def smaller_noise(claim: Claim, results: Results) -> Finding:
             ratios = {}
             for setting in a["settings"]:
                 own, their = (_loss(key, setting, calibration) for key in (a["mechanism"], other))
-                ratios[told(setting)] = own / their
+                ratios[setting_words(setting)] = own / their
             where = "as published" if calibration == "published" else "at equal true privacy"
             each = [
                 statement(name, ratio < 1, f"{ratio:.3g} times") for name, ratio in ratios.items()
@@ -187,7 +187,9 @@ def variance_ratio(claim: Claim, results: Results) -> Finding:
     parts: list[Part] = []
     for setting in a["settings"]:
         own, their = (_loss(key, setting, calibration) for key in (a["mechanism"], a["other"]))
-        parts.append(number(told(setting), own / their, setting["stated"], claim.tolerance))
+        parts.append(
+            number(setting_words(setting), own / their, setting["stated"], claim.tolerance)
+        )
     return Finding(
         parts=parts,
         detail=f"Ratio of E||noise||^2 to that of {a['other']} at the same budget.",

@@ -89,8 +89,13 @@ def make_guarantee_rows():
             values = {"true_delta": budget.delta, "claimed_delta": budget.delta}
             values |= {f"true_delta_{end}": budget.delta for end in ("lower", "upper")}
             values |= {"wasted_variance": 1.0} | metrics
-            rows += [cell | {"metric": metric, "value": value} for metric, value in values.items()]
-            rows.append(cell | {"metric": "verdict", "value": 1.0, "verdict": verdict})
+            rows += [
+                cell | {"metric": metric, "value": value}
+                for metric, value in values.items()
+                if metric != "claimed_delta"
+            ]
+            claimed = {"metric": "claimed_delta", "value": values["claimed_delta"]}
+            rows.append(cell | claimed | {"verdict": verdict})
         return rows
 
     return make

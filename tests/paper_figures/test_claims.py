@@ -9,7 +9,9 @@ from paper_figures import ledger
 from paper_figures.discovery import paper_modules
 from paper_figures.ledger import LedgerError, all_claims, all_judges
 from paper_figures.mvg2018 import three_studies
+from paper_figures.mvg2018.three_studies import STUDIES
 from paper_figures.r1smg2024 import dpsgd_verdicts
+from papers import mvg2018, r1smg2024
 
 PAPERS = {path.parent.name for path in Path("paper_figures").glob("*/claims.yaml")}
 
@@ -77,6 +79,32 @@ def test_a_malformed_claim_is_named(entry, message, tmp_path, monkeypatch):
     with pytest.raises(LedgerError, match=message) as error:
         all_claims()
     assert "a-b" in str(error.value)
+
+
+def test_a_number_of_the_paper_stands_by_its_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger, "CLAIMS", tmp_path)
+    (tmp_path / "r1smg2024").mkdir()
+    path = tmp_path / "r1smg2024" / "claims.yaml"
+    entry = "- {id: a-b, where: w, kind: value, statement: s, expected: e, judge: j, arguments: %s}"
+    path.write_text(entry % "{a: [!paper PICKUPS], b: !paper TRAINING.mnist.totals}")
+    (claim,) = all_claims()
+    assert claim.arguments == {"a": [r1smg2024.PICKUPS], "b": r1smg2024.TRAINING["mnist"].totals}
+    path.write_text("\n" + entry % "{a: !paper TRAINING.mnits.totals}")
+    words = "claims of r1smg2024, line 2: papers/r1smg2024.py has no TRAINING.mnits.totals"
+    with pytest.raises(LedgerError, match=words):
+        all_claims()
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_margins_of_mvg2018_are_half_of_the_smallest_difference_it_states(study):
+    least = min(mvg2018.STATED_ABOVE_MVG[study.setting.name].values())
+    where = ("Table 3", "Table 4", "Table 5")[STUDIES.index(study)]
+    margins = {
+        claim.margin
+        for claim in all_claims()
+        if (claim.paper, claim.where, claim.kind) == ("mvg2018", where, "order")
+    }
+    assert margins == {least / 2}
 
 
 def test_an_id_may_be_used_once_only(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from paper_figures.verdicts import Finding, Outcome, Part, Sizes
 from runs.result_table import to_table, write_table
 
 
-def entry(name, judge="as_told", **more):
+def entry(name, judge="as_given", **more):
     return {
         "id": name, "where": "Section 1", "kind": "value", "statement": f"{name} | stated.",
         "expected": "1", "judge": judge,
@@ -27,7 +27,7 @@ def one_trial(claim, results):
     raise TooFewTrials("An interval needs two trials, there are 1")
 
 
-def as_told(claim, results):
+def as_given(claim, results):
     parts = tuple(Part(f"part {i}", v, "2") for i, v in enumerate(claim.arguments["verdicts"]))
     because = claim.arguments.get("because", "")
     decided_by = claim.arguments.get("decided_by", "")
@@ -46,9 +46,9 @@ def swept(claim, results):
 JUDGES = {
     "refuse": Judge("refuse", (), (), refuse),
     "one_trial": Judge("one_trial", (), (), one_trial),
-    "as_told": Judge("as_told", (), (), as_told),
+    "as_given": Judge("as_given", (), (), as_given),
     "swept": Judge("swept", (), (), swept),
-    "read": Judge("read", ("study",), ("study",), as_told),
+    "read": Judge("read", ("study",), ("study",), as_given),
 }
 
 
@@ -69,12 +69,12 @@ def run(tmp_path, monkeypatch):
     return make
 
 
-def told(*verdicts, **more):
+def given(*verdicts, **more):
     return {"arguments": {"verdicts": list(verdicts), **more}}
 
 
 def test_what_is_missing_is_not_run_with_its_reason(run):
-    found = evaluate(run(entry("refused", "refuse"), entry("unread", "read", **told("confirmed"))))
+    found = evaluate(run(entry("refused", "refuse"), entry("unread", "read", **given("confirmed"))))
     assert list(found["verdict"]) == ["not run"] * 2
     assert found["sentence"][0] == "The data are not there."
     assert found["sentence"][1] == "This run has no study.parquet, study.timings.parquet."
@@ -91,15 +91,15 @@ def test_a_run_is_named_for_open_parts_only(run):
     named = {"because": "Why.", "decided_by": "config/paper.yaml"}
     found = evaluate(
         run(
-            entry("decided", **told("confirmed", "contradicted", **named)),
-            entry("open", **told("confirmed", "inconclusive", **named)),
+            entry("decided", **given("confirmed", "contradicted", **named)),
+            entry("open", **given("confirmed", "inconclusive", **named)),
         )
     )
     assert list(found["decided by"]) == ["", "config/paper.yaml"]
 
 
 def test_results_are_read_once_they_are_there(run):
-    folder = run(entry("unread", "read", **told("confirmed")))
+    folder = run(entry("unread", "read", **given("confirmed")))
     for name in ("study.parquet", "study.timings.parquet"):
         write_table(to_table([]), folder / "experiments" / name)
     assert list(evaluate(folder)["verdict"]) == ["confirmed"]
@@ -112,17 +112,17 @@ def test_an_unknown_judge_is_an_error(run):
 
 def test_a_verdict_without_a_sentence_is_an_error(run):
     with pytest.raises(LedgerError, match="claim a is contradicted, and neither"):
-        evaluate(run(entry("a", **told("contradicted"))))
+        evaluate(run(entry("a", **given("contradicted"))))
 
 
 @pytest.fixture
 def folder(run):
     """A run with one claim of every verdict."""
     return run(
-        entry("yes", **told("confirmed"), sizes={"records": 60000, "trials": 3}),
-        entry("no", **told("contradicted"), meaning={"contradicted": "It is two."}),
-        entry("half", **told("confirmed", "not found", because="One part is absent.")),
-        entry("open", **told("inconclusive", because="Three trials.")),
+        entry("yes", **given("confirmed"), sizes={"records": 60000, "trials": 3}),
+        entry("no", **given("contradicted"), meaning={"contradicted": "It is two."}),
+        entry("half", **given("confirmed", "not found", because="One part is absent.")),
+        entry("open", **given("inconclusive", because="Three trials.")),
         entry(
             "choice", "swept",
             arguments={"verdicts": {"linear": "confirmed", "RBF": "not found"}},

@@ -60,8 +60,8 @@ def test_curves_that_nobody_can_tell_apart_are_named():
         for epsilon, mean in zip((1.0, 10.0), values, strict=True)
     ]
     spread = pd.DataFrame(rows)
-    told = coinciding(spread)
-    assert "MNIST, as published: Classic Gaussian and IMGM" in told
-    assert "MNIST, at equal true privacy: all" in told
+    sentence = coinciding(spread)
+    assert "MNIST, as published: Classic Gaussian and IMGM" in sentence
+    assert "MNIST, at equal true privacy: all" in sentence
     apart = spread[(spread["mechanism"] != "imgm") & (spread["calibration"] == "published")]
     assert coinciding(apart) == ""

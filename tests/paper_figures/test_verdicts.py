@@ -92,8 +92,8 @@ def test_a_claim_depends_only_on_choices_with_an_outcome(found, run, verdict):
 def test_choices_that_were_not_run_are_named():
     lacking = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_RUN))
     assert lacking.reason == "Not run under this choice: choice 1."
-    told = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_RUN), because="Why.")
-    assert told.reason == "Why."
+    finding = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_RUN), because="Why.")
+    assert finding.reason == "Why."
 
 
 def test_a_finding_has_parts_or_outcomes():

@@ -41,9 +41,9 @@ def test_a_damaged_table_is_named_and_removed(tmp_path, kept):
     with pytest.raises(SystemExit), job(tmp_path / "log"):
         read_table(path)
     assert not path.exists()
-    told = (tmp_path / "log").read_text()
-    assert told.startswith(f"error: {path} is damaged: ")
-    assert told.endswith("; it is removed: run again\n")
+    log = (tmp_path / "log").read_text()
+    assert log.startswith(f"error: {path} is damaged: ")
+    assert log.endswith("; it is removed: run again\n")
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_whatever_happens_at_a_point_the_others_are_measured(odd_cell, run, log)
     assert status.pop(1.0) == status.pop(11.0) == ["ok"]
     assert set(map(tuple, status.values())) == {("error",)}
     assert measured(folder) == list(range(1, 12))
-    told = {
+    messages = {
         2: "ZeroDivisionError: on purpose",
         3: "the process ended with status 0",
         4: "the process ended with status 0",
@@ -140,7 +140,7 @@ def test_whatever_happens_at_a_point_the_others_are_measured(odd_cell, run, log)
         9: "MemoryError: ",
         10: f"the process died of signal {signal.SIGRTMIN + 1} (Real-time signal 1)",
     }
-    assert {epsilon: message(frame, epsilon) for epsilon in told} == told
+    assert {epsilon: message(frame, epsilon) for epsilon in messages} == messages
     assert "ZeroDivisionError" in log()
 
 

@@ -133,10 +133,8 @@ def test_a_config_is_checked(capsys):
 def test_a_variant_whose_module_is_no_python_is_told_with_its_line(tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(tmp_path)
     Path("no_python.py").write_text("def release(:\n    pass\n")
-    text = Path(TINY).read_text()
-    Path("mine.yaml").write_text(
-        text.replace("variants:\n", "variants:\n  mine: {use: 'no_python:Mine'}\n")
-    )
+    variants = "\nvariants:\n  mine: {use: 'no_python:Mine'}\n"
+    Path("mine.yaml").write_text(Path(TINY).read_text() + variants)
     assert main(["check", "mine.yaml"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "config key variants.mine.use: cannot load mechanism 'no_python:Mine'" in line

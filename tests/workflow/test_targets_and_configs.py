@@ -46,6 +46,10 @@ def test_one_target_needs_its_own_experiment_only(project):
     ("text", "words"),
     [
         ("run: bad\n", "config key experiments is missing"),
+        (
+            "run: bad\ninclude: none.yaml\nexperiments: {guarantee: {}}\n",
+            "bad.yaml, line 2: config key include: cannot read the config ",
+        ),
         ("run: bad\nexperiments: {}\nrun: b\n", "line 3: the key 'run' is there twice"),
     ],
 )

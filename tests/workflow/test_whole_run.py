@@ -52,11 +52,12 @@ def finished(new_project, tmp_path_factory):
     shutil.copy(templates / "mechanism.py", project.folder / "mechanisms/my_mechanism.py")
     shutil.copy(templates / "noise.py", project.folder / "mechanisms/noise/two_scales.py")
     shutil.copy(templates / "study.py", project.folder / "experiments/my_study.py")
-    path = project.folder / "config/tiny.yaml"
-    config = yaml.safe_load(path.read_text())
-    config["sets"]["suite"].append(TEMPLATE)
+    suite, tiny = project.folder / "config/suite.yaml", project.folder / "config/tiny.yaml"
+    shared, config = yaml.safe_load(suite.read_text()), yaml.safe_load(tiny.read_text())
+    shared["sets"]["suite"].append(TEMPLATE)
     config["experiments"]["my_study"] = MY_STUDY
-    path.write_text(yaml.safe_dump(config))
+    suite.write_text(yaml.safe_dump(shared, sort_keys=False))
+    tiny.write_text(yaml.safe_dump(config))
     project.snakemake()
     return project
 
@@ -89,11 +90,11 @@ def test_everything_is_drawn(finished):
 def test_a_new_mechanism_is_in_every_study(rows):
     mine = rows[rows["mechanism"] == KEY]
     assert set(mine["experiment"]) == {*all_experiments(), "my_study"}
-    told = mine.groupby("experiment")["status"].agg(set).to_dict()
+    statuses = mine.groupby("experiment")["status"].agg(set).to_dict()
     # It states no privacy for a person who takes part in several steps of a stream.
-    assert told.pop("continual_release") == {"unsupported"}
+    assert statuses.pop("continual_release") == {"unsupported"}
     # It is Gaussian noise on the answer, which the query of every other study allows.
-    assert all("ok" in statuses for statuses in told.values()), told
+    assert all("ok" in found for found in statuses.values()), statuses
 
 
 def test_a_new_mechanism_is_in_the_table_of_verdicts(finished):

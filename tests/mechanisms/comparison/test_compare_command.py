@@ -76,9 +76,9 @@ def test_only_one_calibration(capsys):
 )
 def test_bad_input_is_told_in_one_line(more, words, capsys):
     assert main([*QUERY, *more]) == 2
-    told = capsys.readouterr().err
-    assert words in told
-    assert told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert words in printed
+    assert printed.count("\n") == 1
 
 
 def test_a_workload_that_cannot_be_read_is_told(capsys, tmp_path):

@@ -153,7 +153,7 @@ def test_pure_privacy_of_a_vector():
     )
     row = row_of(frame, "l2", "published")
     assert row["rmse"] == pytest.approx(math.sqrt(10), rel=1e-12)
-    assert row["rmse_p99"] ** 2 * 9 == pytest.approx(stats.gamma(9).ppf(0.99) ** 2, rel=1e-9)
+    assert row["rmse_quantile"] ** 2 * 9 == pytest.approx(stats.gamma(9).ppf(0.99) ** 2, rel=1e-9)
     assert row_of(frame, "gaussian", "published")["note"].startswith("needs delta > 0")
 
 
@@ -191,11 +191,11 @@ def test_prefix_queries_on_256_cells_rank_as_computed_elsewhere():
     lead = math.sqrt(80.4706 / 53.9924)
     assert counted["times_best"].iloc[1] >= lead * (1 - 1e-4)
     # The search for a strategy ends elsewhere in the fifth digit with other versions of scipy.
-    (told,) = conclusion(frame, "query")
-    assert told.startswith(
+    (sentence,) = conclusion(frame, "query")
+    assert sentence.startswith(
         "At (1, 1e-05) Matrix mechanism (Laplace) has the least error, as published: RMSE 7.32"
     )
-    assert told.endswith(" per query. Next is H_b with 1.225 times that error.")
+    assert sentence.endswith(" per query. Next is H_b with 1.225 times that error.")
 
 
 def test_ties_are_called_ties():
@@ -245,8 +245,8 @@ def test_sampled_errors_tie_within_their_deviations():
 
 
 def test_a_sampled_error_is_told_with_its_standard_error():
-    (told,) = conclusion(made_up(rmse=[31.0094], rmse_error=[0.0715]), "query")
-    assert told.endswith("RMSE 31 +- 2 per query.")
+    (sentence,) = conclusion(made_up(rmse=[31.0094], rmse_error=[0.0715]), "query")
+    assert sentence.endswith("RMSE 31 +- 2 per query.")
 
 
 def test_only_proven_privacy_is_ranked():
@@ -269,19 +269,19 @@ def test_quantiles_of_the_loss():
     """Of |n|^2 for two Gaussians, of one Laplace, and of ten thousand Laplace numbers."""
     pair = rows_of(Query(shape=(2,), l2_sensitivity=1.0), "gaussian-analytic")
     closed = row_of(pair, "gaussian-analytic", "exact")
-    assert closed["rmse_p99"] == pytest.approx(SIGMA * math.sqrt(math.log(100)), rel=1e-9)
-    assert closed["p99_from"] == "closed form"
+    assert closed["rmse_quantile"] == pytest.approx(SIGMA * math.sqrt(math.log(100)), rel=1e-9)
+    assert closed["quantile_from"] == "closed form"
 
     single = row_of(rows_of(histogram(1), "laplace"), "laplace", "published")
-    assert single["p99_from"] == "sampled"
+    assert single["quantile_from"] == "sampled"
     # The standard error of this quantile is 2% at 10,000 draws.
-    assert single["rmse_p99"] == pytest.approx(math.log(100), rel=0.08)
+    assert single["rmse_quantile"] == pytest.approx(math.log(100), rel=0.08)
 
     many = row_of(rows_of(histogram(10_000), "laplace"), "laplace", "published")
-    assert many["p99_from"] == "cumulants"
+    assert many["quantile_from"] == "cumulants"
     losses = np.random.default_rng(1).laplace(size=(2000, 10_000))
     drawn = np.quantile(np.vecdot(losses, losses), 0.99)
-    assert many["rmse_p99"] ** 2 * 10_000 == pytest.approx(drawn, rel=5e-3)
+    assert many["rmse_quantile"] ** 2 * 10_000 == pytest.approx(drawn, rel=5e-3)
 
 
 def test_expanded_quantiles_agree_with_closed_forms(monkeypatch):
@@ -357,13 +357,13 @@ def test_mechanisms_that_misbehave_are_told_and_the_others_ranked(tmp_path, monk
     frame = compare(
         Query(shape=(3,), l2_sensitivity=1.0), BUDGET, mechanisms=[*names, "laplace"], seconds=4
     )
-    told = frame.drop_duplicates("mechanism").set_index("mechanism")
-    assert told.loc["sleeps", "status"] == "too slow"
-    assert "longer than 4 seconds" in told.loc["sleeps", "note"]
-    assert told.loc["dies", "status"] == "failed"
-    assert told.loc["raises", "note"] == "raised ZeroDivisionError: division by zero"
-    assert told.loc["talks", "rank"] == 1
-    assert told.loc["laplace", "note"].startswith("needs l1_sensitivity")
+    first = frame.drop_duplicates("mechanism").set_index("mechanism")
+    assert first.loc["sleeps", "status"] == "too slow"
+    assert "longer than 4 seconds" in first.loc["sleeps", "note"]
+    assert first.loc["dies", "status"] == "failed"
+    assert first.loc["raises", "note"] == "raised ZeroDivisionError: division by zero"
+    assert first.loc["talks", "rank"] == 1
+    assert first.loc["laplace", "note"].startswith("needs l1_sensitivity")
     assert len(frame) == 2 * 5
 
 

@@ -31,7 +31,7 @@ def test_tight_guarantee(metrics, verdict, expected, make_claim, make_results):
     }
     values = {"true_delta": budget.delta, "claimed_delta": budget.delta, "wasted_variance": 1.0}
     rows = [cell | {"metric": metric, "value": v} for metric, v in (values | metrics).items()]
-    rows.append(cell | {"metric": "verdict", "value": 1.0, "verdict": verdict})
+    rows = [row | {"verdict": verdict} if row["metric"] == "claimed_delta" else row for row in rows]
     claim = make_claim(1e-6, mechanism="imgm", draws=3)
     assert tight_guarantee(claim, make_results(rows)).verdict == expected
 

@@ -17,6 +17,9 @@ from paper_figures.r1smg2024.theorems import null_space
 from paper_figures.verdicts import CONFIRMED, CONTRADICTED
 
 RATE = 256 / 60_000
+FIGURE_9 = "r1smg2024-figure9-100"
+# Total epsilon, noise multiplier, epsilon_0.
+BUDGETS = [[1.795, 1.1, 0.71], [16.983, 0.5, 5.42]]
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1e-5, 1e-7), (0.1, 1e-6), (1.0, 1e-5), (3.0, 0.1)])
@@ -29,10 +32,10 @@ def test_no_private_noise_has_less_than_the_least_variance(key, epsilon, delta):
 
 
 def test_required_noise_grows(make_claim):
-    found = required_noise(make_claim(epsilon=1e-7, delta=1e-10, sizes=[100, 1_000_000]), None)
+    found = required_noise(make_claim(setting=FIGURE_9, sizes=[100, 1_000_000]), None)
     assert found.verdict == CONTRADICTED
     # The bound is not tight: it says nothing about sizes that are close to each other.
-    near = required_noise(make_claim(epsilon=1e-7, delta=1e-10, sizes=[100, 200]), None)
+    near = required_noise(make_claim(setting=FIGURE_9, sizes=[100, 200]), None)
     assert near.verdict == CONFIRMED
 
 
@@ -49,8 +52,7 @@ def test_null_space_has_probability_zero_and_the_noise_along_a_vector_its_delta(
 
 
 def test_bounds_are_rounded_in_their_own_direction(make_claim):
-    budgets = [[1.795, 0.71], [16.983, 5.42]]
-    claim = make_claim(rate=RATE, budgets=budgets, delta=1e-5, step_delta=3.33e-7)
+    claim = make_claim(rate=RATE, budgets=BUDGETS, delta=1e-5, step_delta=3.33e-7)
     found = one_step(claim, None)
     assert found.verdict == CONTRADICTED
     # q = 0.0042667 is the least upper bound of it.
@@ -58,29 +60,29 @@ def test_bounds_are_rounded_in_their_own_direction(make_claim):
 
 
 def test_composition_is_looser_than_the_accountant(make_claim):
-    budgets = [[1.795, 0.71, 1.1], [16.983, 5.42, 0.5], [16.983, 5.42, 50.0]]
+    budgets = [*BUDGETS, [16.983, 50.0, 5.42]]
     claim = make_claim(rate=RATE, budgets=budgets, step_delta=3.33e-7)
     verdicts = [part.verdict for part in looser_composition(claim, None).parts]
     assert verdicts == [CONFIRMED, CONFIRMED, CONTRADICTED]
 
 
 def test_amplification_is_linear_for_small_steps_alone(make_claim):
-    found = amplified_step(make_claim(0.1, rate=RATE, steps=[0.01, 5.42]), None)
+    found = amplified_step(make_claim(0.1, rate=RATE, budgets=[[0.1, 9.0, 0.01], BUDGETS[1]]), None)
     assert [part.verdict for part in found.parts] == [CONFIRMED, CONTRADICTED]
     assert f"{math.log1p(RATE * math.expm1(5.42)):.4g}" in found.numbers
 
 
 @pytest.mark.parametrize(
-    ("records", "epochs", "stated", "expected"),
+    ("records", "epochs", "budgets", "expected"),
     [
-        (60_000, 30, [[1.795, 0.71], [16.983, 5.42]], [CONFIRMED] * 3),
-        (60_000, 100, [[2.673, 0.54], [20.713, 3.52]], [CONTRADICTED] * 3),
-        (50_000, 100, [[2.673, 0.54], [20.713, 3.52]], [CONTRADICTED] * 3),
+        (60_000, 30, BUDGETS, [CONFIRMED] * 3),
+        (60_000, 100, [[2.673, 1.1, 0.54], [20.713, 0.5, 3.52]], [CONTRADICTED] * 3),
+        (50_000, 100, [[2.673, 1.1, 0.54], [20.713, 0.5, 3.52]], [CONTRADICTED] * 3),
     ],
 )
-def test_step_budgets_and_their_epochs(records, epochs, stated, expected, make_claim):
+def test_step_budgets_and_their_epochs(records, epochs, budgets, expected, make_claim):
     arguments = {"batch": 256, "delta": 1e-5, "slack": 1e-10, "digit": 0.01}
-    claim = make_claim(5e-3, records=[records], epochs=epochs, stated=stated, **arguments)
+    claim = make_claim(5e-3, records=[records], epochs=epochs, budgets=budgets, **arguments)
     assert [part.verdict for part in split_over_steps(claim, None).parts] == expected
 
 

@@ -8,9 +8,9 @@ import pytest
 from paper_figures.ledger import CannotJudge, all_claims, all_judges
 from paper_figures.suite.stated_noise import (
     query_of,
+    setting_words,
     smaller_noise,
     stated_guarantee,
-    told,
     variance_ratio,
 )
 from paper_figures.verdicts import CONFIRMED, CONTRADICTED, PARTLY
@@ -107,4 +107,4 @@ def test_queries_and_settings_in_words():
     uneven = query_of({"shape": [3], "powers": 1.0})
     assert uneven.l1_sensitivity == pytest.approx(np.sum([1, 1 / 2, 1 / 3]))
     setting = {"query": {"shape": [8], "counts": 4}, "epsilon": 0.5, "delta": 1e-5}
-    assert told(setting) == "M = 8, at most 4 change, epsilon 0.5, delta 1e-05"
+    assert setting_words(setting) == "M = 8, at most 4 change, epsilon 0.5, delta 1e-05"

@@ -72,10 +72,12 @@ def test_errors_equal_those_computed_by_hand(stored, case):
 
 
 def test_the_best_is_told_with_its_error(stored):
-    (told,) = conclusion(stored["attributes"], "element")
-    assert told.startswith("At (1, 0) K-norm has the least error, as published: RMSE 6.6332 per")
-    (told,) = conclusion(stored["counts"], "element")
-    assert told.startswith("At (1, 1e-05) Correlated Gaussian has the least error")
+    (sentence,) = conclusion(stored["attributes"], "element")
+    assert sentence.startswith(
+        "At (1, 0) K-norm has the least error, as published: RMSE 6.6332 per"
+    )
+    (sentence,) = conclusion(stored["counts"], "element")
+    assert sentence.startswith("At (1, 1e-05) Correlated Gaussian has the least error")
 
 
 def test_false_claims_are_not_ranked(stored):

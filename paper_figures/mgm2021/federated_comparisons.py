@@ -1,4 +1,7 @@
-"""Verdicts on accuracies of mgm2021's federated studies: what both studies' judges share."""
+"""Comparisons of accuracies that the judges of both federated studies of mgm2021 make.
+
+The verdicts on Figure 2 are in federated_horizontal.py, those on Figure 3 in federated_vertical.py.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,11 @@ import pandas as pd
 from paper_figures.intervals import Mean, paired
 from paper_figures.judged_rows import listed, pick, tally
 from paper_figures.ledger import CannotJudge, Claim
-from paper_figures.mgm2021.federated_accuracies import final_accuracies, study_size
+from paper_figures.mgm2021.federated_accuracies import (
+    official_datasets,
+    published_finals,
+    study_size,
+)
 from paper_figures.rules import Signal, equal, order
 from paper_figures.selections import LEVELS, ok_rows
 from paper_figures.style import dataset_title, mechanism_title
@@ -133,44 +140,6 @@ def signal_of(rows: pd.DataFrame, mechanisms: Iterable[str], margin: float) -> S
         margin=margin,
         better="larger",
     )
-
-
-def official_datasets(rows: pd.DataFrame, experiment: str, datasets: list[str]) -> list[str]:
-    """Those of the paper's data sets that the run has from their official files.
-
-    Raises:
-        CannotJudge: It has none of them.
-    """
-    finals = final_accuracies(rows, experiment)
-    present = set(finals[finals["data_source"] == "official"]["dataset"])
-    found = [dataset for dataset in datasets if dataset in present]
-    if not found:
-        raise CannotJudge(
-            f"A claim about {listed(map(dataset_title, datasets))}; this run of {experiment} has "
-            "none of them"
-        )
-    return found
-
-
-def published_finals(
-    rows: pd.DataFrame, experiment: str, dataset: str, limits: list[float] | None = None
-) -> pd.DataFrame:
-    """Final accuracies as published on one official data set, at budgets within limits.
-
-    Controls, which ignore epsilon, are kept at any.
-
-    Raises:
-        CannotJudge: There is no budget within the limits.
-    """
-    finals = final_accuracies(rows, experiment)
-    found = pick(finals, dataset=dataset, data_source="official", calibration="published")
-    if limits is None:
-        return found
-    control = found["mechanism"].isin(LEVELS)
-    inside = found["epsilon"].between(*limits) & ~control
-    if not inside.any():
-        raise CannotJudge(f"The results have no budget from {limits[0]:g} to {limits[1]:g}")
-    return found[inside | control]
 
 
 def gain(rows: pd.DataFrame, better: str, worse: str) -> Mean:

@@ -1,0 +1,55 @@
+"""Runs of DP-SGD, r1smg2024 Section 7.3: the rows that Figures 7 and 8 and their verdicts read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from paper_figures.judged_rows import pick
+from paper_figures.selections import ok_rows
+
+STUDY = "dpsgd"
+# The rows keep the mechanism's key; in this study its noise is not that of its theorem.
+DPSGD = "gaussian"
+TEST, TRAIN = "test_accuracy", "train_accuracy"
+
+
+class Size(NamedTuple):
+    """What the runs on one data set are made of: records, sampling rate, steps and epochs."""
+
+    records: float
+    rate: float
+    steps: float
+    epochs: int
+
+
+def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Rows of the study on one official data set.
+
+    Raises:
+        CannotJudge: The run has none.
+    """
+    return pick(rows, experiment=STUDY, dataset=dataset, data_source="official")
+
+
+def accuracies(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """TEST or TRAIN accuracies, one row per epoch of every run; may be empty."""
+    return ok_rows(rows, STUDY, metric)
+
+
+def rates_of(rows: pd.DataFrame) -> list[float]:
+    """The learning rates of the runs, the smallest first."""
+    return sorted(rows["learning_rate"].dropna().unique())
+
+
+def at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
+    """Rows of the runs of one learning rate."""
+    return rows[rows["learning_rate"] == rate]
+
+
+def size_of_runs(rows: pd.DataFrame) -> Size:
+    """The size of the runs on one data set, which all its mechanisms share."""
+    facts = ("records", "sampling_rate", "steps")
+    records, rate, steps = (float(ok_rows(rows, STUDY, each)["value"].iloc[0]) for each in facts)
+    return Size(records, rate, steps, int(accuracies(rows, TEST)["epoch"].max()))
