@@ -22,7 +22,7 @@ KNOWN = {
     "bandmf-columns": CONFIRMED,
     "bandmf-rows": CONFIRMED,
     "bsr-earliest": CONFIRMED,
-    "bifr-few-bands": CONFIRMED,
+    "bifr-few-bands": PARTLY,
     "counting-max": CONFIRMED,
     "counting-mean": CONFIRMED,
     "counting-ten": DEPENDS,
