@@ -76,12 +76,20 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--samples",
         type=whole_number(1, 10**9),
-        help=f"the most outputs for each value (default: {DEFAULT_SAMPLES}, or all in the files)",
+        help="the most outputs for each value, so twice as many in all "
+        f"(default: {DEFAULT_SAMPLES}, or all in the files)",
     )
     parser.add_argument(
         "--whole-budget",
         action="store_true",
         help="draw all samples even if the claim falls earlier, for tighter bounds",
+    )
+    parser.add_argument(
+        "--processes",
+        type=whole_number(1, 1024),
+        default=1,
+        help="forked processes that draw and score the outputs of a function; the result is the "
+        "same for any number (default: 1)",
     )
     parser.add_argument("--seed", type=whole_number(0, 2**63 - 1), default=0, help="default: 0")
     parser.add_argument(
@@ -105,6 +113,8 @@ def _audit(options: argparse.Namespace) -> dict:
         )
     limits = {"confidence": options.confidence, "whole_budget": options.whole_budget}
     if options.outputs:
+        if options.processes > 1:
+            raise ValueError("--outputs are read in one process: leave out --processes")
         first, second = options.outputs
         found = audit_files(
             first, second, options.epsilon, options.delta, score=_score(options, None),
@@ -117,7 +127,8 @@ def _audit(options: argparse.Namespace) -> dict:
     pair = load_pair(options.pair)
     found = audit_release(
         release, *pair, options.epsilon, options.delta, score=_score(options, pair),
-        samples=options.samples or DEFAULT_SAMPLES, seed=options.seed, **limits,
+        samples=options.samples or DEFAULT_SAMPLES, seed=options.seed,
+        processes=options.processes, **limits,
     )  # fmt: skip
     return {"release": options.program or options.key, **_answer(found)}
 

@@ -48,6 +48,9 @@ class LinearLearner:
         features: Flat outputs (n, m) -> (n, m).
     """
 
+    # What it learns from outputs are sums, which may be taken apart from each other.
+    adds_up = True
+
     def __init__(self, features: Callable[[np.ndarray], np.ndarray]) -> None:
         self._features = features
         self._counts = [0, 0]
@@ -58,15 +61,28 @@ class LinearLearner:
     def add(self, side: int, outputs: np.ndarray) -> None:
         """Learn from outputs (n, *shape) of side 0 or 1."""
         self._counts[side] += len(outputs)
+        if self._origin is None:
+            self._origin = self._features(next(_chunks(outputs))).mean(axis=0)
+            self._sums = [np.zeros((2, len(self._origin))) for _ in range(2)]
+        self._sum_into(self._sums[side], outputs)
+
+    def lesson(self, outputs: np.ndarray) -> np.ndarray:
+        """What is to be learned from outputs, once some were added; `learn` takes it in."""
+        sums = np.zeros_like(self._sums[0])
+        self._sum_into(sums, outputs)
+        return sums
+
+    def learn(self, side: int, count: int, lesson: np.ndarray) -> None:
+        """Learn what `count` outputs of a side had to teach."""
+        self._counts[side] += count
+        self._sums[side] += lesson
+
+    def _sum_into(self, sums: np.ndarray, outputs: np.ndarray) -> None:
         for flat in _chunks(outputs):
-            features = self._features(flat)
-            if self._origin is None:
-                self._origin = features.mean(axis=0)
-                self._sums = [np.zeros((2, features.shape[1])) for _ in range(2)]
-            features = features - self._origin
-            self._sums[side][0] += features.sum(axis=0)
+            features = self._features(flat) - self._origin
+            sums[0] += features.sum(axis=0)
             np.square(features, out=features)
-            self._sums[side][1] += features.sum(axis=0)
+            sums[1] += features.sum(axis=0)
 
     def score(self) -> Score:
         """The score by what was learned so far; constant where the sides seem alike."""
@@ -92,6 +108,8 @@ class ClassifierLearner:
         kind: "logistic" (linear) or "boosting" (gradient boosted trees).
     """
 
+    adds_up = False
+
     def __init__(self, kind: str) -> None:
         self._kind = kind
         self._outputs: tuple[list[np.ndarray], ...] = ([], [])
@@ -114,10 +132,18 @@ class ClassifierLearner:
 class FixedScore:
     """A score that is known beforehand."""
 
+    adds_up = True
+
     def __init__(self, score: Score) -> None:
         self._score = score
 
     def add(self, side: int, outputs: np.ndarray) -> None:
+        """Learn nothing."""
+
+    def lesson(self, outputs: np.ndarray) -> None:
+        """There is none."""
+
+    def learn(self, side: int, count: int, lesson: None) -> None:
         """Learn nothing."""
 
     def score(self) -> Score:

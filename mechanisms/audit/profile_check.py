@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import numpy as np
 
 from mechanisms.audit.audit_statistics import hockey_stick
 from mechanisms.audit.events import EPSILONS, ROUNDING, event_bounds
+from mechanisms.audit.timed_releases import LEAST, LOOK
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.profiles.profile import PrivacyProfile
 
@@ -15,12 +17,17 @@ from mechanisms.profiles.profile import PrivacyProfile
 LOSS_ROUNDING = 1e-9
 
 
-def of_losses(profile: PrivacyProfile, rng: np.random.Generator, count: int) -> Iterator[str]:
+def of_losses(
+    profile: PrivacyProfile, rng: np.random.Generator, count: int, seconds: float
+) -> Iterator[str]:
     """Sentences on `count` privacy losses that a profile draws and the delta that it states.
 
-    None where it cannot draw losses.
+    Fewer losses, but `LEAST`, where both sides would take more CPU time than `seconds`: one of
+    thousands of composed releases is a sum of thousands. None where it cannot draw losses.
     """
     try:
+        in_time = int(seconds / (2 * _seconds_of_one(profile)))
+        count = min(count, max(LEAST, in_time))
         sides = [profile.sample_losses(rng, count, reverse=side) for side in (False, True)]
     except NotImplementedError:
         return
@@ -33,6 +40,15 @@ def of_losses(profile: PrivacyProfile, rng: np.random.Generator, count: int) -> 
                 f"{count} privacy losses that the profile draws show delta({epsilon:g}) of at "
                 f"least {proved:.4g}; the profile states at most {claim:.4g}"
             )
+
+
+def _seconds_of_one(profile: PrivacyProfile) -> float:
+    """CPU seconds of a privacy loss; the first of all may compute what later ones use."""
+    rng = np.random.default_rng(0)
+    profile.sample_losses(rng, 1)
+    begun = time.process_time()
+    profile.sample_losses(rng, LOOK)
+    return max((time.process_time() - begun) / LOOK, 1e-9)
 
 
 def of_noise(mechanism: AdditiveMechanism, profile: PrivacyProfile | None) -> Iterator[str]:

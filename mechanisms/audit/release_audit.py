@@ -38,6 +38,7 @@ def audit_release(
     seed: int = 0,
     confidence: float = 0.999,
     whole_budget: bool = False,
+    processes: int = 1,
 ) -> SequentialAudit:
     """Test a release's claim of (epsilon, delta)-differential privacy on a pair of values.
 
@@ -55,7 +56,7 @@ def audit_release(
             `learned_scores.SCORES`. By default those of `learned_scores.USUAL` and the distances
             to both values are tried, and the one that tells most is used.
         samples: The most outputs for each value.
-        seed, confidence, whole_budget: See `audit_samples`.
+        seed, confidence, whole_budget, processes: See `audit_samples`. A program takes one process.
 
     Raises:
         TypeError, ValueError: As `audit_samples`; the values are no such pair; or an output is not
@@ -63,13 +64,15 @@ def audit_release(
     """
     pair = np.array(first), np.array(second)
     check_pair(*pair)
+    if processes != 1 and not callable(release):
+        raise ValueError(f"a program is run in one process, got processes = {processes}")
     source = from_function if callable(release) else from_program
     learners = _learners(score)
     if score is None:
         learners["distance"] = FixedScore(distance_score(*pair))
     return _audit(
         tuple(source(release, value) for value in pair),
-        learners, epsilon, delta, samples, seed, confidence, whole_budget,
+        learners, epsilon, delta, samples, seed, confidence, whole_budget, processes,
     )  # fmt: skip
 
 
@@ -92,7 +95,7 @@ def audit_files(
     most = min(rows, other_rows) if samples is None else samples
     return _audit(
         (draw_first, draw_second),
-        _learners(score), epsilon, delta, most, 0, confidence, whole_budget,
+        _learners(score), epsilon, delta, most, 0, confidence, whole_budget, 1,
     )  # fmt: skip
 
 
@@ -111,6 +114,7 @@ def _audit(
     seed: int,
     confidence: float,
     whole_budget: bool,
+    processes: int,
 ) -> SequentialAudit:
     return audit_samples(
         draws,
@@ -121,4 +125,5 @@ def _audit(
         seed=seed,
         confidence=confidence,
         whole_budget=whole_budget,
+        processes=processes,
     )

@@ -107,7 +107,7 @@ class _Check:
         profile = self.mechanism.profile_of_release()
         if profile is not None:
             count = self.effort.numbers // NUMBERS_PER_LOSS
-            yield from of_losses(profile, self.rng, count)
+            yield from of_losses(profile, self.rng, count, self.effort.seconds)
         rest = resting_value(self.query)
         if rest is None:
             self.missing = "no value that the query allows is known"

@@ -10,38 +10,30 @@ fault with a probability that no number of samples meets, or with another pair.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mechanisms.audit.audit_statistics import DirectedAudit, clopper_pearson
-from mechanisms.audit.betting import EventBet, growth
-from mechanisms.audit.events import best_event
-from mechanisms.audit.learned_scores import Learner, Score
+from mechanisms.audit.audit_statistics import DirectedAudit
+from mechanisms.audit.forked_work import in_order
+from mechanisms.audit.learned_scores import Learner
+from mechanisms.audit.output_slices import SIDES, OutputSlices, Slice
 from mechanisms.audit.output_sources import DrawOutputs
-from mechanisms.audit.sampled_audit import checked_values, generator, settings_of
+from mechanisms.audit.plans import THRESHOLDS, Plan, Planner
+from mechanisms.audit.sampled_audit import settings_of
 from mechanisms.audit.trade_off_band import TradeOffBand
 from mechanisms.audit.verification import REFUTED, UNDECIDED
 from mechanisms.contract.query import checked_real
+from mechanisms.profiles.profile import check_count
 
 # Draws of each side before the first test.
 FIRST_EPOCH = 128
 FEWEST_SAMPLES = 16
-# Numbers that are held at once: 32 MB.
-BLOCK_NUMBERS = 1 << 22
-LARGEST_BLOCK = 1 << 16
-# Outputs of each side that the events are chosen by, and the numbers that these may have.
-CHOICE_OUTPUTS, CHOICE_NUMBERS = 1 << 17, 1 << 23
-# Events are chosen as if their probabilities were this unlucky: bolder guesses lose wealth, and
-# more timid ones bet late. Of 0.01 to 0.45 this one refuted soonest in four examples.
-CAUTION = 0.15
-# Thresholds that bets are tried at, and those of the trade-off curve.
-BET_THRESHOLDS, THRESHOLDS = 150, 500
-SIDES = (0, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +98,7 @@ def audit_samples(
     seed: int = 0,
     confidence: float = 0.999,
     whole_budget: bool = False,
+    processes: int = 1,
 ) -> SequentialAudit:
     """Test whether two sources of outputs contradict (epsilon, delta)-differential privacy.
 
@@ -119,19 +112,30 @@ def audit_samples(
         seed: >= 0; the result depends on it, on `samples` and on the sources.
         confidence: In (0, 1), of all that is reported.
         whole_budget: Draw all samples, also where the claim falls earlier: the bounds are tighter.
+        processes: In so many forked processes outputs are drawn and scored, once enough are held
+            that scores are chosen by. The result is the same for any number. Sources and scores
+            must be functions of their arguments alone and fit to run after a fork, which code
+            with threads or an accelerator is not; a score must be no classifier.
 
     Raises:
         TypeError, ValueError: Arguments out of range; a source or score that fails.
     """
+    if check_count("processes", processes) > 1 and not all(
+        learner.adds_up for learner in learners.values()
+    ):
+        raise ValueError(
+            f"a classifier is trained and used in one process, got processes = {processes}; choose "
+            "another score"
+        )
     delta = checked_real("delta", delta, low=-1e-300, high=1.0, allowed="0 <= delta < 1")
     settings = settings_of(epsilon, samples, seed, confidence, least_samples=FEWEST_SAMPLES)
     share = (1 - confidence) / 3
     ends = _ends(samples)
     state = _State(epsilon, delta, learners, share, share / max(1, len(ends) - 1))
-    outputs = _Outputs(draws, seed)
+    outputs = OutputSlices(draws, seed)
     start = 0
     for end in ends:
-        state.epoch(outputs, start, end, last=end == samples)
+        state.epoch(outputs, start, end, last=end == samples, processes=processes)
         start = end
         if state.refuted_after is not None and not whole_budget:
             break
@@ -158,62 +162,6 @@ def _ends(samples: int) -> list[int]:
     return ends
 
 
-class _Outputs:
-    """The draws of both sides in slices that fit into memory; every slice has its own seed."""
-
-    def __init__(self, draws: tuple[DrawOutputs, DrawOutputs], seed: int) -> None:
-        self._draws, self._seed, self._slices = draws, seed, 0
-        self._shape: tuple[int, ...] | None = None
-
-    def slices(self, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """`count` outputs of each side, in slices."""
-        while count:
-            size = math.prod(self._shape) if self._shape is not None else BLOCK_NUMBERS // 16
-            n = min(count, LARGEST_BLOCK, max(1, BLOCK_NUMBERS // max(size, 1)))
-            yield tuple(self._draw(side, n) for side in SIDES)
-            self._slices += 1
-            count -= n
-
-    def _draw(self, side: int, n: int) -> np.ndarray:
-        outputs = self._draws[side](generator(self._seed, side, self._slices), n)
-        if self._shape is None:
-            self._shape = outputs.shape[1:]
-        if outputs.shape != (n, *self._shape):
-            raise ValueError(
-                f"the outputs for both values must have one shape, got {self._shape} and "
-                f"{outputs.shape[1:]}"
-            )
-        return outputs
-
-
-@dataclass(frozen=True)
-class _Event:
-    """{sign * score > threshold}, seen from the side `order[0]` against `order[1]`."""
-
-    order: tuple[int, int]
-    sign: int
-    threshold: float
-
-    def holds(self, scores: np.ndarray) -> np.ndarray:
-        return self.sign * scores > self.threshold
-
-    def __str__(self) -> str:
-        return f"> {self.threshold:g}" if self.sign > 0 else f"< {-self.threshold:g}"
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """All that is fixed before an epoch is drawn."""
-
-    name: str
-    score: Score
-    gain: tuple[float, float]  # what it promises: growth of the wealth, then a bound of delta
-    bet: EventBet
-    event: _Event
-    counted: tuple[_Event, ...]
-    thresholds: np.ndarray
-
-
 class _State:
     """What an audit has learned and proved so far."""
 
@@ -225,9 +173,9 @@ class _State:
         error: float,
         epoch_error: float,
     ) -> None:
-        self._epsilon, self._delta, self._learners = epsilon, delta, learners
+        self._epsilon, self._delta = epsilon, delta
+        self._planner = Planner(epsilon, delta, learners)
         self._limit, self._epoch_error = -math.log(error), epoch_error
-        self._choice = ([], [])
         self._log_wealth = 0.0
         self.refuted_after: int | None = None
         self.best: DirectedAudit | None = None
@@ -235,23 +183,43 @@ class _State:
         self.curve: TradeOffBand | None = None
         self.score: str | None = None
 
-    def epoch(self, outputs: _Outputs, start: int, end: int, *, last: bool) -> None:
+    def epoch(
+        self, outputs: OutputSlices, start: int, end: int, *, last: bool, processes: int
+    ) -> None:
         """Test by what is known, then learn, unless nothing is tested any more."""
-        plan = self._plan() if start else None
+        plan = self._planner.plan() if start else None
         hits = np.zeros((2, 2), dtype=int)
         below = np.zeros((2, THRESHOLDS), dtype=int)
         seen = start
-        for pair in outputs.slices(end - start):
-            if plan is not None:
-                scores = [checked_values(plan.score(each), len(each), "score") for each in pair]
-                self._settle(plan, scores, seen)
-                for side in SIDES:
-                    hits[:, side] += [event.holds(scores[side]).sum() for event in plan.counted]
-                    ordered = np.sort(scores[side])
-                    below[side] += np.searchsorted(ordered, plan.thresholds, side="right")
-            seen += len(pair[0])
-            if not last:
-                self._learn(pair)
+
+        def test(scores: list[np.ndarray]) -> None:
+            self._settle(plan, scores, seen)
+            for side in SIDES:
+                hits[:, side] += [event.holds(scores[side]).sum() for event in plan.counted]
+                ordered = np.sort(scores[side])
+                below[side] += np.searchsorted(ordered, plan.thresholds, side="right")
+
+        def study(task: tuple[Slice, int]) -> tuple[np.ndarray, list]:
+            drawn = outputs.draw(*task)
+            return plan.scores(drawn), [] if last else self._planner.lessons(drawn)
+
+        slices = outputs.take(end - start)
+        if plan is not None and (last or self._planner.holds_enough):
+            tasks = list(itertools.product(slices, SIDES))
+            with contextlib.closing(in_order(study, tasks, processes)) as results:
+                for studied in zip(results, results, strict=True):
+                    test([scores for scores, _ in studied])
+                    seen += len(studied[0][0])
+                    for side, (scores, lessons) in enumerate(studied):
+                        self._planner.learn_lessons(side, len(scores), lessons)
+        else:
+            for wanted in slices:
+                pair = [outputs.draw(wanted, side) for side in SIDES]
+                if plan is not None:
+                    test([plan.scores(each) for each in pair])
+                seen += wanted.size
+                if not last:
+                    self._planner.learn(pair)
         if plan is not None:
             self._bound(plan, hits, below, end - start)
             if self.refuted_after is None and self.delta_lower > self._delta:
@@ -259,70 +227,14 @@ class _State:
             if self.refuted_after is not None:
                 self._prove(float(self._delta), float(self._epsilon))
 
-    def _learn(self, pair: tuple[np.ndarray, np.ndarray]) -> None:
-        """Half of the outputs fit the scores, the other half chooses among them."""
-        for side, outputs in enumerate(pair):
-            room = min(CHOICE_OUTPUTS, max(64, CHOICE_NUMBERS // max(outputs[0].size, 1)))
-            room -= sum(map(len, self._choice[side]))
-            kept = outputs[1::2]
-            if room > 0:
-                # A copy: a view would keep the other half alive.
-                self._choice[side].append(np.array(kept[:room]))
-            for learner in self._learners.values():
-                learner.add(side, outputs[::2])
-                if len(kept) > max(room, 0):
-                    learner.add(side, kept[max(room, 0) :])
-
-    def _plan(self) -> _Plan:
-        choice = [np.concatenate(outputs) for outputs in self._choice]
-        self._choice = tuple([each] for each in choice)
-        plans = (
-            self._plan_of(name, learner.score(), choice) for name, learner in self._learners.items()
-        )
-        return max(plans, key=lambda plan: plan.gain)
-
-    def _plan_of(self, name: str, score: Score, choice: list[np.ndarray]) -> _Plan:
-        scores = [checked_values(score(each), len(each), "score") for each in choice]
-        counted, bound = [], 0.0
-        for a, b in ((0, 1), (1, 0)):
-            promised, sign, threshold = best_event(scores[a], scores[b], self._epsilon, CAUTION)
-            counted.append(_Event((a, b), sign, threshold))
-            bound = max(bound, promised)
-        rate, event, bet = self._best_bet(scores)
-        ordered = np.sort(np.concatenate(scores))
-        places = np.linspace(0, len(ordered) - 1, THRESHOLDS).astype(int)
-        return _Plan(name, score, (rate, bound), bet, event, tuple(counted), ordered[places])
-
-    def _best_bet(self, scores: list[np.ndarray]) -> tuple[float, _Event, EventBet]:
-        """The event on which wealth should grow fastest, and the bet on it."""
-        found = (0.0, _Event((0, 1), 1, math.inf), EventBet.on_guess(self._epsilon, 0.0, 0.1, 0.5))
-        for sign in (1, -1):
-            sides = [np.sort(sign * each) for each in scores]
-            pooled = np.sort(np.concatenate(sides))
-            ranks = np.unique(np.geomspace(1, len(pooled) - 1, BET_THRESHOLDS).astype(int))
-            thresholds = np.unique(pooled[-1 - ranks])
-            hits = [len(s) - np.searchsorted(s, thresholds, side="right") for s in sides]
-            for a, b in ((0, 1), (1, 0)):
-                lower, _ = clopper_pearson(hits[a], len(sides[a]), CAUTION)
-                _, upper = clopper_pearson(hits[b], len(sides[b]), CAUTION)
-                rates = growth(lower, upper, self._epsilon, self._delta)
-                choice = int(np.argmax(rates))
-                if rates[choice] > found[0]:
-                    bet = EventBet.on_guess(
-                        self._epsilon, self._delta, float(lower[choice]), float(upper[choice])
-                    )
-                    event = _Event((a, b), sign, float(thresholds[choice]))
-                    found = (float(rates[choice]), event, bet)
-        return found
-
-    def _settle(self, plan: _Plan, scores: list[np.ndarray], seen: int) -> None:
+    def _settle(self, plan: Plan, scores: list[np.ndarray], seen: int) -> None:
         a, b = (plan.event.holds(scores[side]) for side in plan.event.order)
         path = self._log_wealth + np.cumsum(plan.bet.log_gains(a, b))
         self._log_wealth = float(path[-1])
         if self.refuted_after is None and path.max() >= self._limit:
             self.refuted_after = seen + int(np.argmax(path >= self._limit)) + 1
 
-    def _bound(self, plan: _Plan, hits: np.ndarray, below: np.ndarray, trials: int) -> None:
+    def _bound(self, plan: Plan, hits: np.ndarray, below: np.ndarray, trials: int) -> None:
         for event, counts in zip(plan.counted, hits, strict=True):
             a, b = event.order
             found = DirectedAudit.from_hits(

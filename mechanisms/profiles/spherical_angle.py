@@ -11,9 +11,11 @@ every M. The integrals run from the edge L = epsilon upwards.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from mechanisms.profiles.numerics import log_gamma_ratio, unit_gauss_legendre
 
@@ -23,6 +25,8 @@ CUT = 40.0
 _FOUND = 1e-12
 # Layers thinner than this share of the first half of the angle are worth a graded rule.
 _GRADING = 0.03
+# Radii at a time, so that the arrays over radius and angle stay in the cache.
+_CHUNK = 1024
 
 
 class Spherical(NamedTuple):
@@ -84,44 +88,108 @@ def _edge(noise: Spherical, log_v: np.ndarray, epsilon: np.ndarray) -> np.ndarra
     return (np.expm1(np.minimum(2 * u, 700.0)) / x - x) / 2
 
 
-def log_angle_integrals(
-    noise: Spherical, y: np.ndarray, epsilon: np.ndarray, nodes: int
-) -> np.ndarray:
-    """logs of E_t[(1 - e^(epsilon - L))_+] and P_t(L > epsilon) at each radius, shape (2, size).
+class Look(NamedTuple):
+    """What edges alone say of the integral over the angle, arrays of one shape.
 
-    Flat arrays y and epsilon.
+    log_gain: log E_t[(1 - e^(epsilon - L))_+], to about a unit.
+    deviations: the edge, as that of a normal law with the same tails.
+    steepness: by how much the edge in standard deviations rises over a unit of y.
     """
+
+    log_gain: np.ndarray
+    deviations: np.ndarray
+    steepness: np.ndarray
+
+
+def look(noise: Spherical, y: np.ndarray, epsilon: np.ndarray) -> Look:
+    """The integral over the angle without a quadrature; y (n, points) or (points,), epsilon (n, 1).
+
+    The probability beyond the edge, times the gain at the middle of what lies there.
+    """
+    log_v = y + np.log(noise.order)
+    # Both may overflow: they are then equal.
+    edges = np.clip(_edge(noise, log_v, np.stack([epsilon, epsilon + 1])), -1e300, 1e300)
+    sine = np.clip(edges[0], -1.0, 1.0)
+    deviations = np.copysign(np.sqrt((1 - noise.dimension) * np.log1p(-(sine**2))), sine)
+    distance = np.maximum(-edges[0], noise.dimension**-0.5)
+    gain = -np.expm1(-distance / (edges[1] - edges[0]))
+    # At fixed u the edge rises by (x + edge) / p.
+    x = np.exp(np.log(noise.ratio) - log_v / noise.power)
+    steepness = noise.dimension**0.5 / noise.power * (x + sine)
+    return Look(scipy.special.log_ndtr(-deviations) + np.log(gain), deviations, steepness)
+
+
+class Rule(NamedTuple):
+    """Over which phi to integrate at some radii: columns (n, 1), of which rows may be taken.
+
+    Two rules: from `start` over the length `near`, graded by `grade`, and on over the length `far`.
+    """
+
+    log_v: np.ndarray
+    epsilon: np.ndarray
+    start: np.ndarray
+    near: np.ndarray
+    far: np.ndarray
+    grade: np.ndarray
+    log_peak: np.ndarray  # log of the largest cosine in the rule
+
+    def rows(self, chosen: slice | np.ndarray) -> Rule:
+        return Rule(*(each[chosen] for each in self))
+
+
+def rule_of(noise: Spherical, y: np.ndarray, epsilon: np.ndarray) -> Rule:
+    """Where the integrals over the angle run; flat arrays y and epsilon."""
     twice = noise.dimension - 2
     cut = CUT / twice if twice else np.inf
-    log_v = y + np.log(noise.order)
-    edge, next_edge = _edge(noise, log_v, epsilon + np.array([[0.0], [1.0]]))
+    log_v, epsilon = y[:, None] + np.log(noise.order), epsilon[:, None]
+    edge, next_edge = np.minimum(_edge(noise, log_v, np.stack([epsilon, epsilon + 1])), 1.0)
     # Start at the edge, or where the density of the angle is negligible against its peak at 0.
-    start_sine = np.clip(edge, -np.sqrt(-np.expm1(-2 * cut)), 1.0)
-    start = np.arcsin(start_sine)
-    peak_cosine = np.cos(np.maximum(start, 0.0))
-    end_cosine = peak_cosine * np.exp(-cut)
-    end = np.arccos(end_cosine)
+    start = np.arcsin(np.maximum(edge, -np.sqrt(-np.expm1(-2 * cut))))
+    peak = np.maximum(start, 0.0)
+    end = np.arccos(np.cos(peak) * np.exp(-cut))
     # Two rules: up to the middle, graded where the layer in which the loss rises by one is thin
     # against the spacing of the nodes at the edge; and from the middle to the end.
     length = np.maximum(end - start, 0.0)
-    middle = np.clip(0.2 * length, np.minimum(-start, length), None)
-    layer = np.arcsin(np.clip(next_edge, -1.0, 1.0)) - start
-    thinness = np.where(layer > 0, _GRADING * middle / np.where(layer > 0, layer, 1.0), 0.0)
-    grade = np.log1p(np.maximum(thinness, 1e-6))[:, None]
+    near = np.maximum(0.2 * length, np.minimum(-start, length))
+    layer = np.arcsin(np.maximum(next_edge, -1.0)) - start
+    thinness = _GRADING * near / np.where(layer > 0, layer, np.inf)
+    grade = np.log1p(np.maximum(thinness, 1e-6))
+    log_peak = np.log1p(-2 * np.sin(0.5 * peak) ** 2)
+    return Rule(log_v, epsilon, start, near, length - near, grade, log_peak)
 
+
+def log_angle_integrals(noise: Spherical, rule: Rule, nodes: int) -> np.ndarray:
+    """logs of E_t[(1 - e^(epsilon - L))_+] and P_t(L > epsilon) at each radius, shape (2, n).
+
+    nodes: of each of the two rules over the angle.
+    """
+    starts = range(0, len(rule.start), _CHUNK)
+    parts = [_means(noise, rule.rows(slice(i, i + _CHUNK)), nodes) for i in starts]
+    log_means = np.log(np.concatenate([*parts, np.empty((2, 0))], axis=1))
+    return log_means + (noise.dimension - 2) * rule.log_peak[:, 0] + _log_norm(noise.dimension)
+
+
+def _means(noise: Spherical, rule: Rule, nodes: int) -> np.ndarray:
+    """The two integrals, with the density one at the largest cosine; shape (2, n)."""
     unit, weights = unit_gauss_legendre(nodes)
-    near, far = middle[:, None], (length - middle)[:, None]
-    graded = np.expm1(grade * unit) / np.expm1(grade)
-    phi = start[:, None] + np.hstack([near * graded, near + far * unit])
-    measure = np.hstack([near * grade * (graded + 1 / np.expm1(grade)), far + 0 * graded])
+    widest = np.expm1(rule.grade)
+    graded = np.expm1(rule.grade * unit) / widest
+    half, measure = np.empty((2, len(graded), 2 * nodes))
+    half[:, :nodes] = 0.5 * rule.start + 0.5 * rule.near * graded
+    half[:, nodes:] = 0.5 * (rule.start + rule.near) + 0.5 * rule.far * unit
+    measure[:, :nodes] = rule.near * rule.grade * weights * (graded + 1 / widest)
+    measure[:, nodes:] = rule.far * weights
     # The sine of half the angle gives the sine, and the logarithm of the cosine at full accuracy.
-    half = np.sin(0.5 * phi)
+    half = np.sin(half)
     square = half**2
     sine = 2 * half * np.sqrt(1 - square)
-    gain = -np.expm1(np.minimum(epsilon[:, None] - loss(noise, log_v[:, None], sine), 0.0))
-    log_peak = np.log1p(-2 * np.sin(0.5 * np.maximum(start, 0.0)) ** 2)
-    log_cosine = np.log1p(-2 * square) - log_peak[:, None]
-    density = measure * np.exp(twice * log_cosine) * np.tile(weights, 2)
-    means = np.stack([np.vecdot(gain, density), density.sum(axis=1)])
-    norm = log_gamma_ratio((noise.dimension - 1) / 2, 0.5) - 0.5 * np.log(np.pi)
-    return np.log(means) + twice * log_peak + norm
+    gain = -np.expm1(np.minimum(rule.epsilon - loss(noise, rule.log_v, sine), 0.0))
+    log_cosine = np.log1p(-2 * square) - rule.log_peak
+    density = measure * np.exp((noise.dimension - 2) * log_cosine)
+    return np.stack([np.vecdot(gain, density), density.sum(axis=1)])
+
+
+@cache
+def _log_norm(dimension: int) -> float:
+    """log of the density of phi where the cosine is one."""
+    return log_gamma_ratio((dimension - 1) / 2, 0.5) - 0.5 * np.log(np.pi)

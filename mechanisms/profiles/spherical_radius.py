@@ -11,20 +11,18 @@ sqrt(k / 2 pi), which loses no digits at k = 5e6.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from mechanisms.profiles.numerics import LOG_SQRT_2PI, expm1_excess, stirling_remainder
-from mechanisms.profiles.spherical_angle import Spherical, log_angle_integrals
+from mechanisms.profiles.spherical_angle import Spherical, log_angle_integrals, rule_of
 
 # Half-width of the radius window in standard deviations: outside is less than e^(-700).
 WINDOW = 38.0
 LOG_LEFT_OUT = -700.0
 SCAN_POINTS = 65
-# Radii at a time, so that the arrays over radius and angle stay in the cache.
-_CHUNK = 1024
 
 
 class Estimate(NamedTuple):
@@ -37,13 +35,14 @@ class Estimate(NamedTuple):
 
 def log_integrands(noise: Spherical, y: np.ndarray, epsilon: np.ndarray, nodes: int) -> np.ndarray:
     """logs of the density of y times the two inner integrals, (2, size); flat arrays."""
-    k = noise.order
-    norm = 0.5 * np.log(k) - LOG_SQRT_2PI - stirling_remainder(k)
-    inner = [
-        log_angle_integrals(noise, y[i : i + _CHUNK], epsilon[i : i + _CHUNK], nodes)
-        for i in range(0, y.size, _CHUNK)
-    ]
-    return norm - k * expm1_excess(y) + np.concatenate([*inner, np.empty((2, 0))], axis=1)
+    inner = log_angle_integrals(noise, rule_of(noise, y, epsilon), nodes)
+    return inner + log_norm(noise.order) - noise.order * expm1_excess(y)
+
+
+@cache
+def log_norm(k: float) -> float:
+    """log of the density of y at its peak, 0."""
+    return float(0.5 * np.log(k) - LOG_SQRT_2PI - stirling_remainder(k))
 
 
 def scan(noise: Spherical, y: np.ndarray, epsilon: np.ndarray, nodes: int) -> np.ndarray:

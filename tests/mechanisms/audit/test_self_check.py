@@ -12,6 +12,7 @@ from mechanisms import Budget, Inconsistent, Query, Unsupported, all_mechanisms
 from mechanisms.audit.explanation import explain
 from mechanisms.audit.moment_test import StatedMean, deviation
 from mechanisms.audit.neighbours import changes, is_allowed, random_value, resting_value
+from mechanisms.audit.profile_check import of_losses
 from mechanisms.audit.self_check import (
     QUICK,
     THOROUGH,
@@ -21,6 +22,7 @@ from mechanisms.audit.self_check import (
 )
 from mechanisms.audit.verification import verify
 from mechanisms.contract.guard import ReleaseError
+from mechanisms.profiles.gaussian_profile import GaussianProfile
 
 # The mistake, and words of the sentence that says so.
 INCONSISTENT = {
@@ -226,6 +228,22 @@ def test_a_check_of_a_large_answer_takes_two_seconds():
     began = time.process_time()
     require_consistent(mechanism, seed=0, effort=THOROUGH)
     assert time.process_time() - began < 2
+
+
+def test_losses_that_take_long_are_few():
+    """A millisecond each, as the sum over thousands of composed releases takes."""
+    drawn = []
+
+    class Slow(GaussianProfile):
+        def sample_losses(self, rng, n, *, reverse=False):
+            drawn.append(n)
+            end = time.process_time() + 1e-3 * n
+            while time.process_time() < end:
+                pass
+            return super().sample_losses(rng, n, reverse=reverse)
+
+    assert not list(of_losses(Slow(mu=1.0), np.random.default_rng(0), 65_536, seconds=0.2))
+    assert 64 <= drawn[-1] <= 100 and drawn[-2] == drawn[-1]
 
 
 @pytest.mark.parametrize("count", [1, 3, 16, 50])
