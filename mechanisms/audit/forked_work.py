@@ -46,7 +46,7 @@ def in_order(
         for i, task in enumerate(tasks):
             try:
                 result = results[i % processes].recv()
-            except EOFError:
+            except (EOFError, OSError):  # nothing was sent, or not all of it
                 work(task)
                 workers[i % processes].join()
                 raise ChildProcessError(
