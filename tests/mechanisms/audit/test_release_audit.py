@@ -226,16 +226,16 @@ def test_the_number_of_processes_changes_nothing(score):
     values[0, 0] = 1.0
 
     def release(value, rng):
-        return value + rng.laplace(size=value.shape)
+        return value + rng.standard_normal(value.shape)
 
-    results = [
+    alone, shared = (
         audit_release(
             release, *values, 0.1, score=score, samples=1500, whole_budget=True, processes=count
         ).to_dict()
-        for count in (1, 2, 3)
-    ]
-    assert results[0] == results[1] == results[2]
-    assert results[0]["samples"] == 1500
+        for count in (1, 3)
+    )
+    assert alone == shared
+    assert alone["samples"] == 1500
 
 
 def test_a_classifier_takes_one_process():
