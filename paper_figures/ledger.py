@@ -187,8 +187,7 @@ def evaluate(folder: Path) -> pd.DataFrame:
     """The ledger of a run: one row per claim, from the tables in `folder`/experiments.
 
     Raises:
-        LedgerError: A claim is not well formed, names a judge that does not exist, or gets a
-            verdict for which neither the claim nor the finding has a sentence.
+        LedgerError: A claim is not well formed, or names a judge that does not exist.
     """
     judges = all_judges()
     rows = []
@@ -217,18 +216,20 @@ def _found(claim: Claim, chosen: Judge, folder: Path) -> Finding:
         return Finding(parts=(Part("", INCONCLUSIVE),), because=f"{reason}.")
 
 
+def sentence_of(claim: Claim, finding: Finding) -> str:
+    """What the claim, or else its judge, says about the verdict; nothing where neither does."""
+    return claim.meaning.get(finding.verdict) or finding.reason
+
+
 _PAPER_SIZES = [size.name for size in fields(Sizes) if size.name != "dataset"]
 
 
 def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
     verdict, ours = finding.verdict, finding.sizes
     theirs = claim.sizes.on(ours.dataset)
-    sentence = claim.meaning.get(verdict) or finding.reason
+    sentence = sentence_of(claim, finding)
     if not sentence and verdict != CONFIRMED:
-        raise LedgerError(
-            f"claim {claim.id} is {verdict}, and neither its `meaning` nor its judge's `because` "
-            "says why"
-        )
+        sentence = finding.by_verdict
     return {
         "paper": claim.paper,
         "claim": claim.id,

@@ -187,6 +187,21 @@ class Finding:
         return f"Not run under this choice: {'; '.join(lacking)}."
 
     @property
+    def by_verdict(self) -> str:
+        """A sentence that lists the parts, or the choices, under their verdicts.
+
+        For the verdicts that nobody wrote a sentence for: a run of other sizes may have any.
+        """
+        named: dict[str, list[str]] = {}
+        for each in self.outcomes:
+            named.setdefault(each.verdict, []).append(each.choice)
+        for part in self.parts:
+            words = ", ".join(filter(None, (part.name, part.found))) or "the claim"
+            named.setdefault(part.verdict, []).append(words)
+        listed = (f"{verdict}: {'; '.join(found)}" for verdict, found in named.items())
+        return ". ".join(f"{each[0].upper()}{each[1:]}" for each in listed) + "."
+
+    @property
     def numbers(self) -> str:
         """Our numbers as text."""
         if self.ours or self.outcomes:
