@@ -15,33 +15,36 @@ from mechanisms.factorisations.stream_workload import StreamWorkload, impulse
 from paper_figures.ledger import Claim, judge
 from paper_figures.results import Results
 from paper_figures.rules import universal
-from paper_figures.verdicts import Finding
+from paper_figures.verdicts import Finding, Outcome
 
 
 @judge()
 def two_bands(claim: Claim, results: Results) -> Finding:
     """The root mean squared error of prefix sums with 1, -1/2 over that with the best 1, -lambda.
 
-    Arguments: steps; participations k, n / k steps apart. A part of the claim for every n / k.
+    Arguments: steps; participations k, n / k steps apart; least_separation of these.
     """
     a = claim.arguments
     ratios, best = defaultdict(list), []
     for steps, times in product(a["steps"], a["participations"]):
+        apart = steps // times
+        if apart < a["least_separation"]:
+            continue
         workload = StreamWorkload(steps=steps)
-        participation = Participation(times=times, separation=steps // times)
+        participation = Participation(times=times, separation=apart)
         error, share = least_error_of_two_bands(workload, participation)
         root = banded_inverse_root(workload, 2).error(workload, participation).mean
-        ratios[steps // times].append(math.sqrt(root / error))
+        ratios[math.inf if times == 1 else apart].append(math.sqrt(root / error))
         best.append(share)
+    outcomes = []
+    for apart, found in sorted(ratios.items()):
+        cases = [ratio > 1 + claim.margin for ratio in found]
+        part = universal("more error with 2 bands", cases, f"{_spread(found)} times")
+        choice = "one participation" if apart == math.inf else f"back after {apart:,} steps"
+        outcomes.append(Outcome(choice=choice, parts=(part,)))
     return Finding(
-        parts=[
-            universal(
-                f"a person back after {apart:,} {'step' if apart == 1 else 'steps'}",
-                [ratio > 1 + claim.margin for ratio in found],
-                f"{_spread(found)} times",
-            )
-            for apart, found in sorted(ratios.items())
-        ],
+        choice="how soon a person takes part again",
+        outcomes=outcomes,
         detail=(
             f"n = {', '.join(map(str, a['steps']))} with k = "
             f"{', '.join(map(str, a['participations']))}, n / k apart; the best lambda is "

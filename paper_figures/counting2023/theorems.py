@@ -100,7 +100,7 @@ def binary_mechanism(claim: Claim, results: Results) -> Finding:
         choice="for which number of steps",
         outcomes=[
             Outcome(choice="in the limit", parts=(leading,)),
-            Outcome(choice="for streams in use", parts=tuple(parts)),
+            Outcome(choice=f"n = 2^{a['powers'][0]} to 2^{a['powers'][-1]}", parts=tuple(parts)),
         ],
         detail=(
             "Both with Gaussian noise at the same mu, in closed form. With least squares over all "

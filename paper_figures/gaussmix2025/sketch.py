@@ -58,8 +58,8 @@ def added(results: Results) -> Drawn:
     caption = (
         "What a Gaussian sketch of records of norm B at most adds to the variance in every "
         f"direction, delta {delta:g}, one record added or removed, without data. Left: as "
-        "published, and the least that the exact privacy profile allows, which is one for both: "
-        "they release the same. Right: as published over that least."
+        "published, and the least that the exact privacy profile allows, which is the same for "
+        "both: they release the same. Right: as published over that least."
     )
     return Drawn(caption, table.assign(delta=delta), figure, NOTE)
 

@@ -30,8 +30,9 @@ def streams(results: Results) -> Drawn:
     errors = errors_of(results.rows)
     errors = errors[errors["dataset"] == "prefix-sums"]
     once = errors[errors["participations"] == 1]
-    # Where the most mechanisms are tried at the most participations.
-    steps = int(errors.groupby("steps").size().idxmax())
+    # The longest stream of those with the most mechanisms at the most participations.
+    tried = errors.groupby("steps").size()
+    steps = int(tried[tried == tried.max()].index.max())
     several = errors[errors["steps"] == steps]
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(PAGE, 2.9))
     for name in in_order(errors["mechanism"]):

@@ -1,6 +1,7 @@
 """Judges of the claims on matrix factorisations: known verdicts, and formulas that are wrong."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,21 +9,22 @@ import pytest
 from mechanisms.factorisations.participation import Participation
 from mechanisms.factorisations.stream_workload import StreamWorkload
 from mechanisms.profiles.gaussian_profile import mu_for
+from paper_figures.bandmf2023.theorems import amplified_bands
 from paper_figures.bifr2026.theorems import least_error_of_two_bands
-from paper_figures.bisr2025.theorems import error_on_par
+from paper_figures.bisr2025.theorems import bounded_ratio, error_on_par
 from paper_figures.counting2023.theorems import binary_mechanism, root_max_error, root_mean_error
 from paper_figures.ledger import CannotJudge, all_claims, all_judges
 from paper_figures.nsr2025.theorems import least_root_error
 from paper_figures.suite import stream_sensitivity
 from paper_figures.suite.stream_sensitivity import enumerated, enumerated_sensitivity, step_sets
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, PARTLY
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, INCONCLUSIVE, PARTLY
 
 KNOWN = {
     "bandmf-guarantee": CONFIRMED,
     "bandmf-columns": CONFIRMED,
     "bandmf-rows": CONFIRMED,
     "bsr-earliest": CONFIRMED,
-    "bifr-few-bands": PARTLY,
+    "bifr-few-bands": DEPENDS,
     "counting-max": CONFIRMED,
     "counting-mean": CONFIRMED,
     "counting-ten": DEPENDS,
@@ -94,6 +96,20 @@ def test_a_distance_that_is_too_small_is_contradicted(make_claim):
     assert root_max_error(make_claim(largest_power=8, most=0.36), None).verdict == CONFIRMED
 
 
+@pytest.mark.parametrize(("margin", "verdict"), [(0.01, CONFIRMED), (0.3, CONTRADICTED)])
+def test_bands_against_amplification_at_one_rate(margin, verdict, make_claim):
+    arguments = {"steps": 64, "rates": [1 / 64], "delta": 1e-6, "epsilons": [8.0], "bands": [1, 2]}
+    claim = replace(make_claim(**arguments), margin=margin)
+    finding = amplified_bands(claim, None)
+    assert finding.outcomes[0].verdict == verdict
+
+
+def test_no_finite_stream_decides_a_limit(make_claim):
+    finding = bounded_ratio(make_claim(steps=[16, 32], participations=[1, 4]), None)
+    assert finding.verdict == INCONCLUSIVE
+    assert all(float(part.found.split(",")[0]) >= 1 for part in finding.parts)
+
+
 def test_slopes_of_short_streams_are_not_the_limit(make_claim):
     claim = make_claim(tolerance=0.001, largest_power=5, optimal_at=[4])
     assert root_mean_error(claim, None).verdict != CONFIRMED
@@ -109,10 +125,11 @@ def test_the_binary_mechanism_of_four_steps(make_claim):
 
 
 def test_on_par_is_judged_in_every_place(make_claim, make_results):
-    claim = make_claim(tolerance=0.1, mechanism="own", others=["near", "far"])
+    claim = make_claim(tolerance=0.1, mechanism="own", others=["near", "far"], least_separation=4)
     rows = [
-        *rows_of("own", {(64, 1): 1.2, (64, 2): 4.0}),
-        *rows_of("near", {(64, 1): 1.0, (64, 2): 3.9}, gap=0.25),
+        # 32 participations in 64 steps are closer than four.
+        *rows_of("own", {(64, 1): 1.2, (64, 2): 4.0, (64, 32): 9.0}),
+        *rows_of("near", {(64, 1): 1.0, (64, 2): 3.9, (64, 32): 1.0}, gap=0.25),
         *rows_of("far", {(64, 1): 1.0, (64, 2): 3.0}),
     ]
     finding = error_on_par(claim, make_results(rows))
