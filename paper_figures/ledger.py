@@ -50,6 +50,7 @@ class Claim:
         statement: What is claimed, in this project's words.
         expected: The paper's number or order, as text.
         reservation: What the paper itself restricts the claim to, or concedes.
+        scope: What of the claim is judged, and what of the paper was read; nothing if all.
         judge: Name of the judge.
         arguments: What the judge is given, such as the paper's numbers. `!paper NAME` in
             claims.yaml stands for one that other code reads too, in papers/<paper>.py.
@@ -68,6 +69,7 @@ class Claim:
     expected: str
     judge: str
     reservation: str = ""
+    scope: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
     tolerance: float | None = None
     margin: float | None = None
@@ -238,6 +240,7 @@ def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
         "statement": claim.statement,
         "paper says": claim.expected,
         "reservation": claim.reservation,
+        "scope": claim.scope,
         "we find": finding.numbers,
         "verdict": verdict,
         "sentence": sentence,

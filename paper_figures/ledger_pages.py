@@ -103,6 +103,7 @@ def _section(claim: pd.Series) -> list[str]:
         "Claim": claim["statement"],
         "The paper": claim["paper says"],
         "Its reservation": claim["reservation"],
+        "Scope": claim["scope"],
         "We find": claim["we find"],
         "Open choice": claim["choice"],
         "Verdict": " ".join(filter(None, (f"**{claim['verdict']}**.", claim["sentence"]))),

@@ -64,6 +64,7 @@ def _shown(claim: pd.Series) -> dict:
         "statement": claim["statement"],
         "paper_says": claim["paper says"],
         "reservation": claim["reservation"],
+        "scope": claim["scope"],
         "we_find": claim["we find"],
         "verdict": claim["verdict"],
         "tone": TONES.get(claim["verdict"], ""),

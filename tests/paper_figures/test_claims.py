@@ -45,7 +45,8 @@ def numbers_that_are_text(value):
 @pytest.mark.parametrize("claim", all_claims(), ids=lambda claim: claim.id)
 def test_a_claim_is_told_in_full(claim):
     assert claim.statement and claim.expected and claim.where
-    texts = (claim.statement, claim.expected, claim.where, claim.reservation, claim.reason)
+    texts = (claim.statement, claim.expected, claim.where, claim.reservation, claim.scope)
+    texts += (claim.reason,)
     assert all(isinstance(text, str) for text in texts), "YAML reads a number; quote it"
     assert numbers_that_are_text(claim.arguments) == []
     for number in (claim.tolerance, claim.margin):
