@@ -94,8 +94,8 @@ def error_rows(runs: int) -> list[tuple[str, ...]]:
     one_run = np.array([one_run_errs(seed) for seed in range(runs)]).mean(axis=0)
     measured = (
         ("losses: interval of delta", np.mean([interval_misses(seed) for seed in range(runs)])),
-        ("losses: claim falls by betting", np.mean([losses_refute(seed) for seed in range(runs)])),
-        ("outputs: claim falls", outputs[0]),
+        ("losses: refuted by betting", np.mean([losses_refute(seed) for seed in range(runs)])),
+        ("outputs: claim refuted", outputs[0]),
         ("outputs: bound of delta", outputs[1]),
         ("outputs: band of the trade-off curve", outputs[2]),
         ("one run: epsilon by count", one_run[0]),
@@ -104,7 +104,7 @@ def error_rows(runs: int) -> list[tuple[str, ...]]:
     return [(name, f"{runs:,}", "5%", f"{share:.2%}") for name, share in measured]
 
 
-# --- what falls, and after how many samples ----------------------------------------------------
+# --- what is refuted, and after how many samples ----------------------------------------------
 
 
 def calibrated(key: str, query: Query, budget: Budget, **options) -> Mechanism:
@@ -114,7 +114,7 @@ def calibrated(key: str, query: Query, budget: Budget, **options) -> Mechanism:
 
 
 def summary(name: str, claim: str, audit: str, found: list[int | None], most: int) -> tuple:
-    """One row: the share of runs in which the claim fell, and the median of the samples."""
+    """One row: the share of runs in which the claim was refuted, and the median of the samples."""
     fallen = sorted(math.inf if count is None else count for count in found)
     middle = fallen[len(fallen) // 2]
     shown = f"{int(middle):,}" if math.isfinite(middle) else "undecided"
@@ -234,7 +234,7 @@ def sample_rows(runs: int, scale: float) -> list[tuple]:
             short,
         ),
         by_outputs(
-            "Curator: tells once in a million",
+            "Curator: reveals once in a million",
             "(1, 0)",
             (curator(0.0), curator(1.0)),
             1.0,
@@ -257,7 +257,7 @@ def page(errors: list[tuple], samples: list[tuple]) -> str:
     """The page of both tables."""
     heads = (
         ("what may err", "runs", "allowed", "measured"),
-        ("mechanism", "claim", "audit", "most samples", "fell", "median samples"),
+        ("mechanism", "claim", "audit", "most samples", "refuted", "median samples"),
     )
     return f"""# How often the audits err, and what they find
 
@@ -265,19 +265,19 @@ Written by `python docs/measure_audits.py`. Run number i of a row has the seed i
 
 ## Errors where the claim is true
 
-Gaussian noise with mu = 1, claimed at epsilon = 0.5 with exactly its delta, {DELTA:.4f}; for one
-run 200 canaries with mu = {CANARY_MU} and delta = {CANARY_DELTA:g}. A true claim that
-holds with equality is the easiest to refute by mistake.
+Gaussian noise with mu = 1, claimed at epsilon = 0.5 with exactly its true delta, {DELTA:.4f}; the
+one-run rows use 200 canaries, mu = {CANARY_MU} and delta = {CANARY_DELTA:g}. A true claim that is
+tight is the easiest to refute by mistake.
 
 {table(heads[0], errors)}
 
-## Samples until the claim falls
+## Samples until the claim is refuted
 
-At 99.9% confidence. Samples are those of each of the two values, training included; "fell" counts
-the runs in which the claim was refuted, and "undecided" says that in most it was not. Three rows
-must stay undecided: the Gaussian with all of its noise, whose claim is true; naive Laplace noise
-where the score ignores the bits; and the curator, who breaks a pure claim once in a million
-outputs.
+At 99.9% confidence. Samples are outputs for each of the two values, including those used for
+training; "refuted" counts runs, and "undecided" says that in most runs the claim was not refuted.
+Three rows must stay undecided: the Gaussian with all of its noise, whose claim is true; naive
+Laplace noise where the score ignores the bits; and the curator, a mechanism that reveals the value
+once in a million outputs.
 
 {table(heads[1], samples)}
 """

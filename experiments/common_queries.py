@@ -228,7 +228,7 @@ def measure(
     """What `mechanisms.compare` says of the mechanism.
 
     Raises:
-        Unsupported: The mechanism does not serve the query, or nothing of it is known.
+        Unsupported: The mechanism does not support the query, or nothing of it is known.
     """
     task = problem.task(calibration)
     options = known_options(task, variant.mechanism)

@@ -98,7 +98,7 @@ METRICS = {
     "expected_mse": "expectation of mse in closed form, where the noise's covariance is known",
     "optimality_gap": "upper bound on the relative distance of a strategy's error from the optimum",
     "optimality": "expected error over a lower bound on that of the best strategy, >= 1",
-    "refused": "1 where the mechanism does not serve the workload",
+    "refused": "1 where the mechanism does not support the workload",
     "records": "records in the histogram",
     "occupied_cells": "cells that hold a record",
     "calibrate_seconds": "wall-clock seconds to calibrate, for one workload or (null) for all",

@@ -1,8 +1,8 @@
 """Differential-privacy noise for vector-, matrix- and tensor-valued queries.
 
-One file per mechanism, or per family of mechanisms that share a calibration, and rooms for what
-they are made of; those for one kind of query have the rooms `counting`, `gram` and `streams`. All
-other packages may import this one; it imports none of them.
+One file per mechanism, or per family of mechanisms that share a calibration, and subpackages for
+what they are built from. Mechanisms for one kind of query are in `counting`, `gram` and `streams`.
+All other packages may import this one; it imports none of them.
 """
 
 import importlib

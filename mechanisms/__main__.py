@@ -1,8 +1,4 @@
-"""Noise for a query and a budget, and what a claim of privacy is worth.
-
-``python -m mechanisms list``, ``describe KEY``, ``calibrate KEY ...``, ``verify KEY ...``,
-``compare ...`` and ``audit MODULE:FUNCTION ...``.
-"""
+"""Calibrate noise for a query and a budget, compute its privacy, and audit claims by sampling."""
 
 from __future__ import annotations
 
@@ -32,7 +28,7 @@ _SEED, _SAMPLES = whole_number(0, 2**64 - 1), whole_number(0, 10**9)
 STATUSES = (
     "Exit status: 0, there is an answer (of verify: a verdict on the claim, true or false); 1, the "
     "mechanism contradicts itself and verify gives no verdict on its claim; 2, bad input or "
-    "an exception of the mechanism; 3, the mechanism does not serve this query or budget."
+    "an exception of the mechanism; 3, the mechanism does not support this query or budget."
 )
 
 
@@ -177,7 +173,10 @@ def _parser() -> argparse.ArgumentParser:
     describe.set_defaults(run=_describe, show=_show)
 
     calibrate = commands.add_parser(
-        "calibrate", parents=[common], help="the noise for a query and a budget"
+        "calibrate",
+        parents=[common],
+        help="the noise for a query and a budget",
+        epilog=STATUSES,
     )
     add_query_arguments(calibrate)
     calibrate.set_defaults(run=_calibrate, show=_show)
@@ -186,7 +185,7 @@ def _parser() -> argparse.ArgumentParser:
         "verify",
         parents=[common],
         help="claimed and true privacy",
-        description="Compares a mechanism's releases with what it states of them, and its claim "
+        description="Compares a mechanism's releases with what it states about them, and its claim "
         "with its true privacy.",
         epilog=STATUSES,
     )
@@ -196,7 +195,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     verifying.add_argument("--seed", type=_SEED, default=0, help="seed of the audit (default: 0)")
     verifying.add_argument(
-        "--confidence", type=share, default=0.999, help="of the bounds (default: 0.999)"
+        "--confidence",
+        type=share,
+        default=0.999,
+        help="confidence of the audit's bounds (default: 0.999)",
     )
     verifying.set_defaults(run=_verify, show=explain)
 

@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[1]
 
 _MECHANISMS = """# Mechanisms
 
-One file each. `python -m mechanisms describe KEY` prints the options, `calibrate` the noise for a
-query, `verify` the true privacy of a claim.
+One file per mechanism or family. `python -m mechanisms describe KEY` prints the options,
+`calibrate` the noise for a query, `verify` the true privacy of a claim.
 """
 
 

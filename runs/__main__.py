@@ -3,7 +3,7 @@
 python -m runs list
     Every study with its data sets.
 python -m runs check CONFIG
-    Check a config and say how many cells it has and how many of them are to be run.
+    Check a config, and count its cells, jobs and grid points, and the cells still to be run.
 python -m runs check RUN [--sample 5] [--seed N]
     Compute a random sample of a finished run's cells again, in a temporary folder, and compare the
     numbers by the tolerances of their studies; `reference` is the run whose results are committed.
@@ -49,7 +49,7 @@ SAMPLE = 5
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status.
 
-    1 for a cell that could not start, a damaged file of results or numbers outside of their
+    1 for a cell that could not start, a damaged file of results or numbers outside their
     tolerance, 2 for bad input.
     """
     options = _parser().parse_args(arguments)
@@ -107,7 +107,7 @@ def _check_run(options) -> int:
         wrong += bool(found.problems)
         print(f"{'differs' if found.problems else 'agrees':<8} {cell.stem}: {found}", flush=True)
     if wrong:
-        print(f"{wrong} of {len(cells)} cells lie outside of the tolerances of their studies")
+        print(f"{wrong} of {len(cells)} cells lie outside the tolerances of their studies")
     return int(wrong > 0)
 
 
@@ -238,11 +238,16 @@ def _parser() -> reading.Parser:
     estimate.add_argument("config")
     estimate.set_defaults(run=_estimate)
     run = commands.add_parser("run", help="one cell, without Snakemake")
-    run.add_argument("experiment")
-    run.add_argument("--dataset", required=True)
+    run.add_argument("experiment", metavar="STUDY", help="a study of the config; see `list`")
+    run.add_argument("--dataset", required=True, help="a data set of that study")
     run.add_argument("--mechanism", required=True, help="a mechanism or variant of the config")
-    run.add_argument("--calibration", default="published", choices=CALIBRATIONS)
-    run.add_argument("--config", default="config/quick.yaml")
+    run.add_argument(
+        "--calibration",
+        default="published",
+        choices=CALIBRATIONS,
+        help="noise as published, or rescaled to the budget's true privacy (default: published)",
+    )
+    run.add_argument("--config", default="config/quick.yaml", help="default: config/quick.yaml")
     run.set_defaults(run=_run)
     again = commands.add_parser(
         "redo", help="remove results of cells, so that the next run measures them again"

@@ -47,8 +47,8 @@ AFTER = (
     Coordinate(
         "status",
         str,
-        "ok, unsupported (the mechanism does not serve this query or budget), error (it raised an "
-        "exception), timeout (it took longer than the run allows) or inconsistent (its releases "
+        "ok, unsupported (the mechanism does not support this query or budget), error (it raised "
+        "an exception), timeout (it took longer than the run allows) or inconsistent (its releases "
         "contradict the moments or the privacy that it states)",
     ),
     Coordinate(

@@ -10,6 +10,7 @@ STATUS_WORDS = {
     "unsupported": "the query or the budget does not meet the assumptions of the mechanism",
     "error": "the mechanism raised an exception",
     "timeout": "the mechanism took longer than the run allows",
+    "inconsistent": "the mechanism's releases contradict the noise or the privacy that it states",
 }
 
 
@@ -31,9 +32,9 @@ def failures_page(site: SiteData) -> Page:
     return Page(
         path="failures.html",
         template="failures.html",
-        title="What has no value, and why",
+        title="Rows without a value, and why",
         section="failures.html",
-        about="Mechanisms that do not serve a query, and the reasons.",
+        about="Mechanisms that do not support a query, and the reasons.",
         content={
             "rows": rows,
             "counts": missing["status"].value_counts().to_dict(),

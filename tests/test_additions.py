@@ -26,9 +26,9 @@ COPIES = {
     "claim.py": "paper_figures/my_paper/my_study.py",
     "claim.yaml": "paper_figures/my_paper/claims.yaml",
 }
-ROOM = '''"""Figures and verdicts of my paper.
+PACKAGE = '''"""Figures and verdicts of my paper.
 
-Only discovery imports it. It imports what the papers' rooms share in `paper_figures`.
+Only discovery imports it. It imports what the papers' packages share in `paper_figures`.
 """
 '''
 GENERAL = (
@@ -57,7 +57,7 @@ def extended(tmp_path):
     )
     (project.folder / "mechanisms/gaussian_zcdp.py").write_text(example)
     (project.folder / "paper_figures/my_paper").mkdir()
-    (project.folder / "paper_figures/my_paper/__init__.py").write_text(ROOM)
+    (project.folder / "paper_figures/my_paper/__init__.py").write_text(PACKAGE)
     for template, place in COPIES.items():
         shutil.copy2(ROOT / "templates" / template, project.folder / place)
     return project

@@ -1,6 +1,6 @@
-"""The tree keeps its rules: names, sizes, docstrings, and which room may import which.
+"""The tree keeps its rules: names, sizes, docstrings, and which package may import which.
 
-A room is a folder of modules. `MAY_IMPORT` says for each room which others it may import; what is
+`MAY_IMPORT` says for each package which others it may import; what is
 not allowed there is reported with its file and line.
 """
 
@@ -105,7 +105,7 @@ MAY_IMPORT = {
         "experiments.contract",
         "runs",
     ),
-    # Above all: what it shows, the other rooms have computed.
+    # Above all: what it shows, the other packages have computed.
     "site_builder": (
         "mechanisms.*",
         "datasets.*",
@@ -188,9 +188,10 @@ def test_the_room_of_a_paper_imports_that_of_no_other():
     known = {dotted(path) for path in modules(*PACKAGES)}
     for path in modules("paper_figures"):
         for line, imported in project_imports(path, known):
-            room = imported.split(".")[1:2]
-            is_room = bool(room) and (ROOT / "paper_figures" / room[0] / "claims.yaml").exists()
-            if imported.startswith("paper_figures.") and is_room and room[0] != path.parts[1]:
+            package = imported.split(".")[1:2]
+            claims = ROOT.joinpath("paper_figures", *package, "claims.yaml")
+            of_paper = bool(package) and claims.exists()
+            if imported.startswith("paper_figures.") and of_paper and package[0] != path.parts[1]:
                 wrong.append(f"{path}:{line} imports {imported}")
     assert not wrong, "\n".join(wrong)
 

@@ -1,4 +1,4 @@
-"""What a study is and has: its interface, settings, columns, grids and seeds.
+"""What a study declares: its interface, settings, columns, grids and seeds.
 
 May be imported by the studies, learning, runs and all above them. May import papers and mechanisms.
 """

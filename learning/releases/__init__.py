@@ -1,5 +1,5 @@
 """Releases of many values: record by record, several times over, and what they spend together.
 
-Learning's other rooms and the studies in experiments import it. It imports mechanisms and the
-contract of studies (experiments.contract).
+The other packages of learning, and the studies in experiments, import it. It imports mechanisms and
+the contract of studies (experiments.contract).
 """

@@ -20,7 +20,7 @@ SHOWN_RATES = (0.01, 0.1)
 _DESCRIPTION = (
     "Samples a mechanism on two neighbouring values and tests a claim of (epsilon, delta)-"
     "differential privacy. The claim is refuted or stays undecided: samples cannot prove it. The "
-    "audit stops when the claim has fallen, and says after how many outputs."
+    "audit stops when the claim is refuted, and reports how many outputs that took."
 )
 _EPILOG = (
     "A program is called as COMMAND COUNT SEED. It reads one value from its standard input as a "
@@ -76,13 +76,13 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--samples",
         type=whole_number(1, 10**9),
-        help="the most outputs for each value, so twice as many in all "
+        help="largest number of outputs for each value, so twice as many in all "
         f"(default: {DEFAULT_SAMPLES}, or all in the files)",
     )
     parser.add_argument(
         "--whole-budget",
         action="store_true",
-        help="draw all samples even if the claim falls earlier, for tighter bounds",
+        help="draw all samples even if the claim is refuted earlier, for tighter bounds",
     )
     parser.add_argument(
         "--processes",
@@ -93,7 +93,10 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=whole_number(0, 2**63 - 1), default=0, help="default: 0")
     parser.add_argument(
-        "--confidence", type=share, default=0.999, help="of all that is said (default: 0.999)"
+        "--confidence",
+        type=share,
+        default=0.999,
+        help="confidence of the verdict and of every bound (default: 0.999)",
     )
     parser.set_defaults(run=_audit, show=_show)
 

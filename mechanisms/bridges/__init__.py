@@ -1,4 +1,4 @@
 """Mechanisms inside other libraries, which are imported by these modules only.
 
-Nothing of the package imports this room: users do. It may import `contract` and `profiles`.
+Nothing of the package imports this package: users do. It may import `contract` and `profiles`.
 """

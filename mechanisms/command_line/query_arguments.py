@@ -48,10 +48,24 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of every command that calibrates a mechanism."""
     parser.add_argument("key", help="mechanism key, or module:Class")
     add_shape_and_sensitivities(parser)
-    parser.add_argument("--epsilon", type=number, required=True)
-    parser.add_argument("--delta", type=number, default=0.0)
-    parser.add_argument("--calibration", choices=CALIBRATIONS, default="published")
-    parser.add_argument("--option", type=_option, action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--epsilon", type=number, required=True, help="epsilon of the budget")
+    parser.add_argument(
+        "--delta", type=number, default=0.0, help="delta of the budget (default: 0)"
+    )
+    parser.add_argument(
+        "--calibration",
+        choices=CALIBRATIONS,
+        default="published",
+        help="noise as published, or rescaled to the budget's true privacy (default: published)",
+    )
+    parser.add_argument(
+        "--option",
+        type=_option,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the mechanism; `describe KEY` lists them; may be repeated",
+    )
 
 
 def add_shape_and_sensitivities(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +78,12 @@ def add_shape_and_sensitivities(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--linf-sensitivity", type=number, help="largest change of one element")
     parser.add_argument("--element-range", type=_range, help="a,b if every element lies in [a, b]")
     parser.add_argument("--frobenius-bound", type=number, help="largest norm of the answer")
-    parser.add_argument("--adjacency", choices=ADJACENCIES, default="add-remove")
+    parser.add_argument(
+        "--adjacency",
+        choices=ADJACENCIES,
+        default="add-remove",
+        help="what neighbouring data sets are (default: add-remove)",
+    )
     parser.add_argument("--structure", choices=STRUCTURES, help="how records form the answer")
     parser.add_argument("--record-bound", type=number, help="largest l2 norm of a record")
 

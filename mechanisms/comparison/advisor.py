@@ -44,7 +44,7 @@ def compare(
     """Every mechanism for a query, ranked by its error at equal true privacy.
 
     Args:
-        query: Shape and sensitivities; the more are stated, the more mechanisms can serve it.
+        query: Shape and sensitivities; the more are stated, the more mechanisms support it.
         budget: One budget, or several for curves.
         workload: The linear queries that are asked of the answer: a name of
             `strategies.workload.NAMED`, a list with one name for each axis, a (q, M) array, or a
@@ -172,7 +172,9 @@ def conclusion(frame: pd.DataFrame, per: str = "element") -> list[str]:
 def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     counted = part[part["rank"].notna()]
     if counted.empty:
-        return f"At {budget} no mechanism serves this query with proven privacy and a known error."
+        return (
+            f"At {budget} no mechanism supports this query with proven privacy and a known error."
+        )
     first = leaders(part)
     best = first.iloc[0]
     how = "as published" if best.ready else "rescaled to the exact calibration"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _DESCRIPTION = (
-    "Ranks all mechanisms by their error at equal true privacy, and says why the others do not "
-    "serve the query."
+    "Ranks the mechanisms that support the query by their error at equal true privacy, and says "
+    "why the others do not."
 )
 _BOTH = "both"
 
@@ -40,7 +40,10 @@ def add_compare_command(
         add_query: Adds the arguments that describe a query; `query_of` reads them.
     """
     parser = commands.add_parser(
-        "compare", parents=[common], help="which mechanism for a query", description=_DESCRIPTION
+        "compare",
+        parents=[common],
+        help="rank the mechanisms for a query",
+        description=_DESCRIPTION,
     )
     add_query(parser)
     parser.add_argument(
@@ -55,8 +58,13 @@ def add_compare_command(
     parser.add_argument(
         "--epsilon", type=_numbers, required=True, help="one number, or several such as 0.1,1,10"
     )
-    parser.add_argument("--delta", type=float, default=0.0)
-    parser.add_argument("--calibration", choices=(_BOTH, *CALIBRATIONS), default=_BOTH)
+    parser.add_argument("--delta", type=float, default=0.0, help="delta of the budget (default: 0)")
+    parser.add_argument(
+        "--calibration",
+        choices=(_BOTH, *CALIBRATIONS),
+        default=_BOTH,
+        help="noise as published, at equal true privacy, or both (default: both)",
+    )
     parser.add_argument(
         "--mechanisms",
         type=lambda text: text.split(","),

@@ -103,7 +103,7 @@ class Mechanism(ABC):
             **options: See `cls.options`.
 
         Raises:
-            Unsupported: The mechanism cannot serve this query or budget, with the reason.
+            Unsupported: The mechanism does not support this query or budget, with the reason.
             Inconsistent: The exact calibration does not meet the budget by the mechanism's own
                 profile.
             TypeError, ValueError: A bad calibration or option.

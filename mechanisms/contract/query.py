@@ -22,7 +22,7 @@ _TYPED_BY_HAND = 1e-4
 
 
 class Unsupported(Exception):
-    """A mechanism cannot serve this query or budget.
+    """A mechanism does not support this query or budget.
 
     The message is the reason as a predicate of the mechanism: "needs delta > 0, ...", "has no exact
     calibration: ...". The command line prints "KEY is unsupported here: it REASON"; studies store

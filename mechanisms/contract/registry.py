@@ -1,5 +1,4 @@
-"""Finds mechanisms: every class with a key in a file of ``mechanisms/`` or of one of its rooms of
-mechanisms, or ``module:Class``.
+"""Finds mechanisms: every class with a key in a file of the packages below, or ``module:Class``.
 
 A new file there needs no entry in any list.
 """
@@ -16,10 +15,10 @@ from pathlib import Path
 from mechanisms.contract.mechanism import GUARANTEES, Mechanism
 from mechanisms.contract.named_code import LoadError, load_named
 
-# The folder of the package `mechanisms`, which this room does not import: it stands below it.
+# The folder of the package `mechanisms`, which this package does not import.
 FOLDER = Path(__file__).resolve().parents[1]
-# Packages with one file per mechanism; the other rooms hold what mechanisms are made of.
-ROOMS = ("mechanisms", "mechanisms.counting", "mechanisms.gram", "mechanisms.streams")
+# Packages with one file per mechanism; the others hold what mechanisms are built from.
+PACKAGES = ("mechanisms", "mechanisms.counting", "mechanisms.gram", "mechanisms.streams")
 
 
 class UnknownMechanism(ValueError):
@@ -40,11 +39,11 @@ def all_mechanisms() -> dict[str, type[Mechanism]]:
 
 
 def _modules() -> list[str]:
-    folders = {room: FOLDER.joinpath(*room.split(".")[1:]) for room in ROOMS}
+    folders = {package: FOLDER.joinpath(*package.split(".")[1:]) for package in PACKAGES}
     return [
         info.name
-        for room, folder in folders.items()
-        for info in pkgutil.iter_modules([str(folder)], f"{room}.")
+        for package, folder in folders.items()
+        for info in pkgutil.iter_modules([str(folder)], f"{package}.")
         if not info.ispkg and info.name != "mechanisms.__main__"
     ]
 

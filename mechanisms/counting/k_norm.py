@@ -37,11 +37,11 @@ class KNormMechanism(AdditiveMechanism):
         if query.structure == "counts":
             if query.most_counts < query.size:
                 raise Unsupported(
-                    f"serves counts all of which may change, and here {query.most_counts} of "
+                    f"supports counts all of which may change, and here {query.most_counts} of "
                     f"{query.size} do"
                 )
             if query.size > LARGEST_COUNTS:
-                raise Unsupported(f"serves at most {LARGEST_COUNTS} counts, got {query.size}")
+                raise Unsupported(f"supports at most {LARGEST_COUNTS} counts, got {query.size}")
             body = CountNorm
         width = query.linf_sensitivity
         return body(shape=query.shape, scale=width / budget.epsilon, width=width)

@@ -1,5 +1,5 @@
 """Factorisations A = B C of what a stream is asked for: what noise to add, and the error it leaves.
 
-The noise and the mechanisms of streams import this room, and so does the study of continual
+The noise and the mechanisms of streams import this package, and so does the study of continual
 release. It may import `contract` and `strategies`.
 """

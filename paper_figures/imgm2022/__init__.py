@@ -1,6 +1,6 @@
 """Figures and verdicts of imgm2022, one module per study and one for its theorems.
 
-The drawing machinery and the ledger discover these modules; other papers' rooms do not import
-them. They may import paper_figures' shared modules, the room `suite`, papers, experiments and
+The drawing machinery and the ledger discover these modules; other papers' packages do not import
+them. They may import paper_figures' shared modules, the package `suite`, papers, experiments and
 mechanisms.
 """

@@ -1,5 +1,5 @@
 """Figures, tables and verdicts of mgm2021, one module per study and one for its theorems.
 
-The drawing machinery and the ledger discover these modules; other papers' rooms do not import
+The drawing machinery and the ledger discover these modules; other papers' packages do not import
 them. They may import paper_figures' shared modules, papers, experiments, runs and mechanisms.
 """

@@ -1,5 +1,5 @@
 """r1smg2024: a module per study, with its figures, tables and verdicts; theorems read no study.
 
-Only discovery imports it. It imports what the papers' rooms share in `paper_figures`, `papers`,
+Only discovery imports it. It imports what the papers' packages share in `paper_figures`, `papers`,
 `experiments` and `mechanisms`.
 """

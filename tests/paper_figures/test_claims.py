@@ -25,11 +25,11 @@ def test_every_judge_has_a_claim_and_every_claim_a_judge():
     assert {claim.judge for claim in all_claims()} == set(all_judges())
 
 
-def test_judges_stand_in_rooms_of_papers():
-    rooms = {module.__name__.split(".")[1] for module in paper_modules()}
+def test_judges_are_in_packages_of_papers():
+    packages = {module.__name__.split(".")[1] for module in paper_modules()}
     # A paper whose judges are the suite's has no module.
-    assert "suite" in rooms
-    assert rooms <= PAPERS | {"suite"}
+    assert "suite" in packages
+    assert packages <= PAPERS | {"suite"}
 
 
 def numbers_that_are_text(value):

@@ -262,7 +262,7 @@ def test_only_proven_privacy_is_ranked():
 def test_the_exact_calibration_counts_where_there_is_one():
     frame = made_up(rmse=[2.0, 1.0], mechanism=["a", "a"], calibration=["exact", "published"])
     assert list(frame["calibration"][frame["rank"].notna()]) == ["exact"]
-    assert "no mechanism serves" in conclusion(made_up(rmse=[1.0], verdict=["refuted"]))[0]
+    assert "no mechanism supports" in conclusion(made_up(rmse=[1.0], verdict=["refuted"]))[0]
 
 
 def test_quantiles_of_the_loss():
