@@ -15,6 +15,7 @@ from paper_figures.style import in_order, look, mechanism_title
 
 # Curves whose values differ by less than this, relatively, lie on each other in print.
 SAME = 1e-2
+GAUSSIAN = "gaussian-analytic"
 # Points and characters of the labels at the ends of curves.
 FONT, WIDTH = 6.5, 24
 
@@ -24,7 +25,7 @@ class Curve:
     """One line of a panel and every mechanism whose numbers lie on it.
 
     Args:
-        mechanisms: In the order of legends; the first gives the colour and the marker.
+        mechanisms: In the order of legends.
         x, y: The points, in ascending x.
     """
 
@@ -36,6 +37,14 @@ class Curve:
     def title(self) -> str:
         """The titles of all its mechanisms: "Analytic Gaussian = IMGM"."""
         return " = ".join(map(mechanism_title, self.mechanisms))
+
+    @property
+    def drawn_as(self) -> str:
+        """The mechanism that gives the colour and the marker.
+
+        It is the analytic Gaussian among others, so that Gaussian noise looks alike in all panels.
+        """
+        return GAUSSIAN if GAUSSIAN in self.mechanisms else self.mechanisms[0]
 
     def table(self, x: str, y: str) -> pd.DataFrame:
         """Its points in columns `curve`, `x` and `y`."""
@@ -73,9 +82,9 @@ def _agrees(own: Curve, other: Curve) -> bool:
 
 
 def draw_curves(axis: plt.Axes, curves: Iterable[Curve], **kind) -> None:
-    """Draw every curve in the look of its first mechanism; `kind` goes to `Axes.plot`."""
+    """Draw every curve in the look of one of its mechanisms; `kind` goes to `Axes.plot`."""
     for curve in curves:
-        style = look(curve.mechanisms[0])
+        style = look(curve.drawn_as)
         own = {"color": style.colour, "marker": style.marker, "label": curve.title}
         axis.plot(curve.x, curve.y, **(own | kind))
 
@@ -95,7 +104,7 @@ def label_ends(axis: plt.Axes, curves: Sequence[Curve], height: float) -> None:
         for curve in curves
     ]
     for curve, text, end in zip(curves, texts, spread(ends, heights), strict=True):
-        colour = look(curve.mechanisms[0]).colour
+        colour = look(curve.drawn_as).colour
         axis.text(
             1.03,
             end,

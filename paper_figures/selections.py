@@ -54,20 +54,24 @@ def size_of(shape: str) -> int:
 def failed_mechanisms(rows: pd.DataFrame, experiment: str, *datasets: str) -> str:
     """One sentence about the mechanisms without a result at some grid point, or nothing.
 
-    It names the data sets on which a mechanism has none, unless that is all of them. It begins
-    with a space, so that it can follow another sentence.
+    It names the data sets on which a mechanism has none, and the calibration, unless that is all of
+    them. It begins with a space, so that it can follow another sentence.
     """
-    failed = rows[(rows["experiment"] == experiment) & rows["dataset"].isin(datasets)]
-    failed = failed[(failed["status"] != OK) & ~failed["mechanism"].isin(LEVELS)]
-    listed = []
-    for (mechanism, calibration, status), found in failed.groupby(
-        ["mechanism", "calibration", "status"], sort=False
+    own = rows[(rows["experiment"] == experiment) & rows["dataset"].isin(datasets)]
+    own = own[~own["mechanism"].isin(LEVELS)]
+    run = own.groupby("mechanism")["calibration"].agg(set)
+    groups: dict[str, list[str]] = {}
+    for (mechanism, status), found in own[own["status"] != OK].groupby(
+        ["mechanism", "status"], sort=False
     ):
         on = list(dict.fromkeys(found["dataset"]))
         where = "" if len(on) == len(datasets) else f" on {' and '.join(map(dataset_title, on))}"
-        title, at = mechanism_title(mechanism), CALIBRATION_TITLES[calibration]
-        listed.append(f"{title}{where} ({at}): {status}")
-    return f" Without a result at one or more budgets: {'; '.join(listed)}." if listed else ""
+        calibrations = [each for each in CALIBRATION_TITLES if each in set(found["calibration"])]
+        at = "" if set(calibrations) == run[mechanism] else CALIBRATION_TITLES[calibrations[0]]
+        words = ", ".join(filter(None, [status, at]))
+        groups.setdefault(words, []).append(f"{mechanism_title(mechanism)}{where}")
+    listed = [f"{words}: {', '.join(names)}" for words, names in groups.items()]
+    return f" Without a result at one or more budgets ({'; '.join(listed)})." if listed else ""
 
 
 def published_only(rows: pd.DataFrame, experiment: str, *datasets: str) -> str:

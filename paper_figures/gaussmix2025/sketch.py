@@ -56,10 +56,10 @@ def added(results: Results) -> Drawn:
     right.set_title(style.title)
     right.legend()
     caption = (
-        "What a Gaussian sketch of records of norm B at most adds to the variance in every "
-        f"direction, delta {delta:g}, one record added or removed, without data. Left: as "
-        "published, and the least that the exact privacy profile allows, which is the same for "
-        "both: they release the same. Right: as published over that least."
+        "Variance that a Gaussian sketch of records of norm at most B adds in every direction, "
+        f"delta {delta:g}, one record added or removed, without data. Left: as published, and the "
+        "smallest that the exact privacy profile allows, which is the same for both because their "
+        "releases have the same distribution. Right: published over smallest."
     )
     return Drawn(caption, table.assign(delta=delta), figure, NOTE)
 
@@ -67,7 +67,7 @@ def added(results: Results) -> Drawn:
 NOTE = (
     "The release is r draws of N(0, A + w^2 I), A = sum x x^T. Its estimate of e^T A e has the "
     "standard error (e^T A e + w^2) sqrt(2 / r) in direction e: more rows average the draws, and "
-    "ask for more w. The calibration of Johnson-Lindenstrauss is that of Blocki et al. 2012, and "
+    "need a larger w. The calibration of Johnson-Lindenstrauss is that of Blocki et al. 2012, and "
     "was not checked against the paper. The part of GaussMix that follows from the least "
     "eigenvalue of the data is left out; it lowers w where the data spread in every direction."
 )

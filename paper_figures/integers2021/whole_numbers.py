@@ -66,11 +66,11 @@ def whole_numbers(results: Results) -> Drawn:
         *left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=7
     )
     caption = (
-        "What noise of whole numbers costs. Left: its variance over that of analytic Gaussian "
+        "The cost of integer-valued noise. Left: its variance over that of analytic Gaussian "
         f"noise for one count, delta {delta:g}, in closed form; filled as published, open at equal "
         "true privacy; dotted, Gaussian noise that is rounded after it is added. Right: wall-clock "
         f"seconds of one number in a draw for {ASKED.title} at epsilon "
-        f"{ASKED.budget.epsilon:g}; those of whole numbers are exact draws."
+        f"{ASKED.budget.epsilon:g}; integer-valued draws are exact."
     )
     data = pd.concat(
         [
@@ -82,14 +82,14 @@ def whole_numbers(results: Results) -> Drawn:
 
 
 NOTE = (
-    "Gaussian noise in floating point can give the answer away by its last bits; exact draws of "
-    "whole numbers cannot, and use no rounded probability. They are written in Python, the "
+    "Gaussian noise in floating point can reveal the answer through its last bits; exact integer "
+    "draws cannot. They are written in Python, the "
     "Gaussian's in numpy; the time of an exact Skellam draw grows with the variance. Each time is "
     "the least of a few, on a machine with other work. At equal true privacy the discrete "
     "Gaussian has the Gaussian's variance where the noise is large. With one count heavier tails "
     "gain, hence Skellam's lead; with 32 counts at epsilon 1 the three agree within 0.1% "
     "(suite_common_queries). As published both laws follow bounds, by concentrated privacy and by "
-    "the Renyi divergence, which ask for more than the exact profile does."
+    "the Renyi divergence, which require more noise than the exact profile does."
 )
 
 

@@ -8,11 +8,21 @@ import pandas as pd
 
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.judged_rows import listed
 from paper_figures.results import Results
 from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
-from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, in_order, look
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    CALIBRATION_TITLES,
+    PAGE,
+    in_order,
+    look,
+    mechanism_title,
+)
 
 METRICS = {"rmse_valid_cell": "per valid cell", "rectangle_rmse": "per rectangle"}
+# Relative difference of curves that nobody can tell apart.
+ALIKE = 0.1
 # A row of panels each; what is in none of these is other noise.
 GAUSSIAN = "Gaussian noise"
 COUNTING = "for histograms and workloads"
@@ -67,8 +77,29 @@ def counts_over_epsilon(results: Results) -> Drawn:
         "exact answer has no error per cell, which a logarithmic axis cannot show; per rectangle "
         "it has that of the cells that post-processing sets to zero."
     )
-    note += failed_mechanisms(results.rows, "count_query", dataset)
+    note += _coinciding(private) + failed_mechanisms(results.rows, "count_query", dataset)
     return Drawn(caption, means, figure, note)
+
+
+def _coinciding(means: pd.DataFrame) -> str:
+    """One sentence on the published curves that lie on each other in every panel, or nothing."""
+    published = means[means["calibration"] == "published"]
+    table = published.pivot_table(
+        index=["metric", "epsilon"], columns="mechanism", values="value", sort=False
+    )
+    groups: list[list[str]] = []
+    for name in in_order(table.columns):
+        for group in groups:
+            ratio = (table[name] / table[group[0]]).dropna()
+            if len(ratio) and (ratio.sub(1).abs() <= ALIKE).all():
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    alike = [listed([mechanism_title(each) for each in g]) for g in groups if len(g) > 1]
+    if not alike:
+        return ""
+    return f" As published these curves are within {ALIKE:.0%} of each other: {'; '.join(alike)}."
 
 
 def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> None:
@@ -89,6 +120,10 @@ def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> No
                 axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
         axis.set_title(f"{METRICS[metric]},\n{CALIBRATION_TITLES[calibration]}", fontsize=7)
         axis.set_xlabel("epsilon", labelpad=1)
+        low, high = axis.get_ylim()
+        if high > 10 * low:
+            # The names of whole powers of ten are enough; others would touch.
+            axis.yaxis.set_minor_formatter("")
         axis.tick_params(labelsize=6)
     axes[0].set_ylabel("RMSE, pickups")
     entries = {}

@@ -62,11 +62,11 @@ def claimed(results: Results) -> Drawn:
     axis.set_yticks(range(len(table)), [mechanism_title(name) for name in table["mechanism"]])
     axis.set(xscale="log", xlabel="variance over that of the analytic Gaussian")
     caption = (
-        "Noise claimed to beat the Gaussian, and its variance at equal true privacy. Shown: "
-        f"variance over that of the analytic Gaussian at ({epsilon:g}, {delta:g}), {size:,} "
-        "elements, l2 sensitivity 1, without data. Filled: as published; left of the line the "
-        "noise is smaller. Open: rescaled until the true delta is the claimed one. Right: claimed "
-        "and true delta as published, red where the claim is false."
+        "Published noise compared with the analytic Gaussian. Shown: variance over the analytic "
+        f"Gaussian's at ({epsilon:g}, {delta:g}), {size:,} elements, l2 sensitivity 1, without "
+        "data. Filled: as published; left of the line the noise is smaller. Open: rescaled until "
+        "the true delta is the claimed one. Right: claimed and true delta as published, orange "
+        "where the claim is false."
     )
     return Drawn(caption, table.assign(size=size, epsilon=epsilon, delta=delta), figure, QUERY)
 
@@ -128,7 +128,10 @@ def better(results: Results) -> Drawn:
             label=f"{style.title}: {query}", **second,
         )  # fmt: skip
     axis.set(
-        xscale="log", yscale="log", xlabel="number of elements M", ylabel="times less squared error"
+        xscale="log",
+        yscale="log",
+        xlabel="number of elements M",
+        ylabel="Gaussian's squared error / this noise's",
     )
     figure.legend(*axis.get_legend_handles_labels(), loc="outside right upper")
     caption = (
@@ -146,7 +149,8 @@ NOTE = (
     "Counts: one record adds 1 to any of M counts. Votes: one record adds the points 0 to M - 1 in "
     "any order. Unequal sensitivities: element i moves by i^-1/2 or 1/i at most. Prefix sums: all "
     "prefix sums of a histogram to which one record adds 1; the error is the total of the answers, "
-    "and the independent noise is on the cells. PrivUnitG: one tensor with elements in [0, 1] that "
+    "and the independent noise is on the cells; the matrix mechanism is computed up to M = "
+    f"{LARGEST_PREFIX}. PrivUnitG: one tensor with elements in [0, 1] that "
     "may become any other, against Gaussian noise for the whole tensor. Additive noise for an l2 "
     "ball alone gains nothing in high dimension: see suite_kappa."
 )

@@ -11,7 +11,7 @@ import pandas as pd
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.results import Results
-from paper_figures.selections import main_dataset, ok_rows
+from paper_figures.selections import main_dataset, ok_rows, size_of
 from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, in_order, look
 
 FALSE, TRUE = "canary_false_positive_rate", "canary_true_positive_rate"
@@ -41,10 +41,11 @@ def canary(results: Results) -> Drawn:
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=3)
     caption = (
         "Does one noisy gradient sum contain a canary gradient of the clipping norm? Rates of the "
-        f"likelihood-ratio test; {rows['shape'].iloc[0]} parameters, {source}, one record added or "
-        "removed. The noise meets one step's budget by r1smg2024 eq. (16), as published (solid) "
-        "or rescaled until its true delta is the budget's (dashed). Points in the shaded region "
-        "contradict the claim TPR <= e^epsilon FPR + delta, up to the sampling error."
+        f"likelihood-ratio test; {size_of(rows['shape'].iloc[0]):,} parameters, {source}, one "
+        "record added or removed. The noise meets one step's budget by r1smg2024 eq. (16), as "
+        "published (solid) or rescaled until its true delta is the budget's (dashed). Points in "
+        "the shaded region contradict the claim TPR <= e^epsilon FPR + delta, up to the sampling "
+        "error."
     )
     note = (
         "The attacker knows all other gradients, and the records are not sampled. The thresholds "

@@ -26,6 +26,7 @@ ELEMENTS = 10_000
 POWERS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0)
 SHAPES = (6.0, 10.0, 30.0, 1000.0)
 MEASURED = "laplace"
+MIXTURE = "plrv-o"
 # Laws whose names would touch that of the next one.
 CROWDED = ("p = 6",)
 
@@ -40,8 +41,15 @@ def kappas(results: Results) -> Drawn:
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 3.0))
     curve = np.linspace(1.0, laws["kappa"].max(), 100)
     left.plot(curve, np.sqrt(curve), color="black", linewidth=0.8, label="sqrt(kappa)")
-    for (family, own), marker in zip(laws.groupby("family", sort=False), "os", strict=True):
-        left.plot(own["kappa"], own["mu"], marker, label=family)
+    # The many laws of a family are drawn open, so that those of the other show through.
+    for (family, own), (colour, marker) in zip(
+        laws.groupby("family", sort=False),
+        (("grey", "o"), (look(MIXTURE).colour, look(MIXTURE).marker)),
+        strict=True,
+    ):
+        left.plot(
+            own["kappa"], own["mu"], marker, color=colour, markerfacecolor="none", label=family
+        )
     for row in laws.itertuples():
         # Exponents below 2 to the left of the curve, all others to the right of it.
         below = {"xytext": (2, -11) if row.label in CROWDED else (5, -6)}
@@ -52,7 +60,7 @@ def kappas(results: Results) -> Drawn:
     # Room for the names of the first and the last law.
     left.set(xlim=(0.65, laws["kappa"].max() + 0.45))
     left.set(xlabel="kappa = Fisher information x variance", ylabel="true mu at variance 1, s = 1")
-    left.set_title("What it reveals at one variance")
+    left.set_title("Privacy loss at equal variance")
     left.legend(loc="lower right")
     if len(needed):
         style = look(MEASURED)
@@ -86,7 +94,7 @@ def kappas(results: Results) -> Drawn:
 
 
 NOTE = (
-    "Noise of one law, with variance v and Fisher information I, is added to each of M elements. A "
+    "I.i.d. noise, with variance v and Fisher information I, is added to each of M elements. A "
     "change of l2 norm s that is spread over all elements moves each by s / sqrt(M). Its privacy "
     "loss is a sum of M small losses, each of variance I s^2 / M: it tends to the loss of Gaussian "
     "noise with mu = s sqrt(I), whatever the law is. Gaussian noise of variance v has mu = s / "

@@ -80,7 +80,7 @@ def score_figure(
         _mark(figure.axes[row * columns], stated.get(title, {}))
         for axis in figure.axes[row * columns + 1 : (row + 1) * columns]:
             if not axis.containers:
-                words = "not run: the same noise\nas in the panel with 2 C"
+                words = "not run: the same noise\nas in the panel above"
                 axis.text(0.5, 0.5, words, ha="center", transform=axis.transAxes, fontsize=7)
     return figure
 

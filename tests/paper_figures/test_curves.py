@@ -35,6 +35,12 @@ def test_a_curve_with_fewer_points_joins_one_with_more():
     }
 
 
+def test_merged_gaussian_noise_looks_like_the_analytic_gaussian():
+    rows = lines(**{"gaussian": {1: 1.0}, "gaussian-analytic": {1: 1.0}, "laplace": {1: 2.0}})
+    curves = merged(rows, "x", "y")
+    assert [curve.drawn_as for curve in curves] == ["gaussian-analytic", "laplace"]
+
+
 def test_labels_apart_stay_where_they_are():
     assert spread([0.9, 0.2], [0.1, 0.1]) == pytest.approx([0.9, 0.2])
 

@@ -1,5 +1,6 @@
 """Pages without a browser: what they say follows from the run, and nothing in data is trusted."""
 
+import html
 from pathlib import Path
 
 import altair as alt
@@ -12,6 +13,7 @@ from experiments.common_queries import QUERIES
 from mechanisms import all_mechanisms
 from mechanisms.__main__ import main as mechanisms_command
 from paper_figures.verdicts import CONFIRMED, CONTRADICTED
+from runs.result_table import OK, STATUSES
 from site_builder import build as building
 from site_builder.advisor_page import advisor_page
 from site_builder.charts import Chart, over_size
@@ -24,7 +26,7 @@ from site_builder.palette import DARK_BACKGROUND, LEAST_CONTRAST, contrast, on_d
 from site_builder.paper_pages import paper_pages
 from site_builder.profile_grid import profile_grid
 from site_builder.run_folder import NoResults, RunFolder
-from site_builder.run_pages import failures_page
+from site_builder.run_pages import STATUS_WORDS, failures_page
 from site_builder.site_data import SiteData
 from site_builder.start_page import R1SMG, findings, start_page
 from site_builder.words import TIMES, first_sentence, number, prose
@@ -51,6 +53,16 @@ def test_a_title_with_markup_is_text_everywhere(site, monkeypatch):
         text = html_of(site, page)
         assert EVIL not in text and "<script>alert" not in text
         assert "&lt;script&gt;alert(1)" in text
+
+
+def test_every_status_without_a_value_is_explained(site, monkeypatch):
+    missing = pd.concat(
+        site.run.missing.head(1).assign(status=status) for status in STATUSES if status != OK
+    )
+    monkeypatch.setitem(vars(site.run), "missing", missing)
+    text = html_of(site, failures_page(site))
+    for status in missing["status"]:
+        assert f"<dt>1 {status}</dt><dd>{STATUS_WORDS[status]}" in html.unescape(text)
 
 
 def test_the_page_of_independent_noise_says_what_its_law_costs(site):

@@ -9,6 +9,7 @@ import pytest
 from paper_figures.drawings import DrawingError
 from paper_figures.ledger import CannotJudge
 from paper_figures.r1smg2024.count_query import accuracy_loss, figure_5, loss_shape
+from paper_figures.r1smg2024.count_query_errors import METRICS, counts_over_epsilon
 from paper_figures.r1smg2024.count_query_maps import count_order, figure_4, largest_counts
 from paper_figures.results import Results
 from paper_figures.verdicts import (
@@ -231,3 +232,17 @@ def test_figure_5_draws_the_paper_s_epsilons_alone(make_results):
     pairs = drawn.data[["mechanism", "epsilon"]].drop_duplicates()
     assert sorted(map(tuple, pairs.to_numpy())) == [("gaussian", 0.5), ("r1smg", 1e-5)]
     assert "epsilon 0.5 (R1SMG: 1e-05), delta 1e-07" in drawn.caption
+
+
+def test_the_note_on_counts_names_published_curves_that_nobody_can_tell_apart(make_results):
+    means = {"imgm": 1.0, "gaussian-analytic": 1.05, "laplace": 1.3}
+    rows = [
+        row
+        for calibration, factor in (("published", 1.0), ("exact", 2.0))
+        for metric in METRICS
+        for row in count_rows(
+            {name: factor * mean for name, mean in means.items()}, metric, calibration=calibration
+        )
+    ]
+    note = counts_over_epsilon(make_results(rows)).note
+    assert "within 10% of each other: Analytic Gaussian and IMGM." in note
