@@ -2,7 +2,9 @@
 
 import math
 
+import numpy as np
 import pytest
+import scipy
 
 from mechanisms import Budget, Query, get_mechanism
 from paper_figures.r1smg2024.dpsgd_budgets import (
@@ -12,9 +14,14 @@ from paper_figures.r1smg2024.dpsgd_budgets import (
     split_over_steps,
 )
 from paper_figures.r1smg2024.mvg_remarks import decomposition_bound, gamma_removed
-from paper_figures.r1smg2024.one_direction import least_variance, one_coefficient, required_noise
+from paper_figures.r1smg2024.one_direction import (
+    least_variance,
+    noise_along_one_direction,
+    one_coefficient,
+    required_noise,
+)
 from paper_figures.r1smg2024.theorems import null_space
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED, DEPENDS
 
 RATE = 256 / 60_000
 FIGURE_9 = "r1smg2024-figure9-100"
@@ -31,12 +38,31 @@ def test_no_private_noise_has_less_than_the_least_variance(key, epsilon, delta):
     assert 0 < least_variance(budget) <= spent
 
 
-def test_required_noise_grows(make_claim):
+def test_required_noise_grows_where_neighbours_differ_in_every_direction(make_claim):
     found = required_noise(make_claim(setting=FIGURE_9, sizes=[100, 1_000_000]), None)
-    assert found.verdict == CONTRADICTED
+    assert [outcome.verdict for outcome in found.outcomes] == [CONTRADICTED, CONFIRMED]
+    assert found.verdict == DEPENDS
     # The bound is not tight: it says nothing about sizes that are close to each other.
     near = required_noise(make_claim(setting=FIGURE_9, sizes=[100, 200]), None)
     assert near.verdict == CONFIRMED
+
+
+@pytest.mark.parametrize("size", [1, 3, 400])
+def test_noise_along_one_direction_needs_no_more_for_more_elements(size):
+    budget = Budget(epsilon=0.3, delta=1e-6)
+    spent = noise_along_one_direction(size, budget)
+    # Gaussian noise with this covariance, on R^M: the privacy is that of the distance between two
+    # answers in its norm, and differences along the direction are in its range.
+    direction = np.ones(size) / math.sqrt(size)
+    covariance = spent * np.outer(direction, direction)
+    distance = math.sqrt(direction @ np.linalg.pinv(covariance, rcond=1e-9) @ direction)
+    phi = scipy.stats.norm.cdf
+    shift = budget.epsilon / distance
+    delta = phi(distance / 2 - shift) - math.exp(budget.epsilon) * phi(-distance / 2 - shift)
+    assert delta == pytest.approx(budget.delta, rel=1e-6)
+    assert spent == pytest.approx(noise_along_one_direction(2, budget))
+    # All noise that is private needs the least variance of a scalar.
+    assert spent >= least_variance(budget)
 
 
 def test_one_coefficient_serves_one_pair(make_claim):
