@@ -40,8 +40,8 @@ def lower_at_every_shape(claim: Claim, results: Results) -> Finding:
         parts=[_below_one(own, other, found) for (own, other), found in ratios.items()],
         detail=(
             f"Ratios of sqrt(E||Z||^2) at Delta = {a['width']:g}, epsilon {epsilons}, shapes "
-            f"{listed('x'.join(map(str, shape)) for shape in a['shapes'])}; noise as published, the "
-            f"paper's own Gaussian of eq. (7), MVG (mgm2021's zeta) and IDN at delta "
+            f"{listed('x'.join(map(str, shape)) for shape in a['shapes'])}; noise as published, "
+            f"the paper's own Gaussian of eq. (7), MVG (mgm2021's zeta) and IDN at delta "
             f"{a['delta']:g}. With I elements TLDP-L over Laplace is sqrt(1 - p)/I and TLDP-G over "
             "the Gaussian sqrt((1 - p)/I): the gain is that of Theorem 2, and at I = 1 there is "
             "only what the kept values save."
@@ -134,8 +134,8 @@ def weighted_noise(claim: Claim, results: Results) -> Finding:
         parts=parts,
         detail=(
             f"E||Z||^2 with weight {a['weight']:g} everywhere over that without weights, epsilon "
-            f"{a['epsilon']:g}, Delta = {a['width']:g}. A weight w multiplies p by 1 - w and leaves "
-            "b and sigma as they are, so that the ratio is (1 - (1 - w) p)/(1 - p), never below 1."
+            f"{a['epsilon']:g}, Delta = {a['width']:g}. A weight w multiplies p by 1 - w and "
+            "leaves b and sigma as they are: the ratio is (1 - (1 - w) p)/(1 - p), never below 1."
         ),
         calibration="published",
         sizes=Sizes(epsilons=f"{a['epsilon']:g}"),

@@ -88,7 +88,7 @@ def tensor_guarantee(claim: Claim, results: Results) -> Finding:
 
 
 def _less_with_weights(key: str, a: dict, count: int) -> Part:
-    """Whether weights lower the true delta at the claimed epsilon, by the bounds of both profiles."""
+    """Whether weights lower the true delta at the claimed epsilon, by bounds of both profiles."""
     plain, weighted = (
         tensor_mechanism(key, a["epsilon"], a["width"], count, weight).profile().delta(a["epsilon"])
         for weight in (0.0, a["weight"])

@@ -118,6 +118,10 @@ def test_accuracy_loss_is_that_of_the_formulas(make_claim):
     assert f"{classic:.4g} (stated 5e+04)" in found.numbers
     assert {part.verdict for part in found.parts} == {CONTRADICTED}
     assert "1.62 times" in found.detail
+    # A share of 1.95 to 3.62% of 7921 cells, and 27 pickups in each.
+    assert "Counted in 155 to 286 of the 7921 cells" in found.detail
+    assert "at most 7,722 of the 52,692 pickups" in found.detail
+    assert "No number of cells" in accuracy_loss(make_claim(0.1), None).detail
 
 
 @pytest.mark.parametrize(

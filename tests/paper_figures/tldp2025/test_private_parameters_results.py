@@ -79,7 +79,7 @@ def test_two_groups_are_judged_at_the_end_of_each_range(
     last, verdict, make_claim, make_results, parameters
 ):
     # With the larger Delta TLDP learns late, if at all: 500 is the end of one range only.
-    late = dict.fromkeys(("tldp-l", "tldp-g", "llagp"), {500.0: 0.35, 1e8: last})
+    late = {key: {500.0: 0.35, 1e8: last} for key in ("tldp-l", "tldp-g", "llagp")}
     wide = parameters(changes=late, range="stated", epsilons=(500.0, 1e8))
     claim = make_claim(tolerance=0.2, dataset="imdb", stated=GROUPS)
     found = two_groups(claim, make_results(parameters() + wide))

@@ -91,12 +91,10 @@ def test_weights_never_lower_the_noise(make_claim, monkeypatch):
     assert {part.verdict for part in found.parts} == {CONTRADICTED}
     # p = 1/3 for TLDP-L at I = 1: (1 - p/10)/(1 - p).
     assert f"{(1 - 1 / 30) / (1 - 1 / 3):.4g} times at I = 1" in found.numbers
+
     # Were weights to raise the probability of keeping, there would be less noise.
-    monkeypatch.setattr(
-        contributions,
-        "tensor_mechanism",
-        lambda *at, w=0.9: (
-            tensor_mechanism(*at[:4], w - at[4]) if len(at) > 4 else tensor_mechanism(*at, w)
-        ),
-    )
+    def reversed_weights(key, epsilon, width, count, weight=0.0):
+        return tensor_mechanism(key, epsilon, width, count, 0.9 - weight)
+
+    monkeypatch.setattr(contributions, "tensor_mechanism", reversed_weights)
     assert weighted_noise(make_claim(weight=0.9, **at), None).verdict == CONFIRMED
