@@ -1,9 +1,9 @@
 """The 89 x 89 count query, r1smg2024 Section 7.1: Figure 5, Table 1 and verdicts.
 
-Figure 4 and the claims about it are in count_query_maps.py, errors over epsilon in
-count_query_errors.py. Figures are drawn on the run's main
-data set; claims are judged on the official Uber pickups only. Both read the rows at the epsilon
-that the paper gives a mechanism.
+Figure 4 and the claim about its largest counts are in count_query_maps.py, the one about the order
+of its maps in count_query_order.py, errors over epsilon in count_query_errors.py. Figures are drawn
+on the run's main data set; claims are judged on the official Uber pickups only. Both read the rows
+at the epsilon that the paper gives a mechanism.
 """
 
 from __future__ import annotations
