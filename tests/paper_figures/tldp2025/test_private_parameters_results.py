@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from paper_figures.ledger import CannotJudge
-from paper_figures.tldp2025.private_parameters import (
+from paper_figures.tldp2025.private_parameters import figure_3
+from paper_figures.tldp2025.private_parameters_verdicts import (
     comparable_range,
     crossover,
-    figure_3,
     parameter_order,
     parameter_pairs,
     two_groups,
