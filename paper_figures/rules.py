@@ -264,6 +264,24 @@ def some(name: str, parts: Sequence[Part]) -> Part:
     return _one(name, parts, (CONFIRMED, INCONCLUSIVE, NOT_FOUND, CONTRADICTED))
 
 
+def most(name: str, parts: Sequence[Part]) -> Part:
+    """One part that says something of more than half of several things, given those on each.
+
+    It holds where more than half hold. It cannot hold where too few are left that do or may: then
+    it is contradicted if at least half are, and else not found.
+    """
+    verdicts = [part.verdict for part in parts]
+    half, holding = len(parts) / 2, verdicts.count(CONFIRMED)
+    found = f"{holding} of {len(parts)} hold"
+    if holding > half:
+        return Part(name, CONFIRMED, found)
+    if verdicts.count(CONTRADICTED) >= half:
+        return Part(name, CONTRADICTED, f"{found}, {verdicts.count(CONTRADICTED)} are reversed")
+    if verdicts.count(CONTRADICTED) + verdicts.count(NOT_FOUND) >= half:
+        return Part(name, NOT_FOUND, found)
+    return Part(name, INCONCLUSIVE, found, f"{verdicts.count(INCONCLUSIVE)} are open")
+
+
 def _one(name: str, parts: Sequence[Part], decisive: Sequence[str]) -> Part:
     """The verdict that comes first in `decisive`, with the parts that have it."""
     verdict = next(verdict for verdict in decisive if verdict in {part.verdict for part in parts})

@@ -14,18 +14,16 @@ import pandas as pd
 
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.intervals import Bootstrap, bootstrapped, log_mean
-from paper_figures.judged_rows import calibrated, pick
+from paper_figures.judged_rows import pick
 from paper_figures.ledger import Claim, judge
 from paper_figures.r1smg2024.count_query import (
     at_paper_epsilon,
     budget_sizes,
     budget_words,
-    by_mechanism,
     official_counts,
 )
 from paper_figures.results import Results
-from paper_figures.rules import number, ratios
+from paper_figures.rules import number
 from paper_figures.selections import failed_mechanisms, main_dataset, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -34,8 +32,8 @@ from paper_figures.style import (
     look,
     mechanism_title,
 )
-from paper_figures.verdicts import NOT_RUN, Finding, Outcome, Part
-from papers.r1smg2024 import LARGEST_COUNT, LARGEST_RELEASED, PLACES, count_epsilon, setting
+from paper_figures.verdicts import Finding
+from papers.r1smg2024 import LARGEST_COUNT, LARGEST_RELEASED, PLACES, count_epsilon
 
 # Panels (a) to (h) of the paper's figure.
 PANELS = (
@@ -234,82 +232,3 @@ def _largest(rows: pd.DataFrame) -> str:
         for key in LARGEST_RELEASED
         if (key, "published") in means
     )
-
-
-@judge(experiments=("count_query",))
-def count_order(claim: Claim, results: Results) -> Finding:
-    """Figure 4: other noise against R1SMG, by the ratio of mean L after post-processing.
-
-    R1SMG's mean is the exact one: its L has heavy tails, so that a mean over trials is far off.
-    The paper does not say by what measure errors are comparable: both squared error and its root
-    are asked to lie within a factor.
-
-    R1SMG may also be better than one that is said to be comparable.
-
-    Arguments: others, said to be worse; comparable, said to be comparable; better, the one of
-    these that is said to be better; factor.
-    """
-    rows = official_counts(results.rows)
-    a = claim.arguments
-    exact = _expected_after_masking(rows)
-    absent = [key for key in a["comparable"] if not (rows["mechanism"] == key).any()]
-    present = [key for key in (*a["others"], *a["comparable"]) if key not in absent]
-    frames = by_mechanism(rows, present, "loss_postprocessed")
-    effects = {key: _log_ratio(frames[key], exact) for key in present}
-    outcomes = []
-    for measure, root in (("squared error", 1), ("root mean squared error", 2)):
-        bounds = dict.fromkeys(a["others"], (1.0, math.inf))
-        bounds |= {key: (1 / a["factor"], math.inf) for key in a["comparable"]}
-        bounds[a["better"]] = (1 / a["factor"], 1.0)
-        parts = ratios(
-            {mechanism_title(k): _rooted(effect, root) for k, effect in effects.items()},
-            stated={mechanism_title(k): bounds[k] for k in effects},
-        )
-        parts += [Part(mechanism_title(key), NOT_RUN) for key in absent]
-        outcomes.append(
-            Outcome(choice=f"{measure} within a factor of {a['factor']:g}", parts=tuple(parts))
-        )
-    at = setting("r1smg2024-count-0.5")
-    ours, theirs = (
-        calibrated(key, at.query, at.budget, calibration="exact").expected_loss()
-        for key in ("r1smg", "gaussian-analytic")
-    )
-    sampled = frames["r1smg"]["value"].mean()
-    return Finding(
-        choice="what makes errors comparable",
-        outcomes=outcomes,
-        ours=f"errors over R1SMG's, after post-processing, as {outcomes[1].choice.split(' w')[0]}: "
-        + ", ".join(f"{part.name} {part.found}" for part in outcomes[1].parts),
-        detail=(
-            f"Official pickups, {budget_words()}; ratio of the mean of L to R1SMG's exact "
-            f"{exact:.4g} (over the trials it is {sampled:.4g}), with bootstrap intervals. Our "
-            "bounding box and valid areas, which the paper does not give, scale every additive L "
-            "alike. At the exact calibration, with all noise rescaled to a true "
-            f"({at.budget.epsilon:g}, {at.budget.delta:g}), R1SMG's expected squared error is "
-            f"{ours / theirs:.2g} times that of every Gaussian."
-        ),
-        calibration="both",
-        sizes=budget_sizes(frames["r1smg"]),
-    )
-
-
-def _expected_after_masking(rows: pd.DataFrame) -> float:
-    """R1SMG's exact mean of L over the valid cells: its noise is alike in all directions."""
-    chosen = {"mechanism": "r1smg", "calibration": "published"}
-    loss, valid = (
-        float(pick(rows, metric=metric, **chosen)["value"].iloc[0])
-        for metric in ("expected_loss", "valid_cells")
-    )
-    side = int(rows["shape"].iloc[0].split("x")[0])
-    return loss * valid / side**2
-
-
-def _log_ratio(frame: pd.DataFrame, exact: float) -> Bootstrap:
-    """Logarithm of a mean over trials, less that of an exact mean."""
-    values = frame["value"].to_numpy(float)
-    return bootstrapped(values, np.full(len(values), exact), log_mean)
-
-
-def _rooted(effect: Bootstrap, root: int) -> Bootstrap:
-    """The logarithm of a ratio's root."""
-    return Bootstrap(effect.value / root, effect.draws / root, effect.trials)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import scipy
 
@@ -96,7 +97,7 @@ def split_over_steps(claim: Claim, results: Results) -> Finding:
     Arguments: records, a list of the numbers that q may stand for; batch, epochs, delta, slack
     (delta'); budgets, each with its total, noise multiplier and epsilon_0; stated_delta, delta_0
     (may be left out); digit, the last digit of epsilon_0, where both are asked to come from one
-    number of epochs.
+    number of epochs, and from one delta'.
     """
     a = claim.arguments
     parts = [
@@ -115,6 +116,7 @@ def split_over_steps(claim: Claim, results: Results) -> Finding:
         parts.append(number("delta_0", step_delta, a["stated_delta"], claim.tolerance))
     if "digit" in a:
         parts += [_one_number_of_epochs(records, a) for records in a["records"]]
+        parts += [_one_slack(records, a) for records in a["records"]]
     return Finding(
         parts=parts,
         detail=(
@@ -129,18 +131,42 @@ def split_over_steps(claim: Claim, results: Results) -> Finding:
 def _one_number_of_epochs(records: int, a: dict) -> Part:
     """Whether the stated epsilon_0, before rounding, come from one number of epochs E."""
     rate = a["batch"] / records
-    ranges = []
-    for total, _, epsilon in a["budgets"]:
-        ends = [
-            _epochs_for(total, epsilon + half, rate, a["slack"])
-            for half in (a["digit"] / 2, -a["digit"] / 2)
-        ]
-        ranges.append(ends)
-    shared = max(low for low, _ in ranges) <= min(high for _, high in ranges)
+    ranges = _ranges_of(a, lambda *stated: _epochs_for(*stated, rate, a["slack"]))
     words = listed(f"{low:.1f} to {high:.1f}" for low, high in ranges)
     return statement(
-        f"one number of epochs, q = {a['batch']}/{records}", shared, f"E = {words} for the two"
+        f"one number of epochs, q = {a['batch']}/{records}", _share(ranges), f"E = {words}"
     )
+
+
+def _one_slack(records: int, a: dict) -> Part:
+    """Whether the stated epsilon_0, before rounding, come from one delta' at the stated epochs."""
+    rate = a["batch"] / records
+    ranges = _ranges_of(a, lambda *stated: _slack_for(*stated, rate, a["epochs"]))
+    words = listed(f"{low:.2f} to {high:.2f}" for low, high in ranges)
+    return statement(
+        f"one delta', q = {a['batch']}/{records}", _share(ranges), f"log10 delta' = {words}"
+    )
+
+
+def _ranges_of(a: dict, solve: Callable[[float, float], float]) -> list[list[float]]:
+    """What `solve` gives for each total and both ends of its epsilon_0 before rounding."""
+    half = a["digit"] / 2
+    return [
+        sorted(solve(total, epsilon + end) for end in (half, -half))
+        for total, _, epsilon in a["budgets"]
+    ]
+
+
+def _share(ranges: list[list[float]]) -> bool:
+    """Whether one number lies in all of these."""
+    return max(low for low, _ in ranges) <= min(high for _, high in ranges)
+
+
+def _slack_for(total: float, epsilon: float, rate: float, epochs: float) -> float:
+    """log10 of the delta' at which eq. (16) gives the step budget `epsilon` for a total."""
+    steps, x = epochs / rate, rate * epsilon
+    left = total - steps * x * math.expm1(x)
+    return -((left / x) ** 2) / (2 * steps) / math.log(10)
 
 
 def _epochs_for(total: float, epsilon: float, rate: float, slack: float) -> float:

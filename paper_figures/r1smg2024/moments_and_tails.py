@@ -19,10 +19,10 @@ from paper_figures.judged_rows import calibrated, listed, rounded_down, rounded_
 from paper_figures.ledger import Claim, judge
 from paper_figures.r1smg2024.noise_only import FAMILY
 from paper_figures.results import Results
-from paper_figures.rules import number, statement
+from paper_figures.rules import number, statement, universal
 from paper_figures.selections import ok_rows, size_of
 from paper_figures.style import in_order
-from paper_figures.verdicts import Finding, Outcome
+from paper_figures.verdicts import Finding, Outcome, Part
 from papers.r1smg2024 import setting
 
 # The shape of the distribution of L does not depend on the scale of the noise: any budget will do.
@@ -109,51 +109,75 @@ def _full_rank(side: int) -> list[LossMoments]:
 
 @judge()
 def full_rank_moments(claim: Claim, results: Results) -> Finding:
-    """Remark 2: 3 + 12/M and sqrt(8/M), by the moments the paper defines and by central ones.
+    """Remark 2: 3 + 12/M and sqrt(8/M), and R1SMG's larger moments beside them.
 
-    Arguments: sides (rising).
+    The remark gives a normal variable 3 and 0, which are moments about the mean; Section 6 defines
+    moments about zero. Arguments: sides (rising).
     """
-    rows = []
-    for side in claim.arguments["sides"]:
-        loss, size = noise_of("gaussian", side).loss(), side**2
-        stated = (3 + 12 / size, math.sqrt(8 / size))
-        rows.append((stated, (loss.raw_kurtosis, loss.raw_skewness), _central(loss)))
-    stated, raw, central = rows[-1]
-    size = claim.arguments["sides"][-1] ** 2
-    usual = all(
-        math.isclose(c, s, rel_tol=claim.tolerance)
-        for row in rows
-        for c, s in zip(row[2], row[0], strict=True)
+    a = claim.arguments
+    sizes = [side**2 for side in a["sides"]]
+    losses = [noise_of("gaussian", side).loss() for side in a["sides"]]
+    stated = [(3 + 12 / size, math.sqrt(8 / size)) for size in sizes]
+    # About the mean the values are exact at every M; about zero they would have to be limits.
+    readings = {
+        "moments about the mean, as the remark's normal variable has": (
+            _central,
+            range(len(sizes)),
+        ),
+        "moments about zero, as Section 6 defines": (_raw, [-1]),
+    }
+    outcomes = tuple(
+        Outcome(
+            choice=choice,
+            parts=_moment_parts(
+                [moments(losses[i]) for i in judged],
+                [stated[i] for i in judged],
+                moments(noise_of("r1smg", a["sides"][-1]).loss()),
+                claim.tolerance,
+            ),
+        )
+        for choice, (moments, judged) in readings.items()
     )
     return Finding(
-        parts=(
-            statement(
-                "moments about the mean",
-                usual,
-                f"{central[0]:.5g} and {central[1]:.3g} at M = {size}",
-            ),
-            *(
-                number(f"{name} about zero, the paper's definition", r, s, claim.tolerance)
-                for name, r, s in zip(("kurtosis", "skewness"), raw, stated, strict=True)
-            ),
+        choice="which moments",
+        outcomes=outcomes,
+        ours="; ".join(
+            f"{outcome.choice.split(',')[0]}: "
+            f"{listed(f'{part.name} {part.found}' for part in outcome.parts)}"
+            for outcome in outcomes
         ),
         detail=(
-            "Closed forms for i.i.d. Gaussian noise at M = "
-            f"{listed(str(side**2) for side in claim.arguments['sides'])}; R1SMG's moments about "
-            f"the mean are {_words(noise_of('r1smg', 10))}. With MVG's uneven covariances the "
-            "degrees of freedom would be fewer than M."
+            f"Closed forms for i.i.d. Gaussian noise at M = {listed(map(str, sizes))}; shown at "
+            "the largest. With MVG's uneven covariances there would be fewer degrees of freedom."
         ),
         calibration="published",
     )
 
 
+def _moment_parts(
+    ours: list[tuple[float, float]],
+    stated: list[tuple[float, float]],
+    rank_one: tuple[float, float],
+    tolerance: float,
+) -> tuple[Part, ...]:
+    """Kurtosis and skewness of i.i.d. noise as stated at every size, and R1SMG's larger ones."""
+    parts = []
+    for i, name in enumerate(("kurtosis", "skewness")):
+        agree = [
+            math.isclose(o[i], s[i], rel_tol=tolerance) for o, s in zip(ours, stated, strict=True)
+        ]
+        parts.append(universal(name, agree, f"{ours[-1][i]:.5g} (stated {stated[-1][i]:.5g})"))
+    larger = all(theirs < own for both in ours for theirs, own in zip(both, rank_one, strict=True))
+    found = listed(f"{value:.4g}" for value in rank_one)
+    return (*parts, statement("R1SMG's larger,", larger, found))
+
+
+def _raw(loss: LossMoments) -> tuple[float, float]:
+    return loss.raw_kurtosis, loss.raw_skewness
+
+
 def _central(loss: LossMoments) -> tuple[float, float]:
     return loss.central_kurtosis, loss.central_skewness
-
-
-def _words(noise: Noise) -> str:
-    kurtosis, skewness = _central(noise.loss())
-    return f"{kurtosis:.4g} and {skewness:.4g}"
 
 
 @judge()

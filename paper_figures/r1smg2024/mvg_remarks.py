@@ -1,4 +1,4 @@
-"""What r1smg2024 says of the MVG mechanism, Section 7.2 and Appendix C: verdicts in closed form."""
+"""What r1smg2024 says of MVG, Section 7.2, Appendices B and C: verdicts in closed form."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from mechanisms import Budget, Query
 from mechanisms.mvg import precision_bound
-from paper_figures.judged_rows import calibrated, rounded_down, rounded_up
+from paper_figures.judged_rows import calibrated, listed, rounded_down, rounded_up
 from paper_figures.ledger import Claim, judge
 from paper_figures.results import Results
-from paper_figures.rules import number, statement
+from paper_figures.rules import number, statement, universal
 from paper_figures.verdicts import Finding, Sizes
 from papers.r1smg2024 import PCA_FEATURES, PCA_RECORDS, setting
 
@@ -62,7 +63,8 @@ def epsilon_for_components(claim: Claim, results: Results) -> Finding:
     """Section 7.2: MVG's noise against the largest possible eigenvalue, below a stated epsilon.
 
     A covariance of d features in [-1, 1] has eigenvalues of at most d. Noise of standard deviation
-    sigma in d x d independent elements has a spectral norm of about 2 sigma sqrt(d).
+    sigma in d x d independent elements, made symmetric as (N + N^T)/2 (footnote 4), has a spectral
+    norm of about sqrt(2) sigma sqrt(d): off the diagonal its variance is sigma^2/2.
 
     Arguments: setting, the name of one of papers.r1smg2024; needed, the epsilon that the paper says
     MVG requires.
@@ -73,7 +75,7 @@ def epsilon_for_components(claim: Claim, results: Results) -> Finding:
 
     def over(epsilon: float, zeta: str) -> float:
         noise = calibrated("mvg", query, replace(budget, epsilon=epsilon), zeta=zeta)
-        return 2 * math.sqrt(noise.expected_loss() / query.size * side) / side
+        return symmetric_norm(math.sqrt(noise.expected_loss() / query.size), side) / side
 
     return Finding(
         parts=[
@@ -86,13 +88,64 @@ def epsilon_for_components(claim: Claim, results: Results) -> Finding:
             for zeta, words in ZETAS.items()
         ],
         detail=(
-            f"Spectral norm of MVG's noise with equal precision, {side} x {side}, delta "
+            "Spectral norm of MVG's noise with equal precision, made symmetric as in the paper's "
+            f"footnote 4, {side} x {side}, delta "
             f"{budget.delta:g}, at the smallest possible gamma, s/2, and at epsilon "
             f"{a['needed']:g} itself: below it there is more noise."
         ),
         calibration="published",
         sizes=Sizes(epsilons=f"{a['needed']:g}"),
     )
+
+
+@judge()
+def more_noise(claim: Claim, results: Results) -> Finding:
+    """Appendix B: MVG's expected loss over the analytic Gaussian's, at every size and epsilon.
+
+    MVG at the smallest possible gamma, s/2, and at either reading of zeta: the least noise that its
+    theorem allows.
+
+    Arguments: sides, of square answers; epsilons; delta.
+    """
+    a = claim.arguments
+    budgets = [Budget(epsilon=epsilon, delta=a["delta"]) for epsilon in a["epsilons"]]
+    parts = []
+    for zeta, words in ZETAS.items():
+        ratios = [
+            calibrated("mvg", query, budget, zeta=zeta).expected_loss()
+            / calibrated("gaussian-analytic", query, budget).expected_loss()
+            for query in map(_unit_query, a["sides"])
+            for budget in budgets
+        ]
+        parts.append(
+            universal(
+                f"more noise than the analytic Gaussian, {words}:",
+                [ratio > 1 for ratio in ratios],
+                f"at least {rounded_down(min(ratios))} times",
+            )
+        )
+    return Finding(
+        parts=parts,
+        detail=(
+            f"Expected losses at {listed(f'{side} x {side}' for side in a['sides'])}, l2 "
+            f"sensitivity 1, epsilon {listed(f'{e:g}' for e in a['epsilons'])}, delta "
+            f"{a['delta']:g}; MVG with equal precision and gamma = s/2: a larger gamma or uneven "
+            "precision means more noise. At equal true privacy the noise with equal precision is "
+            "the analytic Gaussian's."
+        ),
+        calibration="published",
+        sizes=Sizes(epsilons=listed(f"{e:g}" for e in a["epsilons"])),
+    )
+
+
+def _unit_query(side: int) -> Query:
+    """A square answer of l2 sensitivity 1 with the smallest possible gamma."""
+    return Query(shape=(side, side), l2_sensitivity=1.0, frobenius_bound=0.5)
+
+
+def symmetric_norm(sigma: float, side: int) -> float:
+    """About the spectral norm of (N + N^T)/2, N of side x side independent normal elements."""
+    return sigma * math.sqrt(2 * side)
 
 
 @judge()

@@ -22,7 +22,7 @@ from paper_figures.r1smg2024.stated_bounds import stated_constant
 from paper_figures.results import Results
 from paper_figures.rules import number, statement
 from paper_figures.style import mechanism_title
-from paper_figures.verdicts import Finding, Sizes
+from paper_figures.verdicts import Finding, Part, Sizes
 from papers.paper_settings import PAPER_SETTINGS
 from papers.r1smg2024 import setting
 
@@ -151,6 +151,9 @@ def loss_bound(claim: Claim, results: Results) -> Finding:
 def lower_order(claim: Claim, results: Results) -> Finding:
     """r1smg2024 Corollary 1: how the others' loss over R1SMG's grows with M, at both calibrations.
 
+    And whether C_R is of the order of epsilon C_C/M, C_A/M and C_M/(MN), by the constants that the
+    paper states: then their ratio tends to neither zero nor infinity, and its exponent of M to 0.
+
     Arguments: sides (rising); setting, the name of one of papers.r1smg2024, for its budget; others,
     mechanisms.
     """
@@ -169,24 +172,56 @@ def lower_order(claim: Claim, results: Results) -> Finding:
         powers[key] = power(ratios["published"][-2:], sizes[-2:])
         exact[key] = ratios["exact"]
     reverse = 1 / np.array(list(exact.values()))
+    ratios = {key: [_over_c_r(key, side, budget) for side in a["sides"]] for key in a["others"]}
     return Finding(
-        parts=tuple(
-            statement(
-                f"{mechanism_title(key)} over R1SMG",
-                exponent >= 1 - claim.tolerance,
-                f"grows as M^{exponent:.2f}",
-            )
-            for key, exponent in powers.items()
+        parts=(
+            *(
+                statement(
+                    f"{mechanism_title(key)} over R1SMG",
+                    exponent >= 1 - claim.tolerance,
+                    f"grows as M^{exponent:.2f}",
+                )
+                for key, exponent in powers.items()
+            ),
+            *(_same_order(key, ratios[key][-2:], sizes[-2:], claim.tolerance) for key in ratios),
         ),
         detail=(
             f"Closed-form E||noise||^2 at ({budget.epsilon:g}, {budget.delta:g}), l2 sensitivity "
             f"1, M = {listed(map(str, sizes))}; the exponent is that between the last two. MVG "
             "with gamma = 1, which the paper leaves open. At the exact calibration every noise is "
             "rescaled until its true delta is the claimed one: R1SMG's loss is then "
-            f"{reverse.min():.2g} to {reverse.max():.2g} times theirs."
+            f"{reverse.min():.2g} to {reverse.max():.2g} times theirs. C_M/(MN) over C_R at these "
+            f"M: {listed(f'{ratio:.3g}' for ratio in ratios['mvg'])}; H_(r,1/2) in C_M grows as 2 "
+            "sqrt(r), r the smaller side. In epsilon the order C_A/M is 1/epsilon^2 as epsilon "
+            "falls, where C_R is 1/epsilon: it lacks the epsilon that stands before C_C."
         ),
         calibration="both",
         sizes=Sizes(epsilons=f"{budget.epsilon:g}"),
+    )
+
+
+# The orders of Corollary 1 as the paper writes them.
+ORDERS = {
+    "gaussian": "epsilon C_C/M",
+    "gaussian-analytic": "C_A/M",
+    "mvg": "C_M/(MN)",
+}
+
+
+def _over_c_r(key: str, side: int, budget: Budget) -> float:
+    """A stated order of C_R over C_R itself, for side x side answers."""
+    at = (side, side, budget.epsilon, budget.delta)
+    constant = stated_constant(key, *at)[1] * (budget.epsilon if key == "gaussian" else 1.0)
+    return constant / side**2 / stated_constant("r1smg", *at)[1]
+
+
+def _same_order(key: str, ratios: list[float], sizes: list[int], tolerance: float) -> Part:
+    """Whether a stated order over C_R stays the same from one size to the other."""
+    exponent = power(ratios, sizes)
+    return statement(
+        f"C_R of the order of {ORDERS[key]}:",
+        abs(exponent) <= tolerance,
+        f"over C_R it grows as M^{0.0 if abs(exponent) < 5e-3 else exponent:.2f}",
     )
 
 

@@ -252,7 +252,7 @@ def variant_order(claim: Claim, results: Results) -> Finding:
         found = f"an image keeps a value with probability e^{kept:.0f} at most"
         parts += [
             statement("TLDP-L-w about TLDP-L", True, found),
-            statement("TLDP-G-w below TLDP-G", False, found, "weights change nothing else"),
+            statement("TLDP-G-w below TLDP-G", False, found, "both are alike in distribution"),
         ]
     else:
         parts += _weights_by_scores(scores, a["epsilons"], a["alike"], claim.margin)

@@ -9,10 +9,11 @@ import pandas as pd
 
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.intervals import Mean
+from paper_figures.intervals import words as interval_words
 from paper_figures.judged_rows import listed
 from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.results import Results
-from paper_figures.rules import levels, order
+from paper_figures.rules import levels, most, order
 from paper_figures.selections import failed_mechanisms, size_of
 from paper_figures.style import dataset_title
 from paper_figures.tldp2025.private_data import CLASSIFIER_WORDS
@@ -37,6 +38,8 @@ from papers.tldp2025 import FEATURES, STATED_DELTA, STATED_F1_FEATURES
 
 STUDY = "private_features"
 IMAGENET = "MobileNetV2 with ImageNet weights"
+# Delta of the study: the range of a feature.
+WIDTH = FEATURES[1] - FEATURES[0]
 OWN = "trained on public images of the same kind"
 # Scores that the paper's text states for Figure 2.
 STATED = {
@@ -49,7 +52,7 @@ STATED = {
 @drawing("tldp2025_fig2", kind="figures", needs=[STUDY])
 def figure_2(results: Results) -> Drawn:
     """F1 over epsilon, one row of panels per data set, one column per calibration."""
-    rows, width = results.rows, FEATURES[1] - FEATURES[0]
+    rows = results.rows
     spread = drawn_scores(rows, STUDY)
     datasets = sorted(spread["dataset"].unique())
     extracted = "; ".join(
@@ -68,8 +71,8 @@ def figure_2(results: Results) -> Drawn:
     note = (
         f"{extracted}. The paper's extractor is MobileNetV2, pre-trained on ImageNet. Every "
         "feature vector is released through the mechanism; any vector may become any other, and "
-        f"labels are public. Features lie in [-1, 1], a range of {width:g}; the paper's Table 3 "
-        f"states Delta = {STATED_DELTA}, at which all noise would be {STATED_DELTA / width:g} "
+        f"labels are public. Features lie in [-1, 1], a range of {WIDTH:g}; the paper's Table 3 "
+        f"states Delta = {STATED_DELTA}, at which all noise would be {STATED_DELTA / WIDTH:g} "
         "times as large. The classic Gaussian is stated for epsilon < 1 only."
         f"{hidden_curves(spread)}"
         f"{failed_mechanisms(rows, STUDY, *datasets)}"
@@ -100,7 +103,8 @@ def feature_score(claim: Claim, results: Results) -> Finding:
     """The best F1 of TLDP on released features by data set, and that images give a higher one.
 
     The paper does not say whether its extractor saw images of the data set: the outcomes are those
-    of the extractors in the run, and of the paper's. Arguments: stated, F1 by data set.
+    of the extractors in the run, and of the paper's. It states two values of Delta, of which the
+    study has the range of the features. Arguments: stated, F1 by data set.
     """
     rows, stated = results.rows, claim.arguments["stated"]
     present = [name for name in stated if name in official_datasets(rows, STUDY)]
@@ -117,15 +121,19 @@ def feature_score(claim: Claim, results: Results) -> Finding:
             f"On {dataset_title(dataset)} "
             f"{shared_number(rows, STUDY, dataset, 'records'):,.0f} released records; without "
             f"noise {scores.level('non-private'):.3g}, TLDP at equal true privacy at most "
-            f"{exact:.3g}."
+            f"{exact:.3g}. {_at_the_stated_delta(scores)}"
         )
+    not_run = (Part("no rows of it", NOT_RUN),)
     return Finding(
-        choice="what the feature extractor was trained on",
+        choice="what the feature extractor was trained on, and Delta, the range of a feature",
         outcomes=[
-            Outcome(choice=kind, parts=tuple(parts) or (Part("no rows of it", NOT_RUN),))
-            for kind, parts in outcomes.items()
-            # The paper's extractor settles the claim; ours stands in for it.
-            if parts or kind == IMAGENET
+            *(
+                Outcome(choice=f"{kind}, Delta = {WIDTH:g}", parts=tuple(parts) or not_run)
+                for kind, parts in outcomes.items()
+                # The paper's extractor settles the claim; ours stands in for it.
+                if parts or kind == IMAGENET
+            ),
+            Outcome(choice=f"Delta = {STATED_DELTA}, of Table 3", parts=not_run),
         ],
         ours="; ".join(str(part) for parts in outcomes.values() for part in parts),
         because=_because(present, outcomes),
@@ -138,11 +146,25 @@ def feature_score(claim: Claim, results: Results) -> Finding:
 
 def _because(present: list[str], outcomes: dict[str, list[Part]]) -> str:
     if not outcomes[OWN]:
-        return f"Judged with {IMAGENET}."
+        return f"Judged with {IMAGENET}; Delta = {STATED_DELTA} was not run."
     return (
         "Our extractor was trained on public images of the same kind, which the paper's may not "
         f"have been. With it TLDP scores higher on features of "
-        f"{listed(map(dataset_title, present))} than on images. The paper's extractor was not run."
+        f"{listed(map(dataset_title, present))} than on images. The paper's extractor was not run, "
+        f"nor was Delta = {STATED_DELTA}."
+    )
+
+
+def _at_the_stated_delta(scores: OfficialScores) -> str:
+    """The scores of TLDP-L here, as those with more noise at a larger epsilon."""
+    factor = STATED_DELTA / WIDTH
+    found = listed(
+        f"{scores.score('tldp-l', epsilon).value:.3g} at {factor * epsilon:g}"
+        for epsilon in scores.epsilons
+    )
+    return (
+        f"With Delta = {STATED_DELTA} TLDP-L has the noise that it has here at epsilon/{factor:g}: "
+        f"{found}."
     )
 
 
@@ -189,22 +211,52 @@ def _against_the_paper(
 
 @judge(experiments=(STUDY,))
 def feature_variants(claim: Claim, results: Results) -> Finding:
-    """TLDP-G above TLDP-L on released features, at every epsilon of every official data set."""
+    """TLDP-G above TLDP-L on released features, at most epsilons of the official data sets.
+
+    The paper does not state its epsilons: those on either side of the one at which both have the
+    same noise are an outcome each. Arguments: crossing, that epsilon.
+    """
     rows, gaps = results.rows, {}
+    crossing = claim.arguments["crossing"]
     datasets = official_datasets(rows, STUDY)
     for dataset in datasets:
         scores = official_scores(rows, STUDY, dataset)
         gaps |= {
-            f"{dataset_title(dataset)} at {epsilon:g}": scores.gap("tldp-g", "tldp-l", epsilon)
+            (dataset, epsilon): scores.gap("tldp-g", "tldp-l", epsilon)
             for epsilon in scores.epsilons
         }
+    outcomes = [
+        Outcome(
+            choice=f"budgets {words}",
+            parts=_most_of({at: gap for at, gap in gaps.items() if chosen(at[1])}, claim.margin),
+        )
+        for words, chosen in {
+            f"below epsilon {crossing:g}, where TLDP-G has less noise": lambda e: e < crossing,
+            f"above epsilon {crossing:g}, where TLDP-L has less noise": lambda e: e > crossing,
+        }.items()
+    ]
     return Finding(
-        parts=order(gaps, margin=claim.margin),
+        choice="the epsilons of Figure 2",
+        outcomes=outcomes,
+        ours="; ".join(
+            f"{dataset_title(dataset)} at {epsilon:g} {interval_words(gap)}"
+            for (dataset, epsilon), gap in gaps.items()
+        ),
         detail=(
             "Mean weighted F1 of TLDP-G less that of TLDP-L, as published. The deviation of the "
             "noise is Delta / sqrt(2 epsilon) for TLDP-G and sqrt(2) Delta / epsilon for TLDP-L, "
-            "which is the smaller one above epsilon 4."
+            f"which is the smaller one above epsilon {crossing:g}, whatever Delta is."
         ),
         calibration="published",
         sizes=_sizes(rows, datasets, scores),
     )
+
+
+def _most_of(gaps: dict[tuple[str, float], Mean], margin: float) -> tuple[Part, ...]:
+    """Whether TLDP-G leads at most of these budgets, and the part on each that it does not lead."""
+    if not gaps:
+        return (Part("no budgets there", NOT_RUN),)
+    named = {
+        f"{dataset_title(dataset)} at {epsilon:g}": gap for (dataset, epsilon), gap in gaps.items()
+    }
+    return (most("TLDP-G above TLDP-L at most of them:", order(named, margin=margin)),)

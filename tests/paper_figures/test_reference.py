@@ -8,14 +8,16 @@ import pytest
 
 from paper_figures.ledger import all_claims, all_judges, evaluate
 from paper_figures.power_law import power
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, NOT_RUN, VERDICTS
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED, NOT_RUN, PARTLY, VERDICTS
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 STUDIES = ("guarantee", "noise_only")
 # True by proofs that others have checked, and false by counterexamples that are exact.
 KNOWN = {
     CONFIRMED: "mvg-thm3 mgm-thm1 mgm-thm2-udn mgm-thm3-idn imgm-thm2 imgm-iid-optimal r1-thm8",
-    CONTRADICTED: "r1-thm5 r1-ca tldp-thm1 tldp-thm3 imgm-rdp r1-dpsgd-private",
+    CONTRADICTED: "r1-thm5 r1-ca tldp-thm1 imgm-rdp r1-dpsgd-private",
+    # A false guarantee, and a wrong order, beside a true statement each.
+    PARTLY: "tldp-thm3 r1-cor1",
 }
 
 

@@ -21,6 +21,7 @@ from paper_figures.rules import (
     equal,
     every,
     levels,
+    most,
     number,
     of_reconstruction,
     order,
@@ -294,3 +295,18 @@ def test_larger_scores_below_the_floor_are_no_signal():
 def test_errors_at_those_of_zero_are_no_signal():
     found = Signal(means=(0.3,), floor=0.2, margin=0.01, floor_words="zero", better="smaller")
     assert found.missing == "no signal: no error is below that of zero (0.2), within 0.01"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        ([CONFIRMED, CONFIRMED, CONTRADICTED], CONFIRMED),
+        ([CONFIRMED, CONFIRMED, INCONCLUSIVE, INCONCLUSIVE], INCONCLUSIVE),
+        ([CONFIRMED, CONTRADICTED], CONTRADICTED),
+        ([CONFIRMED, CONTRADICTED, NOT_FOUND], NOT_FOUND),
+        ([CONTRADICTED, INCONCLUSIVE, INCONCLUSIVE], INCONCLUSIVE),
+    ],
+)
+def test_most_needs_more_than_half(verdicts, expected):
+    parts = [Part(str(i), verdict) for i, verdict in enumerate(verdicts)]
+    assert most("at most of them", parts).verdict == expected

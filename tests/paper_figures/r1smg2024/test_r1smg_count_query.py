@@ -10,7 +10,8 @@ from paper_figures.drawings import DrawingError
 from paper_figures.ledger import CannotJudge
 from paper_figures.r1smg2024.count_query import accuracy_loss, figure_5, loss_shape
 from paper_figures.r1smg2024.count_query_errors import METRICS, counts_over_epsilon
-from paper_figures.r1smg2024.count_query_maps import count_order, figure_4, largest_counts
+from paper_figures.r1smg2024.count_query_maps import figure_4, largest_counts
+from paper_figures.r1smg2024.count_query_order import _median_after_masking, count_order
 from paper_figures.results import Results
 from paper_figures.verdicts import (
     CONFIRMED,
@@ -70,22 +71,42 @@ def order_claim(make_claim):
 
 
 @pytest.mark.parametrize(
-    ("means", "squared", "rooted"),
+    ("means", "squared", "rooted", "typical"),
     [
-        ({"gaussian": 5, "mvg": 9, "dawa": 0.8, "hb": 1.2}, CONFIRMED, CONFIRMED),
-        ({"gaussian": 5, "mvg": 9, "dawa": 0.4, "hb": 2.5}, PARTLY, CONFIRMED),
-        ({"gaussian": 5, "mvg": 9, "dawa": 1.2, "hb": 1.2}, PARTLY, PARTLY),
-        ({"gaussian": 0.2, "mvg": 0.1, "dawa": 9, "hb": 0.1}, CONTRADICTED, CONTRADICTED),
+        # In the median R1SMG's error is 0.45.
+        ({"gaussian": 5, "mvg": 9, "dawa": 0.8, "hb": 1.2}, CONFIRMED, CONFIRMED, PARTLY),
+        ({"gaussian": 5, "mvg": 9, "dawa": 0.4, "hb": 2.5}, PARTLY, CONFIRMED, CONFIRMED),
+        ({"gaussian": 5, "mvg": 9, "dawa": 1.2, "hb": 1.2}, PARTLY, PARTLY, PARTLY),
+        ({"gaussian": 0.2, "mvg": 0.1, "dawa": 9, "hb": 0.1}, *[CONTRADICTED] * 3),
         # R1SMG may be far better than H_b.
-        ({"gaussian": 5, "mvg": 9, "dawa": 0.8, "hb": 90}, CONFIRMED, CONFIRMED),
-        ({"gaussian": 5, "mvg": 9}, PARTLY, PARTLY),
+        ({"gaussian": 5, "mvg": 9, "dawa": 0.8, "hb": 90}, CONFIRMED, CONFIRMED, PARTLY),
+        ({"gaussian": 5, "mvg": 9}, PARTLY, PARTLY, PARTLY),
     ],
 )
-def test_count_order(means, squared, rooted, order_claim, make_results):
+def test_count_order(means, squared, rooted, typical, order_claim, make_results):
     found = count_order(order_claim, order_results(means, make_results))
-    assert [outcome.verdict for outcome in found.outcomes] == [squared, rooted]
-    assert found.verdict == (squared if squared == rooted else DEPENDS)
+    verdicts = [squared, rooted, typical]
+    assert [outcome.verdict for outcome in found.outcomes] == verdicts
+    alike = len(set(verdicts)) == 1
+    assert found.verdict == (squared if alike else DEPENDS)
     assert found.sizes.trials == TRIALS
+
+
+@pytest.mark.parametrize("valid", [3, 30])
+def test_the_median_of_r1smg_s_masked_loss(valid, make_rows):
+    facts = {"expected_loss": 2.0, "valid_cells": valid}
+    rows = make_rows(
+        *(
+            {"mechanism": "r1smg", "shape": "6x6", "metric": metric, "value": float(value)}
+            for metric, value in facts.items()
+        )
+    )
+    rng = np.random.default_rng(0)
+    direction = rng.standard_normal((100_000, 36))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    noise = math.sqrt(2.0) * rng.standard_normal((100_000, 1)) * direction
+    sampled = np.median(np.sum(noise[:, :valid] ** 2, axis=1))
+    assert _median_after_masking(rows) == pytest.approx(sampled, rel=0.02)
 
 
 def test_a_mechanism_that_was_not_run_is_a_part_of_its_own(order_claim, make_results):
@@ -119,6 +140,10 @@ def test_accuracy_loss_is_that_of_the_formulas(make_claim):
     assert f"{classic:.4g} (stated 5e+04)" in found.numbers
     assert {part.verdict for part in found.parts} == {CONTRADICTED}
     assert "1.62 times" in found.detail
+    # A share of 1.95 to 3.62% of 7921 cells, and 27 pickups in each.
+    assert "Counted in 155 to 286 of the 7921 cells" in found.detail
+    assert "at most 7,722 of the 52,692 pickups" in found.detail
+    assert "No number of cells" in accuracy_loss(make_claim(0.1), None).detail
 
 
 @pytest.mark.parametrize(

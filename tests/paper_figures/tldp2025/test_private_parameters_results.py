@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from paper_figures.ledger import CannotJudge
-from paper_figures.tldp2025.private_parameters import (
+from paper_figures.tldp2025.private_parameters import figure_3
+from paper_figures.tldp2025.private_parameters_verdicts import (
     comparable_range,
     crossover,
-    figure_3,
     parameter_order,
     parameter_pairs,
     two_groups,
@@ -54,24 +54,38 @@ GROUPS = [
     ],
 )
 def test_two_groups(changes, verdict, open_parts, make_claim, make_results, parameters):
-    claim = make_claim(tolerance=0.2, dataset="imdb", epsilon=500.0, stated=GROUPS)
+    claim = make_claim(tolerance=0.2, dataset="imdb", stated=GROUPS)
     found = two_groups(claim, make_results(parameters(changes=changes)))
     clip, stated = found.outcomes
     assert clip.verdict == verdict and stated.verdict == NOT_RUN
     assert [part.name for part in clip.parts if part.verdict == INCONCLUSIVE] == open_parts
     assert found.sizes.trials == 4
     assert "reaches 0.3 at most" in found.detail
-    # sqrt(2) 400,001 / 500.
-    assert "has a deviation of 1,131" in found.detail
+    # sqrt(2) 2 / 500.
+    assert "at epsilon 500, where TLDP-L's noise has a deviation of 0.005657" in found.detail
 
 
 def test_two_groups_under_either_delta(make_claim, make_results, parameters):
-    claim = make_claim(tolerance=0.2, dataset="imdb", epsilon=500.0, stated=GROUPS)
+    claim = make_claim(tolerance=0.2, dataset="imdb", stated=GROUPS)
     unlearned = dict.fromkeys(("tldp-l", "tldp-g", "llagp"), 0.35)
     both = parameters() + parameters(changes=unlearned, range="stated")
     found = two_groups(claim, make_results(both))
     assert [outcome.verdict for outcome in found.outcomes] == [CONFIRMED, PARTLY]
     assert found.verdict == DEPENDS
+
+
+@pytest.mark.parametrize(("last", "verdict"), [(0.8, CONFIRMED), (0.35, PARTLY)])
+def test_two_groups_are_judged_at_the_end_of_each_range(
+    last, verdict, make_claim, make_results, parameters
+):
+    # With the larger Delta TLDP learns late, if at all: 500 is the end of one range only.
+    late = {key: {500.0: 0.35, 1e8: last} for key in ("tldp-l", "tldp-g", "llagp")}
+    wide = parameters(changes=late, range="stated", epsilons=(500.0, 1e8))
+    claim = make_claim(tolerance=0.2, dataset="imdb", stated=GROUPS)
+    found = two_groups(claim, make_results(parameters() + wide))
+    assert [outcome.verdict for outcome in found.outcomes] == [CONFIRMED, verdict]
+    # sqrt(2) 400,001 / 500.
+    assert "at epsilon 500, where TLDP-L's noise has a deviation of 1,131" in found.detail
 
 
 UNLEARNED = {"tldp-l": 0.35, "llagp": 0.35}
@@ -109,7 +123,7 @@ def test_mechanisms_outside_the_paper_decide_nothing(
     beside = comparable_range(claim, make_results(given + other)).outcomes[0]
     assert beside == alone
     assert [part.verdict for part in beside.parts] == [CONFIRMED, CONFIRMED]
-    groups = make_claim(tolerance=0.2, dataset="imdb", epsilon=500.0, stated=GROUPS)
+    groups = make_claim(tolerance=0.2, dataset="imdb", stated=GROUPS)
     found = two_groups(groups, make_results(parameters() + other))
     assert found.outcomes[0].verdict == CONFIRMED
 
@@ -231,7 +245,7 @@ def test_other_data_decide_nothing(make_claim, make_results, parameters):
     for judged, claim in (
         (comparable_range, make_claim(above=100)),
         (parameter_order, make_claim(**ORDER)),
-        (two_groups, make_claim(tolerance=0.2, dataset="imdb", epsilon=500.0, stated=GROUPS)),
+        (two_groups, make_claim(tolerance=0.2, dataset="imdb", stated=GROUPS)),
     ):
         with pytest.raises(CannotJudge):
             judged(claim, given)

@@ -1,0 +1,340 @@
+"""tldp2025 type III, averaged models of three users: the verdicts on the claims about Figure 3.
+
+Judges read official data only. The paper gives two values of Delta for the same noise: where the
+claim depends on it, the outcomes under both stand side by side.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import pandas as pd
+
+from paper_figures.judged_rows import listed, pick
+from paper_figures.ledger import CannotJudge, Claim, judge
+from paper_figures.results import Results
+from paper_figures.rules import Signal, equal, every, levels, of_reconstruction, order, some
+from paper_figures.selections import LEVELS, ok_rows
+from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.tldp2025.private_parameters import STUDY, parameters_of, width_of
+from paper_figures.tldp2025.scores import (
+    OTHERS,
+    TLDP,
+    OfficialScores,
+    label_of,
+    official_datasets,
+    official_scores,
+    shared_number,
+)
+from paper_figures.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
+from papers.tldp2025 import CLIP, STATED_DELTA, STATED_DELTA_IMDB
+
+# The values of the column `range`, and what the noise is then for.
+RANGES = {
+    "clip": f"Delta = 2 C = {2 * CLIP:g}, of eq. (19)",
+    "stated": f"Delta = {STATED_DELTA} (IMDB: {STATED_DELTA_IMDB:,}), of Table 4",
+}
+CHOICE = "Delta, the range of a parameter: 2 C in eq. (19), another one in Table 4"
+REBUILT = "LLAGP is rebuilt from two sentences"
+
+
+def _by_range(rows: pd.DataFrame) -> dict[str, dict[str, OfficialScores]]:
+    """The scores as published by range and data set; an empty mapping for a range not run."""
+    found: dict[str, dict[str, OfficialScores]] = {name: {} for name in RANGES}
+    for dataset in official_datasets(rows, STUDY):
+        own = pick(ok_rows(rows, STUDY, "f1"), dataset=dataset, data_source="official")
+        for name in set(own["range"]) & set(RANGES):
+            found[name][dataset] = official_scores(rows, STUDY, dataset, range=name)
+    return found
+
+
+def _sizes(rows: pd.DataFrame, datasets: Sequence[str], scores: OfficialScores) -> Sizes:
+    least = min(datasets, key=lambda name: shared_number(rows, STUDY, name, "records"))
+    parameters = [f"{dataset_title(name)} {parameters_of(rows, name):,}" for name in datasets]
+    return Sizes(
+        dataset=least,
+        records=int(shared_number(rows, STUDY, least, "records")),
+        rounds=int(shared_number(rows, STUDY, least, "rounds")),
+        trials=scores.trials,
+        network=f"{listed(parameters)} parameters",
+        epsilons=scores.range_of_epsilons,
+    )
+
+
+def _longest(found: dict[str, dict[str, OfficialScores]]) -> OfficialScores:
+    """The scores that go up to the largest epsilon."""
+    every_score = [scores for own in found.values() for scores in own.values()]
+    return max(every_score, key=lambda scores: scores.epsilons[-1])
+
+
+def _outcomes(
+    claim: Claim, found: dict[str, dict[str, OfficialScores]], parts_of
+) -> tuple[Outcome, ...]:
+    """The parts on every data set under every Delta."""
+    return tuple(
+        Outcome(
+            choice=RANGES[name],
+            parts=tuple(part for item in own.items() for part in parts_of(claim, *item))
+            or (Part("no rows of it", NOT_RUN),),
+        )
+        for name, own in found.items()
+    )
+
+
+def _numbers(outcomes: Sequence[Outcome]) -> str:
+    return "; ".join(
+        f"{outcome.choice}: " + ", ".join(f"{part.name} {part.found}" for part in outcome.parts)
+        for outcome in outcomes
+    )
+
+
+@judge(experiments=(STUDY,))
+def comparable_range(claim: Claim, results: Results) -> Finding:
+    """No mechanism does better than random parameters up to an epsilon, and one does above it.
+
+    Arguments: above, that epsilon. claim.margin is how far an F1 must be from that of random
+    parameters.
+    """
+    found = _by_range(results.rows)
+    outcomes = _outcomes(claim, found, _learning)
+    datasets = sorted({dataset for own in found.values() for dataset in own})
+    return Finding(
+        choice=CHOICE,
+        outcomes=outcomes,
+        ours=_numbers(outcomes),
+        detail=(
+            "The lead is the mean weighted F1 less that of random parameters; a model with a lead "
+            f"of {claim.margin:g} has learned. Shown: how far leads stay below it (no model "
+            "learns) or lie above it (some model learns). Epsilon is that of one release, as "
+            "published."
+        ),
+        calibration="published",
+        sizes=_sizes(results.rows, datasets, _longest(found)),
+    )
+
+
+def _learning(claim: Claim, dataset: str, scores: OfficialScores) -> list[Part]:
+    """No model learns below the budget, and some model does above it."""
+    above, margin, title = claim.arguments["above"], claim.margin, dataset_title(dataset)
+    names = [name for name in scores.rows["mechanism"].unique() if name not in LEVELS]
+    low = [epsilon for epsilon in scores.epsilons if epsilon <= above]
+    high = [epsilon for epsilon in scores.epsilons if epsilon > above]
+    if not low or not high:
+        raise CannotJudge(f"The run has no budgets on both sides of {above}")
+    run = set(scores.means.index)
+    below = {
+        label_of(*at): scores.above_chance(*at).reversed.shifted(margin)
+        for at in itertools.product(names, low)
+        if at in run
+    }
+    ahead = {
+        label_of(*at): scores.above_chance(*at).shifted(-margin)
+        for at in itertools.product(names, high)
+        if at in run
+    }
+    best = max(ahead, key=lambda name: ahead[name].value)
+    # The leader alone: the claim is that there is one.
+    leader = order({best: ahead[best]}, margin=0.0)
+    lower = [*order(below, margin=0.0), *_without_result(names, low, run)]
+    return [
+        every(f"{title}, no model learns up to {above:g}", lower),
+        some(f"{title}, some model learns above", [*leader, *_without_result(names, high, run)]),
+    ]
+
+
+def _without_result(
+    names: Sequence[str], epsilons: Sequence[float], run: set[tuple[str, float]]
+) -> list[Part]:
+    """An open part for every mechanism of the paper and epsilon without a score."""
+    absent = [at for at in itertools.product(names, epsilons) if at not in run]
+    return [Part(label_of(*at), INCONCLUSIVE, reason="without a result") for at in absent]
+
+
+@judge(experiments=(STUDY,))
+def two_groups(claim: Claim, results: Results) -> Finding:
+    """F1 of two groups of mechanisms, for each Delta at the largest epsilon of the run.
+
+    The paper states no end of its axis, and two values of Delta: one epsilon for both would compare
+    different noise. Arguments: dataset; stated, for each group its F1 and its mechanisms.
+    """
+    a, rows = claim.arguments, results.rows
+    dataset = a["dataset"]
+    found = {
+        name: {key: own for key, own in by_dataset.items() if key == dataset}
+        for name, by_dataset in _by_range(rows).items()
+    }
+    if not found["clip"]:
+        raise CannotJudge(f"This run has no {dataset_title(dataset)}")
+    scores = found["clip"][dataset]
+    clean, chance = scores.level("non-private"), scores.level("random-answer")
+
+    def groups(claim: Claim, dataset: str, scores: OfficialScores) -> list[Part]:
+        parts, epsilon = [], scores.epsilons[-1]
+        for group in a["stated"]:
+            own = {mechanism_title(key): scores.score(key, epsilon) for key in group["mechanisms"]}
+            judged = levels(own, stated=group["f1"], tolerance=claim.tolerance, ceiling=clean)
+            parts += map(_rebuilt, group["mechanisms"], judged)
+        return parts
+
+    outcomes = _outcomes(claim, found, groups)
+    exact = official_scores(rows, STUDY, dataset, "exact", range="clip").best(TLDP)
+    return Finding(
+        choice=CHOICE,
+        outcomes=outcomes,
+        ours=_numbers(outcomes),
+        detail=(
+            "Mean weighted F1 at the largest epsilon a release, "
+            f"{shared_number(rows, STUDY, dataset, 'rounds'):.0f} rounds; without noise "
+            f"{clean:.3g}, with random parameters {chance:.3g}. One answer for all reviews has "
+            f"0.333. At equal true privacy of all rounds TLDP reaches {exact:.3g} at most. "
+            "Parameters lie in [-1, 1]. "
+            f"{' '.join(_towards_the_end(dataset, *item) for item in found.items() if item[1])}"
+        ),
+        calibration="both",
+        sizes=_sizes(rows, [dataset], _longest(found)),
+    )
+
+
+def _towards_the_end(dataset: str, delta_range: str, own: dict[str, OfficialScores]) -> str:
+    """TLDP's scores at the last two epsilons of a range, and how large its noise is there."""
+    scores, width = own[dataset], width_of(dataset, delta_range)
+    ends = (
+        f"{listed(f'{scores.score(key, at).value:.3g} ({mechanism_title(key)})' for key in TLDP)} "
+        f"at epsilon {at:g}, where TLDP-L's noise has a deviation of {2**0.5 * width / at:,.4g}"
+        for at in scores.epsilons[-2:]
+    )
+    return f"With Delta = {width:,.0f}: {'; '.join(ends)}."
+
+
+def _rebuilt(mechanism: str, part: Part) -> Part:
+    return of_reconstruction(part, REBUILT) if mechanism == "llagp" else part
+
+
+@judge(experiments=(STUDY,))
+def parameter_order(claim: Claim, results: Results) -> Finding:
+    """TLDP above all, LLAGP above the others in most scenarios, DPHSGD good on one data set only.
+
+    Arguments: exception, the data set on which LLAGP is not second; good_on, the only one on which
+    DPHSGD does well; signal, within which an F1 counts as that of random parameters. Mechanisms are
+    compared at the largest epsilon by paired differences of F1 over the trials, which share start
+    and batches.
+    """
+    found = _by_range(results.rows)
+    outcomes = _outcomes(claim, found, _places)
+    datasets = sorted({dataset for own in found.values() for dataset in own})
+    scores = next(scores for own in found.values() for scores in own.values())
+    return Finding(
+        choice=CHOICE,
+        outcomes=outcomes,
+        ours=_numbers(outcomes),
+        detail=(
+            "At the largest epsilon of each Delta, as published. LLAGP and DPHSGD follow the "
+            f"description in tldp2025, with our choices where it leaves something open: {REBUILT}."
+        ),
+        calibration="published",
+        sizes=_sizes(results.rows, datasets, scores),
+    )
+
+
+def _places(claim: Claim, dataset: str, scores: OfficialScores) -> list[Part]:
+    """Who is first, second and last on a data set."""
+    a, title, epsilon = claim.arguments, dataset_title(dataset), scores.epsilons[-1]
+    leader = max(TLDP, key=lambda key: scores.score(key, epsilon).value)
+
+    def ahead(larger: str, smaller: Sequence[str]) -> list[Part]:
+        means = tuple(scores.score(key, epsilon).value for key in (larger, *smaller))
+        signal = Signal(means=means, floor=scores.level("random-answer"), margin=a["signal"])
+        gaps = {mechanism_title(key): scores.gap(larger, key, epsilon) for key in smaller}
+        return order(gaps, margin=claim.margin, signal=signal)
+
+    leads = ahead(leader, ("llagp", "dphsgd", *OTHERS))
+    parts = [every(f"{title}, {mechanism_title(leader)} above all others", leads)]
+    if dataset != a["exception"]:
+        second = every(f"{title}, LLAGP above the rest", ahead("llagp", ("dphsgd", *OTHERS)))
+        parts.append(_rebuilt("llagp", second))
+    apart = {f"at {epsilon:g}": scores.above_chance("dphsgd", epsilon)}
+    if dataset == a["good_on"]:
+        apart = {name: effect.shifted(-a["signal"]) for name, effect in apart.items()}
+        parts.append(every(f"{title}, DPHSGD good", order(apart, margin=claim.margin)))
+    else:
+        parts.append(every(f"{title}, DPHSGD poor", equal(apart, margin=a["signal"])))
+    return parts
+
+
+@judge(experiments=(STUDY,))
+def parameter_pairs(claim: Claim, results: Results) -> Finding:
+    """Orders and near ties on one data set at one epsilon, with noise for the range 2 C.
+
+    Arguments: dataset; ahead, pairs of mechanisms, the better one first; close, pairs about alike
+    to within `alike`; start, pairs that are ordered at the smallest epsilon (none where absent).
+    """
+    a = claim.arguments
+    if a["dataset"] not in official_datasets(results.rows, STUDY):
+        raise CannotJudge(f"This run has no {dataset_title(a['dataset'])}")
+    scores = official_scores(results.rows, STUDY, a["dataset"], range="clip")
+    last, first = scores.epsilons[-1], scores.epsilons[0]
+    signal = Signal(
+        means=tuple(scores.means.xs(last, level="epsilon")),
+        floor=scores.level("random-answer"),
+        ceiling=scores.level("non-private"),
+        margin=a["alike"],
+    )
+
+    def gaps(pairs: Sequence[Sequence[str]], words: str, epsilon: float) -> dict:
+        return {
+            f"{mechanism_title(x)} {words} {mechanism_title(y)} at {epsilon:g}": scores.gap(
+                x, y, epsilon
+            )
+            for x, y in pairs
+        }
+
+    parts = order(gaps(a["ahead"], "above", last), margin=claim.margin, signal=signal)
+    parts += equal(gaps(a["close"], "about", last), margin=a["alike"])
+    parts += order(gaps(a.get("start", []), "above", first), margin=claim.margin)
+    return Finding(
+        parts=parts,
+        detail="Paired differences of weighted F1 as published, with noise for Delta = 2 C.",
+        calibration="published",
+        because=f"Decided at Delta = {2 * CLIP:g}; LLAGP and DPHSGD are rebuilt.",
+        decided_by=f"config/paper.yaml, private_parameters on {dataset_title(a['dataset'])}",
+        sizes=_sizes(results.rows, [a["dataset"]], scores),
+    )
+
+
+@judge(experiments=(STUDY,))
+def crossover(claim: Claim, results: Results) -> Finding:
+    """TLDP-L above TLDP-G at some epsilon of some data set, and both alike at the largest.
+
+    Arguments: alike, the largest difference of two scores that count as converged.
+    """
+    found = _by_range(results.rows)["clip"]
+    if not found:
+        raise CannotJudge(f"The run has no scores with noise for Delta = {2 * CLIP:g}")
+    ahead = {
+        f"{dataset_title(dataset)} at {epsilon:g}": scores.gap("tldp-l", "tldp-g", epsilon)
+        for dataset, scores in found.items()
+        for epsilon in scores.epsilons
+    }
+    ends = {
+        f"{dataset_title(dataset)} at {scores.epsilons[-1]:g}": scores.gap(
+            "tldp-l", "tldp-g", scores.epsilons[-1]
+        )
+        for dataset, scores in found.items()
+    }
+    scores = next(iter(found.values()))
+    return Finding(
+        parts=[
+            some("TLDP-L above TLDP-G somewhere", order(ahead, margin=claim.margin)),
+            every(
+                "both alike at the largest epsilon", equal(ends, margin=claim.arguments["alike"])
+            ),
+        ],
+        detail=(
+            "The deviation of TLDP-L's noise is sqrt(2) Delta / epsilon and that of TLDP-G's Delta "
+            "/ sqrt(2 epsilon): TLDP-L has less noise at every epsilon above 4, for good, whatever "
+            "Delta is. Table 5 states less error for TLDP-G at every epsilon."
+        ),
+        calibration="published",
+        sizes=_sizes(results.rows, list(found), scores),
+    )
