@@ -179,9 +179,7 @@ def signal_of(rows: pd.DataFrame, mechanisms: Iterable[str], margin: float) -> S
     )
 
 
-def where_one_learns(
-    rows: pd.DataFrame, mechanisms: Iterable[str], margin: float
-) -> pd.DataFrame:
+def where_one_learns(rows: pd.DataFrame, mechanisms: Iterable[str], margin: float) -> pd.DataFrame:
     """The rows at those budgets at which one of the mechanisms is above the floor by the margin.
 
     At the others accuracies differ without any of them having learned. All rows where there is no

@@ -66,7 +66,7 @@ def vertical_order(claim: Claim, results: Results) -> Finding:
 
 @judge(experiments=(STUDY,))
 def vertical_lead(claim: Claim, results: Results) -> Finding:
-    """Whether a mechanism leads at the smallest epsilon of a range, and by more than at the largest.
+    """Whether a mechanism leads at the smallest epsilon of a range, and more than at the largest.
 
     A lead that grows is one: a mechanism that is behind at both ends has none.
 

@@ -284,8 +284,8 @@ def amplification(claim: Claim, results: Results) -> Finding:
     )
 
 
-# Multiplications of Algorithm 1 by what its workloads and directions are: the weights P from W1 W_U1
-# and W2 W_U2, and the draw U1 N U2 of an m x n answer.
+# Multiplications of Algorithm 1 by what its workloads and directions are: the weights P from
+# W1 W_U1 and W2 W_U2, and the draw U1 N U2 of an m x n answer.
 CLOSED_FORM_COSTS: dict[str, Callable[[int, int], int]] = {
     # P is all ones, and diagonal U1 and U2 scale the rows and the columns.
     "identity": lambda m, n: 2 * m * n,

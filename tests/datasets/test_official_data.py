@@ -9,6 +9,7 @@ import pytest
 import datasets
 from datasets import DATASETS
 from datasets.loaders import cardiotocography, cifar10
+from paper_figures.mgm2021.federated_accuracies import MAJORITY
 
 
 def test_table_agrees_with_the_manifest_of_the_mirror(mirror):
@@ -38,6 +39,7 @@ def test_mnist(official):
     assert data.test_images.shape == (10_000, 1, 28, 28)
     counts = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
     assert np.bincount(data.train_labels).tolist() == counts
+    assert np.bincount(data.test_labels).max() / 10_000 == MAJORITY["mnist"]
     assert data.train_images.mean() / 255 == pytest.approx(0.1307, abs=5e-5)
     assert data.train_images.std() / 255 == pytest.approx(0.3081, abs=5e-5)
 
@@ -81,6 +83,7 @@ def test_adult(official):
         "native-country": 583,
     }
     assert data.train["age"].agg(["min", "max"]).tolist() == [17, 90]
+    assert data.test["income"].value_counts(normalize=True).max() == MAJORITY["adult"]
 
 
 def test_uber(official):
