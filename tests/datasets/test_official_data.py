@@ -10,6 +10,7 @@ import datasets
 from datasets import DATASETS
 from datasets.loaders import cardiotocography, cifar10
 from paper_figures.mgm2021.federated_accuracies import MAJORITY
+from paper_figures.mvg2018.first_component import RANDOM_COMPONENT
 
 
 def test_table_agrees_with_the_manifest_of_the_mirror(mirror):
@@ -111,6 +112,9 @@ def test_movement_aal(official):
     assert (data.targets == 1).sum() == 158
     assert set(data.paths) == {1, 2, 3, 4, 5, 6}
     assert max(np.abs(sequence).max() for sequence in data.sequences) == 1
+    values = np.concatenate(data.sequences)[:2021]
+    eigenvalues = np.linalg.eigvalsh(values.T @ values / 2021)
+    assert eigenvalues[-1] - eigenvalues.mean() == pytest.approx(RANDOM_COMPONENT, rel=1e-6)
 
 
 def test_cardiotocography(official):
