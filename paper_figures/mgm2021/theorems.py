@@ -127,7 +127,7 @@ def singular_values(claim: Claim, results: Results) -> Finding:
         detail=(
             f"{len(gaps)} random weights for a {m}x{n} query, B = {bound:g}, against CVXPY's "
             f"geometric program; the condition is met with equality to {max(slacks):.1g}. Eq. (25) "
-            "is printed with B under the root, which does not give eq. (26) and breaks the "
+            "has B under the root in our copy, which does not give eq. (26) and breaks the "
             "condition where B < 1: the reading that gives eq. (26) is judged."
         ),
     )

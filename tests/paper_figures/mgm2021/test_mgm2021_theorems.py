@@ -7,7 +7,7 @@ import pytest
 
 from paper_figures.judged_rows import calibrated
 from paper_figures.ledger import all_claims
-from paper_figures.mgm2021 import same_noise, sensitivities, theorems
+from paper_figures.mgm2021 import same_noise, stated_sensitivities, theorems
 from paper_figures.mgm2021.same_noise import same_noise_on_elements as on_elements
 from paper_figures.mgm2021.same_noise import same_noise_on_whole as on_whole
 from paper_figures.results import Results
@@ -68,7 +68,7 @@ def test_the_matrix_mechanism_is_the_gaussian_of_the_same_sensitivity(shape, mon
 def test_one_record_changes_one_row_of_a_batch(arguments, expected):
     claim = CLAIMS["mgm-sensitivities"]
     claim = replace(claim, arguments=claim.arguments | arguments)
-    found = sensitivities.uploads_and_features(claim, Results(None))
+    found = stated_sensitivities.uploads_and_features(claim, Results(None))
     assert [o.parts[-1].verdict for o in found.outcomes] == expected
     assert all(o.parts[0].verdict == CONFIRMED for o in found.outcomes)
 
