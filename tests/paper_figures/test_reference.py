@@ -14,7 +14,9 @@ REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 STUDIES = ("guarantee", "noise_only")
 # True by proofs that others have checked, and false by counterexamples that are exact.
 KNOWN = {
-    CONFIRMED: "mvg-thm3 mgm-thm1 mgm-thm2-udn mgm-thm3-idn imgm-thm2 imgm-iid-optimal imgm-thm1 r1-thm8",
+    CONFIRMED: (
+        "mvg-thm3 mgm-thm1 mgm-thm2-udn mgm-thm3-idn imgm-thm1 imgm-thm2 imgm-iid-optimal r1-thm8"
+    ),
     CONTRADICTED: "r1-thm5 r1-ca tldp-thm1 tldp-thm3 imgm-f1-budget r1-dpsgd-private",
 }
 
