@@ -20,7 +20,11 @@ from paper_figures.selections import (
     ok_rows,
     published_only,
 )
-from paper_figures.style import dataset_title
+from paper_figures.style import dataset_title, mechanism_title
+
+# Accuracy of always predicting the commonest class of the official test records: an income of at
+# most 50,000 dollars, and the digit 1.
+MAJORITY = {"adult": 12_435 / 16_281, "mnist": 1_135 / 10_000}
 
 
 def final_accuracies(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
@@ -38,9 +42,10 @@ def official_datasets(rows: pd.DataFrame, experiment: str, datasets: list[str]) 
     present = set(finals[finals["data_source"] == "official"]["dataset"])
     found = [dataset for dataset in datasets if dataset in present]
     if not found:
+        lacks = {1: "does not have it", 2: "has neither of them"}
         raise CannotJudge(
-            f"A claim about {listed(map(dataset_title, datasets))}; this run of {experiment} has "
-            "none of them"
+            f"A claim about {listed(map(dataset_title, datasets))}; this run of {experiment} "
+            f"{lacks.get(len(datasets), 'has none of them')}"
         )
     return found
 
@@ -134,12 +139,33 @@ def draw_accuracies(
         f"{numbers}. {note} The paper states no accuracy in numbers, so there is no marker for it. "
         "Intervals are drawn within [0, 1]. The data file has an upper bound on the true epsilon "
         "of the training beside every accuracy, where one is known and finite."
-        f"{coinciding(table)}{published_only(rows, experiment, *datasets)}"
+        f"{_majority_words(datasets)}{_partial_words(table)}{coinciding(table)}"
+        f"{published_only(rows, experiment, *datasets)}"
         f"{failed_mechanisms(rows, experiment, *datasets)}"
     )
     figure = draw_spread(bars, "test accuracy,")
     _explain_lone_curves(figure, table, lone)
     return Drawn(caption, table, figure, note)
+
+
+def _majority_words(datasets: list[str]) -> str:
+    """One sentence about the data sets whose majority class is known, or nothing."""
+    known = [f"{MAJORITY[d]:.2f} on {dataset_title(d)}" for d in datasets if d in MAJORITY]
+    return f" Always predicting the majority class scores {listed(known)}." if known else ""
+
+
+def _partial_words(table: pd.DataFrame) -> str:
+    """One sentence about the mechanisms that were run on some of the data sets only, or nothing."""
+    every = set(table["dataset"])
+    where: dict[tuple[str, ...], list[str]] = {}
+    for mechanism, own in table.groupby("mechanism", sort=False):
+        if set(own["dataset"]) != every:
+            where.setdefault(tuple(sorted(set(own["dataset"]))), []).append(mechanism)
+    return "".join(
+        f" Run on {listed(map(dataset_title, datasets))} only: "
+        f"{listed(map(mechanism_title, mechanisms))}."
+        for datasets, mechanisms in where.items()
+    )
 
 
 def _explain_lone_curves(figure: plt.Figure, table: pd.DataFrame, words: str) -> None:

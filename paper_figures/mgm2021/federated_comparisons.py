@@ -5,18 +5,20 @@ The verdicts on Figure 2 are in federated_horizontal.py, those on Figure 3 in fe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from paper_figures.intervals import Mean, paired
+from paper_figures.intervals import Mean, paired, words
 from paper_figures.judged_rows import listed, pick, tally
 from paper_figures.ledger import CannotJudge, Claim
 from paper_figures.mgm2021.federated_accuracies import (
+    MAJORITY,
     official_datasets,
     published_finals,
     study_size,
 )
+from paper_figures.mgm2021.same_noise import same_noise_on_elements
 from paper_figures.rules import Signal, equal, order
 from paper_figures.selections import LEVELS, ok_rows
 from paper_figures.style import dataset_title, mechanism_title
@@ -24,14 +26,13 @@ from paper_figures.verdicts import Finding, Outcome, Part, Sizes
 
 # In the pairs of a claim: the paper's Gaussian mechanism, which a reading replaces.
 BASELINE = "baseline"
-READING = "what the paper's Gaussian mechanism is applied to"
 
 
 def judge_order(claim: Claim, rows: pd.DataFrame, experiment: str) -> Finding:
     """Which mechanisms are more accurate than others, and which are about as accurate.
 
-    As published, by paired differences of final accuracies, averaged over the budgets, on every
-    official data set that the run has.
+    As published, by paired differences of final accuracies, averaged over the budgets at which one
+    of the two learns, on every official data set that the run has.
 
     Arguments:
         datasets: Those of the paper.
@@ -39,9 +40,11 @@ def judge_order(claim: Claim, rows: pd.DataFrame, experiment: str) -> Finding:
             budgets of the run count.
         above, close: Pairs [better, worse] and [one, other], by data set; `default` for those that
             have no entry. "baseline" is the paper's Gaussian mechanism.
-        readings: From what "baseline" may be in words to the names of mechanisms with that noise,
-            the first of them that the run has.
+        choice: What the readings differ in, where there are several.
+        readings: From a reading in words to {name in a pair: mechanisms with its noise}, of which
+            the first that the run has stands for it.
         flat: Mechanisms whose accuracy the paper calls the same at all epsilons.
+        beside: Pairs whose difference is told and not judged, with `beside_words` before it.
 
     Raises:
         CannotJudge: The run has none of the data sets, or no budget of the range.
@@ -50,28 +53,31 @@ def judge_order(claim: Claim, rows: pd.DataFrame, experiment: str) -> Finding:
     datasets = official_datasets(rows, experiment, a["datasets"])
     finals = {name: published_finals(rows, experiment, name, a["range"]) for name in datasets}
     outcomes = []
-    for reading, names in a["readings"].items():
+    for reading, stands_for in a["readings"].items():
         parts = []
         for dataset, own in finals.items():
-            baseline = next((name for name in names if name in set(own["mechanism"])), None)
-            if baseline is not None:
-                parts += _parts(claim, dataset, own, baseline)
+            resolved = _resolved(stands_for, set(own["mechanism"]))
+            if resolved is not None:
+                parts += _parts(claim, dataset, own, resolved)
         if parts:
             outcomes.append(Outcome(choice=reading, parts=tuple(parts)))
     detail = " ".join(
         filter(
             None,
             [
-                "Paired differences of final test accuracies with 95% intervals, means over the "
-                f"budgets{_range_words(a['range'])}.",
+                "Paired differences of final test accuracies with 95% intervals, means over those "
+                f"budgets{_range_words(a['range'])} at which one of the two is more than "
+                f"{claim.margin:g} above a random answer and above the majority class.",
                 *(size_sentence(rows, experiment, dataset) for dataset in datasets),
                 noise_sentence(rows, experiment, "idn", a["range"][1]) if a["range"] else "",
+                beside_sentence(a, finals),
                 missing_sentence(a["datasets"], datasets),
             ],
         )
     )
     return finding_of(
         outcomes,
+        choice=a.get("choice", ""),
         decided_by=a.get("decided_by", ""),
         detail=detail,
         calibration="published",
@@ -80,8 +86,10 @@ def judge_order(claim: Claim, rows: pd.DataFrame, experiment: str) -> Finding:
     )
 
 
-def finding_of(outcomes: list[Outcome], *, trials: int | None, sizes: Sizes, **facts) -> Finding:
-    """A finding under every reading of the Gaussian mechanism, or under the only one that was run.
+def finding_of(
+    outcomes: list[Outcome], *, choice: str, trials: int | None, sizes: Sizes, **facts
+) -> Finding:
+    """A finding under every reading, or under the only one that was run.
 
     Its reason counts the comparisons by verdict.
 
@@ -94,52 +102,100 @@ def finding_of(outcomes: list[Outcome], *, trials: int | None, sizes: Sizes, **f
     facts |= {"sizes": sizes, "because": tally(parts, trials)}
     if len(outcomes) == 1:
         return Finding(parts=outcomes[0].parts, **facts)
-    return Finding(choice=READING, outcomes=tuple(outcomes), **facts)
+    return Finding(choice=choice, outcomes=tuple(outcomes), **facts)
 
 
-def _parts(claim: Claim, dataset: str, rows: pd.DataFrame, baseline: str) -> list[Part]:
+def _resolved(stands_for: Mapping[str, list[str]], present: set[str]) -> dict[str, str] | None:
+    """For every name of a reading the mechanism that stands for it; None where one is missing."""
+    found = {
+        name: next((each for each in candidates if each in present), None)
+        for name, candidates in stands_for.items()
+    }
+    return None if None in found.values() else found
+
+
+def _parts(
+    claim: Claim, dataset: str, rows: pd.DataFrame, resolved: Mapping[str, str]
+) -> list[Part]:
     """The parts of `judge_order` on one data set."""
     a, title = claim.arguments, dataset_title(dataset)
     # Two mechanisms that are both no better than a random answer have no order.
-    signals = {}
+    signals, alike = {}, []
+
+    def named(name: str) -> str:
+        return mechanism_title(resolved[name] if name == BASELINE else name)
 
     def effects(kind: str, word: str) -> dict[str, Mean]:
-        pairs = a[kind].get(dataset, a[kind]["default"])
         found = {}
-        for pair in pairs:
-            one, other = (baseline if name == BASELINE else name for name in pair)
-            if one != other and {one, other} <= set(rows["mechanism"]):
-                name = f"{title}, {mechanism_title(one)} {word} {mechanism_title(other)}"
-                found[name] = gain(rows, one, other)
+        for pair in a[kind].get(dataset, a[kind]["default"]):
+            one, other = (resolved.get(name, name) for name in pair)
+            name = f"{title}, {named(pair[0])} {word} {named(pair[1])}"
+            if one == other and kind == "close":
+                alike.append(same_noise_on_elements(name, rows["shape"].iloc[0]))
+            elif one != other and {one, other} <= set(rows["mechanism"]):
+                found[name] = gain(where_one_learns(rows, [one, other], claim.margin), one, other)
                 signals[name] = signal_of(rows, [one, other], claim.margin)
         return found
 
     above, close = effects("above", "above"), effects("close", "close to")
     # A flat curve is one beside others that rise.
-    compared = {name for pair in a["above"]["default"] for name in pair}
-    among_all = signal_of(
-        rows, [baseline if name == BASELINE else name for name in compared], claim.margin
-    )
+    compared = {resolved.get(name, name) for pair in a["above"]["default"] for name in pair}
+    among_all = signal_of(rows, compared, claim.margin)
     flat = {}
     for mechanism in a.get("flat", ()):
         name = f"{title}, {mechanism_title(mechanism)} flat"
         flat[name], signals[name] = rise_of(rows, mechanism), among_all
     return [
         *order(above, margin=claim.margin, signal=signals),
+        *alike,
         *equal(close | flat, margin=claim.margin, signal=signals),
     ]
 
 
+def floor_of(rows: pd.DataFrame) -> tuple[float | None, str]:
+    """The best accuracy without any information on one data set, and what has it.
+
+    That of a random answer or, where the rows' data set has one in `MAJORITY`, of the commoner
+    class. None where neither is known.
+    """
+    random = rows[rows["mechanism"] == "random-answer"]["value"]
+    majority = MAJORITY.get(rows["dataset"].iloc[0])
+    known = [] if random.empty else [(float(random.mean()), "the random answer")]
+    known += [] if majority is None else [(majority, "the majority class")]
+    return max(known, default=(None, ""))
+
+
 def signal_of(rows: pd.DataFrame, mechanisms: Iterable[str], margin: float) -> Signal:
-    """Whether mechanisms differ from the controls at all, by their means over the rows."""
-    means = rows.groupby("mechanism")["value"].mean()
+    """Whether mechanisms differ from the controls at any budget, by their means over trials."""
+    floor, words = floor_of(rows)
+    exact = rows[rows["mechanism"] == "non-private"]["value"]
     return Signal(
-        means=tuple(means[name] for name in mechanisms if name in means),
-        floor=means.get("random-answer"),
-        ceiling=means.get("non-private"),
+        means=tuple(_means_by_budget(rows, mechanisms)),
+        floor=floor,
+        ceiling=None if exact.empty else float(exact.mean()),
         margin=margin,
+        floor_words=words,
         better="larger",
     )
+
+
+def where_one_learns(rows: pd.DataFrame, mechanisms: Iterable[str], margin: float) -> pd.DataFrame:
+    """The rows at those budgets at which one of the mechanisms is above the floor by the margin.
+
+    At the others accuracies differ without any of them having learned. All rows where there is no
+    such budget, or no floor: then `signal_of` says what is missing.
+    """
+    floor, _ = floor_of(rows)
+    if floor is None:
+        return rows
+    best = _means_by_budget(rows, mechanisms).groupby("epsilon").max()
+    kept = rows[rows["epsilon"].isin(best.index[best > floor + margin])]
+    return rows if kept.empty else kept
+
+
+def _means_by_budget(rows: pd.DataFrame, mechanisms: Iterable[str]) -> pd.Series:
+    own = rows[rows["mechanism"].isin(list(mechanisms))]
+    return own.groupby(["mechanism", "epsilon"], observed=True)["value"].mean()
 
 
 def gain(rows: pd.DataFrame, better: str, worse: str) -> Mean:
@@ -232,6 +288,8 @@ def size_sentence(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
     finals = published_finals(rows, experiment, dataset)
     means = finals.groupby("mechanism")["value"].mean()
     known = [f"{mechanism_title(m)} {means[m]:.3g}" for m in LEVELS if m in means]
+    if dataset in MAJORITY:
+        known.append(f"the majority class {MAJORITY[dataset]:.3g}")
     controls = f", accuracy {listed(known)}" if known else ""
     epsilons = sorted(finals[~finals["mechanism"].isin(LEVELS)]["epsilon"].unique())
     return (
@@ -257,6 +315,18 @@ def noise_sentence(rows: pd.DataFrame, experiment: str, mechanism: str, epsilon:
     return (
         f"At epsilon {epsilon:g} the noise of {mechanism_title(mechanism)} has a norm of {words}."
     )
+
+
+def beside_sentence(arguments: Mapping, finals: Mapping[str, pd.DataFrame]) -> str:
+    """Differences that are told and not judged; see `judge_order`."""
+    found = [
+        f"{mechanism_title(one)} less {mechanism_title(other)} on {dataset_title(dataset)} "
+        f"{words(gain(rows, one, other))}"
+        for one, other in arguments.get("beside", ())
+        for dataset, rows in finals.items()
+        if {one, other} <= set(rows["mechanism"])
+    ]
+    return f"{arguments['beside_words']} {listed(found)}." if found else ""
 
 
 def missing_sentence(wanted: list[str], found: list[str]) -> str:

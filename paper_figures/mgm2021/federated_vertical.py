@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.intervals import Mean
-from paper_figures.judged_rows import listed, tally
-from paper_figures.ledger import Claim, judge
+from paper_figures.judged_rows import pick, tally
+from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.mgm2021.federated_accuracies import (
     draw_accuracies,
     official_datasets,
     published_finals,
 )
 from paper_figures.mgm2021.federated_comparisons import (
+    beside_sentence,
+    gain,
     judge_order,
     rise_by_trial,
     signal_of,
     sizes_of,
 )
 from paper_figures.results import Results
-from paper_figures.rules import order
+from paper_figures.rules import every, order
 from paper_figures.selections import ok_rows
 from paper_figures.style import dataset_title, mechanism_title
-from paper_figures.verdicts import Finding
+from paper_figures.verdicts import Finding, Part
 
 STUDY = "federated_vertical"
 
@@ -62,44 +66,56 @@ def vertical_order(claim: Claim, results: Results) -> Finding:
 
 @judge(experiments=(STUDY,))
 def vertical_lead(claim: Claim, results: Results) -> Finding:
-    """Whether a mechanism's lead is larger at the smallest epsilon of a range than at the largest.
+    """Whether a mechanism leads at the smallest epsilon of a range, and more than at the largest.
 
-    Arguments: datasets; range; leader; others, by data set, `default` for those without an entry.
+    A lead that grows is one: a mechanism that is behind at both ends has none.
+
+    Arguments: datasets; range; leader; others, by data set, `default` for those without an entry;
+    beside and beside_words, as in `judge_order`.
+
+    Raises:
+        CannotJudge: The run has none of the others.
     """
     a = claim.arguments
     datasets = official_datasets(results.rows, STUDY, a["datasets"])
     finals = {name: published_finals(results.rows, STUDY, name, a["range"]) for name in datasets}
-    parts, beyond = [], []
+    ahead, growth, signals = {}, {}, {}
     for dataset, own in finals.items():
-        every = published_finals(results.rows, STUDY, dataset)
-        others = a["others"].get(dataset, a["others"]["default"])
-        growths = {
-            f"{dataset_title(dataset)}, lead over {mechanism_title(other)} grows": _growth_of_lead(
-                own, a["leader"], other
-            )
-            for other in others
-            if other in set(own["mechanism"])
-        }
-        signal = signal_of(own, [a["leader"], *others], claim.margin)
-        parts += order(growths, margin=claim.margin, signal=signal)
-        wider = listed(
-            f"{_growth_of_lead(every, a['leader'], other).value:+.3g}"
-            for other in others
-            if other in set(every["mechanism"])
-        )
-        beyond.append(f"{dataset_title(dataset)} {wider}")
+        for other in a["others"].get(dataset, a["others"]["default"]):
+            if other not in set(own["mechanism"]):
+                continue
+            name = f"{dataset_title(dataset)}, lead over {mechanism_title(other)} grows"
+            least = own[own["epsilon"] == pick(own, mechanism=a["leader"])["epsilon"].min()]
+            ahead[name] = gain(least, a["leader"], other)
+            growth[name] = _growth_of_lead(own, a["leader"], other)
+            signals[name] = signal_of(own, [a["leader"], other], claim.margin)
+    if not growth:
+        raise CannotJudge(f"The results have none of the mechanisms beside {a['leader']}")
+    both = zip(
+        order(ahead, margin=claim.margin, signal=signals),
+        order(growth, margin=claim.margin, signal=signals),
+        strict=True,
+    )
+    parts = [_one_lead(first, second) for first, second in both]
     sizes = sizes_of(results.rows, STUDY, datasets, finals)
     return Finding(
         parts=tuple(parts),
         because=tally(parts, sizes.trials),
-        decided_by=a.get("decided_by", ""),
         detail=(
             f"The lead of {mechanism_title(a['leader'])} at the smallest epsilon of "
-            f"{a['range'][0]:g} to {a['range'][1]:g} less that at the largest, paired by trial. "
-            f"Over all budgets of the run: {'; '.join(beyond)}."
-        ),
+            f"{a['range'][0]:g} to {a['range'][1]:g}, and that lead less the one at the largest, "
+            f"paired by trial. {beside_sentence(a, finals)}"
+        ).strip(),
         calibration="published",
         sizes=sizes,
+    )
+
+
+def _one_lead(ahead: Part, grows: Part) -> Part:
+    """Of one other mechanism: ahead at the smallest epsilon, and by more than at the largest."""
+    return every(
+        grows.name,
+        [replace(ahead, name="ahead"), replace(grows, name="growth")],
     )
 
 

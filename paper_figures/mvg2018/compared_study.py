@@ -57,6 +57,7 @@ class ComparedStudy:
         choices: What the paper leaves open, in sentences.
         floor: The metric, and the mechanism it is of, that is the error without any information.
         floor_words: The same in words: "the random answer".
+        exact_floor: That error on the paper's data in closed form, in place of a mean over trials.
         blind_margin: Errors within this of that one show no information. None: two standard errors
             of that one's mean, and errors above it show no information either.
         methods: Keys of the mechanisms behind the paper's methods, with the paper's names.
@@ -74,6 +75,7 @@ class ComparedStudy:
     choices: str
     floor: tuple[str, str]
     floor_words: str = "the random answer"
+    exact_floor: float | None = None
     blind_margin: float | None = None
     methods: Mapping[str, str]
     mvg_name: str = "MVG"

@@ -77,11 +77,18 @@ def signal_of(study: ComparedStudy, rows: pd.DataFrame, *compared: pd.DataFrame)
     blind = study.blind_error(rows)["value"]
     return Signal(
         means=tuple(float(frame["value"].mean()) for frame in compared),
-        floor=float(blind.mean()) if len(blind) else None,
+        floor=_blind_level(study, blind),
         margin=_blind_margin(study, blind),
         floor_words=study.floor_words,
         better="smaller",
     )
+
+
+def _blind_level(study: ComparedStudy, blind: pd.Series) -> float | None:
+    """The error without any information, or None where it was not run."""
+    if study.exact_floor is not None:
+        return study.exact_floor
+    return float(blind.mean()) if len(blind) else None
 
 
 def _blind_margin(study: ComparedStudy, blind: pd.Series) -> float:
@@ -202,16 +209,19 @@ def finding_on_learning(claim: Claim, results: Results, study: ComparedStudy) ->
     if blind.empty:
         raise CannotJudge(f"The results of {study.name} have no rows of random-answer")
     margin = _blind_margin(study, blind["value"])
-    parts = order({"a random answer above": difference(blind, ours)}, margin=margin)
+    if study.exact_floor is not None:
+        blind = ours.assign(value=study.exact_floor)
+    parts = order({f"{study.floor_words} above": difference(blind, ours)}, margin=margin)
     exact = at_best_share(
         select(select(scores, calibration="exact"), mechanism=MVG, treatment=right)
     )
+    means = _means({"MVG": ours, study.floor_words: blind})
     at_exact = f" At the exact calibration MVG has {_means({'': exact})}." if len(exact) else ""
     return Finding(
         parts=parts,
         detail=(
             f"{SETTING}. MVG has its best share tau and the features that the paper calls "
-            f"informative. Mean errors: {_means({'MVG': ours, 'random answer': blind})}.{at_exact}"
+            f"informative. Mean errors: {means}.{at_exact}"
         ),
         calibration="both",
         sizes=study.sizes(scores),

@@ -9,6 +9,8 @@ import pytest
 import datasets
 from datasets import DATASETS
 from datasets.loaders import cardiotocography, cifar10
+from paper_figures.mgm2021.federated_accuracies import MAJORITY
+from paper_figures.mvg2018.first_component import RANDOM_COMPONENT
 
 
 def test_table_agrees_with_the_manifest_of_the_mirror(mirror):
@@ -38,6 +40,7 @@ def test_mnist(official):
     assert data.test_images.shape == (10_000, 1, 28, 28)
     counts = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
     assert np.bincount(data.train_labels).tolist() == counts
+    assert np.bincount(data.test_labels).max() / 10_000 == MAJORITY["mnist"]
     assert data.train_images.mean() / 255 == pytest.approx(0.1307, abs=5e-5)
     assert data.train_images.std() / 255 == pytest.approx(0.3081, abs=5e-5)
 
@@ -81,6 +84,7 @@ def test_adult(official):
         "native-country": 583,
     }
     assert data.train["age"].agg(["min", "max"]).tolist() == [17, 90]
+    assert data.test["income"].value_counts(normalize=True).max() == MAJORITY["adult"]
 
 
 def test_uber(official):
@@ -108,6 +112,9 @@ def test_movement_aal(official):
     assert (data.targets == 1).sum() == 158
     assert set(data.paths) == {1, 2, 3, 4, 5, 6}
     assert max(np.abs(sequence).max() for sequence in data.sequences) == 1
+    values = np.concatenate(data.sequences)[:2021]
+    eigenvalues = np.linalg.eigvalsh(values.T @ values / 2021)
+    assert eigenvalues[-1] - eigenvalues.mean() == pytest.approx(RANDOM_COMPONENT, rel=1e-6)
 
 
 def test_cardiotocography(official):

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 
 from paper_figures.ledger import CannotJudge
@@ -22,66 +21,16 @@ from paper_figures.verdicts import (
     NOT_FOUND,
     PARTLY,
 )
-
-EPSILONS = (1.0, 10.0, 1000.0)
-IDN, ELEMENT, MVG, MM, WHOLE = (
-    "idn",
-    "gaussian-per-element",
-    "mvg-sqrt",
-    "matrix-mechanism",
-    "gaussian",
+from tests.paper_figures.mgm2021.made_up_accuracies import (
+    ELEMENT,
+    IDN,
+    MARGIN,
+    MM,
+    MVG,
+    WHOLE,
+    ordered,
+    runs,
 )
-MARGIN = 0.02
-
-
-def runs(
-    accuracies,
-    *,
-    dataset="adult",
-    source="official",
-    experiment="federated_horizontal",
-    trials=10,
-    spread=1e-3,
-):
-    """Rows of one data set: for every mechanism its accuracies at the three budgets."""
-    cell = {
-        "paper": "mgm2021",
-        "experiment": experiment,
-        "dataset": dataset,
-        "data_source": source,
-        "delta": 1e-5,
-    }
-    rows = [cell | {"metric": metric, "value": 100.0} for metric in ("records", "uses")]
-    rng = np.random.default_rng(0)
-    controls = {"random-answer": (0.2,) * 3, "non-private": (0.95,) * 3}
-    for mechanism, values in (controls | accuracies).items():
-        for trial in range(trials):
-            for epsilon, value in zip(EPSILONS, values, strict=True):
-                at = {"mechanism": mechanism, "trial": trial, "epsilon": epsilon}
-                value = value + spread * rng.standard_normal()
-                rows.append(cell | at | {"metric": "final_test_accuracy", "value": value})
-                rows.append(cell | at | {"metric": "test_accuracy", "round": 3, "value": value})
-    return rows
-
-
-def ordered(*means, names=(IDN, ELEMENT, MVG), **kind):
-    return runs({m: (v,) * 3 for m, v in zip(names, means, strict=True)}, **kind)
-
-
-@pytest.fixture
-def order_claim(make_claim):
-    def make(**changed):
-        arguments = {
-            "datasets": ["mnist", "adult"],
-            "range": None,
-            "above": {"default": [[IDN, "baseline"], ["baseline", MVG]]},
-            "close": {"default": []},
-            "readings": {"on each element": [ELEMENT], "on the whole layer": [WHOLE, MM]},
-            "decided_by": "more trials",
-        }
-        return replace(make_claim(**(arguments | changed)), margin=MARGIN)
-
-    return make
 
 
 @pytest.mark.parametrize(
@@ -147,7 +96,7 @@ def test_a_close_pair_of_one_data_set(matrix, expected, order_claim, make_result
     claim = order_claim(
         above={"default": [[IDN, "baseline"]], "adult": []},
         close={"default": [], "adult": [[MM, "baseline"]]},
-        readings={"on each element": [ELEMENT]},
+        readings={"on each element": {"baseline": [ELEMENT]}},
     )
     assert horizontal_order(claim, make_results(rows)).verdict == expected
 
@@ -168,7 +117,7 @@ def test_either_study_is_judged_by_its_own_rows(order_claim, make_results):
 
 def test_other_data_do_not_judge(order_claim, make_results):
     rows = ordered(0.8, 0.7, 0.6, source="bundled")
-    with pytest.raises(CannotJudge, match="A claim about MNIST and Adult"):
+    with pytest.raises(CannotJudge, match=r"about MNIST and Adult; .* has neither of them"):
         horizontal_order(order_claim(), make_results(rows))
 
 
@@ -178,6 +127,9 @@ def test_other_data_do_not_judge(order_claim, make_results):
         ((0.9, 0.75, 0.72), CONFIRMED),
         ((0.75, 0.75, 0.75), NOT_FOUND),
         ((0.75, 0.78, 0.9), CONTRADICTED),
+        # Behind at both ends, and less so at the smallest epsilon: no lead.
+        ((0.65, 0.5, 0.5), CONTRADICTED),
+        ((0.7, 0.6, 0.5), NOT_FOUND),
     ],
 )
 def test_the_lead_at_the_smallest_epsilon_of_the_range(idn, expected, make_claim, make_results):
@@ -212,27 +164,66 @@ def test_trend(idn, gaussian, mvg, expected, make_claim, make_results):
     assert found.verdict == expected
 
 
+def test_no_lead_without_others(make_claim, make_results):
+    claim = make_claim(datasets=["adult"], range=[1, 10], leader=IDN, others={"default": []})
+    rows = runs({IDN: (0.8,) * 3, MM: (0.7,) * 3}, experiment="federated_vertical")
+    with pytest.raises(CannotJudge, match="none of the mechanisms beside idn"):
+        vertical_lead(replace(claim, margin=MARGIN), make_results(rows))
+    more = claim.arguments | {"beside": [[IDN, MM]], "beside_words": "Not judged:"}
+    more |= {"others": {"default": [ELEMENT]}}
+    rows += runs({ELEMENT: (0.6,) * 3}, experiment="federated_vertical")
+    found = vertical_lead(replace(claim, arguments=more, margin=MARGIN), make_results(rows))
+    assert len(found.parts) == 1
+    assert "Not judged: MGM-IDN less Matrix mechanism on Adult 0.1" in found.detail
+
+
+# Both of an element, both of the layer, and the matrix mechanism of the layer alone.
 @pytest.mark.parametrize(
     ("matrix", "gaussian", "udn", "expected"),
     [
-        (0.8, 0.79, 0.7, [CONFIRMED, CONFIRMED]),
-        (0.8, 0.7, 0.7, [PARTLY, CONFIRMED]),
-        (0.7, 0.7, 0.75, [PARTLY, PARTLY]),
-        (0.7, 0.8, 0.75, [CONTRADICTED, PARTLY]),
+        (0.8, 0.79, 0.7, [CONFIRMED, CONFIRMED, CONFIRMED]),
+        (0.8, 0.75, 0.7, [CONFIRMED, CONFIRMED, PARTLY]),
+        (0.8, 0.7, 0.7, [PARTLY, CONFIRMED, PARTLY]),
+        (0.7, 0.7, 0.75, [PARTLY, PARTLY, PARTLY]),
+        (0.7, 0.8, 0.75, [CONFIRMED, PARTLY, CONTRADICTED]),
     ],
 )
-def test_matrix_mechanism(matrix, gaussian, udn, expected, make_claim, make_results):
+def test_matrix_mechanism(matrix, gaussian, udn, expected, adult_claim, make_results):
+    rows = ordered(matrix, gaussian, udn, names=(MM, ELEMENT, "udn"))
+    found = matrix_mechanism_on_adult(adult_claim, make_results(rows))
+    assert [outcome.verdict for outcome in found.outcomes] == expected
+
+
+@pytest.fixture
+def adult_claim(make_claim):
     claim = make_claim(
         matrix=MM,
         element=ELEMENT,
-        whole=WHOLE,
         udn="udn",
-        readings={"element": "on each element", "whole": "on the layer"},
+        choice="the sensitivities",
+        readings={"element": "of an element", "whole": "of the layer", "different": "both"},
         decided_by="",
     )
-    rows = ordered(matrix, gaussian, udn, names=(MM, ELEMENT, "udn"))
-    found = matrix_mechanism_on_adult(replace(claim, margin=MARGIN), make_results(rows))
-    assert [outcome.verdict for outcome in found.outcomes] == expected
+    return replace(claim, margin=MARGIN)
+
+
+def test_a_name_stands_for_another_mechanism(order_claim, make_results):
+    pairs = {"default": [[MM, "baseline"]]}
+    rows = ordered(0.8, 0.7, 0.9, names=(IDN, ELEMENT, MM))
+    readings = {
+        "of the matrix": {"baseline": [ELEMENT]},
+        "of an element": {"baseline": [ELEMENT], MM: [ELEMENT]},
+    }
+    claim = order_claim(above={"default": [[MM, IDN]]}, close=pairs, readings=readings)
+    # The shape of made-up rows is 89x89.
+    found = horizontal_order(claim, make_results(rows))
+    assert [o.verdict for o in found.outcomes] == [PARTLY, PARTLY]
+    assert found.verdict == DEPENDS
+    whole, element = ({p.name: p.verdict for p in o.parts} for o in found.outcomes)
+    name = "Adult, Matrix mechanism close to Gaussian per element"
+    assert (whole[name], element[name]) == (CONTRADICTED, CONFIRMED)
+    name = "Adult, Matrix mechanism above MGM-IDN"
+    assert (whole[name], element[name]) == (CONFIRMED, CONTRADICTED)
 
 
 @pytest.mark.parametrize(("hard", "expected"), [(0.4, CONFIRMED), (0.9, CONTRADICTED)])

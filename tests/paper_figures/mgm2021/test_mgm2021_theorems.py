@@ -1,21 +1,76 @@
 """Verdicts on mgm2021's theorems that a wrong number must change."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
+from paper_figures.judged_rows import calibrated
 from paper_figures.ledger import all_claims
-from paper_figures.mgm2021 import theorems
+from paper_figures.mgm2021 import same_noise, stated_sensitivities, theorems
+from paper_figures.mgm2021.same_noise import same_noise_on_elements as on_elements
+from paper_figures.mgm2021.same_noise import same_noise_on_whole as on_whole
 from paper_figures.results import Results
 from paper_figures.verdicts import CONFIRMED, CONTRADICTED, DEPENDS
+from papers import mgm2021
 
 CLAIMS = {claim.id: claim for claim in all_claims() if claim.paper == "mgm2021"}
 
 
-def test_readings_of_the_gaussian_have_outcomes_of_their_own():
-    found = theorems.beats_gaussian(CLAIMS["mgm-beats-gaussian"], Results(None))
-    assert found.verdict == DEPENDS
-    assert [o.verdict for o in found.outcomes] == [CONFIRMED, CONTRADICTED, CONTRADICTED]
+@pytest.mark.parametrize(
+    ("gaussian", "expected"),
+    [("composed", CONFIRMED), ("whole", CONTRADICTED), ("literal", CONTRADICTED)],
+)
+def test_the_gaussian_of_table_4_decides(gaussian, expected):
+    claim = CLAIMS["mgm-beats-gaussian"]
+    assert claim.arguments["gaussian"] == "composed"
+    claim = replace(claim, arguments=claim.arguments | {"gaussian": gaussian})
+    found = theorems.beats_gaussian(claim, Results(None))
+    assert found.verdict == expected
+    assert "the Gaussian on the whole layer has 65 to 1.1e+05 times less error" in found.detail
+
+
+def test_all_of_epsilon_on_each_element_needs_less_noise_than_the_whole_layer():
+    # So that the latter may stand for the former in mgm-f2-order, in the paper's favour.
+    for setting in mgm2021.SETTINGS:
+        literal, whole = (
+            theorems.GAUSSIAN_LOSSES[key](setting.query, setting.budget)
+            for key in ("literal", "whole")
+        )
+        assert whole == pytest.approx(setting.query.size * literal)
+
+
+@pytest.mark.parametrize("shape", ["2x10", "105x12"])
+def test_the_matrix_mechanism_is_the_gaussian_of_the_same_sensitivity(shape, monkeypatch):
+    def verdicts():
+        return [each("close", shape).verdict for each in (on_elements, on_whole)]
+
+    assert verdicts() == [CONFIRMED, CONFIRMED]
+    # With the noise of other sensitivities they are not.
+    monkeypatch.setattr(
+        same_noise,
+        "calibrated",
+        lambda key, query, budget: calibrated(
+            "gaussian" if key == "gaussian-per-element" else "gaussian-per-element", query, budget
+        ),
+    )
+    assert verdicts()[0] == CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({}, [CONTRADICTED, CONFIRMED]),
+        # A batch of one record.
+        ({"features": {"adult": [1, 10]}}, [CONFIRMED, CONFIRMED]),
+    ],
+)
+def test_one_record_changes_one_row_of_a_batch(arguments, expected):
+    claim = CLAIMS["mgm-sensitivities"]
+    claim = replace(claim, arguments=claim.arguments | arguments)
+    found = stated_sensitivities.uploads_and_features(claim, Results(None))
+    assert [o.parts[-1].verdict for o in found.outcomes] == expected
+    assert all(o.parts[0].verdict == CONFIRMED for o in found.outcomes)
 
 
 @pytest.mark.parametrize(("factor", "expected"), [(1.0, CONFIRMED), (1.01, CONTRADICTED)])
@@ -29,10 +84,11 @@ def test_the_amplification_is_refuted_by_a_worse_mechanism(
     assert theorems.amplification(claim, Results(None)).verdict == expected
 
 
-def test_the_cost_depends_on_the_shape_and_the_column_workload():
+def test_the_cost_depends_on_the_shape_the_directions_and_the_workloads():
     found = theorems.closed_form_cost(CLAIMS["mgm-s71-cost"], Results(None))
     assert found.verdict == DEPENDS
     wide, tall, below = ([o.parts[number].verdict for o in found.outcomes] for number in range(3))
-    assert wide == [CONFIRMED, CONTRADICTED]
-    assert tall == [CONTRADICTED] * 2
-    assert below == [CONFIRMED] * 2
+    # Identity directions, as in the paper's study; dense ones; and dense workloads.
+    assert wide == [CONFIRMED, CONFIRMED, CONTRADICTED]
+    assert tall == [CONFIRMED, CONTRADICTED, CONTRADICTED]
+    assert below == [CONFIRMED] * 3

@@ -212,3 +212,17 @@ def test_a_table_shows_the_paper_s_methods_first_and_each_at_its_best_share(make
     assert table["mean"].tolist() == pytest.approx([1, 5, 6, 8, 3, 4, 7], rel=0.02)
     assert table["above MVG"].tolist() == pytest.approx([0, 4, 5, 7, 2, 3, 6], rel=0.02)
     assert table["stated above MVG"].tolist()[2] == 0.003
+
+
+@pytest.mark.parametrize(
+    ("floor", "expected"), [(None, CONFIRMED), (0.5064, CONFIRMED), (0.25, CONTRADICTED)]
+)
+def test_a_floor_in_closed_form_replaces_the_sampled_one(floor, expected, make_claim, make_results):
+    study = replace(STUDIES["first_component"], exact_floor=floor)
+    rows = rows_of("first_component", {"mvg right 0.55": 0.3, "jl": 0.4}, spread=1e-4)
+    rows = make_results(rows + blind_rows("first_component", 0.5))
+    assert finding_on_learning(make_claim(), rows, study).verdict == expected
+    # No error is below 0.25, so that no order can be seen.
+    claim = replace(make_claim(others=["jl"]), margin=0.01)
+    order = finding_on_order(claim, rows, study).verdict
+    assert order == (CONFIRMED if expected == CONFIRMED else INCONCLUSIVE)
