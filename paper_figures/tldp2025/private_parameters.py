@@ -12,6 +12,7 @@ from paper_figures.results import Results
 from paper_figures.selections import LEVELS, failed_mechanisms, ok_rows, size_of
 from paper_figures.style import dataset_title, in_order, look
 from paper_figures.tldp2025.scores import (
+    OF_THE_PAPER,
     at_equal_privacy,
     drawn_scores,
     hidden_curves,
@@ -89,7 +90,7 @@ def width_of(dataset: str, delta_range: str) -> float:
 
 def _panel(dataset: str, delta_range: str) -> str:
     """ "MNIST, Delta = 256"."""
-    return f"{dataset_title(dataset)}, Delta = {width_of(dataset, delta_range):g}"
+    return f"{dataset_title(dataset)}, Delta = {width_of(dataset, delta_range):,g}"
 
 
 def parameters_of(rows: pd.DataFrame, dataset: str) -> int:
@@ -99,8 +100,9 @@ def parameters_of(rows: pd.DataFrame, dataset: str) -> int:
 
 
 def _true_totals(spent: pd.DataFrame) -> str:
-    """True epsilon of every mechanism as published, at the largest epsilon of each data set."""
-    own = spent[(spent["calibration"] == "published") & ~spent["mechanism"].isin(LEVELS)]
+    """True epsilon of what is drawn, as published, at the largest epsilon of each data set."""
+    drawn = spent["mechanism"].isin(OF_THE_PAPER) & ~spent["mechanism"].isin(LEVELS)
+    own = spent[(spent["calibration"] == "published") & drawn]
     own = own[own["range"] == "clip"]
     own = own[own["epsilon"] == own.groupby("dataset")["epsilon"].transform("max")]
     words = []
