@@ -30,6 +30,7 @@ KNOWN = {
     "privunit-error": CONFIRMED,
     "plrvo-guarantee": CONFIRMED,
     "inid-laplace-smaller": CONFIRMED,
+    "spherical-low": CONFIRMED,
 }
 
 
@@ -79,6 +80,34 @@ def test_one_setting_is_enough_where_the_claim_says_some(make_claim):
     assert smaller_noise(make_claim(**arguments), None).verdict == CONTRADICTED
     some = make_claim(**arguments, settings_needed="some")
     assert smaller_noise(some, None).verdict == CONFIRMED
+
+
+def test_one_setting_has_to_beat_all_others_together(make_claim):
+    # E R^2 of the l2 mechanism, the Gaussian's and Laplace noise's: 6, 28 and 4; 10100, 1400, 20000.
+    few, many = (
+        {"query": {"shape": [size], "l2_sensitivity": 1.0, "l1_sensitivity": l1}, "epsilon": 1.0}
+        | {"delta": 1e-5}
+        for size, l1 in ((2, 1.0), (100, 10.0))
+    )
+    arguments = {
+        "mechanism": "l2",
+        "others": ["gaussian-analytic", "laplace"],
+        "settings": [few, many],
+        "settings_needed": "some",
+        "calibrations": ["published"],
+    }
+    apart = smaller_noise(make_claim(**arguments), None)
+    assert [part.verdict for part in apart.parts] == [CONFIRMED, CONFIRMED]
+    assert smaller_noise(make_claim(**arguments, together=True), None).verdict == CONTRADICTED
+
+
+def test_a_lead_within_the_tolerance_does_not_count(make_claim):
+    # 6 against 4 the other way round: a third less.
+    setting = {"query": {"shape": [2], "l2_sensitivity": 1.0, "l1_sensitivity": 1.0}}
+    arguments = {"mechanism": "laplace", "others": ["l2"], "calibrations": ["published"]}
+    arguments["settings"] = [setting | {"epsilon": 1.0, "delta": 1e-5}]
+    assert smaller_noise(make_claim(tolerance=0.33, **arguments), None).verdict == CONFIRMED
+    assert smaller_noise(make_claim(tolerance=0.34, **arguments), None).verdict == CONTRADICTED
 
 
 @pytest.mark.parametrize(("stated", "verdict"), [(0.5625, CONFIRMED), (0.5, CONTRADICTED)])
