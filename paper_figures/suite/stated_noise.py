@@ -130,7 +130,10 @@ def stated_guarantee(claim: Claim, results: Results) -> Finding:
             f"claim at {'all' if all(agreed) else f'{sum(agreed)} of'} {len(agreed)} settings."
         )
     if gaps:
-        detail += f" Our claimed delta agrees with the stated one to {rounded_up(max(gaps), 2)}."
+        detail += (
+            f" At {len(gaps)} of {len(cases)} settings the source states a delta; ours agrees with "
+            f"it to {rounded_up(max(gaps), 2)} (relative)."
+        )
     held = sum(case is True for case in cases)
     return Finding(
         parts=(universal("", cases),),
