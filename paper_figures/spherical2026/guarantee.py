@@ -8,8 +8,10 @@ at most s, and X is (epsilon, delta)-DP.
    sqrt(M).
 2. Neighbours differ by s along the first axis. The answer y has |y| within s of R, and the first
    element of X, given R, tends to N(0, W^2) in total variation. The test y_1 > epsilon w^2 / s +
-   s / 2, w = |y| / sqrt(M), is that of Gaussian noise of variance w^2. So delta is at least
-   E d(W^2) - o(1), whatever the law of R, where d(v) is the delta of Gaussian noise of variance v.
+   s / 2, w = |y| / sqrt(M), is that of Gaussian noise of variance w^2. As w is W up to
+   s / sqrt(M), it moves by epsilon (2 / sqrt(M) + s / (M W)) in units of W at most: nothing in the
+   limit, or nothing beside s / (2 W) where W is small. So delta is at least E d(W^2) - o(1),
+   whatever the law of R, where d(v) is the delta of Gaussian noise of variance v.
 3. With mu = s / sqrt(v), d'(v) = -phi(mu / 2 - epsilon / mu) mu^3 / (2 s^2), which rises with v
    where mu^4 <= 12 mu^2 + 4 epsilon^2: d is concave, then convex, and falls from d(0) = 1. Where
    the tangent at v meets the axis v = 0 at 1 or below, it lies below d, and E d(W^2) >= d(v) by
