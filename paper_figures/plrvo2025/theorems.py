@@ -1,12 +1,17 @@
 """plrvo2025: the noise of PLRV-O in DP-SGD against Gaussian noise, by closed forms.
 
-The published code draws every element of the noise from a Laplace law whose rate is
-Gamma(k, theta), of density k theta / 2 (1 + theta |x|)^-(k + 1).
+Every element of the noise is Laplace with its own u ~ Gamma(k, theta). The published code has u in
+two places: as the rate, of density k theta / 2 (1 + theta |x|)^-(k + 1), in the code for images and
+in the one for language at commit c810b25, there times C; as the scale in the one for language at
+commit bd849aa.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import scipy
 
@@ -29,40 +34,61 @@ GRADIENT = 1000
 
 @judge()
 def mixture_noise(claim: Claim, results: Results) -> Finding:
-    """The size and the privacy of the noise in a run; the accuracies of the claim are not run.
+    """The size and the privacy of the noise in runs; the accuracies of the claim are not run.
 
-    Arguments: k, theta, clip (C), rate, steps, epsilon, delta: a run of the published code.
+    Arguments: networks, whose accuracies the claim states; runs of the published code, each with
+    name, k, theta, u ("rate" or "scale"), clip (C), sampling, steps, epsilon, delta.
     """
-    a = claim.arguments
-    k, theta, clip = float(a["k"]), a["theta"], a["clip"]
-    own = gamma_mixture_std(k, theta) / clip
+    return Finding(
+        parts=[Part(f"accuracies of {name}", NOT_RUN) for name in claim.arguments["networks"]],
+        detail=" ".join(_in_words(run) for run in claim.arguments["runs"]),
+        calibration="published",
+    )
 
-    def epsilon(multiplier: float) -> float:
-        # Privacy loss distributions: the bound by Renyi DP is 10% above theirs here.
-        from dp_accounting.pld import PLDAccountant
 
-        run = a["rate"], a["steps"], a["delta"]
-        return gaussian_epsilon(multiplier, *run, accountant=PLDAccountant())
+def scale_mixture_std(k: float, theta: float) -> float:
+    """The standard deviation of Laplace noise of scale u ~ Gamma(k, theta), the root of 2 E u^2."""
+    return theta * math.sqrt(2 * k * (k + 1))
 
-    def excess(log_multiplier: float) -> float:
-        return epsilon(math.exp(log_multiplier)) - a["epsilon"]
 
-    gaussian = math.exp(scipy.optimize.brentq(excess, math.log(0.5), math.log(1e3), xtol=1e-4))
+def _in_words(run: Mapping[str, Any]) -> str:
+    k, theta, clip = float(run["k"]), run["theta"], run["clip"]
+    sampled = run["sampling"], run["steps"], run["delta"]
+    own = {"rate": gamma_mixture_std, "scale": scale_mixture_std}[run["u"]](k, theta) / clip
+    gaussian = gaussian_multiplier(run["epsilon"], *sampled)
+    words = (
+        f"{run['name']}: k = {k:g}, theta = {theta:g}, u as the {run['u']}, C = {clip:g}, sampling "
+        f"rate {run['sampling']:.4g}, {run['steps']} steps, delta {run['delta']:g}. The noise has "
+        f"the standard deviation {own:.3g} C in each element, and Gaussian noise of epsilon "
+        f"{run['epsilon']:g}, by loss distributions, {gaussian:.3g} C."
+    )
+    if run["u"] == "scale":
+        return f"{words} The privacy of this noise was not computed."
     limit = gamma_mixture_mu(k, theta, clip)
     query = Query(shape=(GRADIENT,), l2_sensitivity=clip)
     above = GammaMixture(shape=query.shape, order=k, theta=theta).profile(query).above.mu
-    near, most = epsilon(1 / limit), epsilon(1 / above)
-    return Finding(
-        parts=[Part("accuracies", NOT_RUN)],
-        detail=(
-            f"k = {k:g}, theta = {theta:g}, C = {clip:g}, rate {a['rate']:g}, {a['steps']} steps, "
-            f"delta {a['delta']:g}. The noise has the standard deviation {own:.3g} C in each "
-            f"element, and Gaussian noise of epsilon {a['epsilon']:g}, by loss distributions, "
-            f"{gaussian:.3g} C. In high dimension the noise tends to the privacy of a Gaussian of "
-            f"{1 / limit:.3g} C, epsilon {near:.3g}; epsilon is at most {rounded_up(most)} in any "
-            f"dimension, where {a['epsilon']:g} is claimed: private, and loose. kappa "
-            f"{kappa_of_gamma_mixture(k):.4g}: at equal privacy it has that many times the "
-            "variance of the Gaussian."
-        ),
-        calibration="published",
+    near, most = (run_epsilon(1 / mu, *sampled) for mu in (limit, above))
+    return (
+        f"{words} In high dimension the noise tends to the privacy of a Gaussian of "
+        f"{1 / limit:.3g} C, epsilon {near:.3g}; epsilon is at most {rounded_up(most)} in any "
+        f"dimension, where {run['epsilon']:g} is claimed. kappa {kappa_of_gamma_mixture(k):.4g}: "
+        "at equal privacy it has that many times the variance of the Gaussian."
     )
+
+
+@functools.cache
+def gaussian_multiplier(epsilon: float, sampling: float, steps: int, delta: float) -> float:
+    """The standard deviation over C of Gaussian noise with this epsilon for the whole run."""
+
+    def excess(log_multiplier: float) -> float:
+        return run_epsilon(math.exp(log_multiplier), sampling, steps, delta) - epsilon
+
+    return math.exp(scipy.optimize.brentq(excess, math.log(0.5), math.log(1e3), xtol=1e-4))
+
+
+def run_epsilon(multiplier: float, sampling: float, steps: int, delta: float) -> float:
+    """Epsilon of a run of DP-SGD with Gaussian noise of `multiplier` C."""
+    # Privacy loss distributions: the bound by Renyi DP is 10% above theirs here.
+    from dp_accounting.pld import PLDAccountant
+
+    return gaussian_epsilon(multiplier, sampling, steps, delta, accountant=PLDAccountant())

@@ -16,7 +16,7 @@ import numpy as np
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
 from mechanisms.audit.self_check import QUICK
 from mechanisms.audit.verification import REFUTED, VARIANCE_TOLERANCE
-from paper_figures.judged_rows import calibrated, rounded_down, rounded_up
+from paper_figures.judged_rows import calibrated, listed, rounded_down, rounded_up
 from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.results import Results
 from paper_figures.rules import number, some, statement, universal
@@ -130,7 +130,10 @@ def stated_guarantee(claim: Claim, results: Results) -> Finding:
             f"claim at {'all' if all(agreed) else f'{sum(agreed)} of'} {len(agreed)} settings."
         )
     if gaps:
-        detail += f" Our claimed delta agrees with the stated one to {rounded_up(max(gaps), 2)}."
+        detail += (
+            f" At {len(gaps)} of {len(cases)} settings the source states a delta; ours agrees with "
+            f"it to {rounded_up(max(gaps), 2)} (relative)."
+        )
     held = sum(case is True for case in cases)
     return Finding(
         parts=(universal("", cases),),
@@ -145,33 +148,42 @@ def smaller_noise(claim: Claim, results: Results) -> Finding:
     """Whether the noise of a mechanism has a smaller expected squared norm than that of others.
 
     Arguments: mechanism; others, each compared as published and at equal true privacy or, with
-    `calibrations`, at those named; settings; settings_needed, "every" (default) or "some".
+    `calibrations`, at those named; together, whether one setting has to beat all others at once;
+    settings; settings_needed, "every" (default) or "some". The claim's tolerance, if any, is what
+    is too small a lead to count.
     """
     a = claim.arguments
     calibrations = a.get("calibrations", ("published", "exact"))
+    rivals = [tuple(a["others"])] if a.get("together") else [(other,) for other in a["others"]]
+    most = 1 - (claim.tolerance or 0)
     parts = []
-    for other in a["others"]:
+    for others in rivals:
         for calibration in calibrations:
             ratios = {}
             for setting in a["settings"]:
-                own, their = (_loss(key, setting, calibration) for key in (a["mechanism"], other))
-                ratios[setting_words(setting)] = own / their
+                own, *their = (
+                    _loss(key, setting, calibration) for key in (a["mechanism"], *others)
+                )
+                ratios[setting_words(setting)] = own / min(their)
             where = "as published" if calibration == "published" else "at equal true privacy"
             each = [
-                statement(name, ratio < 1, f"{ratio:.3g} times") for name, ratio in ratios.items()
+                statement(name, ratio < most, f"{ratio:.3g} times")
+                for name, ratio in ratios.items()
             ]
-            name = f"below {other} {where}"
+            name = f"below {listed(others)} {where}"
             found = "; ".join(f"{part.name}: {part.found}" for part in each)
             if a.get("settings_needed", "every") == "some":
                 parts.append(replace(some(name, each), found=found))
             else:
-                parts.append(universal(name, [ratio < 1 for ratio in ratios.values()], found))
-    detail = "Ratios of E||noise||^2 in closed form. As published each has the noise of its claim"
+                parts.append(universal(name, [ratio < most for ratio in ratios.values()], found))
+    detail = ["Ratios of E||noise||^2" + (" to the least of theirs" if a.get("together") else "")]
+    if "published" in calibrations:
+        detail.append("As published each has the noise of its claim")
     if "exact" in calibrations:
-        detail += "; at equal true privacy each is rescaled until its true delta is the budget's"
+        detail.append("At equal true privacy each is rescaled to the budget's delta")
     return Finding(
         parts=parts,
-        detail=f"{detail}.",
+        detail=f"{'. '.join(detail)}.",
         calibration="both" if len(calibrations) > 1 else calibrations[0],
     )
 

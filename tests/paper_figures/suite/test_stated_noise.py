@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 
 from paper_figures.ledger import CannotJudge, all_claims, all_judges
 from paper_figures.suite.stated_noise import (
@@ -30,6 +31,7 @@ KNOWN = {
     "privunit-error": CONFIRMED,
     "plrvo-guarantee": CONFIRMED,
     "inid-laplace-smaller": CONFIRMED,
+    "spherical-low": CONFIRMED,
 }
 
 
@@ -45,7 +47,9 @@ def test_a_guarantee_is_judged_with_an_audit_and_the_stated_delta(make_claim):
     finding = stated_guarantee(claim, None)
     assert finding.verdict == CONTRADICTED
     assert "refutes the claim at all 1 settings" in finding.detail
-    assert "agrees with the stated one to 1" in finding.detail
+    assert (
+        "At 1 of 1 settings the source states a delta; ours agrees with it to 1" in finding.detail
+    )
     held = stated_guarantee(make_claim(mechanism="gaussian", settings=[SETTING]), None)
     assert held.verdict == CONFIRMED
     assert held.ours.startswith("true at 1 of 1 settings; M = 64")
@@ -79,6 +83,70 @@ def test_one_setting_is_enough_where_the_claim_says_some(make_claim):
     assert smaller_noise(make_claim(**arguments), None).verdict == CONTRADICTED
     some = make_claim(**arguments, settings_needed="some")
     assert smaller_noise(some, None).verdict == CONFIRMED
+
+
+def test_one_setting_has_to_beat_all_others_together(make_claim):
+    # E||noise||^2 of the l2 mechanism, the Gaussian and Laplace noise: 6, 28 and 4 at 2 elements,
+    # 10100, 1400 and 20000 at 100.
+    few, many = (
+        {"query": {"shape": [size], "l2_sensitivity": 1.0, "l1_sensitivity": l1}, "epsilon": 1.0}
+        | {"delta": 1e-5}
+        for size, l1 in ((2, 1.0), (100, 10.0))
+    )
+    arguments = {
+        "mechanism": "l2",
+        "others": ["gaussian-analytic", "laplace"],
+        "settings": [few, many],
+        "settings_needed": "some",
+        "calibrations": ["published"],
+    }
+    apart = smaller_noise(make_claim(**arguments), None)
+    assert [part.verdict for part in apart.parts] == [CONFIRMED, CONFIRMED]
+    assert smaller_noise(make_claim(**arguments, together=True), None).verdict == CONTRADICTED
+
+
+def test_a_lead_within_the_tolerance_does_not_count(make_claim):
+    # 6 against 4 the other way round: a third less.
+    setting = {"query": {"shape": [2], "l2_sensitivity": 1.0, "l1_sensitivity": 1.0}}
+    arguments = {"mechanism": "laplace", "others": ["l2"], "calibrations": ["published"]}
+    arguments["settings"] = [setting | {"epsilon": 1.0, "delta": 1e-5}]
+    assert smaller_noise(make_claim(tolerance=0.33, **arguments), None).verdict == CONFIRMED
+    assert smaller_noise(make_claim(tolerance=0.34, **arguments), None).verdict == CONTRADICTED
+
+
+def test_where_laplace_noise_is_ahead_for_uneven_sensitivities():
+    claim = next(claim for claim in all_claims() if claim.id == "inid-laplace-ahead")
+    finding = smaller_noise(claim, None)
+    assert finding.verdict == CONFIRMED
+    ahead = {name: set() for name in claim.arguments["others"]}
+    for setting in claim.arguments["settings"]:
+        power, epsilon, delta = setting["query"]["powers"], setting["epsilon"], setting["delta"]
+        changes = np.arange(1, 1001.0) ** -power
+        laplace = 2 * np.sum(changes ** (2 / 3)) ** 3 / epsilon**2
+        mu = gaussian_mu(epsilon, delta)
+        losses = {
+            "gaussian-analytic": 1000 * (changes @ changes) / mu**2,
+            "inid-gaussian": changes.sum() ** 2 / mu**2,
+        }
+        for part, (name, loss) in zip(finding.parts, losses.items(), strict=True):
+            assert f"{setting_words(setting)}: {laplace / loss:.3g} times" in part.found
+            if laplace < loss:
+                ahead[name].add((delta, power))
+    # What the claim's sentence says.
+    assert ahead["gaussian-analytic"] == {
+        (1e-5, 2.0), (1e-5, 4.0), (1e-10, 1.0), (1e-10, 2.0), (1e-10, 4.0)
+    }  # fmt: skip
+    assert ahead["inid-gaussian"] == {(1e-5, 4.0), (1e-10, 2.0), (1e-10, 4.0)}
+
+
+def gaussian_mu(epsilon, delta):
+    """mu of Gaussian noise that is (epsilon, delta)-DP, from the distribution function alone."""
+
+    def excess(mu):
+        above, below = (scipy.stats.norm.cdf(side * mu / 2 - epsilon / mu) for side in (1, -1))
+        return above - math.exp(epsilon) * below - delta
+
+    return scipy.optimize.brentq(excess, 1e-2, 10, xtol=1e-12)
 
 
 @pytest.mark.parametrize(("stated", "verdict"), [(0.5625, CONFIRMED), (0.5, CONTRADICTED)])

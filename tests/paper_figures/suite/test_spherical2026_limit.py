@@ -1,0 +1,83 @@
+"""The limit of all additive noise: the tangent condition, and the bound that it rests on."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy
+
+from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
+from mechanisms.profiles.spherical_profile import SphericalProfile, radius_moment
+from paper_figures.ledger import all_claims
+from paper_figures.spherical2026.guarantee import (
+    largest_delta,
+    no_noise_ahead,
+    tangent_at_no_noise,
+)
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED
+
+
+def delta_of(variance, epsilon):
+    if variance == 0:
+        return 1.0
+    return GaussianProfile(mu=1 / math.sqrt(variance)).delta(epsilon).value
+
+
+def least_delta_of_mixtures(variance, epsilon):
+    """The least E delta(V) of all V of two values with this mean, one of them smaller."""
+    shares = np.linspace(0, 1, 101)[1:]
+    lows = variance * np.linspace(0, 0.999, 101)
+    return min(
+        (1 - share) * delta_of(low, epsilon)
+        + share * delta_of((variance - (1 - share) * low) / share, epsilon)
+        for share in shares
+        for low in lows
+    )
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+def test_below_the_largest_delta_no_mixture_is_ahead_and_above_it_one_is(epsilon):
+    largest = largest_delta(epsilon)
+    for delta in (1e-6, 0.9 * largest):
+        variance = float(mu_for(epsilon, delta)) ** -2
+        assert least_delta_of_mixtures(variance, epsilon) >= delta * (1 - 1e-9)
+    above = largest + 0.2 * (1 - largest)
+    variance = float(mu_for(epsilon, above)) ** -2
+    assert least_delta_of_mixtures(variance, epsilon) < above - 1e-4
+
+
+def test_the_tangent_is_that_of_delta_over_the_variance():
+    variance, epsilon, step = 0.7, 1.0, 1e-5
+    slope = delta_of(variance + step, epsilon) - delta_of(variance - step, epsilon)
+    height = delta_of(variance, epsilon) - variance * slope / (2 * step)
+    assert tangent_at_no_noise(variance**-0.5, epsilon) == pytest.approx(height, rel=1e-8)
+
+
+@pytest.mark.parametrize("shape", [1.0, 101.0])
+def test_spheres_in_high_dimension_tend_to_gaussians_of_their_mean_square(shape):
+    size, epsilon = 10_000, 1.0
+    scale = math.sqrt(4 * size / radius_moment(2, shape=shape, power=2.0, scale=1.0))
+    profile = SphericalProfile(dimension=size, shape=shape, power=2.0, scale=scale, sensitivity=1.0)
+    middles = (np.arange(2000) + 0.5) / 2000
+    variances = scale**2 * scipy.stats.gamma(shape / 2).ppf(middles) / size
+    mixture = np.mean([delta_of(variance, epsilon) for variance in variances])
+    true = profile.delta(epsilon).value
+    assert true == pytest.approx(mixture, rel=0.01)
+    # One Gaussian of the mean variance is more private.
+    assert true > delta_of(4.0, epsilon)
+
+
+def test_the_claim_is_decided_by_the_proof_and_not_by_the_grid(
+    make_claim, make_results, make_grid_rows
+):
+    rows = make_grid_rows("gaussian-analytic", {"2x2": 1e-5, "8x8": 1e-5}, exact=4.0)
+    # Noise that is ahead at every finite size contradicts no limit.
+    rows += make_grid_rows("l2", {"2x2": 1e-5, "8x8": 1e-5}, exact=3.0)
+    results = make_results(rows)
+    claim = next(claim for claim in all_claims() if claim.id == "spherical-ceiling")
+    finding = no_noise_ahead(claim, results)
+    assert finding.verdict == CONFIRMED
+    assert "At M = 64, epsilon 1, delta 1e-05" in finding.detail
+    assert "of 1 other noises is 0.75 times the Gaussian's (l2 mechanism)" in finding.detail
+    weak = no_noise_ahead(make_claim(epsilons=[1.0], delta=0.7), results)
+    assert weak.verdict == CONTRADICTED
