@@ -49,7 +49,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
-from experiments.contract.tolerances import SCORE, tolerances
+from experiments.contract.tolerances import SCORE, Tolerance, tolerances
 from learning import TRAINING_IMPORTS
 from learning.descent_metrics import DESCENT_METRICS, DESCENT_TOLERANCES
 from learning.networks.tutorial_networks import TUTORIALS
@@ -79,9 +79,15 @@ METRICS = DESCENT_METRICS | {
     "canary_true_positive_rate": "share of releases with the canary above the threshold",
     "one_run_epsilon_lower": "lower bound on the true epsilon of the run at delta, from its "
     "canaries; holds with a probability of 0.95",
+    "diverged_epoch": "epoch, from 1, in which the gradients of a run were no longer finite; the "
+    "run has no accuracies",
 }
-TOLERANCES = DESCENT_TOLERANCES | tolerances(
-    SCORE, "canary_false_positive_rate", "canary_true_positive_rate", "one_run_epsilon_lower"
+TOLERANCES = (
+    DESCENT_TOLERANCES
+    | tolerances(
+        SCORE, "canary_false_positive_rate", "canary_true_positive_rate", "one_run_epsilon_lower"
+    )
+    | {"diverged_epoch": Tolerance(absolute=2.0)}
 )
 SPLITS_TRIALS = True
 # False positive rates at which the canary is tested.
@@ -191,7 +197,7 @@ def measure(
         for trial in trials_of(problem.settings):
             run = (network, problem.split, plan, mechanism, point)
             if not problem.settings["canaries"]:
-                yield from accuracies(*run, names, trial, at)
+                yield from _accuracies_if_finite(*run, names, trial, at)
                 continue
             audit = CanaryAudit(
                 mechanism=mechanism,
@@ -207,6 +213,21 @@ def measure(
             yield from accuracies(*run, apart, trial, at, release=audit.release)
             epsilon = audit.epsilon(total.delta)
             yield Value("one_run_epsilon_lower", epsilon, trial, at, audit.seed)
+
+
+def _accuracies_if_finite(network, split, plan, mechanism, point, names, trial, at):
+    """The accuracies of a run; of one that diverges its epoch, so that other runs keep theirs."""
+    from learning.training.descent_study import accuracies
+    from learning.training.noisy_descent import Diverged
+    from learning.training.trial import seeds_of
+
+    try:
+        yield from accuracies(network, split, plan, mechanism, point, names, trial, at)
+    except Diverged as diverged:
+        if diverged.epoch is None:
+            raise
+        seed = seeds_of(point, names, trial).noise
+        yield Value("diverged_epoch", float(diverged.epoch), trial, at, seed)
 
 
 def canary_rates(mechanism: Mechanism, settings: dict, seed: int) -> Iterator[Value]:

@@ -49,7 +49,7 @@ from experiments.contract.study import (
     Variant,
     trials_of,
 )
-from experiments.contract.tolerances import ACCOUNTED, SCORE, tolerances
+from experiments.contract.tolerances import ACCOUNTED, ACCOUNTED_DELTA, SCORE, tolerances
 from learning import SCORING_IMPORTS
 from learning.networks.cut_network import CUTS
 from learning.records import labelled
@@ -84,8 +84,9 @@ METRICS = {
     "true_delta_upper": "upper bound on it",
     "true_epsilon_upper": "upper bound on the true epsilon at delta",
 }
-TOLERANCES = tolerances(SCORE, "test_accuracy", "extractor_accuracy") | tolerances(
-    ACCOUNTED, "noise_deviation", "true_delta_lower", "true_delta_upper", "true_epsilon_upper"
+TOLERANCES = tolerances(SCORE, "test_accuracy", "extractor_accuracy") | (
+    tolerances(ACCOUNTED, "noise_deviation", "true_epsilon_upper")
+    | tolerances(ACCOUNTED_DELTA, "true_delta_lower", "true_delta_upper")
 )
 SPLITS_TRIALS = True
 

@@ -52,7 +52,7 @@ from experiments.contract.settings import (
     Positive,
 )
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
-from experiments.contract.tolerances import ACCOUNTED, SCORE, tolerances
+from experiments.contract.tolerances import ACCOUNTED, ACCOUNTED_DELTA, SCORE, tolerances
 from learning import SCORING_IMPORTS
 from learning.federated import parameter_averaging as averaging
 from learning.networks.lstm import lstm
@@ -114,8 +114,9 @@ METRICS = {
     "true_delta_upper": "upper bound on the true delta of all rounds at epsilon",
     "true_epsilon_upper": "upper bound on the true epsilon of all rounds at delta",
 }
-TOLERANCES = tolerances(SCORE, "f1", "accuracy") | tolerances(
-    ACCOUNTED, "noise_deviation", "true_delta_lower", "true_delta_upper", "true_epsilon_upper"
+TOLERANCES = tolerances(SCORE, "f1", "accuracy") | (
+    tolerances(ACCOUNTED, "noise_deviation", "true_epsilon_upper")
+    | tolerances(ACCOUNTED_DELTA, "true_delta_lower", "true_delta_upper")
 )
 SPLITS_TRIALS = True
 USERS = 3

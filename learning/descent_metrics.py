@@ -1,6 +1,6 @@
 """Metrics of the studies of learning, with units; apart from their code, which loads torch."""
 
-from experiments.contract.tolerances import ACCOUNTED, SCORE, tolerances
+from experiments.contract.tolerances import ACCOUNTED, ACCOUNTED_DELTA, SCORE, tolerances
 
 _SPENT = {
     "noise_norm": "sqrt(E||noise||^2) of one release",
@@ -28,7 +28,8 @@ FEDERATED_METRICS = _SPENT | {
     "use_delta": "delta of the budget of one release",
     "round_seconds": "wall-clock seconds of one round, divided by the trials that train together",
 }
-SPENT_TOLERANCES = tolerances(
-    ACCOUNTED, "noise_norm", "true_delta_lower", "true_delta_upper", "true_epsilon_upper"
+SPENT_TOLERANCES = (
+    tolerances(ACCOUNTED, "noise_norm", "true_epsilon_upper")
+    | tolerances(ACCOUNTED_DELTA, "true_delta_lower", "true_delta_upper")
 ) | tolerances(SCORE, "test_accuracy", "final_test_accuracy")
 DESCENT_TOLERANCES = SPENT_TOLERANCES | tolerances(SCORE, "train_accuracy", "final_train_accuracy")

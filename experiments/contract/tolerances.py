@@ -32,8 +32,10 @@ class Tolerance:
 EXACT = Tolerance(relative=1e-9)
 # As EXACT, for numbers of order one that are zero but for rounding where there is no noise.
 ROUNDED = Tolerance(relative=1e-9, absolute=1e-12)
-# Budgets and scales that a numerical search of an accountant found; a delta below 1e-14 is nothing.
-ACCOUNTED = Tolerance(relative=1e-5, absolute=1e-14)
+# Budgets and scales that a numerical search of an accountant found.
+ACCOUNTED = Tolerance(relative=1e-4)
+# Their deltas move by tens of times as much; one below 1e-14 is nothing.
+ACCOUNTED_DELTA = Tolerance(relative=2e-3, absolute=1e-14)
 # Shares of test records, after training: a point, and what trials differ by anyway.
 SCORE = Tolerance(absolute=0.01, spreads=2.0)
 

@@ -24,7 +24,14 @@ _EVALUATED_AT_ONCE = 200
 
 
 class Diverged(ArithmeticError):
-    """The gradients are no longer finite numbers."""
+    """The gradients are no longer finite numbers.
+
+    `epoch` is the number of that epoch, from 1, where it is known.
+    """
+
+    def __init__(self, message: str, epoch: int | None = None) -> None:
+        super().__init__(message)
+        self.epoch = epoch
 
 
 class Epoch(NamedTuple):
@@ -138,7 +145,8 @@ def train(
             if not torch.isfinite(total).all():
                 raise Diverged(
                     f"training diverged in epoch {epoch + 1} of {plan.epochs}: the gradients are "
-                    "not finite; reduce the noise or the learning rate"
+                    "not finite; reduce the noise or the learning rate",
+                    epoch + 1,
                 )
             released = release(total.cpu().numpy()[None], noise)[0]
             moved = torch.from_numpy(released.astype(np.float32)).to(device)

@@ -16,6 +16,7 @@ from paper_figures.judged_rows import rounded_down, rounded_up
 from paper_figures.legends import legend_below
 from paper_figures.r1smg2024.dpsgd_runs import (
     DPSGD,
+    RANDOM,
     STUDY,
     TEST,
     TRAIN,
@@ -25,7 +26,7 @@ from paper_figures.r1smg2024.dpsgd_runs import (
     size_of_runs,
 )
 from paper_figures.results import Results
-from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, published_only
+from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, ok_rows, published_only
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
@@ -40,8 +41,7 @@ DPSGD_TITLES = {
     "published": "DPSGD (Gaussian, noise multiplier by RDP)",
     "exact": "DPSGD (Gaussian, rescaled)",
 }
-# Accuracy of a random answer among ten classes, and the ticks of the logit axis.
-RANDOM = 0.1
+# Of the logit axis.
 TICKS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999)
 # A logit axis ends before 0 and 1.
 CLIPPED = (0.001, 0.9994)
@@ -94,9 +94,22 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         "not clip. The axis is logit, so that accuracies near 1 can be distinguished. "
         f"{_stated(dataset)}The paper does not state its learning rate. A curve that cannot be "
         "seen is hidden by another one."
-        f"{published_only(rows, STUDY, dataset)}{failed_mechanisms(rows, STUDY, dataset)}"
+        f"{_diverged(rows)}{published_only(rows, STUDY, dataset)}"
+        f"{failed_mechanisms(rows, STUDY, dataset)}"
     )
     return Drawn(caption, means, _draw_curves(rows, means), note)
+
+
+def _diverged(rows: pd.DataFrame) -> str:
+    """A sentence on the runs without accuracies because they diverged, or nothing."""
+    found = ok_rows(rows, STUDY, "diverged_epoch")
+    keys = ["mechanism", "calibration", "epsilon", "learning_rate"]
+    words = [
+        f"{look(mechanism).title}, {CALIBRATION_TITLES[calibration]}, epsilon {epsilon:g}, rate "
+        f"{rate:g} ({len(own)} runs, from epoch {own['value'].min():.0f} on)"
+        for (mechanism, calibration, epsilon, rate), own in found.groupby(keys, sort=False)
+    ]
+    return f" Diverged, without accuracies: {'; '.join(words)}." if words else ""
 
 
 def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:

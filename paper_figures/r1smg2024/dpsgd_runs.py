@@ -12,6 +12,8 @@ from paper_figures.selections import ok_rows
 STUDY = "dpsgd"
 # The rows keep the mechanism's key; in this study its noise is not that of its theorem.
 DPSGD = "gaussian"
+# Accuracy of guessing one of ten classes.
+RANDOM = 0.1
 TEST, TRAIN = "test_accuracy", "train_accuracy"
 
 

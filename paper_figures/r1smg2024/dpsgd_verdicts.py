@@ -14,6 +14,7 @@ from paper_figures.judged_rows import listed, pick
 from paper_figures.ledger import Claim, judge
 from paper_figures.r1smg2024.dpsgd_runs import (
     DPSGD,
+    RANDOM,
     STUDY,
     TEST,
     TRAIN,
@@ -175,6 +176,14 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
             )
             name = f"{metric.split('_')[0]} accuracy, epsilon {epsilon:g}"
             lead = paired(r1smg, dpsgd, resolution=RESOLUTION)
+            means += [frame["value"].mean() for frame in (r1smg, dpsgd)]
+            ceiling = public["value"].mean()
+            if ceiling <= 2 * RANDOM:
+                # Training without privacy, which does not clip, fails at this learning rate: there
+                # is nothing to be close to.
+                effects[f"higher {name}"] = lead
+                continue
+            ceilings.append(ceiling)
             gaps = [_gap(dpsgd, public), _gap(r1smg, public)]
             if all((gap["value"] >= 0).all() for gap in gaps):
                 # Below non-private training the lead is what its distance shrinks by: one effect.
@@ -183,9 +192,8 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
                 distances = (gap.assign(value=gap["value"].abs()) for gap in gaps)
                 effects[f"higher {name}"] = lead
                 effects[f"closer to non-private {name}"] = paired(*distances, resolution=RESOLUTION)
-            means += [frame["value"].mean() for frame in (r1smg, dpsgd)]
-            ceilings.append(public["value"].mean())
-    signal = Signal(means=tuple(means), floor=0.1, ceiling=min(ceilings), margin=margin)
+    ceiling = min(ceilings, default=None)
+    signal = Signal(means=tuple(means), floor=RANDOM, ceiling=ceiling, margin=margin)
     return order(effects, margin=margin, signal=signal)
 
 

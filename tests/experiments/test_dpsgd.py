@@ -263,6 +263,17 @@ def test_a_second_learning_rate_leaves_the_runs_of_the_first_unchanged(settings,
     assert len(list(tmp_path.iterdir())) == 4
 
 
+def test_a_run_that_diverges_leaves_the_others_their_accuracies(settings, tmp_path):
+    alone = [v for v in measured("gaussian") if not v.timing]
+    rates = settings | {"learning_rates": {"digits": [0.15, 1e30]}}
+    swept = [v for v in measure(rates, "gaussian", folder=tmp_path) if not v.timing]
+    assert swept[: len(alone)] == alone
+    lost = swept[len(alone) :]
+    assert {(v.metric, v.at["learning_rate"]) for v in lost} == {("diverged_epoch", 1e30)}
+    assert [v.trial for v in lost] == list(range(settings["trials"]))
+    assert all(v.value == 1 for v in lost)
+
+
 def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings, monkeypatch):
     from learning.training import descent_study, noisy_descent
 

@@ -3,7 +3,7 @@
 import pytest
 
 from experiments.contract.study import all_experiments
-from experiments.contract.tolerances import ACCOUNTED, EXACT, SCORE, Tolerance
+from experiments.contract.tolerances import ACCOUNTED, ACCOUNTED_DELTA, EXACT, SCORE, Tolerance
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,8 @@ from experiments.contract.tolerances import ACCOUNTED, EXACT, SCORE, Tolerance
         (EXACT, -2.0, 5.0, 2e-9),
         (EXACT, 0.0, 5.0, 0.0),
         (SCORE, 0.9, 0.02, 0.05),
-        (ACCOUNTED, 1e-5, 0.0, 1.0001e-10),
+        (ACCOUNTED, 2.0, 0.0, 2e-4),
+        (ACCOUNTED_DELTA, 1e-5, 0.0, 2.000001e-8),
         (Tolerance(relative=0.1, absolute=1.0, spreads=2.0), 10.0, 0.5, 3.0),
     ],
 )

@@ -140,6 +140,15 @@ def test_below_the_run_without_privacy_higher_and_closer_are_one_effect(order_cl
     ]
 
 
+def test_nothing_is_close_to_a_run_without_privacy_that_fails(order_claim, make_results):
+    """Training without privacy does not clip, and can fail where clipped training does not."""
+    rows = order_rows((0.98, 0.93, 0.1135), (0.1, 0.9, 0))
+    (outcome,) = learning_order(order_claim, make_results(rows)).outcomes
+    assert {part.name: part.verdict for part in outcome.parts} == {
+        f"higher {kind} accuracy, epsilon 16.983": CONFIRMED for kind in ("test", "train")
+    }
+
+
 def test_only_official_data_are_judged(order_claim, make_results):
     rows = order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0), source="bundled")
     with pytest.raises(CannotJudge, match="data_source official"):
