@@ -29,7 +29,7 @@ class Comparison:
         values: Number of values that both have.
         equal: How many of them are equal to the last bit.
         largest: The largest relative difference, and the metric that has it.
-        problems: What lies outside of the tolerances, one sentence each.
+        problems: What lies outside the tolerances, one sentence each.
     """
 
     values: int

@@ -36,7 +36,7 @@ def test_known_faults_fall_and_controls_stay_undecided(committed):
     controls = {
         (name, audit)
         for name, _, audit, *_ in longer
-        if name in ("Gaussian, sigma x 1", "Curator: tells once in a million")
+        if name in ("Gaussian, sigma x 1", "Curator: reveals once in a million")
         or (name.startswith("Naive") and "bits" not in audit)
     }
     for name, _, audit, _, _, median in longer:

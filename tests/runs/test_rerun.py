@@ -158,7 +158,7 @@ def test_a_run_is_checked_and_a_changed_number_is_found(finished, monkeypatch, c
         path.write_bytes(kept)
     shown = capsys.readouterr().out
     assert "differs  noise_only/fixed-sensitivity/gaussian--published: " in shown
-    assert "1 of 1 cells lie outside of the tolerances of their studies" in shown
+    assert "1 of 1 cells lie outside the tolerances of their studies" in shown
     assert not list(finished.rglob("*.partial"))
 
 
