@@ -157,10 +157,10 @@ def measure(
 ) -> Iterator[Value]:
     """Claimed and true budgets, rates of the canary's test, and accuracies after every epoch."""
     # Accounting and torch take seconds to load, and reading a config imports this module.
-    from learning.training.descent_study import accuracies, privacy
-    from learning.training.noisy_descent import DescentPlan
-    from learning.training.one_run import CanaryAudit
+    from learning.training.descent_study import privacy
+    from learning.training.noisy_descent import DescentPlan, Diverged
     from learning.training.step_noise import StrongCompositionSteps, step_mechanism
+    from learning.training.trial import seeds_of
 
     records, batch = len(problem.split.train_labels), problem.settings["batch"]
     epochs = problem.settings["epochs"][problem.dataset]
@@ -196,38 +196,37 @@ def measure(
         at = {"learning_rate": rate}
         for trial in trials_of(problem.settings):
             run = (network, problem.split, plan, mechanism, point)
-            if not problem.settings["canaries"]:
-                yield from _accuracies_if_finite(*run, names, trial, at)
-                continue
-            audit = CanaryAudit(
-                mechanism=mechanism,
-                clipping=problem.clipping,
-                rate=steps.rate,
-                batch=batch,
-                canaries=problem.settings["canaries"],
-                size=network.size,
-                seed=names.seed(point, "one-run", trial),
-            )
-            # A checkpoint would lack the scores of the canaries.
-            apart = replace(names, folder=None)
-            yield from accuracies(*run, apart, trial, at, release=audit.release)
-            epsilon = audit.epsilon(total.delta)
-            yield Value("one_run_epsilon_lower", epsilon, trial, at, audit.seed)
+            try:
+                yield from _accuracies(run, problem.settings, steps.rate, names, trial, at)
+            except Diverged as diverged:
+                # The runs of other learning rates and trials keep their accuracies.
+                seed = seeds_of(point, names, trial).noise
+                yield Value("diverged_epoch", float(diverged.epoch), trial, at, seed)
 
 
-def _accuracies_if_finite(network, split, plan, mechanism, point, names, trial, at):
-    """The accuracies of a run; of one that diverges its epoch, so that other runs keep theirs."""
+def _accuracies(run: tuple, settings: dict, rate: float, names: Names, trial: int, at: dict):
+    """Accuracies of one run and, with canaries, what its audit found."""
     from learning.training.descent_study import accuracies
-    from learning.training.noisy_descent import Diverged
-    from learning.training.trial import seeds_of
+    from learning.training.one_run import CanaryAudit
 
-    try:
-        yield from accuracies(network, split, plan, mechanism, point, names, trial, at)
-    except Diverged as diverged:
-        if diverged.epoch is None:
-            raise
-        seed = seeds_of(point, names, trial).noise
-        yield Value("diverged_epoch", float(diverged.epoch), trial, at, seed)
+    if not settings["canaries"]:
+        yield from accuracies(*run, names, trial, at)
+        return
+    network, _, _, mechanism, point = run
+    audit = CanaryAudit(
+        mechanism=mechanism,
+        clipping=Clipping(bound=settings["clipping_bound"]),
+        rate=rate,
+        batch=settings["batch"],
+        canaries=settings["canaries"],
+        size=network.size,
+        seed=names.seed(point, "one-run", trial),
+    )
+    # A checkpoint would lack the scores of the canaries.
+    apart = replace(names, folder=None)
+    yield from accuracies(*run, apart, trial, at, release=audit.release)
+    epsilon = audit.epsilon(point.delta)
+    yield Value("one_run_epsilon_lower", epsilon, trial, at, audit.seed)
 
 
 def canary_rates(mechanism: Mechanism, settings: dict, seed: int) -> Iterator[Value]:

@@ -129,7 +129,7 @@ def coinciding(spread: pd.DataFrame) -> str:
     panels = []
     for (dataset, calibration), panel in private.groupby(["dataset", "calibration"]):
         means = panel.pivot_table(index="epsilon", columns="mechanism", values="mean")
-        alike = [group for group in _groups(means[in_order(means)]) if len(group) > 1]
+        alike = [group for group in groups_within(means[in_order(means)], ALIKE) if len(group) > 1]
         if alike:
             everything = len(alike) == 1 and len(alike[0]) == means.shape[1]
             words = ["all"] if everything else [listed(map(mechanism_title, g)) for g in alike]
@@ -140,13 +140,13 @@ def coinciding(spread: pd.DataFrame) -> str:
     return f" Curves that coincide within {ALIKE:g} at every epsilon: {'; '.join(panels)}."
 
 
-def _groups(means: pd.DataFrame) -> list[list[str]]:
-    """The columns in groups that agree with their first one at every epsilon that both have."""
+def groups_within(values: pd.DataFrame, margin: float) -> list[list[str]]:
+    """The columns in groups that lie within `margin` of their first one in every row both have."""
     groups: list[list[str]] = []
-    for name in means:
+    for name in values:
         for group in groups:
-            apart = (means[name] - means[group[0]]).abs().dropna()
-            if len(apart) and (apart <= ALIKE).all():
+            apart = (values[name] - values[group[0]]).abs().dropna()
+            if len(apart) and (apart <= margin).all():
                 group.append(name)
                 break
         else:

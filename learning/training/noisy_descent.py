@@ -24,9 +24,9 @@ _EVALUATED_AT_ONCE = 200
 
 
 class Diverged(ArithmeticError):
-    """The gradients are no longer finite numbers.
+    """Gradients, parameters or logits are no longer finite numbers.
 
-    `epoch` is the number of that epoch, from 1, where it is known.
+    `epoch` is the epoch of `train` in which that happened, from 1; None elsewhere.
     """
 
     def __init__(self, message: str, epoch: int | None = None) -> None:
@@ -151,11 +151,15 @@ def train(
             released = release(total.cpu().numpy()[None], noise)[0]
             moved = torch.from_numpy(released.astype(np.float32)).to(device)
             parameters = parameters - plan.learning_rate / plan.batch * moved
-        ended = Epoch(
-            accuracy(network, parameters, images, labels),
-            accuracy(network, parameters, test_inputs, test_labels),
-            time.perf_counter() - clock,
-        )
+        try:
+            ended = Epoch(
+                accuracy(network, parameters, images, labels),
+                accuracy(network, parameters, test_inputs, test_labels),
+                time.perf_counter() - clock,
+            )
+        except Diverged as diverged:
+            diverged.epoch = epoch + 1
+            raise
         history.append(ended)
         if checkpoint is not None:
             keep(checkpoint, parameters, history)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
 
+import numpy as np
 import pandas as pd
 
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.judged_rows import listed
+from paper_figures.over_epsilon import groups_within
 from paper_figures.results import Results
 from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
 from paper_figures.style import (
@@ -87,15 +90,8 @@ def _coinciding(means: pd.DataFrame) -> str:
     table = published.pivot_table(
         index=["metric", "epsilon"], columns="mechanism", values="value", sort=False
     )
-    groups: list[list[str]] = []
-    for name in in_order(table.columns):
-        for group in groups:
-            ratio = (table[name] / table[group[0]]).dropna()
-            if len(ratio) and (ratio.sub(1).abs() <= ALIKE).all():
-                group.append(name)
-                break
-        else:
-            groups.append([name])
+    # Logarithms, as the margin is relative.
+    groups = groups_within(np.log(table[in_order(table.columns)]), math.log1p(ALIKE))
     alike = [listed([mechanism_title(each) for each in g]) for g in groups if len(g) > 1]
     if not alike:
         return ""

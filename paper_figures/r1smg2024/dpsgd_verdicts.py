@@ -179,8 +179,8 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
             means += [frame["value"].mean() for frame in (r1smg, dpsgd)]
             ceiling = public["value"].mean()
             if ceiling <= 2 * RANDOM:
-                # Training without privacy, which does not clip, fails at this learning rate: there
-                # is nothing to be close to.
+                # Training without privacy, which does not clip, fails at this learning rate (below
+                # twice the accuracy of guessing): there is nothing to be close to.
                 effects[f"higher {name}"] = lead
                 continue
             ceilings.append(ceiling)

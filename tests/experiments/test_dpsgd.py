@@ -272,6 +272,9 @@ def test_a_run_that_diverges_leaves_the_others_their_accuracies(settings, tmp_pa
     assert {(v.metric, v.at["learning_rate"]) for v in lost} == {("diverged_epoch", 1e30)}
     assert [v.trial for v in lost] == list(range(settings["trials"]))
     assert all(v.value == 1 for v in lost)
+    audited = measure(rates | {"canaries": 50}, "gaussian", folder=tmp_path)
+    epochs = [v.value for v in audited if v.metric == "diverged_epoch"]
+    assert epochs == [1] * settings["trials"]
 
 
 def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings, monkeypatch):

@@ -152,8 +152,11 @@ def test_divergence_is_told(data):
     def huge(value, rng):
         return 1e30 * rng.standard_normal(value.shape, np.float32)
 
-    with pytest.raises(noisy_descent.Diverged, match="epoch 1 of 3: the gradients are not finite"):
+    with pytest.raises(
+        noisy_descent.Diverged, match="epoch 1 of 3: the gradients are not finite"
+    ) as raised:
         noisy_descent.train(NETWORK, data, PLAN, huge, SEEDS)
+    assert raised.value.epoch == 1
 
 
 def test_no_accuracy_of_logits_that_are_no_numbers(data):
