@@ -36,11 +36,10 @@ def amplified_bands(claim: Claim, results: Results) -> Finding:
 
     outcomes = []
     for rate in a["rates"]:
-        ratios = {
-            epsilon: min(root_error(bands, epsilon, rate) for bands in a["bands"])
-            / root_error(1, epsilon, rate)
-            for epsilon in a["epsilons"]
-        }
+        ratios = {}
+        for epsilon in a["epsilons"]:
+            each = {bands: root_error(bands, epsilon, rate) for bands in a["bands"]}
+            ratios[epsilon] = min(each.values()) / each[1]
         better = sum(ratio < 1 - claim.margin for ratio in ratios.values())
         found = ", ".join(
             f"{ratio:.3f} at epsilon {epsilon:g}" for epsilon, ratio in ratios.items()

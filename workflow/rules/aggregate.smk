@@ -23,6 +23,7 @@ rule aggregate_experiment:
         timings=RUN / "experiments" / "{experiment}.timings.parquet",
     log:
         RUN / "logs" / "aggregate" / "{experiment}.log",
+    priority: 1
     conda:
         ENVIRONMENT
     threads: 1

@@ -11,8 +11,8 @@ rule run_batch:
         timings=RUN / "batches" / "{batch}.timings.parquet",
     log:
         RUN / "logs" / "batches" / "{batch}.log",
-    # Batches go first. The short jobs that aggregate and draw fill the idle cores at the end.
-    priority: 1
+    # Batches go first, then what judging waits for. Figures fill the idle cores at the end.
+    priority: 2
     conda:
         ENVIRONMENT
     threads: 1

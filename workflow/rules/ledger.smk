@@ -24,6 +24,8 @@ rule judge_claims:
         markdown=RUN / "claims.md",
     log:
         RUN / "logs" / "claims.log",
+    # The longest job that is not a batch.
+    priority: 1
     conda:
         ENVIRONMENT
     threads: 1
