@@ -15,10 +15,10 @@ Canary: an adversary knows all gradients of a step except one of norm C, and tes
 ratio whether that one is in the sum. At the budget of one step by eq. (16), without sampling, the
 claim bounds the true positive rate by e^epsilon times the false positive rate plus delta.
 
-One-run audit, where `canaries` is set: so many further records with gradients of norm C are in the
-data or not, each by its own coin, and the run itself shows how many of them an adversary can tell
-(learning/training/one_run.py). They are part of the training: its accuracies are then those of the
-audited run.
+One-run audit, for data sets in `canaries`: so many further records with gradients of norm C are in
+the data or not, each by its own coin, and the run itself shows how many of them an adversary can
+tell (learning/training/one_run.py). They are part of the training: its accuracies are then those of
+the audited run.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ from experiments.contract.settings import (
     Epsilon,
     Positive,
     Share,
-    Whole,
 )
 from experiments.contract.study import (
     Names,
@@ -111,16 +110,19 @@ class Settings(OnDevice):
     clipping_bound: Positive = Field(1.0, description="l2 norm that gradients are clipped to")
     trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget and learning rate")
     canary_samples: Count = Field(400_000, description="releases with and without the canary")
-    canaries: Whole = Field(0, ge=0, description="canaries of the one-run audit; 0: no audit")
+    canaries: ByDataset[Count] = Field(
+        {}, description="canaries of the one-run audit; no audit by default"
+    )
 
     def check(self) -> None:
         """Raise Disallowed unless slack < delta and every canary can have its own parameter."""
         if self.slack >= self.delta:
             raise Disallowed("slack", f"below delta, {self.delta:g}", self.slack)
-        most = min(TUTORIALS[dataset].size for dataset in self.datasets)
-        if self.canaries > most:
-            allowed = f"at most {most}, the smallest number of parameters of a network"
-            raise Disallowed("canaries", allowed, self.canaries)
+        for dataset, canaries in self.canaries.items():
+            most = TUTORIALS[dataset].size
+            if canaries > most:
+                allowed = f"at most {most}, the number of parameters of the network"
+                raise Disallowed(f"canaries.{dataset}", allowed, canaries)
 
 
 @dataclass(frozen=True)
@@ -197,28 +199,31 @@ def measure(
         for trial in trials_of(problem.settings):
             run = (network, problem.split, plan, mechanism, point)
             try:
-                yield from _accuracies(run, problem.settings, steps.rate, names, trial, at)
+                yield from _accuracies(run, problem, steps.rate, names, trial, at)
             except Diverged as diverged:
                 # The runs of other learning rates and trials keep their accuracies.
                 seed = seeds_of(point, names, trial).noise
                 yield Value("diverged_epoch", float(diverged.epoch), trial, at, seed)
 
 
-def _accuracies(run: tuple, settings: dict, rate: float, names: Names, trial: int, at: dict):
+def _accuracies(
+    run: tuple, problem: TrainingData, rate: float, names: Names, trial: int, at: dict
+) -> Iterator[Value]:
     """Accuracies of one run and, with canaries, what its audit found."""
     from learning.training.descent_study import accuracies
     from learning.training.one_run import CanaryAudit
 
-    if not settings["canaries"]:
+    canaries = problem.settings["canaries"].get(problem.dataset)
+    if canaries is None:
         yield from accuracies(*run, names, trial, at)
         return
     network, _, _, mechanism, point = run
     audit = CanaryAudit(
         mechanism=mechanism,
-        clipping=Clipping(bound=settings["clipping_bound"]),
+        clipping=problem.clipping,
         rate=rate,
-        batch=settings["batch"],
-        canaries=settings["canaries"],
+        batch=problem.settings["batch"],
+        canaries=canaries,
         size=network.size,
         seed=names.seed(point, "one-run", trial),
     )

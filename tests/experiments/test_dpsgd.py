@@ -110,7 +110,7 @@ def test_points_are_the_budgets_at_the_shape_of_the_gradient(settings):
         ({"budgets": {}}, "budgets has no entry for digits"),
         ({"epochs": {}}, "epochs has no entry for digits"),
         ({"slack": 1e-5}, "slack must be below delta"),
-        ({"canaries": 2411}, "canaries must be at most 2410, the smallest number of parameters"),
+        ({"canaries": {"digits": 2411}}, r"canaries\.digits must be at most 2410, the number of"),
         ({"device": "gpu"}, "device must be cpu or auto"),
     ],
 )
@@ -272,7 +272,7 @@ def test_a_run_that_diverges_leaves_the_others_their_accuracies(settings, tmp_pa
     assert {(v.metric, v.at["learning_rate"]) for v in lost} == {("diverged_epoch", 1e30)}
     assert [v.trial for v in lost] == list(range(settings["trials"]))
     assert all(v.value == 1 for v in lost)
-    audited = measure(rates | {"canaries": 50}, "gaussian", folder=tmp_path)
+    audited = measure(rates | {"canaries": {"digits": 50}}, "gaussian", folder=tmp_path)
     epochs = [v.value for v in audited if v.metric == "diverged_epoch"]
     assert epochs == [1] * settings["trials"]
 
@@ -303,7 +303,7 @@ def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings,
 
 
 def test_canaries_add_a_row_per_run_and_nothing_else(settings, tmp_path):
-    audited = measure(settings | {"canaries": 300}, "gaussian", folder=tmp_path)
+    audited = measure(settings | {"canaries": {"digits": 300}}, "gaussian", folder=tmp_path)
     alone = measured("gaussian")
     bounds = of(audited, "one_run_epsilon_lower")
     assert [(v.trial, v.at) for v in bounds] == [(t, {"learning_rate": 0.15}) for t in (0, 1)]

@@ -1,0 +1,95 @@
+"""What one training shows of its own privacy: the one-run audits of the study dpsgd.
+
+`suite_one_run` reads the rows of the data sets that were trained with canaries.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from paper_figures import pyplot as plt
+from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.results import Results
+from paper_figures.selections import SOURCE_WORDS, ok_rows, size_of
+from paper_figures.style import CALIBRATION_TITLES, PAGE, dataset_title, in_order, look
+
+FOUND, ACCOUNTED = "one_run_epsilon_lower", "true_epsilon_upper"
+CONTROL = "non-private"
+# The study sets the noise of this mechanism by Renyi accounting, not by its theorem.
+RENYI = "gaussian"
+RENYI_TITLES = {
+    "published": "Gaussian, noise multiplier by RDP",
+    "exact": f"Gaussian, {CALIBRATION_TITLES['exact']}",
+}
+
+
+@drawing("suite_one_run", kind="figures", needs=["dpsgd"])
+def one_run(results: Results) -> Drawn:
+    """Lower bounds on epsilon from single trainings beside the claimed and the accounted one."""
+    found = ok_rows(results.rows, "dpsgd", FOUND)
+    if found.empty:
+        raise DrawingError("the results hold no one-run audit; dpsgd needs canaries for it")
+    dataset = found["dataset"].iloc[0]
+    found = found[found["dataset"] == dataset]
+    accounted = ok_rows(results.rows, "dpsgd", ACCOUNTED)
+    accounted = accounted[accounted["dataset"] == dataset]
+    keys = ["mechanism", "calibration", "epsilon", "delta"]
+    table = found[[*keys, "learning_rate", "trial", "value"]].rename(columns={"value": FOUND})
+    bounds = accounted[[*keys, "value"]].rename(columns={"value": ACCOUNTED})
+    table = table.merge(bounds, on=keys, how="left").reset_index(drop=True)
+    trials = table["trial"].nunique()
+    caption = (
+        f"DP-SGD on {dataset_title(dataset)} ({SOURCE_WORDS[found['data_source'].iloc[0]]}), "
+        f"{size_of(found['shape'].iloc[0]):,} parameters, one record added or removed, delta "
+        f"{found['delta'].iloc[0]:g}. Points: lower bounds on epsilon from {trials} trainings "
+        "with canaries, each right with a probability of 95%. A point in the shaded region "
+        "contradicts the claimed epsilon (solid line). Bars: the accountant's upper bound; where "
+        "there is no bar it is infinite."
+    )
+    note = (
+        "The adversary knows all records but the canaries and sees every release. Training without "
+        "privacy shows the largest bounds that this number of canaries can give: the audit cannot "
+        "refute a claim above them. The accountant composes the exact profile of a step over "
+        "all steps."
+    )
+    return Drawn(caption, table, _draw(table), note)
+
+
+def _draw(table: pd.DataFrame) -> plt.Figure:
+    """A panel for each claimed epsilon; a line for each mechanism and calibration."""
+    pairs = [
+        (mechanism, calibration)
+        for mechanism in in_order(table["mechanism"])
+        for calibration in CALIBRATION_TITLES
+        if ((table["mechanism"] == mechanism) & (table["calibration"] == calibration)).any()
+    ]
+    epsilons = sorted(table["epsilon"].unique())
+    right = 1.15 * table[[FOUND, ACCOUNTED, "epsilon"]].max().max()
+    figure, axes = plt.subplots(
+        1, len(epsilons), figsize=(PAGE, 0.7 + 0.4 * len(pairs)), sharey=True, squeeze=False
+    )
+    for axis, epsilon in zip(axes[0], epsilons, strict=True):
+        panel = table[table["epsilon"] == epsilon].set_index(["mechanism", "calibration"])
+        for line, pair in enumerate(pairs):
+            if pair not in panel.index:
+                continue
+            style, rows = look(pair[0]), panel.loc[[pair]]
+            axis.plot(
+                rows[FOUND], [line] * len(rows), style.marker, color=style.colour, alpha=0.7, ms=5
+            )
+            axis.plot(rows[ACCOUNTED].iloc[0], line, "|", color=style.colour, ms=13, mew=2)
+        axis.axvline(epsilon, color="black", lw=1)
+        axis.axvspan(epsilon, right, color="#D55E00", alpha=0.07, lw=0)
+        axis.set(xlim=(-0.03 * right, right), xlabel=r"$\epsilon$")
+        axis.set_title(rf"claimed $\epsilon$ = {epsilon:g}")
+    axes[0, 0].set_yticks(range(len(pairs)), [_title(*pair) for pair in pairs])
+    axes[0, 0].set_ylim(len(pairs) - 0.5, -0.5)
+    return figure
+
+
+def _title(mechanism: str, calibration: str) -> str:
+    if mechanism == CONTROL:
+        return look(mechanism).title
+    if mechanism == RENYI:
+        return RENYI_TITLES[calibration]
+    return f"{look(mechanism).title}, {CALIBRATION_TITLES[calibration]}"
