@@ -55,8 +55,8 @@ def direction_weights(name: str, workload, directions, size: int) -> np.ndarray:
 def optimal_variances(squares: np.ndarray, bound: float) -> np.ndarray:
     """The sigma_k^2 that minimise sum_k P_k sigma_k^2 subject to sum_k sigma_k^-2 <= bound.
 
-    sigma_k^2 = sum_i sqrt(P_i) / (sqrt(P_k) bound): mgm2021 eq. (25), where B is printed under
-    the root but eq. (26) and the KKT conditions put it outside.
+    sigma_k^2 = sum_i sqrt(P_i) / (sqrt(P_k) bound): mgm2021 eq. (25), with B outside the root as in
+    eq. (26) and by the KKT conditions.
     """
     roots = np.sqrt(squares)
     return roots.sum() / (roots * bound)

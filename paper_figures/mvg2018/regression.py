@@ -106,18 +106,19 @@ def regression_without_noise(claim: Claim, results: Results) -> Finding:
         outcomes.append(Outcome(choice=_SCALINGS[scaling], parts=parts))
     zero, mean = (pick(control, metric=metric)["value"].mean() for metric in _PREDICTIONS)
     scores = REGRESSION.scores(control)
+    sizes = REGRESSION.sizes(scores)
     spread = errors[errors["scaling"] == "largest"].groupby("kernel")["value"].std().max()
     return Finding(
         choice="the scaling of the data into [-1, 1]",
         outcomes=outcomes,
         ours="; ".join(f"{o.choice}: {', '.join(p.found for p in o.parts)}" for o in outcomes),
         detail=(
-            f"Means over {scores['trial'].nunique()} random splits into 248 and 97 patients; the "
-            f"errors' standard deviation over splits is at most {spread:.2g}. In the scaling that "
-            "the releases use, by the largest value, predicting the mean of the training targets "
+            f"Means over {sizes.trials} random splits, with {sizes.records} patients for training; "
+            f"the errors' standard deviation over splits is at most {spread:.2g}. In the scaling "
+            "that the releases use, by the largest value, predicting the mean of the training targets "
             f"has the error {mean:.4g}, and predicting zero has {zero:.4g}."
         ),
-        sizes=REGRESSION.sizes(scores),
+        sizes=sizes,
     )
 
 
