@@ -115,8 +115,8 @@ def regression_without_noise(claim: Claim, results: Results) -> Finding:
         detail=(
             f"Means over {sizes.trials} random splits, with {sizes.records} patients for training; "
             f"the errors' standard deviation over splits is at most {spread:.2g}. In the scaling "
-            "that the releases use, by the largest value, predicting the mean of the training targets "
-            f"has the error {mean:.4g}, and predicting zero has {zero:.4g}."
+            "that the releases use, by the largest value, predicting the mean of the training "
+            f"targets has the error {mean:.4g}, and predicting zero has {zero:.4g}."
         ),
         sizes=sizes,
     )
