@@ -71,6 +71,8 @@ def gaussian_epsilon(
 def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
     """The multiplier at which `gaussian_epsilon` by Renyi DP equals `epsilon`, to 1e-9.
 
+    Where epsilon jumps over that value, the least multiplier beyond the jump.
+
     Raises:
         ValueError: It is not between 0.05 and 1e6.
     """
@@ -91,7 +93,9 @@ def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> f
         low, high = high, high + 0.5
         if high > math.log(1e6):
             raise ValueError(f"no noise multiplier <= 1e6 gives ({epsilon:g}, {delta:g})")
-    return math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-10))
+    root = scipy.optimize.brentq(excess, low, high, xtol=1e-10)
+    # Below the least epsilon that Renyi DP can show it jumps to zero: the root may be short of it.
+    return math.exp(root if excess(root) < 1e-8 else root + 2e-10)
 
 
 def step_budget(

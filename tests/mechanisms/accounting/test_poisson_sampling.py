@@ -58,6 +58,13 @@ def test_noise_multipliers_solve_for_the_budget(setting):
     assert found == pytest.approx(sigma, rel=1e-8)
 
 
+def test_a_noise_multiplier_at_a_jump_of_epsilon_keeps_the_budget():
+    """With orders up to 1,024 Renyi DP shows 0.0035 here, or zero."""
+    found = noise_multiplier(1e-3, 1e-5, 0.01, 100)
+    assert gaussian_epsilon(found, 0.01, 100, 1e-5) == 0
+    assert gaussian_epsilon(found * (1 - 1e-8), 0.01, 100, 1e-5) > 3e-3
+
+
 def test_no_noise_multiplier_in_reach():
     with pytest.raises(ValueError, match="no noise multiplier >="):
         noise_multiplier(1e9, 1e-5, 0.1, 1)
