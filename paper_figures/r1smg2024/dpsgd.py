@@ -13,7 +13,6 @@ import pandas as pd
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.judged_rows import rounded_down, rounded_up
-from paper_figures.legends import legend_below
 from paper_figures.r1smg2024.dpsgd_runs import (
     DPSGD,
     RANDOM,
@@ -113,45 +112,60 @@ def _diverged(rows: pd.DataFrame) -> str:
 
 
 def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
-    """A row of panels per calibration and learning rate, a column per budget."""
+    """A part per calibration and budget, with a panel per learning rate and one legend."""
     present = set(means["calibration"])
     calibrations = [calibration for calibration in CALIBRATION_LINES if calibration in present]
     rates = rates_of(means)
     epsilons = sorted(means["epsilon"].unique())
-    figure, axes = plt.subplots(
-        len(calibrations) * len(rates),
-        len(epsilons),
-        figsize=(PAGE, 3.2 * len(calibrations) * len(rates)),
-        sharex=True,
-        squeeze=False,
-    )
-    chosen = itertools.product(calibrations, rates)
-    for row, (calibration, rate) in zip(axes, chosen, strict=True):
-        for axis, epsilon in zip(row, epsilons, strict=True):
-            panel = means[(means["epsilon"] == epsilon) & _shown_at(means, calibration)]
-            panel = at_rate(panel, rate)
-            for mechanism in in_order(panel["mechanism"]):
-                title = DPSGD_TITLES[calibration] if mechanism == DPSGD else look(mechanism).title
-                label = title + _true_budget(rows, mechanism, calibration, epsilon)
+    parts = list(itertools.product(calibrations, epsilons))
+    # Budgets lie side by side where there is one rate.
+    columns = len(epsilons) if len(rates) == 1 else 1
+    lines = len(parts) // columns
+    figure = plt.figure(figsize=(PAGE, (3.2 if len(rates) == 1 else 2.7) * lines))
+    places = figure.subfigures(lines, columns, squeeze=False).ravel()
+    for place, (calibration, epsilon) in zip(places, parts, strict=True):
+        chosen = means[(means["epsilon"] == epsilon) & _shown_at(means, calibration)]
+        labels = {
+            mechanism: _label(rows, mechanism, calibration, epsilon)
+            for mechanism in in_order(chosen["mechanism"])
+        }
+        axes = place.subplots(1, len(rates), sharex=True, sharey=True, squeeze=False)[0]
+        for axis, rate in zip(axes, rates, strict=True):
+            panel = at_rate(chosen, rate)
+            for mechanism, label in labels.items():
                 _draw_curve(axis, panel[panel["mechanism"] == mechanism], mechanism, label)
             _draw_paper(axis, rows["dataset"].iloc[0], calibration, epsilon)
-            floor = look("random-answer")
-            axis.axhline(RANDOM, color=floor.colour, linestyle="--", lw=0.8, label=floor.title)
-            axis.set_yscale("logit", one_half="0.5")
-            # Up to the tick above the largest accuracy.
-            top = next((tick for tick in TICKS if tick > means["mean"].max()), TICKS[-1])
-            ticks = [tick for tick in TICKS if tick <= top]
-            axis.set_ylim(0.06, top + (1 - top) / 2)
-            axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-            axis.minorticks_off()
-            budget = f"({epsilon:g}, {means['delta'].iloc[0]:g})"
-            axis.set(title=f"{budget}, {CALIBRATION_TITLES[calibration]}, rate {rate:g}")
-            legend_below(axis, points=22)
-            axis.set_xlabel("epoch", labelpad=1)
-            axis.tick_params(labelbottom=True)
-            axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
-        row[0].set_ylabel("accuracy")
+            _finish(axis, means["mean"].max())
+            axis.set_title(f"learning rate {rate:g}", fontsize=8)
+        axes[0].set_ylabel("accuracy")
+        budget = f"({epsilon:g}, {means['delta'].iloc[0]:g})"
+        place.suptitle(f"{budget}, {CALIBRATION_TITLES[calibration]}", fontsize=9)
+        place.legend(
+            *axes[0].get_legend_handles_labels(),
+            loc="outside lower center",
+            ncols=1 if columns > 1 else 2,
+            fontsize=6,
+        )
     return figure
+
+
+def _label(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float) -> str:
+    title = DPSGD_TITLES[calibration] if mechanism == DPSGD else look(mechanism).title
+    return title + _true_budget(rows, mechanism, calibration, epsilon)
+
+
+def _finish(axis: plt.Axes, largest: float) -> None:
+    """The floor, and a logit axis up to the tick above the largest accuracy."""
+    floor = look("random-answer")
+    axis.axhline(RANDOM, color=floor.colour, linestyle="--", lw=0.8, label=floor.title)
+    axis.set_yscale("logit", one_half="0.5")
+    top = next((tick for tick in TICKS if tick > largest), TICKS[-1])
+    ticks = [tick for tick in TICKS if tick <= top]
+    axis.set_ylim(0.06, top + (1 - top) / 2)
+    axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axis.minorticks_off()
+    axis.set_xlabel("epoch", labelpad=1)
+    axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
 
 
 def _draw_paper(axis: plt.Axes, dataset: str, calibration: str, epsilon: float) -> None:
@@ -162,8 +176,15 @@ def _draw_paper(axis: plt.Axes, dataset: str, calibration: str, epsilon: float) 
     for mechanism, epoch in REACHED_EPOCHS.items():
         colour = look(mechanism).colour
         axis.plot(epoch, REACHED_ACCURACY, "*", color=colour, markersize=9, mec="black", mew=0.5)
-        axis.annotate(f"paper: {epoch}", (epoch, REACHED_ACCURACY), (0, 6), fontsize=6, ha="center",
-                      textcoords="offset points")  # fmt: skip
+        axis.annotate(
+            f"paper: {epoch}",
+            (epoch, REACHED_ACCURACY),
+            (0, 7),
+            fontsize=6,
+            ha="center",
+            textcoords="offset points",
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
+        )
 
 
 def _stated(dataset: str) -> str:

@@ -156,7 +156,8 @@ def test_only_official_data_are_judged(order_claim, make_results):
 
 
 def labels(drawn):
-    return {text.get_text() for axis in drawn.figure.axes for text in axis.get_legend().get_texts()}
+    legends = [part.legends[0] for part in drawn.figure.subfigs]
+    return {text.get_text() for legend in legends for text in legend.get_texts()}
 
 
 def test_figure_7_calls_dpsgd_what_it_is_and_bounds_the_true_budgets(make_results):
