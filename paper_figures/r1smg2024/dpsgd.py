@@ -179,11 +179,10 @@ def _draw_paper(axis: plt.Axes, dataset: str, calibration: str, epsilon: float) 
         axis.annotate(
             f"paper: {epoch}",
             (epoch, REACHED_ACCURACY),
-            (0, 7),
+            (0, -20),
             fontsize=6,
             ha="center",
             textcoords="offset points",
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
         )
 
 
