@@ -151,7 +151,7 @@ def sdp_strategy(gram: np.ndarray) -> Strategy:
     problem = cvxpy.Problem(cvxpy.Minimize(error), [columns])
     problem.solve(solver=cvxpy.CLARABEL)
     if problem.status not in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE):
-        raise Unsupported(f"found no strategy with the convex solver: status {problem.status!r}")
+        raise Unsupported(f"found no strategy with a convex solver: status {problem.status!r}")
     found = 0.5 * (variable.value + variable.value.T)
     best = _feasible(found, regular=bool(kept.all()))
     v = np.maximum(columns.dual_value, _LEAST_SHARE * columns.dual_value.max())
