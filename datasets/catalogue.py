@@ -27,7 +27,7 @@ def find(name: str) -> Dataset:
 
 
 def require_known(name: str) -> None:
-    """Raise DataError where there is no such data set; the message gives the nearest and all."""
+    """Raise DataError for an unknown data set; the message lists all names and the nearest."""
     known = _names()
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3)

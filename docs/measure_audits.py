@@ -160,7 +160,7 @@ def naive_laplace(value: float) -> Callable:
 
 
 def curator(value: float) -> Callable:
-    """Tells the value once in a million outputs, and is 0.8-private otherwise."""
+    """Reveals the value once in a million outputs, and is 0.8-private otherwise."""
     return lambda rng, n: (
         value + np.where(rng.random((n, 1)) < 1e-6, 0.0, rng.laplace(scale=1.25, size=(n, 1)))
     )

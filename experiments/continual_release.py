@@ -1,9 +1,9 @@
 """Continual release: the error of factorisations on a stream at equal true privacy.
 
 A stream has one number x_t per step, |x_t| <= 1, and every prefix sum is released when its step is
-over. One person is behind at most k steps, any two at least b apart, and is added or removed: these
-numbers become or were zero. k = 1 is a person who comes once. With k epochs over the same
-records k > 1, in the same order every time, b = n / k.
+over. One person contributes the numbers of at most k steps, any two at least b apart. Neighbours
+differ in one person, without whom these numbers are zero. k = 1: a person who takes part once.
+k > 1: k epochs over the same records, always in the same order, with b = n / k.
 
 The error of a step is the variance of what is released after it; nothing in it depends on the data.
 It is computed in closed form, and measured on draws. A stream of vectors of norm at most 1 has the
@@ -69,11 +69,15 @@ TOLERANCES = {
 class Settings(EpsilonGrid):
     """Settings of this study."""
 
-    steps: Distinct[Count] = Field(description="n of prefix-sums")
-    momentum_steps: Distinct[Count] = Field(description="n of momentum")
-    momentum: float = Field(0.9, ge=0, lt=1, description="momentum of momentum")
-    participations: Distinct[Count] = Field(description="k, with b = n / k")
-    participation_steps: Distinct[Count] = Field(description="each n at which k > 1 is tried too")
+    steps: Distinct[Count] = Field(description="numbers of steps n of prefix-sums")
+    momentum_steps: Distinct[Count] = Field(description="numbers of steps n of momentum")
+    momentum: float = Field(0.9, ge=0, lt=1, description="momentum of SGD in momentum")
+    participations: Distinct[Count] = Field(
+        description="participations k of one person, n / k steps apart"
+    )
+    participation_steps: Distinct[Count] = Field(
+        description="numbers of steps n that are run at every k"
+    )
     trials: Count = Field(10, le=MOST_TRIALS, description="releases per grid point")
 
     def check(self) -> None:

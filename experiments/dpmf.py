@@ -1,19 +1,20 @@
 """Learning with noise that is correlated over the steps (DP-MF, DP-FTRL), and with DP-SGD.
 
-Every mechanism trains one network for as many epochs, with plain gradient descent on sums of
-gradients that are clipped to norm C. A point's (epsilon, delta) is the budget of the whole run.
+Every mechanism trains the same network for the same number of epochs, with plain gradient descent
+on sums of gradients that are clipped to norm C. A point's (epsilon, delta) is the budget of the
+whole run.
 
 - A mechanism for streams (matrix factorisation) gets the batches in a fixed order: a record takes
-  part once per epoch, with b = records // batch steps from one time to the next, and no sampling
-  amplifies its privacy. All steps together are one release of Gaussian noise sigma C^-1 z,
-  sigma = C sens(C) / mu, with the mu of the budget. Adjacency: the gradients of one record become,
-  or were, zero, and no other record changes its place.
+  part once per epoch, every b = records // batch steps, and no sampling amplifies its privacy. All
+  steps together are one release of Gaussian noise sigma C^-1 z, sigma = C sens(C) / mu, with the mu
+  of the budget. Adjacency: the gradients of one record become, or were, zero, and no other record
+  changes its place.
 - Any other noise is that of DP-SGD: every step draws each record with probability batch / records,
   as the study `dpsgd` does, and bounds on the composition of the sampled steps set the noise.
   Adjacency: one record is added or removed.
-  The control without privacy is this without noise: it clips, too.
+  The control without privacy is DP-SGD without noise; it clips, too.
 
-Trials share their start; mechanisms with one kind of batches share these.
+All mechanisms share the start of a trial; those with the same kind of batches share the batches.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ Canary: an adversary knows all gradients of a step except one of norm C, and tes
 ratio whether that one is in the sum. At the budget of one step by eq. (16), without sampling, the
 claim bounds the true positive rate by e^epsilon times the false positive rate plus delta.
 
-One-run audit, for data sets in `canaries`: so many further records with gradients of norm C are in
-the data or not, each by its own coin, and the run itself shows how many of them an adversary can
-tell (learning/training/one_run.py). They are part of the training: its accuracies are then those of
-the audited run.
+One-run audit, for data sets in `canaries`: that many extra records with gradients of norm C are
+each included by the toss of a coin, and the run itself shows how many tosses an adversary guesses
+(learning/training/one_run.py). They are part of the training: its accuracies are then those of the
+audited run.
 """
 
 from __future__ import annotations

@@ -17,10 +17,9 @@ features.
 
 As published, the paper calls (epsilon / q, delta / q) the amplified budget of a batch, q = batch /
 records, for MVG, the analytic Gaussian and IMGM; here all mechanisms get it, so that they can be
-compared. `amplification: false` turns it off. Yet every record is in one batch and all batches are
-released: no sample stays secret, and nothing is amplified. The privacy of the whole release is that
-of one batch, so that the mechanism's profile is reported as true and is what the exact calibration
-rescales to (epsilon, delta).
+compared. Yet every record is in one batch and all batches are released: no sample stays secret, and
+nothing is amplified. The privacy of the whole release is that of one batch, so that the mechanism's
+profile is reported as true and is what the exact calibration rescales to (epsilon, delta).
 """
 
 from __future__ import annotations
@@ -98,9 +97,6 @@ class Settings(EpsilonGrid, OnDevice):
         description="the network that is cut at its features"
     )
     batch: Count = Field(256, description="records per released matrix")
-    amplification: bool = Field(
-        True, description="whether a batch gets (epsilon / q, delta / q), as published"
-    )
     public_share: Share = Field(
         0.2, description="share of the training records that train the body and nothing else"
     )
@@ -173,8 +169,7 @@ def measure(
     records = len(split.train_labels)
     rate = min(1.0, point.shape[0] / records)
     total = Budget(epsilon=point.epsilon, delta=point.delta)
-    published = calibration == "published" and settings["amplification"]
-    batch_budget = amplified(total, rate) if published else total
+    batch_budget = amplified(total, rate) if calibration == "published" else total
     mechanism = variant.calibrate(batch_query(point.shape), batch_budget, calibration)
     yield Value("records", float(records))
     yield Value("public_records", float(problem.extracted.public))

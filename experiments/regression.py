@@ -20,8 +20,8 @@ on the first two. Basic composition gives the total, also at the exact calibrati
 is exact alone. `SUBSPACE`: any other mechanism on the right features alone (Section 9.3), with the
 sensitivity of that smaller query.
 
-JL releases linear combinations of records. They are treated as records, as the paper says nothing
-else.
+JL releases linear combinations of records. They are treated as records; the paper does not say how
+it uses them.
 
 The non-private control also gives the errors without noise under every kernel and scaling
 (`rmse_without_noise`) and those of two predictions without features: zero, and the mean of the

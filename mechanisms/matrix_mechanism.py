@@ -40,7 +40,7 @@ class MatrixMechanism(AdditiveMechanism):
     A named workload applies along every axis of the histogram: "prefix" on a matrix asks for all
     rectangles from the corner. The default is the identity, for which A = I and the noise is
     i.i.d., so that its expected loss compares with that of every other mechanism. Any other
-    workload has a larger E||n||^2 and a smaller error of W x: compare `expected_workload_error`.
+    workload has a larger E||n||^2 and a smaller error of W x: compare `noise.workload_variance`.
     """
 
     key = "matrix-mechanism"
@@ -73,10 +73,6 @@ class MatrixMechanism(AdditiveMechanism):
         """The optimal strategy for one factor; Unsupported above 2048 cells."""
         require_size(workload.cells)
         return _optimal_strategy(workload)
-
-    def expected_workload_error(self) -> float:
-        """E||W n||^2 = sigma^2 tr(W^T W X^-1), the total squared error of the workload."""
-        return self.noise.workload_variance(workload_factors(self.query, **self.settings))
 
     def optimality_gap(self) -> float:
         """The certified relative distance of tr(W^T W X^-1) from its least value."""

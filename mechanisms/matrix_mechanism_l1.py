@@ -54,10 +54,6 @@ class MatrixMechanismL1(AdditiveMechanism):
             return self.noise.mean_loss()
         return super().expected_loss()
 
-    def expected_workload_error(self) -> float:
-        """E||W n||^2 = 2 scale^2 tr(W^T W (A^T A)^-1), the total squared error of the workload."""
-        return self.noise.workload_variance(workload_factors(self.query, **self.settings))
-
     def optimality(self) -> float:
         """tr(W^T W (A^T A)^-1) over its lower bound for all A with ||A||_1 = 1; at least 1."""
         factors = workload_factors(self.query, **self.settings)

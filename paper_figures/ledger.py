@@ -58,7 +58,7 @@ class Claim:
         margin: The smallest difference that matters, for numbers over trials, in their units.
         reason: Why that tolerance or margin.
         sizes: The paper's sizes, as in `Sizes`.
-        meaning: One sentence per verdict that can be expected, for people.
+        meaning: One sentence for readers per verdict that can be expected.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The ledger as pages for people: every claim, and a short page of what does not hold."""
+"""The ledger as pages: every claim, and a short page of what does not hold."""
 
 from __future__ import annotations
 

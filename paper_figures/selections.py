@@ -51,6 +51,12 @@ def size_of(shape: str) -> int:
     return math.prod(int(axis) for axis in shape.split("x"))
 
 
+def query_size(rows: pd.DataFrame, experiment: str, dataset: str) -> int:
+    """M of the query of an experiment that has one shape on a data set."""
+    own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
+    return size_of(own["shape"].iloc[0])
+
+
 def failed_mechanisms(rows: pd.DataFrame, experiment: str, *datasets: str) -> str:
     """One sentence about the mechanisms without a result at some grid point, or nothing.
 

@@ -157,7 +157,7 @@ SETTINGS = (
             where="Section 7.1, Figures 4 and 5",
             query=count_query(PICKUPS),
             budget=Budget(epsilon=epsilon, delta=COUNT_DELTA),
-            choice=NO_GAMMA + "52,692, the pickups of the window",
+            choice=NO_GAMMA + f"{PICKUPS:,}, the pickups of the window",
         )
         for epsilon in (count_epsilon("gaussian"), count_epsilon("r1smg"))
     ),
@@ -167,7 +167,7 @@ SETTINGS = (
             where="Section 7.2, Figure 6",
             query=covariance_query(PCA_RECORDS, PCA_FEATURES),
             budget=Budget(epsilon=epsilon, delta=PCA_DELTA),
-            choice=NO_GAMMA + "2400, its largest value on [-1, 1]",
+            choice=NO_GAMMA + f"{PCA_FEATURES}, its largest value on [-1, 1]",
         )
         for epsilon in (PCA_EPSILONS[-1], PCA_EPSILONS[-1] / PCA_RATIO)
     ),

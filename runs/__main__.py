@@ -203,7 +203,10 @@ def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:
         if given not in known:
             hint = nearest(given, known, "did you mean {!r}? ")
             where = f" for {', '.join(above)}" if above else ""
-            return f"{path} has no {name} {given!r}{where}; {hint}it has {', '.join(known)}"
+            message = f"{path} has no {name} {given!r}{where}; {hint}it has {', '.join(known)}"
+            if name == "experiment" and given in all_experiments():
+                message += f". Add a section {given} to its experiments, or name another --config"
+            return message
         cells = [each for each in cells if getattr(each, name) == given]
         above.append(f"{name} {given}")
     raise AssertionError(f"{cell.stem} is a cell")

@@ -1,4 +1,4 @@
-"""What a run came to: cells that worked, that do not apply, that failed, and where to look."""
+"""The summary of a run: cells that worked, that do not apply, that failed, and where to look."""
 
 from __future__ import annotations
 

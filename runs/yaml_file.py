@@ -13,9 +13,9 @@ from experiments.contract.settings import ConfigError
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """Refuses what YAML reads otherwise than it looks.
+    """Refuses what YAML reads in a way that its author may not expect.
 
-    Of two equal keys YAML keeps the last; 0x3 is 3 to it, 010 is 8 and 1:30 is 90.
+    YAML keeps the last of two equal keys, and reads 0x3 as 3, 010 as 8 and 1:30 as 90.
     """
 
     def construct_mapping(self, node, deep=False):

@@ -1,4 +1,4 @@
-"""Telling the right file from an error page or a damaged one where no checksum is published."""
+"""Recognising error pages and damaged files where no checksum is published."""
 
 from __future__ import annotations
 

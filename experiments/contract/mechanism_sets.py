@@ -1,4 +1,4 @@
-"""Which mechanisms a study runs: all that support its query, less some, or a list.
+"""Which mechanisms a study runs: all that support its query, all but some, or a list.
 
 A new mechanism is in every set that starts from "all", so that no config has to list it.
 """

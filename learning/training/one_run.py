@@ -1,11 +1,12 @@
 """An audit of a training by that training alone, with white-box canaries (Steinke et al. 2023).
 
-m canaries are extra records, each put in by its own fair coin. The gradient of a canary has norm C
-and one element that is not zero, in a place of its own, at every step: "Dirac canaries", orthogonal
-to one another. In every step a canary is sampled like any record. The adversary of differential
-privacy knows all other records and sees every release: a canary's score is the inner product of its
-direction with what was released less what the others gave, summed over the steps. The largest
-scores are guessed to be in, as many of the smallest to be out.
+m canaries are extra records, each included by the toss of a fair coin. The gradient of a canary has
+norm C and a single nonzero element at every step, in a different place for each: "Dirac canaries",
+orthogonal to one another. In every step a canary is sampled like any record. The adversary of
+differential privacy knows all other records and sees every release: a canary's score is the inner
+product of its direction with the release minus the contribution of the others, summed over the
+steps. The canaries with the largest scores are guessed to be included, and equally many with the
+smallest scores to be left out.
 
 Source: Steinke, Nasr and Jagielski, Privacy Auditing with One (1) Training Run (NeurIPS 2023,
 arXiv:2305.08846), Section 6.

@@ -1,8 +1,8 @@
 """Renyi accounting of Laplace noise of known random rates, over an l2 ball of changes.
 
-As the published code of PLRV-O (Yang et al. 2025, arXiv:2509.06264) does for its parameters. The
-rates are Gamma(k, theta); the moments of the loss of one element are sums of exponentials of its
-change, so that their logarithms are convex in each |D_i| and rise with it. Their sum over the
+The published code of PLRV-O (Yang et al. 2025, arXiv:2509.06264) accounts for its noise this way.
+The rates are Gamma(k, theta); the moments of the loss of one element are sums of exponentials of
+its change, so that their logarithms are convex in each |D_i| and rise with it. Their sum over the
 elements is Schur-convex, and largest at a vector that majorises the ball.
 """
 
@@ -73,7 +73,7 @@ def _conversion(orders: np.ndarray, delta: float) -> np.ndarray:
 
 
 def least_epsilon(delta: float) -> float:
-    """What is stated for noise without end: no order above 80 is tried."""
+    """The stated epsilon as the noise grows without bound; above 0, as the orders end at 80."""
     return float(_conversion(ORDERS, delta).min())
 
 

@@ -1,4 +1,4 @@
-"""The command `audit`: a claim of privacy against samples of anybody's mechanism."""
+"""The command `audit`: a claim of privacy against samples of any mechanism."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
     parser = commands.add_parser(
         "audit",
         parents=[common],
-        help="test a claim of privacy by sampling anybody's mechanism",
+        help="test a claim of privacy by sampling any mechanism",
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )

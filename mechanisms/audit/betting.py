@@ -2,8 +2,8 @@
 
 Whoever bets against a true claim has an expected wealth of at most 1 at any time, so the wealth
 ever reaches w with probability at most 1/w (Ville's inequality). A test may therefore look after
-every sample and stop when it likes. Bets may change with what was seen before, not with what they
-are settled by.
+every sample and stop at any time. A bet may depend on earlier samples, but not on those that
+settle it.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def in_order(
 
     With more than one process each takes its share of the tasks in a fork of this one, so that
     `work` may be any function of them, but what it changes is lost. Results must be picklable. No
-    process outlives the iterator; if this one is killed, the others end after the task they are at.
+    process outlives the iterator; if this one is killed, the others end after their current task.
 
     Raises:
         What `work` raises: it is repeated here where it failed, so that the traceback is its own.
@@ -50,8 +50,8 @@ def in_order(
                 work(task)
                 workers[i % processes].join()
                 raise ChildProcessError(
-                    f"a process ended with status {workers[i % processes].exitcode}: is there "
-                    "memory for so many? Try with one process"
+                    f"a process ended with status {workers[i % processes].exitcode}, perhaps for "
+                    "lack of memory; use fewer processes"
                 ) from None
             yield result
     finally:
@@ -63,7 +63,7 @@ def in_order(
 
 
 def _send(work: Callable, share: Sequence, there: Connection, unused: list[Connection]) -> None:
-    """Send the results of a share; end where one cannot be had."""
+    """Send the results of a share; stop at the first task that fails."""
     # Ctrl-C reaches all processes: the first one ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # An end that is held here would hide from other processes that the reader is gone.

@@ -25,7 +25,7 @@ def lowest_bits(outputs: np.ndarray) -> np.ndarray:
     """For each element the exponent of its last bit that is set, of the same shape.
 
     A sum of a value and noise in floating point is a multiple of the last bit of the larger one, so
-    the last bits tell of the value what the noise should hide (Mironov, CCS 2012).
+    the last bits reveal of the value what the noise should hide (Mironov, CCS 2012).
     """
     fraction, exponent = np.frexp(outputs)
     digits = (np.abs(fraction) * 2.0**53).astype(np.int64)
@@ -67,13 +67,13 @@ class LinearLearner:
         self._sum_into(self._sums[side], outputs)
 
     def lesson(self, outputs: np.ndarray) -> np.ndarray:
-        """What is to be learned from outputs, once some were added; `learn` takes it in."""
+        """A summary of outputs for `learn`; some outputs must have been added before."""
         sums = np.zeros_like(self._sums[0])
         self._sum_into(sums, outputs)
         return sums
 
     def learn(self, side: int, count: int, lesson: np.ndarray) -> None:
-        """Learn what `count` outputs of a side had to teach."""
+        """Learn from the summary of `count` outputs of a side."""
         self._counts[side] += count
         self._sums[side] += lesson
 
@@ -141,7 +141,7 @@ class FixedScore:
         """Learn nothing."""
 
     def lesson(self, outputs: np.ndarray) -> None:
-        """There is none."""
+        """No summary: there is nothing to learn."""
 
     def learn(self, side: int, count: int, lesson: None) -> None:
         """Learn nothing."""

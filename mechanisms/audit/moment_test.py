@@ -22,7 +22,7 @@ class StatedMean:
     fourth: float | None = None
 
     def interval(self, size: int, share: float) -> tuple[float, float]:
-        """Where the mean of `size` draws lies, each end but for a probability of `share`.
+        """An interval for the mean of `size` draws; an end fails with probability `share` at most.
 
         By the inequalities of Cantelli and, with the fourth moment, of Markov: E(mean of n - mu)^4
         = (mu_4 + 3 (n - 1) variance^2) / n^3.

@@ -91,11 +91,11 @@ class Planner:
         return full and all(learner.adds_up for learner in self._learners.values())
 
     def lessons(self, outputs: np.ndarray) -> list:
-        """What each learner is to learn of outputs, which need not be held; it changes nothing."""
+        """For each learner a summary of outputs, which then need not be kept."""
         return [learner.lesson(outputs) for learner in self._learners.values()]
 
     def learn_lessons(self, side: int, count: int, lessons: list) -> None:
-        """Learn what `count` outputs of a side had to teach; nothing where there are no lessons."""
+        """Learn from the summaries of `count` outputs of a side; nothing where there are none."""
         for learner, lesson in zip(self._learners.values(), lessons, strict=False):
             learner.learn(side, count, lesson)
 

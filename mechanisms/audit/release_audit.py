@@ -1,4 +1,4 @@
-"""Audits of a release of which nothing is known, by its outputs: what a researcher calls."""
+"""Audits of any release by its outputs alone: the functions to call from Python."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def audit_release(
         score: A function of outputs (n, *shape), larger where they seem to come from `first`, such
             as an exact log-likelihood ratio (`learned_scores.density_score`); or a name of
             `learned_scores.SCORES`. By default those of `learned_scores.USUAL` and the distances
-            to both values are tried, and the one that tells most is used.
+            to both values are tried, and the one that distinguishes best is used.
         samples: The most outputs for each value.
         seed, confidence, whole_budget, processes: See `audit_samples`. A program takes one process.
 

@@ -1,4 +1,4 @@
-"""Audits anybody's mechanism by its outputs, and stops when the claim has fallen.
+"""Audits any mechanism by its outputs, and stops as soon as the claim is refuted.
 
 Outputs are drawn in epochs, each as long as all before it. Every epoch is tested by a score and by
 events that were fixed before it, and trains the scores of the next. A bet on the most telling event
@@ -46,7 +46,7 @@ class SequentialAudit:
 
     verdict: "refuted" or "undecided"; never "holds".
     samples: outputs drawn of each side, training included.
-    refuted_after: outputs of each side after which the claim had fallen, or None. The audit
+    refuted_after: outputs of each side after which the claim was refuted, or None. The audit
         finishes the epoch that it is in.
     delta_lower: the pair's delta at epsilon is at least this; in [0, 1).
     epsilon_lower: the pair's epsilon at the claimed delta is at least this; >= 0. If the claim is
@@ -106,14 +106,14 @@ def audit_samples(
 
     Args:
         draws: Outputs for the first and for the second value, see `output_sources`.
-        learners: Scores by name, see `learned_scores`; the one that tells most is used.
+        learners: Scores by name, see `learned_scores`; the one that distinguishes best is used.
         epsilon, delta: The claim: finite >= 0, and in [0, 1).
         samples: The most outputs of each side, at least 16.
         seed: >= 0; the result depends on it, on `samples` and on the sources.
         confidence: In (0, 1), of all that is reported.
         whole_budget: Draw all samples, also where the claim falls earlier: the bounds are tighter.
-        processes: In so many forked processes outputs are drawn and scored, once enough are held
-            that scores are chosen by. The result is the same for any number. Sources and scores
+        processes: Number of forked processes that draw and score outputs, once enough are held to
+            choose the scores. The result is the same for any number. Sources and scores
             must be functions of their arguments alone and fit to run after a fork, which code
             with threads or an accelerator is not; a score must be no classifier.
 

@@ -1,4 +1,4 @@
-"""After how many privacy losses a claim falls, if the losses of a pair can be drawn."""
+"""After how many privacy losses a claim is refuted, if the losses of a pair can be drawn."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Verification:
     def advantage(self) -> Bounds | None:
         """The largest difference of the true and false positive rates of an attacker.
 
-        He tells two neighbouring data sets apart by one release. None without a profile.
+        One who distinguishes two neighbouring data sets by one release. None without a profile.
         """
         return advantage(self.profile) if self.profile else None
 

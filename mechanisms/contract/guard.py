@@ -1,4 +1,4 @@
-"""What every release is held to: the values it is given and the answers it gives.
+"""The checks around every release: of the value it is given and of the answer it returns.
 
 `Mechanism` puts `guarded` around the methods that release, so that no author can forget it.
 """
@@ -192,7 +192,7 @@ def check_draws(draws: object, trials: int, shape: tuple[int, ...], dtype: np.dt
     if found != wanted:
         raise ReleaseError(f"{trials} draws of noise must have shape {wanted}, got {found}")
     if draws.dtype != dtype:
-        raise ReleaseError(f"noise that is asked for as {dtype} must be so, got {draws.dtype}")
+        raise ReleaseError(f"draws of noise must be {dtype}, as asked for, got {draws.dtype}")
 
 
 def _check_finite(answer: np.ndarray) -> None:

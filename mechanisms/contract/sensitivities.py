@@ -87,9 +87,10 @@ def _of_records(query: Query) -> Iterator[_Inequality]:
     """D is the difference of two terms of the bounded norm: of columns, or of squares x x^T.
 
     Columns: 2 B for each that changes, all of them under local privacy. A Gram matrix changes by
-    B^2 if a record is added or removed. If one is replaced, the sum of both norms is let pass,
-    2 B^2, though `Query.gram_change` is less: mvg2018 calibrates to it, and it is no change that
-    anything is judged by. How many records a Gram matrix changes in under local privacy is unknown.
+    B^2 if a record is added or removed. If one is replaced, the sum of both norms, 2 B^2, is
+    accepted although `Query.gram_change` is less: mvg2018 calibrates to it, and nothing is judged
+    by a change of that size. In how many records a Gram matrix changes under local privacy is not
+    known.
     """
     l2, bound = query.l2_sensitivity, query.record_bound
     if query.structure == "records":

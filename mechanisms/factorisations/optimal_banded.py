@@ -85,15 +85,16 @@ class BandedFactorisation(OptimalFactorisation):
 def optimal_banded(
     workload: StreamWorkload, bands: int | None, participation: Participation
 ) -> BandedFactorisation:
-    """The best factorisation with so many bands.
+    """The best factorisation with that many bands.
 
     Args:
         bands: p, or None for as many as have an exact sensitivity: 2b, or n if that is less.
 
     Returns:
-        What the search ends at: within a few 1e-6 of the least error with so many bands, unless the
-        last round comes first. The gap to the best of all, whatever their bands, is certified. With
-        256 steps the search takes one or two minutes; an iteration takes O(n^3).
+        The factorisation at which the search stops: within a few 1e-6 of the least error with that
+        many bands, unless the last round comes first. The gap to the best of all, whatever their
+        bands, is certified. With 256 steps the search takes one or two minutes; an iteration takes
+        O(n^3).
 
     Raises:
         Unsupported: More than 2b bands; fewer participations than the separation allows, but more

@@ -31,7 +31,7 @@ class Participation:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
     def most(self, steps: int) -> int:
-        """How often one person can take part in so many steps."""
+        """How often one person can take part in that many steps."""
         return min(self.times, -(-steps // self.separation))
 
     def earliest(self, steps: int) -> np.ndarray:

@@ -30,7 +30,7 @@ class Ppca(Mechanism):
     [-B^2, B^2] if x replaces y, so that the exponential mechanism is epsilon-DP. With the
     normalising constant, an average of the same ratio, the loss is at most epsilon under replace,
     and at most epsilon / 2 under add-remove, where the change has one sign. With k < d data sets
-    come as close to both as you like: many records in k directions orthogonal to x, y among them,
+    come arbitrarily close to both: many records in k directions orthogonal to x, y among them,
     hold the average at its one end, and a V with x and without y the ratio at its other. Half of
     epsilon is thus wasted under add-remove; the exact calibration at delta = 0 spends it.
 

@@ -1,6 +1,6 @@
 """The interface of noise distributions: draws, exact moments, scaling, a privacy profile.
 
-A mechanism decides the scale of the noise; everything else follows from the distribution.
+A mechanism chooses the scale of the noise; everything else follows from the distribution.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ class BoundedProfile(PrivacyProfile):
     Args:
         above: Dominates every pair of neighbours.
         below: Profile of some pair of neighbours, or None where none is known; 0 then.
-        attained_loss: Pairs of neighbours have losses up to this one, or as close to it as you
-            like; >= 0. It divides by the factor when the noise is scaled, as that of Laplace noise
+        attained_loss: Pairs of neighbours have losses up to this one, or arbitrarily close to it;
+            >= 0. It divides by the factor when the noise is scaled, as that of Laplace noise
             does. What `below` attains need not be stated.
     """
 

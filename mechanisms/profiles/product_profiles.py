@@ -223,7 +223,7 @@ class KeepOrNoiseProfile(PrivacyProfile):
         delta(epsilon) = m + (1 - m) delta_noise(epsilon),   m = 1 - e^-lambda:
 
     no epsilon gives a delta below m, and none is pure. The worst pair changes every component,
-    and the noise's worst one needs no more than a change as small as you like of the others: over
+    and the noise's worst one needs no more than an arbitrarily small change of the others: over
     a set of changes that holds a ball, delta is a supremum. Where no more than k components change,
     they are the k that are kept most often. Bounds: those of the noise; where little is known of
     it, m remains a lower bound.

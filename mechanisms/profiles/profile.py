@@ -79,21 +79,21 @@ class PrivacyProfile(ABC):
         log_delta = self._log_delta(check_epsilon(epsilon))
         lower, value, upper = (np.exp(np.minimum(bound, 0.0)) for bound in log_delta)
         # The exponential rounds once more.
-        return _unwrapped(
+        return unwrapped(
             Bounds(lower * (1 - 2 * ULP), value, np.minimum(upper * (1 + 2 * ULP), 1.0))
         )
 
     def log_delta(self, epsilon: ArrayLike) -> Bounds:
         """Natural logarithm of delta(epsilon), without underflow; -inf where delta is zero."""
         bounds = self._log_delta(check_epsilon(epsilon))
-        return _unwrapped(Bounds(*(np.minimum(bound, 0.0) for bound in bounds)))
+        return unwrapped(Bounds(*(np.minimum(bound, 0.0) for bound in bounds)))
 
     def epsilon(self, delta: ArrayLike) -> Bounds:
         """Smallest epsilon >= 0 with delta(epsilon) <= delta; inf where there is none.
 
         delta: in [0, 1]; a number or an array. Raises as `delta` does.
         """
-        return _unwrapped(self._epsilon(check_delta(delta)))
+        return unwrapped(self._epsilon(check_delta(delta)))
 
     @abstractmethod
     def compose(self, times: int) -> PrivacyProfile:
@@ -313,7 +313,8 @@ def _real_array(name: str, value: ArrayLike) -> np.ndarray:
     return array.astype(float)
 
 
-def _unwrapped(bounds: Bounds) -> Bounds:
+def unwrapped(bounds: Bounds) -> Bounds:
+    """Floats in place of arrays without axes."""
     if np.ndim(bounds.value):
         return bounds
     return Bounds(*(float(bound) for bound in bounds))

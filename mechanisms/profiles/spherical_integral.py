@@ -9,8 +9,8 @@ nearly not where the noise is far smaller than the shift: what two steps do not 
     t with y = c + d t - e^(-t) / 2k where k is small: the integrand is e^(k y) below some c, and
     varies above it over lengths near d, which is one or less where it falls steeply.
 
-Where the integrand lies, and how steeply it falls, the edges alone tell: no quadrature is spent on
-it. What is left at the rim of the points counts as error, should they have told it wrongly.
+The edges alone show where the integrand lies and how steeply it falls, without a quadrature. In
+case they mislead, what is left at the rim of the points counts as error.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechanisms.profiles.profile import Bounds, PrivacyProfile, check_epsilon
+from mechanisms.profiles.profile import Bounds, PrivacyProfile, check_epsilon, unwrapped
 
 _LARGEST_EXPONENT = 700.0
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -46,7 +46,7 @@ def type_two_error(profile: PrivacyProfile, type_one: ArrayLike) -> Bounds:
         np.clip(np.max([line[curve] for line in lines], axis=0), 0.0, 1.0).reshape(alpha.shape)
         for curve in range(3)
     )
-    return _unwrapped(Bounds(lower, np.clip(value, lower, upper), upper))
+    return unwrapped(Bounds(lower, np.clip(value, lower, upper), upper))
 
 
 def true_positive_rate(profile: PrivacyProfile, false_positive_rate: ArrayLike) -> Bounds:
@@ -55,7 +55,7 @@ def true_positive_rate(profile: PrivacyProfile, false_positive_rate: ArrayLike) 
     The upper bound is proven, see `type_two_error`.
     """
     missed = type_two_error(profile, _rates("false_positive_rate", false_positive_rate))
-    return _unwrapped(Bounds(*(np.asarray(1.0 - bound) for bound in reversed(missed))))
+    return unwrapped(Bounds(*(np.asarray(1.0 - bound) for bound in reversed(missed))))
 
 
 def advantage(profile: PrivacyProfile) -> Bounds:
@@ -123,9 +123,3 @@ def _rates(name: str, rates: ArrayLike) -> np.ndarray:
     if wrong.any():
         raise ValueError(f"{name} must lie in [0, 1], got {array[wrong].flat[0]}")
     return array
-
-
-def _unwrapped(bounds: Bounds) -> Bounds:
-    if np.ndim(bounds.value):
-        return bounds
-    return Bounds(*(float(bound) for bound in bounds))

@@ -151,7 +151,7 @@ def sdp_strategy(gram: np.ndarray) -> Strategy:
     problem = cvxpy.Problem(cvxpy.Minimize(error), [columns])
     problem.solve(solver=cvxpy.CLARABEL)
     if problem.status not in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE):
-        raise Unsupported(f"got no strategy from the convex solver: status {problem.status!r}")
+        raise Unsupported(f"found no strategy with a convex solver: status {problem.status!r}")
     found = 0.5 * (variable.value + variable.value.T)
     best = _feasible(found, regular=bool(kept.all()))
     v = np.maximum(columns.dual_value, _LEAST_SHARE * columns.dual_value.max())
@@ -161,7 +161,7 @@ def sdp_strategy(gram: np.ndarray) -> Strategy:
         lower_bound=_dual(gram, v).bound * unit,
     )
     if strategy.gap > (SDP_TOLERANCE if kept.all() else SINGULAR_TOLERANCE):
-        raise Unsupported(f"got no optimal strategy from the convex solver: gap {strategy.gap:.3g}")
+        raise Unsupported(f"found no optimal strategy with a convex solver: gap {strategy.gap:.3g}")
     return strategy
 
 

@@ -23,7 +23,7 @@ def amplified_budget(claim: Claim, results: Results) -> Finding:
     delta(epsilon) = q delta'(ln(1 + (e^epsilon - 1) / q)) exactly, with delta' of the profile.
 
     Arguments: batch; records by data set; epsilons; delta; shown, the epsilon whose true value is
-    told; readings, the words for "released" and "sampled".
+    reported; readings, the words for "released" and "sampled".
     """
     a = claim.arguments
     true_delta = {

@@ -76,7 +76,7 @@ def imgm_and_analytic(claim: Claim, results: Results) -> Finding:
     """Whether IMGM can be ahead of, or behind, the analytic Gaussian: they are one distribution.
 
     Compared at the feature shapes of Table 1, with their standard deviations. Where the run has the
-    data sets, the observed differences of accuracies are told too.
+    data sets, the observed differences of accuracies are reported too.
 
     Arguments: shapes, [m, n] by data set; epsilons; delta; says, what the claim says of a data set.
     """

@@ -44,7 +44,7 @@ def judge_order(claim: Claim, rows: pd.DataFrame, experiment: str) -> Finding:
         readings: From a reading in words to {name in a pair: mechanisms with its noise}, of which
             the first that the run has stands for it.
         flat: Mechanisms whose accuracy the paper calls the same at all epsilons.
-        beside: Pairs whose difference is told and not judged, with `beside_words` before it.
+        beside: Pairs whose difference is reported and not judged, with `beside_words` before it.
 
     Raises:
         CannotJudge: The run has none of the data sets, or no budget of the range.
@@ -318,7 +318,7 @@ def noise_sentence(rows: pd.DataFrame, experiment: str, mechanism: str, epsilon:
 
 
 def beside_sentence(arguments: Mapping, finals: Mapping[str, pd.DataFrame]) -> str:
-    """Differences that are told and not judged; see `judge_order`."""
+    """Differences that are reported and not judged; see `judge_order`."""
     found = [
         f"{mechanism_title(one)} less {mechanism_title(other)} on {dataset_title(dataset)} "
         f"{words(gain(rows, one, other))}"

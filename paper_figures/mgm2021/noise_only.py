@@ -228,7 +228,7 @@ def run_times(claim: Claim, results: Results) -> Finding:
     """Table 5: seconds of a draw over those of the Gaussian on the whole answer.
 
     Ratios of medians can be compared between machines. MVG has its directions from an SVD of the
-    answer in every draw, as the paper says; its ratio with given directions is told beside it.
+    answer in every draw, as the paper says; its ratio with given directions is reported beside it.
 
     Arguments: shapes, those that are judged; little and far, the bounds of the claim's two words,
     as [least, most] ratios; little_more and far_more, the mechanisms that they are said of.

@@ -166,7 +166,7 @@ def expected_norm(claim: Claim, results: Results) -> Finding:
 
 @judge()
 def beats_gaussian(claim: Claim, results: Results) -> Finding:
-    """IDN's expected error against that of Table 4's Gaussian; those of other Gaussians are told.
+    """IDN's expected error against that of Table 4's Gaussian; others are reported.
 
     At the gradient shapes and clip values of Table 2. "The same order" is the power of mn in the
     ratio between the argument's two shapes. "Less if optimised": the optimised noise for any

@@ -14,7 +14,7 @@ from paper_figures.judged_rows import listed
 from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.results import Results
 from paper_figures.rules import levels, most, order
-from paper_figures.selections import failed_mechanisms, size_of
+from paper_figures.selections import failed_mechanisms, query_size
 from paper_figures.style import dataset_title
 from paper_figures.tldp2025.private_data import CLASSIFIER_WORDS
 from paper_figures.tldp2025.private_data import STUDY as IMAGES
@@ -58,7 +58,7 @@ def figure_2(results: Results) -> Drawn:
     extracted = "; ".join(
         f"{dataset_title(dataset)}: {_extractor(rows, dataset)}, "
         f"{shared_number(rows, STUDY, dataset, 'records'):,.0f} other records released as "
-        f"{_features(rows, dataset):,} features"
+        f"{query_size(rows, STUDY, dataset):,} features"
         for dataset in datasets
     )
     caption = (
@@ -78,12 +78,6 @@ def figure_2(results: Results) -> Drawn:
         f"{failed_mechanisms(rows, STUDY, *datasets)}"
     )
     return Drawn(caption, spread, score_figure(spread, "F1 on clean features of", STATED), note)
-
-
-def _features(rows: pd.DataFrame, dataset: str) -> int:
-    """Number of features of one record."""
-    own = rows[(rows["experiment"] == STUDY) & (rows["dataset"] == dataset)]
-    return size_of(own["shape"].iloc[0])
 
 
 def _extractor(rows: pd.DataFrame, dataset: str) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.results import Results
-from paper_figures.selections import LEVELS, failed_mechanisms, ok_rows, size_of
+from paper_figures.selections import LEVELS, failed_mechanisms, ok_rows, query_size
 from paper_figures.style import dataset_title, in_order, look
 from paper_figures.tldp2025.scores import (
     OF_THE_PAPER,
@@ -45,7 +45,7 @@ def figure_3(results: Results) -> Drawn:
     datasets = sorted(spread["dataset"].unique())
     trained = "; ".join(
         f"{dataset_title(dataset)}: {shared_number(rows, STUDY, dataset, 'records'):,.0f} records, "
-        f"a model of {parameters_of(rows, dataset):,} parameters, "
+        f"a model of {query_size(rows, STUDY, dataset):,} parameters, "
         f"{shared_number(rows, STUDY, dataset, 'rounds'):.0f} rounds"
         for dataset in datasets
     )
@@ -91,12 +91,6 @@ def width_of(dataset: str, delta_range: str) -> float:
 def _panel(dataset: str, delta_range: str) -> str:
     """ "MNIST, Delta = 256"."""
     return f"{dataset_title(dataset)}, Delta = {width_of(dataset, delta_range):,g}"
-
-
-def parameters_of(rows: pd.DataFrame, dataset: str) -> int:
-    """Number of parameters of the model."""
-    own = rows[(rows["experiment"] == STUDY) & (rows["dataset"] == dataset)]
-    return size_of(own["shape"].iloc[0])
 
 
 def _true_totals(spent: pd.DataFrame) -> str:

@@ -15,9 +15,9 @@ from paper_figures.judged_rows import listed, pick
 from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.results import Results
 from paper_figures.rules import Signal, equal, every, levels, of_reconstruction, order, some
-from paper_figures.selections import LEVELS, ok_rows
+from paper_figures.selections import LEVELS, ok_rows, query_size
 from paper_figures.style import dataset_title, mechanism_title
-from paper_figures.tldp2025.private_parameters import STUDY, parameters_of, width_of
+from paper_figures.tldp2025.private_parameters import STUDY, width_of
 from paper_figures.tldp2025.scores import (
     OTHERS,
     TLDP,
@@ -51,7 +51,7 @@ def _by_range(rows: pd.DataFrame) -> dict[str, dict[str, OfficialScores]]:
 
 def _sizes(rows: pd.DataFrame, datasets: Sequence[str], scores: OfficialScores) -> Sizes:
     least = min(datasets, key=lambda name: shared_number(rows, STUDY, name, "records"))
-    parameters = [f"{dataset_title(name)} {parameters_of(rows, name):,}" for name in datasets]
+    parameters = [f"{dataset_title(name)} {query_size(rows, STUDY, name):,}" for name in datasets]
     return Sizes(
         dataset=least,
         records=int(shared_number(rows, STUDY, least, "records")),

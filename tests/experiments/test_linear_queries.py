@@ -192,7 +192,7 @@ def test_a_strategy_is_made_for_each_workload(make_config, key):
             Budget(epsilon=0.5, delta=1e-6),
             workload=Kronecker(factors).matrix(),
         )
-        expected = mechanism.expected_workload_error() / len(Kronecker(factors).matrix())
+        expected = mechanism.noise.workload_variance(factors) / len(Kronecker(factors).matrix())
         assert single(values, "expected_mse", name) == pytest.approx(expected, rel=1e-5)
         assert expected < single(rivals, "expected_mse", name)
     certificate = {"matrix-mechanism": "optimality_gap"}.get(key, "optimality")

@@ -1,7 +1,9 @@
 """Every drawing on a sample of the stored rows with a mechanism more, and of one mechanism."""
 
 import functools
+import importlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +66,14 @@ def test_the_reference_run_has_the_data_for_every_drawing():
     cells = cells_of(read_config(ROOT / "config" / "reference.yaml"))
     available = {c.experiment for c in cells} | {f"{c.experiment}/{c.dataset}" for c in cells}
     assert set(drawings_for(available)) == set(all_drawings())
+
+
+@pytest.mark.parametrize("name", [each for each in all_drawings() if re.search("_fig[0-9]", each)])
+def test_the_room_of_a_paper_says_where_a_figure_is(name):
+    drawing = all_drawings()[name]
+    words = importlib.import_module(f"paper_figures.{drawing.paper}").__doc__
+    assert re.search(rf"\b{drawing.module.split('.')[-1]}\b", words), words
+    assert re.search(rf"Figures?\b.*\b{name.rsplit('fig', 1)[1]}\b", words), words
 
 
 @pytest.mark.parametrize("name", all_drawings())

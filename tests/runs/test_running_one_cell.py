@@ -104,6 +104,21 @@ def test_a_cell_that_the_config_does_not_have(capsys, arguments, words):
     assert not Path("results").exists()
 
 
+def test_a_study_that_the_config_lacks_says_what_to_do(tmp_path, capsys):
+    config = tmp_path / "small.yaml"
+    config.write_text(
+        "run: small\nexperiments:\n  count_query:\n    datasets: [city]\n    epsilons: [1]\n"
+        "    delta: 1e-7\n    map_epsilons: {default: 1}\n"
+        "    bounding_box: {south: 40, north: 41, west: -75, east: -73}\n"
+    )
+    asked = ["run", "pca", "--dataset", "boids", "--mechanism", "mvg", "--config", str(config)]
+    assert main(asked) == 2
+    assert capsys.readouterr().err == (
+        f"error: {config} has no experiment 'pca'; it has count_query. Add a section pca to its "
+        "experiments, or name another --config\n"
+    )
+
+
 def test_missing_data_are_told_in_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("DATA_MIRROR", str(tmp_path / "empty"))
     config = Path(TINY).read_text().replace("datasets: [city]", "datasets: [uber]")

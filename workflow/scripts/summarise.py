@@ -1,4 +1,4 @@
-"""Say what a run came to; a strict run with failed cells ends here with status 1."""
+"""Print the summary of a run; a strict run with failed cells ends here with status 1."""
 
 import sys
 from pathlib import Path

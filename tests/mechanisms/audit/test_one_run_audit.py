@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
+from roc_corners import best_at_corners, guesses_at_corners
 from scipy import special, stats
 
 from mechanisms.audit.one_run_audit import (
     Guesses,
-    best_at_corners,
     epsilon_by_count,
     epsilon_by_trade_off,
-    guesses_at_corners,
     p_value,
 )
 from mechanisms.profiles.gaussian_profile import GaussianProfile

@@ -150,7 +150,7 @@ def test_a_search_that_does_not_arrive_is_told_with_its_gap(monkeypatch):
 
 def test_a_convex_solver_that_does_not_arrive_is_told_with_its_gap(monkeypatch):
     monkeypatch.setattr(strategies, "SDP_TOLERANCE", -1.0)
-    with pytest.raises(Unsupported, match=r"no optimal strategy from the convex solver: gap \d"):
+    with pytest.raises(Unsupported, match=r"no optimal strategy with a convex solver: gap \d"):
         sdp_strategy(Prefix(8).gram())
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from paper_figures.drawings import DrawingError
-from paper_figures.suite.one_run import one_run
+from paper_figures.suite.one_run_bounds import one_run
 
 
 def row(metric, value, mechanism, trial=None):
