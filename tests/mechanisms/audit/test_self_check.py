@@ -37,7 +37,7 @@ INCONSISTENT = {
     planted.LighterTails: "has other tails",
     planted.ClippedNoise: "holds numbers that came more than once",
     planted.SinglePrecisionInside: "have single precision",
-    planted.SymmetricNoise: "elements or releases depend on each other",
+    planted.SymmetricNoise: "depend on each other|two elements whose noise looks alike",
     planted.OneDrawForAll: "drawn at once",
     planted.LessNoiseInStudies: "drawn at once",
     planted.NoiseUsedTwice: "not drawn afresh",
