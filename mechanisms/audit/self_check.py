@@ -27,9 +27,9 @@ from mechanisms.audit.events import (
     projected,
     scores_of,
 )
+from mechanisms.audit.fresh_noise import LARGE_EPSILON, of_atoms, of_neighbours, of_two_values
 from mechanisms.audit.moment_test import StatedMean, deviation, stated_moments
 from mechanisms.audit.neighbours import changes, pair_that_differs, random_value, resting_value
-from mechanisms.audit.noise_check import LARGE_EPSILON, of_atoms, of_neighbours, of_two_values
 from mechanisms.audit.profile_check import of_losses, of_noise
 from mechanisms.audit.timed_releases import (
     FEWEST,
