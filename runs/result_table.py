@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -66,7 +67,7 @@ METRICS_OF_EVERY_STUDY = {
 BASE = [column.name for column in (*BEFORE, *AFTER)]
 CELL = ["experiment", "dataset", "mechanism", "calibration"]
 POINT = [*CELL, "shape", "epsilon", "delta"]
-_DIGEST = b"digest"
+_DIGEST, _SCHEMA = b"digest", b"schema"
 _ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64()}
 
 
@@ -106,11 +107,12 @@ class DamagedTable(TableError):
 def write_table(table: pa.Table, path: Path, digest: str | None = None) -> None:
     """Write Parquet atomically and byte-stably: no timestamps, no pandas metadata.
 
-    Pages carry checksums. `digest` says what the table was computed from; see `digest_in`.
+    Pages and the schema carry checksums. `digest` says what the table was computed from; see
+    `digest_in`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
-    metadata = None if digest is None else {_DIGEST: digest}
+    metadata = {_SCHEMA: _hash(table.schema)} | ({} if digest is None else {_DIGEST: digest})
     table = table.replace_schema_metadata(metadata)
     pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
     temporary.replace(path)
@@ -119,10 +121,23 @@ def write_table(table: pa.Table, path: Path, digest: str | None = None) -> None:
 def digest_in(path: Path) -> str | None:
     """The digest that a table was written with; None where the file is missing or damaged."""
     try:
-        metadata = pq.read_schema(path).metadata or {}
+        schema = pq.read_schema(path)
+        intact = _schema_holds(schema)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         return None
-    return metadata.get(_DIGEST, b"").decode(errors="replace") or None
+    digest = (schema.metadata or {}).get(_DIGEST, b"")
+    return digest.decode(errors="replace") or None if intact else None
+
+
+def _hash(schema: pa.Schema) -> str:
+    """A hash of the names and types of the columns."""
+    columns = [f"{field.name}: {field.type}" for field in schema]
+    return hashlib.sha256("\n".join(columns).encode()).hexdigest()
+
+
+def _schema_holds(schema: pa.Schema) -> bool:
+    """Whether columns are those that were written; a table of an older run does not say."""
+    return (schema.metadata or {}).get(_SCHEMA, _hash(schema).encode()) == _hash(schema).encode()
 
 
 def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
@@ -139,16 +154,17 @@ def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
     try:
         # From memory: Arrow's own reader of files reports a wrong checksum as an OSError as well.
         # In one thread: a process that ends while threads of Arrow do may be aborted by them.
-        table = (
-            pq.ParquetFile(pa.py_buffer(Path(path).read_bytes()), page_checksum_verification=True)
-            .read(columns=columns, use_threads=False)
-            .replace_schema_metadata(None)
+        file = pq.ParquetFile(
+            pa.py_buffer(Path(path).read_bytes()), page_checksum_verification=True
         )
+        # The footer, which holds the schema, has no checksum of its own.
+        if not _schema_holds(file.schema_arrow):
+            raise DamagedTable(path, "its columns are not those that were written")
+        table = file.read(columns=columns, use_threads=False).replace_schema_metadata(None)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, FileNotFoundError):
             raise
         raise DamagedTable(path, str(error).splitlines()[0]) from None
-    # The footer, which names the columns, has no checksum.
     if missing := [name for name in columns or BASE if name not in table.column_names]:
         raise DamagedTable(path, f"it has no column {', '.join(missing)}")
     return table

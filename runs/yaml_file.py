@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 from yaml.constructor import ConstructorError
+from yaml.reader import ReaderError
 
 from experiments.contract.settings import ConfigError
 
@@ -41,6 +42,15 @@ class _StrictLoader(yaml.SafeLoader):
             f"YAML reads {node.value} as the number {number}; put a shape or a text in quotes, "
             "write a number in decimals",
         )
+
+    def construct_object(self, node, deep=False):
+        try:
+            return super().construct_object(node, deep)
+        except (ArithmeticError, AttributeError, LookupError, ValueError):
+            # PyYAML lets Python's own errors pass: of the date 2020-99-99, of !!float x.
+            kind = node.tag.rpartition(":")[2]
+            shown = str(node.value)[:40]
+            raise _refused(node, f"{shown!r} is no valid {kind}; put a text in quotes") from None
 
     def construct_undefined(self, node):
         raise _refused(node, f"the tag {node.tag!r} is not allowed; remove it")
@@ -76,8 +86,13 @@ def read_yaml(path: Path | str) -> Any:
             f"{where}: no valid YAML: {_problem(error)}; indent with spaces, close brackets and "
             "quotes, write `key: value` with a space"
         ) from None
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: no valid YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: no config is nested this deeply; close brackets") from None
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ConfigError(
+            f"{path}, line {line}: YAML allows no character {error.character:#06x}; remove it"
+        ) from None
 
 
 def _text(path: Path | str) -> str:

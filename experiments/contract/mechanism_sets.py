@@ -51,7 +51,7 @@ def chosen(
         if key not in _KEYS:
             raise UnknownName("", key, _KEYS)
     capability = value.get("all", "any")
-    if capability not in CAPABILITIES:
+    if not isinstance(capability, str) or capability not in CAPABILITIES:
         raise Disallowed("all", " or ".join(CAPABILITIES), capability)
     also = _names(value["also"], "also", available, sets) if "also" in value else []
     excluded = _names(value["except"], "except", available, sets) if "except" in value else []
@@ -73,6 +73,8 @@ def _names(
         raise Disallowed(key, "a list of mechanisms and variants" if key else ALLOWED, value)
     found: list[str] = []
     for name in value:
+        if not isinstance(name, str):
+            raise Disallowed(key, "a list of names of mechanisms, variants and sets", value)
         if value.count(name) > 1:
             raise Disallowed(key, f"a list that has {name!r} once", value)
         if name in sets:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,11 @@ from mechanisms.audit.audit_statistics import clopper_pearson, hockey_stick
 
 # The probability of a false alarm of one check: that of a thousand checks together is 0.1%.
 ERROR = 1e-6
-# One-sided bounds that share it: three for the mean at three values and for the variance at two,
-# two for each of two multiples of six changes, as many for each change of a grid and for the losses
-# of the profile at each epsilon.
-TAIL = ERROR / 64
+# One-sided bounds that share it: three for each of four means and three variances of the loss, two
+# for each of two multiples of seven changes, three for each change of a grid, two for the noise of
+# two values along each of eight directions, seven for atoms and neighbours, and those for the
+# losses of the profile.
+TAIL = ERROR / 128
 # Where a delta is compared with what is claimed; counts show none at a large epsilon.
 EPSILONS = np.array([0.0, 1.0])
 # Relative excess over a claim that is put down to rounding.
@@ -101,3 +102,24 @@ def best_event(
         choice = int(np.argmax(deltas))
         best = max(best, (float(deltas[choice]), sign, float(thresholds[choice])))
     return best
+
+
+def projected(draws: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    return draws.reshape(len(draws), -1) @ direction.ravel()
+
+
+def scores_of(change: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:
+    """Numbers that tell answers to two values apart: along the change, and across it squared."""
+    unit = change / np.linalg.norm(change)
+    scores = [lambda draws: projected(draws, unit)]
+    if change.ndim == 2:
+        scores.append(lambda draws: squared_products(unit, draws))
+    return scores
+
+
+def squared_products(unit: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """||unit^T A||^2 of every draw A, by products of the size of the shorter axis."""
+    rows, columns = unit.shape
+    if rows >= columns:
+        return np.sum((unit.T @ draws) ** 2, axis=(1, 2))
+    return np.sum((unit @ unit.T) * (draws @ draws.transpose(0, 2, 1)), axis=(1, 2))

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.contract.query import Unsupported
+
 # Blocks of draws whose means vote. More of them would need smaller deviations to be believed, of
 # means over fewer draws.
 BLOCKS = 16
@@ -80,3 +83,13 @@ def deviation(
         if not lower <= middle <= upper:
             return Deviation(float(middle), lower, upper)
     return None
+
+
+def stated_moments(mechanism: AdditiveMechanism) -> tuple[float, float, float] | None:
+    """Mean, variance and E(L - mean)^4 of the loss L = ||noise||^2, or None if not all known."""
+    try:
+        mean, variance, _, fourth = mechanism.loss().cumulants
+    except Unsupported:
+        return None
+    moments = mean, variance, fourth + 3 * variance**2
+    return moments if all(map(math.isfinite, moments)) else None

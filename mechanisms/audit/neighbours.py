@@ -97,11 +97,26 @@ def _directions(
     if query.structure == "histogram":
         return
     yield "two elements, one up and one down", _axis(size, place) - _axis(size, place + 1)
+    yield "two elements whose noise looks alike", _alike(noise)
     yield "all elements alike", np.ones(size)
     yield "all elements, up or down at random", rng.choice((-1.0, 1.0), size)
     if size <= LARGEST_COVARIANCE and len(noise) >= DRAWS_PER_ELEMENT * size:
         least = np.linalg.eigh(noise.T @ noise)[1][:, 0]
         yield "the direction of the least noise", least
+
+
+def _alike(noise: np.ndarray) -> np.ndarray:
+    """The direction of two elements whose draws (n, k) differ least, maybe but for their sign.
+
+    Compared are those that are next to each other in size in the first draw, so that equal ones are
+    found wherever they are.
+    """
+    order = np.argsort(np.abs(noise[0]))
+    first, second = order[:-1], order[1:]
+    signs = np.copysign(1.0, noise[0, first] * noise[0, second])
+    place = int(np.argmin(np.mean((noise[:, second] - signs * noise[:, first]) ** 2, axis=0)))
+    size = noise.shape[1]
+    return _axis(size, int(second[place])) - signs[place] * _axis(size, int(first[place]))
 
 
 def _moves(query: Query) -> bool:

@@ -1,5 +1,6 @@
 """Tables: what makes one complete, what is refused, and files that repeat byte by byte."""
 
+import contextlib
 import math
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from runs.frames import TableError, check_table, read_frame
 from runs.parts import failure
 from runs.result_table import (
     BASE,
+    DamagedTable,
+    digest_in,
     read_table,
     to_table,
     write_table,
@@ -196,8 +199,28 @@ def test_a_parquet_file_has_no_trace_of_when_and_where(tmp_path):
     path = tmp_path / "a.parquet"
     table = to_table(complete()).replace_schema_metadata({"written": "today"})
     write_table(table, path)
-    assert pq.read_schema(path).metadata is None
+    assert set(pq.read_schema(path).metadata) == {b"schema"}
     assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_a_changed_bit_in_the_schema_is_found(tmp_path):
+    """Pages have checksums of their own; the footer, with the names of columns, has not."""
+    path = tmp_path / "a.parquet"
+    write_table(table := to_table([row(epoch=1)], [EPOCH]), path, "digest")
+    whole = path.read_bytes()
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    for place in range(footer, len(whole), 8):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << place // 8 % 8
+        path.write_bytes(changed)
+        with contextlib.suppress(DamagedTable):
+            assert read_table(path).equals(table), place
+    named = whole.replace(b"epoch", b"Epoch")
+    assert named != whole
+    path.write_bytes(named)
+    assert digest_in(path) is None
+    with pytest.raises(DamagedTable, match="its columns are not those that were written"):
+        read_table(path)
 
 
 THREADS = """

@@ -352,6 +352,21 @@ def test_the_check_leaves_its_argument_alone(config):
             "count_query.mechanisms.all must be any or additive, got 'addative'",
         ),
         (
+            "experiments.count_query.mechanisms",
+            {"all": ["any"]},
+            "count_query.mechanisms.all must be any or additive, got ['any']",
+        ),
+        (
+            "experiments.count_query.mechanisms",
+            ["mvg", ["udn"]],
+            "count_query.mechanisms must be a list of names of mechanisms, variants and sets, got",
+        ),
+        (
+            "experiments.count_query.mechanisms",
+            {"also": [{"udn": 1}]},
+            "mechanisms.also must be a list of names of mechanisms, variants and sets, got",
+        ),
+        (
             "experiments.count_query.mechanisms_for",
             {"city": {"also": 5}},
             "mechanisms_for.city.also must be a list of mechanisms and variants, got 5",
@@ -423,6 +438,10 @@ def test_a_time_may_stand_without_quotes(config):
             b"run: a\nsizes: [0x3]\n",
             "mine.yaml, line 2: YAML reads 0x3 as the number 3; put a shape or a text in quotes",
         ),
+        (b"seed: 1\nrun: a\0\n", "mine.yaml, line 2: YAML allows no character 0x0000; remove it"),
+        (b"run: 2020-99-99\n", "mine.yaml, line 1: '2020-99-99' is no valid timestamp; put a text"),
+        (b"seed: !!float x\n", "mine.yaml, line 1: 'x' is no valid float; put a text in quotes"),
+        (b"run: " + b"[" * 3000, "mine.yaml: no config is nested this deeply; close brackets"),
         (b"seed: 010\n", "mine.yaml, line 1: YAML reads 010 as the number 8; put a shape or"),
         (b"seed: 1:30\n", "mine.yaml, line 1: YAML reads 1:30 as the number 90; put a shape or"),
         (b"run: a\nsede: 1\n", "mine.yaml, line 2: unknown config key sede; did you mean 'seed'?"),

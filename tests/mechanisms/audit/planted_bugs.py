@@ -161,6 +161,91 @@ class LighterTails(IndependentGaussian):
         return rng.uniform(-reach, reach, (trials, *self.shape)).astype(dtype)
 
 
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClippedNoise(IndependentGaussian):
+    """Within three standard deviations, where a neighbour's answer may lie beyond."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        return np.clip(super().sample(rng, trials, dtype), -3 * self.sigma, 3 * self.sigma)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SymmetricNoise(IndependentGaussian):
+    """The noise of a Gram matrix, of the right variance, on a matrix that is none."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        upper = np.triu(super().sample(rng, trials, dtype))
+        return upper + np.triu(upper, 1).transpose(0, 2, 1)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OneDrawForAll(IndependentGaussian):
+    """Right one by one; all that are drawn at once are the same."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        return np.repeat(super().sample(rng, 1, dtype), trials, axis=0)
+
+
+class LessNoiseInStudies(Gaussian):
+    """`release` is right; `sample`, which studies call for noise that is only added, is not."""
+
+    only_adds_noise = True
+
+    def release(self, value, rng):
+        return value + super().sample(rng, 1, value.dtype)[0]
+
+    def sample(self, rng, trials, dtype=np.float64):
+        return super().sample(rng, trials, dtype) * np.dtype(dtype).type(0.5)
+
+
+class NoiseUsedTwice(Gaussian):
+    """Every second release takes the noise of the one before, with the other sign."""
+
+    only_adds_noise = False
+    kept = None
+
+    def release(self, value, rng):
+        noise = self.kept
+        object.__setattr__(self, "kept", None)
+        if noise is None or noise.dtype != value.dtype:
+            noise = self.sample(rng, 1, value.dtype)[0]
+            object.__setattr__(self, "kept", -noise)
+        return value + noise
+
+
+class SignOfTheValue(Gaussian):
+    """Noise of the right size at every value, which never brings an element closer to zero."""
+
+    only_adds_noise = False
+
+    def release(self, value, rng):
+        noise = self.sample(rng, 1, value.dtype)[0]
+        return value + np.where(value == 0, noise, np.sign(value) * np.abs(noise))
+
+
+class FewExactAnswers(Gaussian):
+    """One release of fifty is the value itself."""
+
+    only_adds_noise = False
+
+    def release(self, value, rng):
+        if rng.random() < 0.02:
+            return value.copy()
+        return value + self.sample(rng, 1, value.dtype)[0]
+
+
+class RoundedAnswers(Gaussian):
+    """No mistake: what rounds an answer, and repeats it, takes nothing from its privacy."""
+
+    only_adds_noise = False
+
+    def release(self, value, rng):
+        return np.round(value + self.sample(rng, 1, value.dtype)[0])
+
+
 class NoiseOfTheValue(Gaussian):
     """Less noise where the value is small, and the right noise at zero."""
 
