@@ -14,6 +14,7 @@ from mechanisms.profiles.profile import Bounds, PrivacyProfile
 from mechanisms.profiles.trade_off import (
     advantage,
     true_positive_rate,
+    type_two_error,
 )
 
 HOLDS, LOOSE, REFUTED, UNDECIDED = "holds", "loose", "refuted", "undecided"
@@ -25,6 +26,8 @@ TOLERANCE = 1e-6
 VARIANCE_TOLERANCE = 0.01
 # Of the attack that says what an epsilon means.
 FALSE_POSITIVE_RATE = 0.01
+# Type I errors at which the trade-off curve is stated.
+TYPE_ONE_ERRORS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +84,14 @@ class Verification:
         """The attacker's largest rate at `FALSE_POSITIVE_RATE`, None without a profile."""
         return true_positive_rate(self.profile, FALSE_POSITIVE_RATE) if self.profile else None
 
+    @cached_property
+    def trade_off(self) -> Bounds | None:
+        """The attacker's least type II error at each of `TYPE_ONE_ERRORS`: arrays.
+
+        None without a profile.
+        """
+        return type_two_error(self.profile, TYPE_ONE_ERRORS) if self.profile else None
+
     def to_dict(self) -> dict:
         """The verification as a dictionary of plain values, for JSON."""
         bounds = {
@@ -104,6 +115,7 @@ class Verification:
                 self.true_positive_rate.value if self.true_positive_rate else None
             ),
             "bounds": bounds,
+            "trade_off_curve": self._trade_off_values(),
             "noise_scale": self.noise_scale,
             "expected_loss": self.expected_loss,
             "wasted_variance": self.wasted_variance,
@@ -113,6 +125,17 @@ class Verification:
             "not_compared": self.comparison.missing if self.comparison else "",
             "audit": self.audit.to_dict(self.claimed_delta) if self.audit else None,
             "not_sampled": self.not_sampled,
+        }
+
+    def _trade_off_values(self) -> dict[str, list[float]] | None:
+        if self.trade_off is None:
+            return None
+        lower, value, upper = (each.tolist() for each in self.trade_off)
+        return {
+            "type_one": list(TYPE_ONE_ERRORS),
+            "type_two": value,
+            "type_two_lower": lower,
+            "type_two_upper": upper,
         }
 
 

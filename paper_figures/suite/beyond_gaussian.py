@@ -137,8 +137,8 @@ def better(results: Results) -> Drawn:
     caption = (
         "Noise that beats the Gaussian: expected squared error of independent Gaussian noise of "
         "one variance over that of noise made for the query, both exactly calibrated to "
-        f"({epsilon:g}, {delta:g}), without data. Each curve uses a different query. PrivUnitG "
-        f"satisfies pure {epsilon:g}-LDP."
+        f"({epsilon:g}, {delta:g}), without data. The label of a curve names its query. "
+        f"PrivUnitG satisfies pure {epsilon:g}-LDP."
     )
     return Drawn(caption, table.assign(epsilon=epsilon, delta=delta), figure, NOTE)
 
@@ -150,9 +150,10 @@ NOTE = (
     "any order. Unequal sensitivities: element i moves by i^-1/2 or 1/i at most. Prefix sums: all "
     "prefix sums of a histogram to which one record adds 1; the error is the total of the answers, "
     "and the independent noise is on the cells; the matrix mechanism is computed up to M = "
-    f"{LARGEST_PREFIX}. PrivUnitG: one tensor with elements in [0, 1] that "
-    "may become any other, against Gaussian noise for the whole tensor. Additive noise for an l2 "
-    "ball alone gains nothing in high dimension: see suite_kappa."
+    f"{LARGEST_PREFIX}. The square-root factorisation gives the same sums of a stream, each when "
+    "its step is over: one record adds 1 to one step. PrivUnitG: one tensor with elements in "
+    "[0, 1] that may become any other, against Gaussian noise for the whole tensor. Additive noise "
+    "for an l2 ball alone gains nothing in high dimension: see suite_kappa."
 )
 
 
@@ -185,6 +186,7 @@ def _factors(epsilon: float, delta: float) -> Iterator[tuple[str, str, int, floa
             yield "inid-gaussian", name, size, factor
         if size <= LARGEST_PREFIX:
             yield "matrix-mechanism", "prefix sums", size, _prefix_factor(size, budget)
+        yield "factorisation", "prefix sums of a stream", size, _stream_factor(size, budget)
         box = box_query((size,), 0.0, 1.0)
         local = calibrated("privunit-g", box, Budget(epsilon=epsilon))
         error = local.expected_error()
@@ -204,3 +206,12 @@ def _prefix_factor(size: int, budget: Budget) -> float:
     independent = calibrated("gaussian-analytic", histogram, budget)
     own = calibrated("matrix-mechanism", histogram, budget, "exact", workload="prefix")
     return independent.noise.workload_variance(workload) / own.noise.workload_variance(workload)
+
+
+def _stream_factor(size: int, budget: Budget) -> float:
+    stream = Query(shape=(1, size), l2_sensitivity=1.0, structure="records", record_bound=1.0)
+    independent, root = (
+        calibrated("factorisation", stream, budget, factorisation=each)
+        for each in ("identity", "square-root")
+    )
+    return independent.expected_error().mean / root.expected_error().mean

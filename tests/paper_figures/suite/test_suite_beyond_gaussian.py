@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from mechanisms.profiles.gaussian_profile import mu_for
@@ -45,6 +46,13 @@ def test_factors_of_what_is_better(make_results, make_grid_rows):
     # M sum(lambda^2) / sum(lambda)^2 for lambda = 1, 1/2, 1/3, 1/4.
     steep = drawn.data[drawn.data["query"] == "sensitivities 1/i"].set_index("size")["factor"]
     assert steep[4] == pytest.approx(4 * (1 + 1 / 4 + 1 / 9 + 1 / 16) / (25 / 12) ** 2)
+    # Of M prefix sums (M + 1) / 2 over mean_t (f_1 + ... + f_t) (f_1 + ... + f_M), where f_k is the
+    # square of the k-th coefficient binom(2k, k) / 4^k of the root.
+    sums = np.cumsum([(math.comb(2 * k, k) / 4**k) ** 2 for k in range(64)])
+    assert table["factorisation", 64] == pytest.approx(32.5 / (sums.mean() * sums[-1]))
+    # The matrix mechanism is the optimum for the same sums.
+    for size in (4, 64, 256):
+        assert 1 < table["factorisation", size] < table["matrix-mechanism", size]
 
 
 def test_mu_follows_kappa(make_results, make_grid_rows):
