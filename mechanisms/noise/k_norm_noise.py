@@ -13,6 +13,7 @@ import numpy as np
 
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.profiles.bounded_profile import BoundedProfile
 from mechanisms.profiles.pure_profile import PureProfile
 
 # Digits of the moments about zero: their cumulants cancel like the fourth power of the size.
@@ -74,8 +75,13 @@ class KNorm(Noise):
         return {"scale": self.scale}
 
     def profile(self, query):
-        """What the pure guarantee alone implies: an upper bound, exact in the largest loss."""
-        return PureProfile(largest=self.width / self.scale)
+        """What the pure guarantee alone implies: an upper bound, exact in the largest loss.
+
+        A change of the first element by the width has this loss wherever the norm moves with that
+        element: where it is the largest one.
+        """
+        largest = self.width / self.scale
+        return BoundedProfile(above=PureProfile(largest=largest), attained_loss=largest)
 
     def slack(self, query):
         return "the profile of K-norm noise is what its pure guarantee implies, an upper bound"
@@ -139,7 +145,7 @@ class CountNorm(KNorm):
         )
 
     def workload_variance(self, factors):
-        """By the covariance, which has one variance and one covariance."""
+        """From one variance and one covariance, which all elements and pairs share."""
         size = self.size
         variance = self.loss().mean / size
         # E (1^T u)^2: of j positive elements with sum t (1 + (j - 1) / 2) on average, and so on.

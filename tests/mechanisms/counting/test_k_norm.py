@@ -84,11 +84,16 @@ def test_one_count_has_laplace_noise():
 def test_the_pure_claim_holds_and_is_tight(query):
     mechanism = calibrated(query)
     assert verify(mechanism, samples=5_000).verdict == "holds"
-    # The loss for a change on the edge of the body, at draws of the noise.
+    epsilon = mechanism.profile().epsilon(0.0)
+    assert (epsilon.lower, epsilon.upper) == (0.5, 0.5)
+    exact = get_mechanism("k-norm").calibrate(query, BUDGET, "exact")
+    assert exact.noise.scale == pytest.approx(mechanism.noise.scale)
+    # The loss at draws of the noise, for changes on the edge of the body: all elements, or one.
     draws = mechanism.sample(np.random.default_rng(3), 50_000)
-    losses = (norm_of(query, draws - 1.0) - norm_of(query, draws)) * 0.5
-    assert losses.max() <= 0.5 * (1 + 1e-9)
-    assert losses.max() > 0.499
+    for change in (np.ones(5), np.eye(5)[0]):
+        losses = (norm_of(query, draws - change) - norm_of(query, draws)) * 0.5
+        assert losses.max() <= 0.5 * (1 + 1e-9)
+        assert losses.max() > 0.499
 
 
 def test_less_noise_for_counts_than_for_a_box_and_than_laplace():
