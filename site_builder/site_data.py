@@ -99,6 +99,7 @@ REPRODUCED = {
 }
 NEWER = {
     "integers2021": "Discrete Gaussian and Skellam",
+    "tvg2021": "TVG",
     "privunit2022": "PrivUnitG",
     "bandmf2023": "Banded matrix factorisation",
     "counting2023": "Square-root factorisation",
