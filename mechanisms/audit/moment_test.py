@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from mechanisms.contract.mechanism import AdditiveMechanism
-from mechanisms.contract.query import Unsupported
+from mechanisms.contract.query import Inconsistent, Unsupported
 
 # Blocks of draws whose means vote. More of them would need smaller deviations to be believed, of
 # means over fewer draws.
@@ -86,10 +86,16 @@ def deviation(
 
 
 def stated_moments(mechanism: AdditiveMechanism) -> tuple[float, float, float] | None:
-    """Mean, variance and E(L - mean)^4 of the loss L = ||noise||^2, or None if not all known."""
+    """Mean, variance and E(L - mean)^4 of the loss L = ||noise||^2, or None if not all known.
+
+    Raises:
+        Inconsistent: One of them is stated and is not a number.
+    """
     try:
         mean, variance, _, fourth = mechanism.loss().cumulants
     except Unsupported:
         return None
     moments = mean, variance, fourth + 3 * variance**2
+    if any(map(math.isnan, (mean, variance, fourth))):
+        raise Inconsistent("the moments stated for the squared norm of the noise are NaN")
     return moments if all(map(math.isfinite, moments)) else None

@@ -101,6 +101,11 @@ class OneOfTenSeeds(IndependentGaussian):
         return super().sample(np.random.default_rng(rng.integers(10)), trials, dtype)
 
 
+class MomentsAreNaN(Gaussian):
+    def loss(self):
+        return dataclasses.replace(super().loss(), cumulants=(float("nan"),) * 4)
+
+
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OneNumberForAllElements(IndependentGaussian):

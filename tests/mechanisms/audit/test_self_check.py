@@ -28,6 +28,7 @@ from mechanisms.profiles.gaussian_profile import GaussianProfile
 INCONSISTENT = {
     planted.HundredthOfTheScale: "mean squared norm",
     planted.TwentiethMore: "mean squared norm",
+    planted.MomentsAreNaN: "squared norm of the noise are NaN",
     planted.ReusedSeed: "mean squared norm",
     planted.OneOfTenSeeds: "holds numbers that came more than once",
     planted.OneNumberForAllElements: "elements or releases depend on each other",
