@@ -146,7 +146,7 @@ def test_cora_with_another_index(tmp_path):
 def test_imdb_from_an_unpacked_folder(tmp_path):
     write_imdb(tmp_path)
     with tarfile.open(tmp_path / "aclImdb_v1.tar.gz") as tar:
-        tar.extractall(tmp_path, filter="data")
+        tar.extractall(tmp_path)
     check_imdb(imdb.parse(tmp_path / "aclImdb"))
 
 

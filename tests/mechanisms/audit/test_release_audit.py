@@ -105,7 +105,9 @@ import numpy as np
 value = np.load(io.BytesIO(sys.stdin.buffer.read()))
 count, seed = int(sys.argv[1]), int(sys.argv[2])
 rng = np.random.default_rng(seed)
-np.save(sys.stdout.buffer, value + rng.laplace(scale=0.5, size=(count, *value.shape)))
+outputs = io.BytesIO()
+np.save(outputs, value + rng.laplace(scale=0.5, size=(count, *value.shape)))
+sys.stdout.buffer.write(outputs.getvalue())
 """
 
 
