@@ -52,6 +52,11 @@ def one_run(results: Results) -> Drawn:
         "refute a claim above them. The accountant composes the exact profile of a step over "
         "all steps."
     )
+    if "r1smg" in set(table["mechanism"]):
+        note += (
+            " The budget of a step by eq. (16) of r1smg2024 lies outside the range of R1SMG's "
+            "theorem here, as it does in the paper."
+        )
     return Drawn(caption, table, _draw(table), note)
 
 
