@@ -47,6 +47,7 @@ COORDINATES = (
     Coordinate("participations", int, "k, steps that one person changes at most"),
     Coordinate("separation", int, "b, steps between two of them at least"),
 )
+SLOW_IMPORTS = ("scipy.signal",)
 METRICS = {
     "mean_error": "variance of a released answer, mean over the steps, in closed form",
     "max_error": "its largest value over the steps, in closed form",

@@ -58,7 +58,7 @@ PAPER = "tldp2025"
 DATASETS = {name: labelled.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
 CLASSIFIER = Coordinate("classifier", str, "the classifier trained on the released images")
 COORDINATES = (CLASSIFIER,)
-SLOW_IMPORTS = ("sklearn.linear_model", "sklearn.metrics")
+SLOW_IMPORTS = ("sklearn.datasets", "sklearn.linear_model", "sklearn.metrics")
 METRICS = {
     "f1": "weighted F1 score on clean test images, in [0, 1]",
     "accuracy": "accuracy on clean test images, in [0, 1]",

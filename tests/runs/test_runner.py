@@ -475,7 +475,7 @@ def test_a_mechanism_that_contradicts_itself_is_inconsistent(odd_cell, run):
     assert "the mechanism states" in message(frame, 1)
 
 
-@pytest.mark.parametrize("study", ["regression", "pca", "private_data"])
+@pytest.mark.parametrize("study", ["continual_release", "pca", "private_data", "regression"])
 def test_slow_modules_are_imported_before_the_first_cell(study):
     """And not by importing the study, which every plan of a run does."""
     code = f"""
