@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from experiments import guarantee
 from experiments.contract.settings import ConfigError
 from experiments.contract.study import all_experiments
 from mechanisms import AdditiveMechanism, all_mechanisms
@@ -109,11 +110,19 @@ def test_a_data_set_takes_a_part_of_the_mechanisms(config):
     assert checked["mechanisms_for"] == {"gradient-shapes": ["udn", "mvg"]}
 
 
-def test_the_default_of_audits_leaves_room_for_more_mechanisms():
-    """More audits would widen every bound: the number is a setting, and large enough."""
+def test_audits_leave_room_for_more_mechanisms():
+    """More audits would widen every bound: the number is fixed, and large enough."""
     config = read_config(ROOT / "config/quick.yaml")["experiments"]["guarantee"]
     cells = len(config["mechanisms"]) * len(config["calibrations"])
-    assert cells * len(PAPER_SETTINGS) * 1.5 < config["audits"]
+    assert cells * len(PAPER_SETTINGS) * 1.5 < guarantee.AUDITS
+
+
+def test_a_run_has_no_more_audits_than_share_the_confidence(config, monkeypatch):
+    monkeypatch.setattr(guarantee, "AUDITS", 3 * len(PAPER_SETTINGS))
+    words = "guarantee.audit_samples must be 0 where mechanisms times calibrations exceed 3, as "
+    with pytest.raises(ConfigError, match=words):
+        check_config(changed(config, "experiments.guarantee.audit_samples", 50))
+    check_config(changed(config, "experiments.guarantee.audit_samples", 0))
 
 
 def test_the_check_leaves_its_argument_alone(config):
@@ -379,7 +388,6 @@ def test_the_check_leaves_its_argument_alone(config):
         ("experiments.dpsgd.records", {"mnist": 5}, "dpsgd.records.mnist; allowed here are digits"),
         ("sets", {"mine": ["mvgg"]}, "unknown config key sets.mine.mvgg; did you mean 'mvg'?"),
         ("sets", {"mvg": ["mvg"]}, "config key sets.mvg is already the name of a mechanism"),
-        ("experiments.guarantee.audits", 20, "guarantee.audits must be at least"),
     ],
 )
 def test_what_is_wrong_is_told(config, path, value, words):
