@@ -13,15 +13,19 @@ import pytest
 from black_boxes import run
 
 from mechanisms.__main__ import main
+from mechanisms.audit import output_slices, plans
 from mechanisms.audit.release_audit import audit_release
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("score", [None, "spread"])
-def test_the_number_of_processes_changes_nothing(score):
-    """Long outputs: enough to choose by are held after the first epochs, and the rest is shared."""
-    values = np.zeros((2, 50_000))
+def test_the_number_of_processes_changes_nothing(score, monkeypatch):
+    """Enough to choose by are held after the first epochs, and the rest is shared."""
+    # As for 50,000 elements, which take long to draw: so many are held, and in a slice.
+    values = np.zeros((2, 500))
+    monkeypatch.setattr(plans, "CHOICE_NUMBERS", plans.CHOICE_NUMBERS // 100)
+    monkeypatch.setattr(output_slices, "BLOCK_NUMBERS", output_slices.BLOCK_NUMBERS // 100)
     values[0, 0] = 1.0
 
     def release(value, rng):
