@@ -105,11 +105,14 @@ def test_the_chance_of_single_cells_in_closed_form(size):
     ],
 )
 def test_published_partition_is_refuted_in_closed_form(size, epsilon, ratio, true):
-    published = verify(calibrated("dawa-published", size, epsilon=epsilon, ratio=ratio))
+    # DAWA states nothing that its releases could be compared with.
+    published, safe = (
+        verify(calibrated(key, size, epsilon=epsilon, ratio=ratio), effort=None)
+        for key in ("dawa-published", "dawa")
+    )
     assert published.verdict == REFUTED
     assert published.true_epsilon.lower == pytest.approx(true, rel=1e-3)
     assert published.true_epsilon.upper == math.inf
-    safe = verify(calibrated("dawa", size, epsilon=epsilon, ratio=ratio))
     assert (safe.verdict, safe.wasted_variance) == (HOLDS, None)
 
 
