@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from measured_values import number, series
 
 from datasets.loaders import city
 from experiments import count_query
@@ -144,18 +145,6 @@ def measure(problem, key, epsilon=0.5, calibration="published", **options):
         return list(count_query.measure(problem, variant, calibration, point, names(key)))
 
 
-def series(values, metric):
-    """Values of one metric by trial, in order."""
-    found = [value for value in values if value.metric == metric]
-    assert [value.trial for value in found] == list(range(len(found)))
-    return np.array([value.value for value in found])
-
-
-def single(values, metric):
-    (found,) = (value.value for value in values if value.metric == metric)
-    return found
-
-
 def test_the_city_s_problem(problem, settings):
     assert problem.counts.shape == (6, 6)
     assert problem.counts.sum() == settings["city_pickups"]
@@ -210,10 +199,10 @@ def test_metrics_against_brute_force(problem):
         for metric, value in expected.items():
             assert series(values, metric)[trial] == pytest.approx(value, rel=1e-9), metric
         assert {v.seed for v in values if v.metric == "loss" and v.trial == trial} == {seed}
-    assert single(values, "valid_cells") == (~problem.empty).sum()
-    assert single(values, "pickups") == problem.counts.sum()
-    assert single(values, "nonprivate_largest_count") == problem.counts.max()
-    assert single(values, "expected_loss") == pytest.approx(
+    assert number(values, "valid_cells") == (~problem.empty).sum()
+    assert number(values, "pickups") == problem.counts.sum()
+    assert number(values, "nonprivate_largest_count") == problem.counts.max()
+    assert number(values, "expected_loss") == pytest.approx(
         36 * 2 * 2 * math.log(1.25e7) / 0.25, rel=1e-12
     )
 
@@ -224,7 +213,7 @@ def test_pickups_in_cells_thought_empty_are_counted_as_lost(problem):
     wrong = replace(problem, empty=empty)
     values = measure(wrong, "non-private")
     lost = problem.counts.max()
-    assert single(values, "pickups_zeroed") == lost
+    assert number(values, "pickups_zeroed") == lost
     assert series(values, "loss").tolist() == [0.0] * 4
     assert series(values, "loss_postprocessed").tolist() == [lost**2] * 4
 

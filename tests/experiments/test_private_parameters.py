@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from measured_values import numbers
 
 from experiments import private_parameters
 from experiments.contract.settings import ConfigError
@@ -70,10 +71,6 @@ def measured(settings, key, calibration="published", folder=None):
                 problem, variant(key), calibration, point, names(key, folder)
             )
         )
-
-
-def numbers(values, metric):
-    return [value.value for value in values if value.metric == metric]
 
 
 def calibrate(key, releases, calibration="published", size=50, **options):

@@ -13,9 +13,7 @@ from experiments.count_query import (
     map_edges,
 )
 
-
-def names(mechanism="gaussian", dataset="city"):
-    return Names(base_seed=1, experiment="count_query", dataset=dataset, mechanism=mechanism)
+NAMES = Names(base_seed=1, experiment="count_query", dataset="uber", mechanism="gaussian")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +40,7 @@ def test_the_window_of_the_paper_holds_52692_pickups(uber, uber_settings):
 
 
 def test_the_uber_problem(uber, uber_settings):
-    problem = count_query.load(uber_settings, "uber", uber, names(dataset="uber"))
+    problem = count_query.load(uber_settings, "uber", uber, NAMES)
     pickups = load_dataset("uber", uber)
     window = pickups.between(uber_settings["start"], uber_settings["end"])
     box = uber_settings["bounding_box"]
@@ -52,7 +50,7 @@ def test_the_uber_problem(uber, uber_settings):
     assert 52_000 < problem.counts.sum() <= 52_692
     # Figure 4 of the paper says a maximum near 27.
     assert problem.counts.max() > 1000
-    scanned = count_query.load(uber_settings | {"boxes": 4}, "uber", uber, names(dataset="uber"))
+    scanned = count_query.load(uber_settings | {"boxes": 4}, "uber", uber, NAMES)
     assert scanned.positions.shape == (2, 52_692)
     assert min(count_query.largest_in_boxes(scanned.positions, scanned.boxes, 89)) > 100
     # A cell is known to be empty when no pickup outside the window lies in it.
