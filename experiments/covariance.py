@@ -49,10 +49,6 @@ TOLERANCES = tolerances(ROUNDED, "rss")
 class Settings(treatments.TreatmentSettings):
     """Settings of this study."""
 
-    def check(self) -> None:
-        """Raise UnknownName or Disallowed for features that the data sets do not have."""
-        self.check_directions({dataset: feature_names(dataset) for dataset in self.datasets})
-
 
 @dataclass(frozen=True)
 class ScaledRecords:

@@ -31,12 +31,11 @@ from experiments.contract.grid import EpsilonGrid, points_over
 from experiments.contract.settings import MOST_TRIALS, ByDataset, Count, Distinct, Positive
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
 from experiments.contract.tolerances import Tolerance
-from experiments.dpsgd import LEARNING_RATE
+from experiments.dpsgd import CLIPPING, LEARNING_RATE
 from learning import TRAINING_IMPORTS
 from learning.descent_metrics import DESCENT_METRICS, DESCENT_TOLERANCES
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled
-from learning.training.clipping import Clipping
 from learning.training.device import OnDevice
 from mechanisms import AdditiveMechanism, Budget
 from mechanisms.contract.public_information import PARTICIPATIONS, takes
@@ -88,7 +87,6 @@ class Settings(EpsilonGrid, OnDevice):
     learning_rates: Distinct[Positive] = Field(
         description="learning rates of plain gradient descent; runs of each"
     )
-    clipping_bound: Positive = Field(1.0, description="C, the l2 norm gradients are clipped to")
     trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget and learning rate")
 
 
@@ -140,7 +138,6 @@ def measure(
     settings, records = problem.settings, len(problem.split.train_labels)
     network, batch = TUTORIALS[problem.dataset], settings["batch"]
     epochs = settings["epochs"][problem.dataset]
-    clipping = Clipping(bound=settings["clipping_bound"])
     total = Budget(epsilon=point.epsilon, delta=point.delta)
     streams = takes(variant.mechanism, PARTICIPATIONS)
 
@@ -149,7 +146,7 @@ def measure(
             batch=batch,
             epochs=epochs,
             learning_rate=rate,
-            clipping=clipping,
+            clipping=CLIPPING,
             device=settings["device"],
             fixed_order=streams,
         )
@@ -162,13 +159,13 @@ def measure(
         yield from stream_values(mechanism, total)
     else:
         schedule = AmplifiedShares(rate=batch / records, steps=plan.steps(records))
-        query = clipping.query(network.size, batch)
+        query = CLIPPING.query(network.size, batch)
         mechanism = step_mechanism(variant, query, total, schedule, calibration)
         yield Value("sampling_rate", schedule.rate)
         yield from privacy(mechanism, total, schedule)
         if isinstance(mechanism, AdditiveMechanism):
             each = mechanism.expected_loss() / network.size
-            error = math.sqrt(each * (schedule.steps + 1) / 2) / clipping.bound
+            error = math.sqrt(each * (schedule.steps + 1) / 2) / CLIPPING.bound
             yield Value("sum_error", error)
             yield Value("noise_memory", 0.0)
 

@@ -56,6 +56,7 @@ from learning.records import labelled as data
 from learning.training.clipping import Clipping
 from learning.training.device import OnDevice
 from mechanisms import Budget, Mechanism
+from papers.r1smg2024 import CLIPPING_NORM
 
 NAME = "dpsgd"
 PAPER = "r1smg2024"
@@ -89,6 +90,7 @@ TOLERANCES = (
     | {"diverged_epoch": Tolerance(absolute=2.0)}
 )
 SPLITS_TRIALS = True
+CLIPPING = Clipping(bound=CLIPPING_NORM)
 # False positive rates at which the canary is tested.
 CANARY_RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)
 
@@ -107,7 +109,6 @@ class Settings(OnDevice):
     learning_rates: ByDataset[Distinct[Positive]] = Field(
         description="learning rates of plain gradient descent; runs of each"
     )
-    clipping_bound: Positive = Field(1.0, description="l2 norm that gradients are clipped to")
     trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget and learning rate")
     canary_samples: Count = Field(400_000, description="releases with and without the canary")
     canaries: ByDataset[Count] = Field(
@@ -132,11 +133,6 @@ class TrainingData:
     dataset: str
     split: data.Split
     settings: dict
-
-    @property
-    def clipping(self) -> Clipping:
-        """The clipping rule of the settings."""
-        return Clipping(bound=self.settings["clipping_bound"])
 
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
@@ -172,7 +168,7 @@ def measure(
         epochs=epochs,
         slack=problem.settings["slack"],
     )
-    query = problem.clipping.query(TUTORIALS[problem.dataset].size, batch)
+    query = CLIPPING.query(TUTORIALS[problem.dataset].size, batch)
     total = Budget(epsilon=point.epsilon, delta=point.delta)
     mechanism = step_mechanism(variant, query, total, steps, calibration)
     yield Value("records", float(records))
@@ -192,7 +188,7 @@ def measure(
             batch=batch,
             epochs=epochs,
             learning_rate=rate,
-            clipping=None if mechanism.guarantee == "none" else problem.clipping,
+            clipping=None if mechanism.guarantee == "none" else CLIPPING,
             device=problem.settings["device"],
         )
         at = {"learning_rate": rate}
@@ -220,7 +216,7 @@ def _accuracies(
     network, _, _, mechanism, point = run
     audit = CanaryAudit(
         mechanism=mechanism,
-        clipping=problem.clipping,
+        clipping=CLIPPING,
         rate=rate,
         batch=problem.settings["batch"],
         canaries=canaries,

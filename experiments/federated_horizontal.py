@@ -11,11 +11,12 @@ between two opposite corners of the box. An upload is clipped as a whole, after 
 all of a participant's records, so that the bound holds however many of them change: what is
 protected is the whole data set of one participant, against a server that sees its uploads.
 
-The paper leaves open the learning rate; details of the networks (see the networks); and "sampling",
-the probability that a record takes part in a round. Its local epochs use all of a participant's
-records, so that nothing is sampled and Theorem 6 has nothing to amplify. With sampling below 1 the
-theorem applies, and the claim and the truth are then about the replacement of one record. Training
-without privacy does not clip. All mechanisms share the split, the start and the batches.
+The paper leaves open the learning rate; details of the networks (see the networks); and `sampling`,
+the probability that a record takes part in a round. It says that amplification by sampling is
+adopted, and gives no probability; its local epochs use all of a participant's records. At 1 nothing
+is sampled, and Theorem 6 has nothing to amplify. Below 1 the theorem applies, and the claim and the
+truth are then about the replacement of one record. Training without privacy does not clip. All
+mechanisms share the split, the start and the batches.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from experiments.contract.settings import (
     Count,
     Number,
     Positive,
+    Trials,
 )
 from experiments.contract.study import (
     Names,
@@ -74,6 +76,7 @@ SLOW_IMPORTS = (
 METRICS = FEDERATED_METRICS
 TOLERANCES = SPENT_TOLERANCES
 SPLITS_TRIALS = True
+PARTICIPANTS = 5
 
 
 class Settings(both_studies.FederatedSettings):
@@ -83,9 +86,11 @@ class Settings(both_studies.FederatedSettings):
         description="passes over a participant's records in a round"
     )
     clip: ByDataset[Positive] = Field(description="C, the largest element of an upload")
-    participants: Count = Field(5, description="participants, who share the records")
     sampling: Number = Field(
         1.0, gt=0, le=1, description="probability with which a record takes part in a round"
+    )
+    trials_for: ByDataset[Trials] = Field(
+        {}, description="runs per budget on single data sets, in place of `trials`"
     )
 
 
@@ -143,7 +148,7 @@ def _training(
         ]
     network = NETWORKS[problem.dataset]
     plan = HorizontalPlan(
-        participants=settings["participants"],
+        participants=PARTICIPANTS,
         rounds=problem.of("rounds"),
         local_epochs=problem.of("local_epochs"),
         batch=problem.of("batch"),

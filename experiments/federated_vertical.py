@@ -3,9 +3,10 @@
 Two participants have half of the attributes each. In every iteration both release the features
 that their local models compute for one batch, and the server trains its top model on them. As
 published, the point's (epsilon, delta) is the budget of every single release, amplified by
-sampling: the paper mentions composition in Type I only. With "composition: run" it is the budget of
-the whole training, both participants' releases in all iterations. At the exact calibration, and in
-the reported true budget, it is always that of the whole training.
+sampling: Section 8.2 adopts composition "in Type I". As it also says that other settings are those
+of Type I, `composition: run` reads it as the budget of the whole training, both participants'
+releases in all iterations. At the exact calibration, and in the reported true budget, it is always
+that of the whole training.
 learning/federated/upload_budgets.py derives the budget of one use, and what is truly spent.
 
 The query is a batch's features, batch x features. That is how Table 3's feature shapes are read

@@ -68,6 +68,7 @@ from learning.training.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Budget, Mechanism
 from mechanisms.contract.public_information import CLIPPING_SHARES, LAYER_SIZES, public_options
 from papers.box_query import box_query
+from papers.tldp2025 import CLIP as BOUND
 from papers.tldp2025 import stated_delta
 
 NAME = "private_parameters"
@@ -120,6 +121,8 @@ TOLERANCES = tolerances(SCORE, "f1", "accuracy") | (
 )
 SPLITS_TRIALS = True
 USERS = 3
+# Training records declared public, for the thresholds of DPHSGD alone.
+PUBLIC_RECORDS = 64
 
 
 class Settings(EpsilonGrid, OnDevice):
@@ -129,7 +132,7 @@ class Settings(EpsilonGrid, OnDevice):
         description="size of the network; tiny: a plain CNN, paper: that of tldp2025"
     )
     rounds: ByDataset[Count] = Field(description="rounds of one local epoch each")
-    records: ByDataset[Annotated[Count, Field(ge=USERS + 1)]] = Field(
+    records: ByDataset[Annotated[Count, Field(ge=PUBLIC_RECORDS + USERS)]] = Field(
         {}, description="training records kept, drawn at random; all by default"
     )
     test_records: ByDataset[Count] = Field(
@@ -138,10 +141,6 @@ class Settings(EpsilonGrid, OnDevice):
     words: ByDataset[Count] = Field(
         {}, description="last words of a text that are read; by default all that are loaded"
     )
-    public_records: Count = Field(
-        64, description="training records declared public, for the thresholds of DPHSGD alone"
-    )
-    clipping_bound: Positive = Field(1.0, description="C, to which parameters are clipped")
     epsilons_by_range: ByDataset[dict[Literal[RANGES], Distinct[Epsilon]]] = Field(
         {},
         description="grids over epsilon by the Delta of the noise as published, in place of "
@@ -212,13 +211,8 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> AveragingT
     rng = np.random.default_rng(names.shared_seed("users"))
     words = settings["words"].get(dataset, 0)
     inputs, tests = (each[:, -words:] for each in (split.train_inputs, split.test_inputs))
-    order, public = rng.permutation(len(split.train_labels)), settings["public_records"]
-    if len(order) < public + USERS:
-        raise ValueError(
-            f"{dataset} has {len(order)} training records and public_records is {public}, which "
-            f"leaves fewer than one record for each of {USERS} users; lower public_records"
-        )
-    parts = [order[:public], *np.array_split(order[public:], USERS)]
+    order = rng.permutation(len(split.train_labels))
+    parts = [order[:PUBLIC_RECORDS], *np.array_split(order[PUBLIC_RECORDS:], USERS)]
     shown, *users = ((inputs[part], split.train_labels[part]) for part in parts)
     count = len(split.test_labels)
     asked = settings["test_records"].get(dataset, count)
@@ -286,13 +280,13 @@ def _mechanism(
         CLIPPING_SHARES: lambda: thresholds(problem.curvature(names, trial)),
     }
     public = public_options(variant.mechanism, known)
-    shape, bound = (1, problem.network.size), problem.settings["clipping_bound"]
-    reach = stated_delta(problem.dataset) / 2 if delta_range == STATED else bound
+    shape = (1, problem.network.size)
+    reach = stated_delta(problem.dataset) / 2 if delta_range == STATED else BOUND
     budget = Budget(epsilon=point.epsilon, delta=point.delta)
     mechanism = calibrate_each_release(
         variant, box_query(shape, -reach, reach), budget, problem.rounds, calibration, **public
     )
-    query = box_query(shape, -bound, bound)
+    query = box_query(shape, -BOUND, BOUND)
     if mechanism.guarantee == "none":
         # Its parameters are not clipped: they lie in no range.
         query = replace(query, element_range=None, frobenius_bound=None)
@@ -318,7 +312,7 @@ def _training(
             learning_rate=settings["learning_rate"],
             device=settings["device"],
         ),
-        bound=None if mechanism.guarantee == "none" else settings["clipping_bound"],
+        bound=None if mechanism.guarantee == "none" else BOUND,
     )
     seeds = seeds_of(point, names, trial)
     parameters = averaging.averaged(

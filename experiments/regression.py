@@ -119,7 +119,7 @@ class Settings(treatments.TreatmentSettings):
 
     def check(self) -> None:
         """Raise for unknown features, a first set of no use, a kernel without its numbers."""
-        self.check_directions({dataset: all_names(dataset) for dataset in self.datasets})
+        self.check_directions(all_names)
         for dataset in self.datasets:
             name, right = right_features(self.model_dump(), dataset)
             if TARGETS[dataset] not in right or len(right) < 2:

@@ -74,6 +74,8 @@ class Training(NamedTuple):
 
 
 BATCH = 256
+# C, what a record's gradient is clipped to.
+CLIPPING_NORM = 1.0
 TRAINING_DELTA = 1e-5
 # delta' of eq. (16).
 SLACK = 1e-10
@@ -147,8 +149,8 @@ def covariance_query(records: int, features: int) -> Query:
     )
 
 
-# The parameters of the tutorial's MNIST network, clipped to norm 1.
-GRADIENT = Query(shape=(26_010,), l2_sensitivity=1.0, adjacency="add-remove")
+# The parameters of the tutorial's MNIST network.
+GRADIENT = Query(shape=(26_010,), l2_sensitivity=CLIPPING_NORM, adjacency="add-remove")
 
 SETTINGS = (
     *(

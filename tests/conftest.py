@@ -100,7 +100,8 @@ class Odd(AdditiveMechanism):
 
 def pytest_collection_modifyitems(items):
     """Run the slow files first, so that none is left to a single worker at the end."""
-    items.sort(key=lambda item: item.path.parent.name not in ("site_builder", "workflow"))
+    slow = ("workflow", "site_builder")
+    items.sort(key=lambda item: [*slow, item.path.parent.name].index(item.path.parent.name))
 
 
 @pytest.fixture

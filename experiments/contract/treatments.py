@@ -24,7 +24,6 @@ from experiments.contract.settings import (
     Count,
     Disallowed,
     Distinct,
-    Epsilon,
     MissingEntry,
     Name,
     Share,
@@ -41,7 +40,7 @@ from experiments.contract.study_settings import StudySettings
 from mechanisms import AdditiveMechanism, Budget, Query
 from mechanisms.contract.guard import seconds_of_releases
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
-from papers.mvg2018 import binary_allocation
+from papers.mvg2018 import EPSILON, binary_allocation
 
 # Treatments that are not sets of features: equal precision for every direction; private principal
 # directions; a mechanism without directions on the right features alone. Only the regression has
@@ -52,7 +51,6 @@ IID, PCA, SUBSPACE = "iid", "pca", "subspace"
 class TreatmentSettings(StudySettings):
     """Settings of the three studies."""
 
-    epsilon: Epsilon = Field(1.0, description="epsilon")
     records: Count = Field(ge=2, description="private records N; delta is 1/N, as in the paper")
     trials: Count = Field(100, ge=2, le=MOST_TRIALS, description="releases per treatment")
     directions: ByDataset[dict[Name, Distinct[Text]]] = Field(
@@ -63,10 +61,14 @@ class TreatmentSettings(StudySettings):
         description="tau, the share of the precision budget that the informative directions get",
     )
 
-    def check_directions(self, names_of: Mapping[str, tuple[str, ...]]) -> None:
+    def check(self) -> None:
         """Raise unless every data set of the run has sets of known features, none of all."""
+        self.check_directions(feature_names)
+
+    def check_directions(self, names_of: Callable[[str], tuple[str, ...]]) -> None:
+        """The same, where `names_of` a data set are the features that exist."""
         for dataset in self.datasets:
-            known = names_of[dataset]
+            known = names_of(dataset)
             if not self.directions[dataset]:
                 raise MissingEntry(f"directions.{dataset}", "a set of features")
             for name, features in self.directions[dataset].items():
@@ -122,8 +124,8 @@ def feature_names(dataset: str) -> tuple[str, ...]:
 
 
 def point_at(shape: tuple[int, int], settings: dict) -> Point:
-    """The study's only grid point: epsilon, and delta = 1/N."""
-    return Point(shape=shape, epsilon=settings["epsilon"], delta=1 / settings["records"])
+    """The study's only grid point: the paper's epsilon, and delta = 1/N."""
+    return Point(shape=shape, epsilon=EPSILON, delta=1 / settings["records"])
 
 
 def right_features(settings: dict, dataset: str) -> tuple[str, list[str]]:

@@ -55,9 +55,6 @@ class FederatedSettings(OnDevice):
         {}, description="test records kept, drawn at random; all by default"
     )
     trials: Trials = Field(1, description="runs per budget")
-    trials_for: ByDataset[Trials] = Field(
-        {}, description="runs per budget on single data sets, in place of `trials`"
-    )
 
 
 def points_of(settings: dict, variant: str, dataset: str, shape: tuple[int, ...]) -> list[Point]:

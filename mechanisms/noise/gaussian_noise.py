@@ -17,8 +17,7 @@ from mechanisms.noise.distribution import (
 )
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.profiles import fisher
-from mechanisms.profiles.bounded_profile import enclosed
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.profiles.gaussian_profile import gaussian_between
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +45,7 @@ class IndependentGaussian(Noise):
         return {"sigma": self.sigma}
 
     def profile(self, query):
-        return enclosed(
-            GaussianProfile(mu=query.reach / self.sigma),
-            GaussianProfile(mu=attained_reach(query) / self.sigma),
-        )
+        return gaussian_between(attained_reach(query) / self.sigma, query.reach / self.sigma)
 
     def slack(self, query):
         return gram_slack(query)

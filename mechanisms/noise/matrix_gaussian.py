@@ -25,8 +25,7 @@ from mechanisms.noise.mahalanobis import (
     largest_mu,
 )
 from mechanisms.profiles import fisher
-from mechanisms.profiles.bounded_profile import enclosed
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.profiles.gaussian_profile import gaussian_between
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,7 +86,7 @@ class MatrixGaussian(Noise):
     def profile(self, query):
         """Gaussian, with the largest mu over the changes that the query allows, or bounds of it."""
         bounds = self._largest_mu(query)
-        return enclosed(GaussianProfile(mu=bounds.upper), GaussianProfile(mu=bounds.lower))
+        return gaussian_between(bounds.lower, bounds.upper)
 
     def slack(self, query):
         if self._largest_mu(query).exact:

@@ -12,8 +12,7 @@ from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.noise.mahalanobis import MuBounds, best_bounds
-from mechanisms.profiles.bounded_profile import enclosed
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.profiles.gaussian_profile import gaussian_between
 from mechanisms.strategies.optimal_strategy import Strategy
 
 
@@ -64,10 +63,7 @@ class StrategyGaussian(Noise):
 
     def profile(self, query):
         bounds = sensitivity_bounds(query, self.strategies)
-        return enclosed(
-            GaussianProfile(mu=bounds.upper / self.sigma),
-            GaussianProfile(mu=bounds.lower / self.sigma),
-        )
+        return gaussian_between(bounds.lower / self.sigma, bounds.upper / self.sigma)
 
     def slack(self, query):
         if sensitivity_bounds(query, self.strategies).exact:

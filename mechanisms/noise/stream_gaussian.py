@@ -14,8 +14,7 @@ from mechanisms.factorisations.factorisation import Factorisation
 from mechanisms.factorisations.participation import Participation, Sensitivity
 from mechanisms.noise.distribution import Noise, attained_reach, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.bounded_profile import enclosed
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.profiles.gaussian_profile import gaussian_between
 
 # Steps up to which the moments of the loss are computed: products of (n, n) arrays.
 LARGEST_MOMENTS = 4096
@@ -84,9 +83,9 @@ class StreamGaussian(Noise):
         All of them by the same vector or its opposite: the columns of C D then add up as those of
         C do, with these signs.
         """
-        return enclosed(
-            GaussianProfile(mu=self.sensitivity.upper * query.reach / self.sigma),
-            GaussianProfile(mu=self.sensitivity.lower * attained_reach(query) / self.sigma),
+        return gaussian_between(
+            self.sensitivity.lower * attained_reach(query) / self.sigma,
+            self.sensitivity.upper * query.reach / self.sigma,
         )
 
     def slack(self, query):

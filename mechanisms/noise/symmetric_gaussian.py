@@ -9,8 +9,7 @@ import numpy as np
 
 from mechanisms.noise.distribution import Noise, attained_reach, checked_dtype, gram_slack
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.bounded_profile import enclosed
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.profiles.gaussian_profile import gaussian_between
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +57,7 @@ class SymmetricGaussian(Noise):
         equal to it for diagonal D. Such a D attains sup ||D||_F: x = B e_1 added or removed, or
         replaced by y = B e_2. See `attained_reach` where the query excludes it.
         """
-        return enclosed(
-            GaussianProfile(mu=query.reach / self.sigma),
-            GaussianProfile(mu=attained_reach(query) / self.sigma),
-        )
+        return gaussian_between(attained_reach(query) / self.sigma, query.reach / self.sigma)
 
     def slack(self, query):
         return gram_slack(query)

@@ -40,14 +40,6 @@ class CapProfile(PrivacyProfile):
     def largest_loss(self) -> float:
         return self.largest
 
-    def compose(self, times: int) -> PrivacyProfile:
-        if check_count("times", times) == 1:
-            return self
-        # dp_accounting takes half a second to load, and few ever compose.
-        from mechanisms.profiles.composition import ComposedProfile
-
-        return ComposedProfile(base=self, times=times)
-
     def scaled(self, factor: float) -> PrivacyProfile:
         """There is no noise to rescale: ValueError."""
         raise ValueError("a randomiser of directions adds no noise that could be rescaled")

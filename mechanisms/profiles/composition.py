@@ -45,8 +45,9 @@ _SAMPLES_AT_ONCE = 1 << 22
 class ComposedProfile(PrivacyProfile):
     """Profile of `times` independent releases, each with the profile `base`; times >= 1.
 
-    `base` must know P(L > epsilon). Bounds are proven but for an allowance of 1e-12, absolute, for
-    the FFT: below about 1e-10 delta is not resolved. The first use computes the convolution.
+    `base` must be symmetric and know P(L > epsilon). Bounds are proven but for an allowance of
+    1e-12, absolute, for the FFT: below about 1e-10 delta is not resolved. The first use computes
+    the convolution.
     """
 
     base: PrivacyProfile
@@ -56,6 +57,11 @@ class ComposedProfile(PrivacyProfile):
 
     def __post_init__(self) -> None:
         check_count("times", self.times)
+        if not self.base.symmetric:
+            raise ValueError(
+                f"base must be the profile of a symmetric pair, got {type(self.base).__name__}; "
+                "compose its closed form"
+            )
 
     @property
     def largest_loss(self) -> float:

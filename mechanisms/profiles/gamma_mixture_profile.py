@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.profiles.composition import ComposedProfile
 from mechanisms.profiles.numerics import ULP
 from mechanisms.profiles.profile import Bounds, PrivacyProfile, check_count, check_positive
 
@@ -45,11 +44,6 @@ class GammaMixtureProfile(PrivacyProfile):
     def largest_loss(self) -> float:
         """(k + 1) log(1 + theta D), at x = 0."""
         return float((self.order + 1) * np.log1p(self._shift))
-
-    def compose(self, times: int) -> PrivacyProfile:
-        if check_count("times", times) == 1:
-            return self
-        return ComposedProfile(base=self, times=times)
 
     def scaled(self, factor: float) -> GammaMixtureProfile:
         return replace(self, theta=self.theta / factor)

@@ -16,6 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.numerics import (
     LOG_SQRT_2PI,
     ULP,
@@ -89,6 +90,16 @@ class GaussianProfile(PrivacyProfile):
         error = np.zeros_like(result)
         result[solvable], error[solvable] = _epsilon_for(delta[solvable], float(self.mu))
         return Bounds(np.maximum(result - error, 0.0), result, result + error)
+
+
+def gaussian_between(attained: float, most: float) -> PrivacyProfile:
+    """The profile of Gaussian noise whose largest mu is known between bounds, or exactly.
+
+    Args:
+        attained: mu of some pair of neighbours, or arbitrarily close to it.
+        most: No pair has a larger one.
+    """
+    return enclosed(GaussianProfile(mu=most), GaussianProfile(mu=attained))
 
 
 def mu_for(epsilon: ArrayLike, delta: ArrayLike) -> float | np.ndarray:

@@ -42,14 +42,6 @@ class IntegerShiftProfile(PrivacyProfile):
     def log_masses(self, numbers: np.ndarray) -> np.ndarray:
         """log p(x) at whole numbers."""
 
-    def compose(self, times: int) -> PrivacyProfile:
-        if check_count("times", times) == 1:
-            return self
-        # dp_accounting takes half a second to load, and few ever compose.
-        from mechanisms.profiles.composition import ComposedProfile
-
-        return ComposedProfile(base=self, times=times)
-
     def scaled(self, factor: float) -> PrivacyProfile:
         """Of the law with `factor` times the scale, which is again one of whole numbers."""
         return replace(self, std=self.std * factor)

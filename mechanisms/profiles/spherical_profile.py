@@ -77,14 +77,6 @@ class SphericalProfile(PrivacyProfile):
             return (self.sensitivity / self.scale) ** self.power
         return np.inf
 
-    def compose(self, times: int) -> PrivacyProfile:
-        if check_count("times", times) == 1:
-            return self
-        # dp_accounting takes half a second to load, and few ever compose.
-        from mechanisms.profiles.composition import ComposedProfile
-
-        return ComposedProfile(base=self, times=times)
-
     def scaled(self, factor: float) -> SphericalProfile:
         return replace(self, scale=self.scale * factor)
 

@@ -115,7 +115,7 @@ def draw_accuracies(
         raise DrawingError(f"the results hold no accuracies of {experiment}; run it first")
     keys = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
     table = finals.groupby(keys)["value"].agg(["mean", "std", "count"]).reset_index()
-    quantile = scipy.stats.t.ppf(0.975, (table["count"] - 1).clip(lower=1))
+    quantile = scipy.special.stdtrit((table["count"] - 1).clip(lower=1), 0.975)
     # A single trial has no interval: its standard deviation is missing.
     table["half_interval"] = quantile * table["std"] / np.sqrt(table["count"])
     spent = ok_rows(rows, experiment, "true_epsilon_upper")[[*keys, "value"]]

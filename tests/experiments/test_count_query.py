@@ -1,16 +1,14 @@
-"""The count query against brute force, its sensitivities, and the window of the Uber file."""
+"""The count query against brute force, and its sensitivities."""
 
 import math
-import os
 import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from measured_values import number, series
 
-from datasets import fetch
-from datasets import load as load_dataset
 from datasets.loaders import city
 from experiments import count_query
 from experiments.contract.study import Names, Point, Variant
@@ -23,6 +21,8 @@ from mechanisms import OutOfRangeWarning, get_mechanism
 from papers import r1smg2024
 
 SIDE = 7
+
+
 EDGES = map_edges((40.0, 41.0), (-75.0, -73.0), SIDE)
 
 
@@ -145,18 +145,6 @@ def measure(problem, key, epsilon=0.5, calibration="published", **options):
         return list(count_query.measure(problem, variant, calibration, point, names(key)))
 
 
-def series(values, metric):
-    """Values of one metric by trial, in order."""
-    found = [value for value in values if value.metric == metric]
-    assert [value.trial for value in found] == list(range(len(found)))
-    return np.array([value.value for value in found])
-
-
-def single(values, metric):
-    (found,) = (value.value for value in values if value.metric == metric)
-    return found
-
-
 def test_the_city_s_problem(problem, settings):
     assert problem.counts.shape == (6, 6)
     assert problem.counts.sum() == settings["city_pickups"]
@@ -211,10 +199,10 @@ def test_metrics_against_brute_force(problem):
         for metric, value in expected.items():
             assert series(values, metric)[trial] == pytest.approx(value, rel=1e-9), metric
         assert {v.seed for v in values if v.metric == "loss" and v.trial == trial} == {seed}
-    assert single(values, "valid_cells") == (~problem.empty).sum()
-    assert single(values, "pickups") == problem.counts.sum()
-    assert single(values, "nonprivate_largest_count") == problem.counts.max()
-    assert single(values, "expected_loss") == pytest.approx(
+    assert number(values, "valid_cells") == (~problem.empty).sum()
+    assert number(values, "pickups") == problem.counts.sum()
+    assert number(values, "nonprivate_largest_count") == problem.counts.max()
+    assert number(values, "expected_loss") == pytest.approx(
         36 * 2 * 2 * math.log(1.25e7) / 0.25, rel=1e-12
     )
 
@@ -225,7 +213,7 @@ def test_pickups_in_cells_thought_empty_are_counted_as_lost(problem):
     wrong = replace(problem, empty=empty)
     values = measure(wrong, "non-private")
     lost = problem.counts.max()
-    assert single(values, "pickups_zeroed") == lost
+    assert number(values, "pickups_zeroed") == lost
     assert series(values, "loss").tolist() == [0.0] * 4
     assert series(values, "loss_postprocessed").tolist() == [lost**2] * 4
 
@@ -256,6 +244,8 @@ def test_the_map_of_the_first_trial_is_kept_at_its_epsilon(problem):
 
 
 OUTER = {"south": 40.0, "north": 41.0, "west": -75.0, "east": -73.0}
+
+
 TWO_PLACES = [(40.7, -74.1), (40.6, -73.6)]
 
 
@@ -302,56 +292,6 @@ def test_calibrations_share_their_draws(problem):
     ratio = published / exact
     assert ratio == pytest.approx(np.full(4, ratio[0]), rel=1e-6)
     assert ratio[0] > 1.1
-
-
-@pytest.fixture(scope="module")
-def uber(tmp_path_factory):
-    mirror = os.environ.get("DATA_MIRROR")
-    if not mirror:
-        pytest.skip("DATA_MIRROR is not set: it names a folder with the official Uber file")
-    folder = tmp_path_factory.mktemp("data")
-    fetch("uber", folder, mirror=mirror)
-    return folder
-
-
-@pytest.fixture
-def uber_settings(make_config):
-    config = make_config("count_query", datasets=["uber"], cells_per_side=89)
-    return config["experiments"]["count_query"]
-
-
-def test_the_window_of_the_paper_holds_52692_pickups(uber, uber_settings):
-    pickups = load_dataset("uber", uber)
-    assert len(pickups) == 564_516
-    window = pickups.between(uber_settings["start"], uber_settings["end"])
-    assert len(window) == 52_692
-
-
-def test_the_uber_problem(uber, uber_settings):
-    problem = count_query.load(uber_settings, "uber", uber, names(dataset="uber"))
-    pickups = load_dataset("uber", uber)
-    window = pickups.between(uber_settings["start"], uber_settings["end"])
-    box = uber_settings["bounding_box"]
-    inside = (window.latitude >= box["south"]) & (window.latitude <= box["north"])
-    inside &= (window.longitude >= box["west"]) & (window.longitude <= box["east"])
-    assert problem.counts.sum() == inside.sum()
-    assert 52_000 < problem.counts.sum() <= 52_692
-    # Figure 4 of the paper says a maximum near 27.
-    assert problem.counts.max() > 1000
-    scanned = count_query.load(uber_settings | {"boxes": 4}, "uber", uber, names(dataset="uber"))
-    assert scanned.positions.shape == (2, 52_692)
-    assert min(count_query.largest_in_boxes(scanned.positions, scanned.boxes, 89)) > 100
-    # A cell is known to be empty when no pickup outside the window lies in it.
-    rows, columns = map_edges((box["south"], box["north"]), (box["west"], box["east"]), 89)
-    outside = (pickups.time < window.time.min()) | (pickups.time > window.time.max())
-    assert outside.sum() == 564_516 - 52_692
-    row = np.searchsorted(rows, pickups.latitude[outside], side="right") - 1
-    column = np.searchsorted(columns, pickups.longitude[outside], side="right") - 1
-    seen = np.zeros((90, 90), bool)
-    on_map = (row >= 0) & (row < 89) & (column >= 0) & (column < 89)
-    seen[row[on_map], column[on_map]] = True
-    assert np.array_equal(problem.empty, ~seen[:89, :89])
-    assert problem.counts[problem.empty].sum() < 0.01 * problem.counts.sum()
 
 
 def test_city_places_lie_inside_its_map():

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from measured_values import number
 
 from experiments import dpmf
 from experiments.contract.study import Names, Variant
@@ -51,11 +52,6 @@ def measured(chosen, calibration="published", **changed):
     problem = dpmf.load(settings, "digits", None, names)
     (point,) = dpmf.points(settings, "factorisation", "digits")
     return list(dpmf.measure(problem, chosen, calibration, point, names))
-
-
-def number(values, metric):
-    (value,) = [each.value for each in values if each.metric == metric]
-    return value
 
 
 def test_every_record_takes_part_once_per_epoch_always_at_the_same_step():

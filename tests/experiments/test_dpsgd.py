@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from measured_values import number
 from scipy import stats
 
 from experiments import dpsgd
@@ -77,11 +78,6 @@ def measured(mechanism):
 
 def of(values, metric):
     return [value for value in values if value.metric == metric]
-
-
-def number(values, metric):
-    (value,) = of(values, metric)
-    return value.value
 
 
 def test_reading_a_config_loads_neither_torch_nor_scikit_learn():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from measured_values import number
 
 from experiments import features
 from experiments.contract.settings import ConfigError
@@ -46,11 +47,6 @@ def measure(mechanism, calibration="published", **changes):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         return list(features.measure(problem, variant, calibration, point, names))
-
-
-def number(values, metric):
-    (value,) = [value.value for value in values if value.metric == metric]
-    return value
 
 
 def test_shapes_are_those_of_table_1_but_for_the_batch_of_svhn():

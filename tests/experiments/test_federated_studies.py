@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from measured_values import number
 
 from experiments import federated_horizontal, federated_vertical
 from experiments.contract.settings import ConfigError
@@ -72,11 +73,6 @@ def measure(study, mechanism, calibration="published", folder=None, **changed):
     problem = study.load(settings, "breast_cancer", Path("nowhere"), names)
     point = study.points(settings, mechanism, "breast_cancer")[0]
     return list(study.measure(problem, variant(mechanism), calibration, point, names))
-
-
-def number(values, metric):
-    (value,) = (v for v in values if v.metric == metric)
-    return value.value
 
 
 def test_points_have_the_shapes_of_the_paper_s_tables():

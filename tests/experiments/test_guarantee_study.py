@@ -17,7 +17,7 @@ SETTINGS = {setting.name: setting for setting in PAPER_SETTINGS}
 def measured(mechanism, point, dataset="papers", calibration="published", samples=0):
     """The values at a point by metric; every one is declared and finite."""
     names = Names(base_seed=0, experiment="guarantee", dataset=dataset, mechanism=mechanism)
-    problem = guarantee.load({"audit_samples": samples, "audits": 1}, dataset, None, names)
+    problem = guarantee.load({"audit_samples": samples}, dataset, None, names)
     variant = Variant(name=mechanism, mechanism=get_mechanism(mechanism))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)

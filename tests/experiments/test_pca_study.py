@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from measured_values import number, series
 from scipy.optimize import minimize
 
 from datasets.loaders import boids, swarm
@@ -57,17 +58,6 @@ def measure(problem, key, epsilon=0.4, calibration="published", **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         return list(pca.measure(problem, variant, calibration, point, names(key)))
-
-
-def series(values, metric):
-    found = [value for value in values if value.metric == metric]
-    assert [value.trial for value in found] == list(range(len(found)))
-    return np.array([value.value for value in found])
-
-
-def single(values, metric):
-    (found,) = (value.value for value in values if value.metric == metric)
-    return found
 
 
 def test_points_have_the_shape_of_the_covariance():
@@ -128,9 +118,9 @@ def test_metrics_against_brute_force(problem):
             leading += deviation if rank < 4 else 0.0
         assert series(values, "total_deviation")[trial] == pytest.approx(total, rel=1e-9)
         assert series(values, "leading_deviation")[trial] == pytest.approx(leading, rel=1e-9)
-    assert single(values, "variance") == pytest.approx(np.trace(covariance))
-    assert single(values, "leading_variance") == pytest.approx(eigenvalues[:4].sum())
-    assert (single(values, "records"), single(values, "components")) == (120, 4)
+    assert number(values, "variance") == pytest.approx(np.trace(covariance))
+    assert number(values, "leading_variance") == pytest.approx(eigenvalues[:4].sum())
+    assert (number(values, "records"), number(values, "components")) == (120, 4)
 
 
 def test_accuracy_is_that_of_the_minimum_of_the_stated_objective(problem):
@@ -153,7 +143,7 @@ def test_accuracy_is_that_of_the_minimum_of_the_stated_objective(problem):
 
 def test_the_non_private_components_deviate_by_nothing(problem):
     values = measure(problem, "non-private")
-    scale = single(values, "variance")
+    scale = number(values, "variance")
     assert np.abs(series(values, "total_deviation")).max() < 1e-12 * scale
     assert np.abs(series(values, "leading_deviation")).max() < 1e-12 * scale
 
@@ -207,7 +197,7 @@ def test_exact_calibrations_follow_the_record_bound(problem, key):
     else:
         sigma = math.sqrt(2) * query.record_bound**2 / mu_for(0.4, 1e-7)
         expected = 36**2 * sigma**2
-    assert single(values, "expected_loss") == pytest.approx(expected, rel=1e-9)
+    assert number(values, "expected_loss") == pytest.approx(expected, rel=1e-9)
 
 
 def test_ppca_has_no_exact_calibration(problem):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from measured_values import numbers, series
 
 from experiments import private_data
 from experiments.contract.settings import ConfigError
@@ -50,16 +51,6 @@ def measured(problem, key, epsilon=1.0, calibration="published", **options):
     variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
     point = Point(shape=SHAPES["digits"], epsilon=epsilon, delta=1e-5)
     return list(private_data.measure(problem, variant, calibration, point, names(key)))
-
-
-def numbers(values, metric):
-    return [value.value for value in values if value.metric == metric]
-
-
-def series(values, metric):
-    found = [value for value in values if value.metric == metric]
-    assert [value.trial for value in found] == list(range(len(found)))
-    return np.array([value.value for value in found])
 
 
 def test_any_two_images_are_neighbours_within_the_sensitivities():

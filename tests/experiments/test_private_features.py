@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from measured_values import numbers
 from torchvision.models import mobilenet_v2
 
 from experiments import private_features
@@ -47,10 +48,6 @@ def measured(problem, key, calibration="published", **changed):
     variant = Variant(name=key, mechanism=get_mechanism(key))
     (point,) = private_features.points(checked(SETTINGS), key, "digits")
     return list(private_features.measure(problem, variant, calibration, point, names(key)))
-
-
-def numbers(values, metric):
-    return [value.value for value in values if value.metric == metric]
 
 
 def test_features_lie_in_the_range_of_the_query(problem):

@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from measured_values import number
 
 from experiments import gradients
 from experiments.contract.settings import ConfigError
@@ -57,11 +58,6 @@ def measure(mechanism, calibration="published", folder=None, **changes):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         return list(gradients.measure(problem, variant(mechanism), calibration, point, names))
-
-
-def number(values, metric):
-    (value,) = [value.value for value in values if value.metric == metric]
-    return value
 
 
 def test_shapes_are_those_of_the_networks():

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from histograms import histogram
 from scipy import stats
 
 from mechanisms import (
@@ -24,11 +25,6 @@ from mechanisms.strategies.workload import (
     Prefix,
     RandomRanges,
 )
-
-
-def histogram(*shape, l1=1.0):
-    adjacency = "add-remove" if l1 == 1 else "replace"
-    return Query(shape=shape, l2_sensitivity=l1**0.5, l1_sensitivity=l1, adjacency=adjacency)
 
 
 def calibrated(*shape, l1=1.0, epsilon=1.0, calibration="published"):

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from histograms import histogram
 from scipy import stats
 from workload_errors import workload_error
 
@@ -31,11 +32,6 @@ from mechanisms.strategies.workload import (
 )
 
 BUDGET = Budget(epsilon=0.5)
-
-
-def histogram(*shape, l1=1.0):
-    adjacency = "add-remove" if l1 == 1 else "replace"
-    return Query(shape=shape, l2_sensitivity=l1**0.5, l1_sensitivity=l1, adjacency=adjacency)
 
 
 def calibrated(*shape, key="matrix-mechanism-l1", calibration="published", l1=1.0, **options):

@@ -1,8 +1,6 @@
 """Cells run in a child process: whatever a mechanism does, the rows tell the truth."""
 
-import json
 import math
-import os
 import shutil
 import signal
 import subprocess
@@ -10,40 +8,17 @@ import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
+from one_cell import ended, measured, planned_as, wait_for
 
 from experiments.contract.study import Value
 from runs import worker
 from runs.cells import Cell
-from runs.frames import check_table, read_frame
-from runs.parts import part_path
-from runs.result_table import read_table
-from runs.runner import CellError, cell_files, is_current, require_sources, run_batch, run_cells
+from runs.frames import read_frame
+from runs.runner import CellError, cell_files, is_current, require_sources, run_batch
 from runs.sources import current_digest_of
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def planned_as(stem, cell, config, digest=None):
-    """The plan of a cell under another path, or with another digest."""
-    plan = cell.planned(config) | {"stem": stem}
-    return plan | ({} if digest is None else {"digest": digest})
-
-
-@pytest.fixture
-def run(tmp_path):
-    """Runs a cell; returns its rows as a data frame."""
-
-    def run_it(cell, config, name="cell", digest=None):
-        plan = planned_as(name, cell, config, digest)
-        run_cells([plan], tmp_path, limits=config["limits"])
-        rows = cell_files(plan, tmp_path)[0]
-        named = (cell.experiment, cell.dataset, cell.mechanism, cell.calibration)
-        check_table(read_table(rows), {named: len(cell.points(config))})
-        return read_frame(rows)
-
-    return run_it
 
 
 @pytest.fixture
@@ -59,25 +34,6 @@ def outcomes(frame):
 
 def message(frame, epsilon):
     return frame[frame["epsilon"] == epsilon]["message"].iloc[0]
-
-
-def measured(folder):
-    return [float(line) for line in (folder / "measured").read_text().split()]
-
-
-def wait_for(condition, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "nothing happened"
-        time.sleep(0.05)
-
-
-def ended(pid):
-    """Whether a process is gone (or only waits for its parent to notice)."""
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 def test_a_cell_that_works(odd_cell, run, log, tmp_path, capfd):
@@ -220,150 +176,6 @@ def test_processes_that_a_mechanism_leaves_behind_are_ended(odd_cell, run):
     wait_for(lambda: ended(int((folder / "child").read_text())))
 
 
-# Runs a cell in a process of its own, so that a test may kill that process.
-PARENT = """
-import json, sys
-from pathlib import Path
-from runs.runner import run_cells
-plan, folder = sys.argv[1:]
-run_cells([json.loads(plan)], Path(folder), limits={"seconds": 60, "memory_gib": 2})
-"""
-# At epsilon 3 the first child kills a process, and then hangs.
-KILLS_ITS_RUN = """
-    if epsilon == 3 and not (HERE / "killed").exists():
-        import psutil
-        (HERE / "killed").write_text(str(os.getpid()))
-        psutil.Process().parents()[{generation}].kill()
-        time.sleep(3600)
-"""
-
-
-@pytest.fixture
-def killed_run(odd_cell, tmp_path):
-    """A cell whose first run was killed at the third of four points, and what is left of it."""
-
-    cell, config, folder = odd_cell(KILLS_ITS_RUN.format(generation=1), [1, 2, 3, 4])
-    plan = planned_as("cell", cell, config)
-    command = [sys.executable, "-c", PARENT, json.dumps(plan), str(tmp_path)]
-    ended = subprocess.run(
-        command,
-        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"},
-        stderr=subprocess.DEVNULL,
-        check=False,
-        timeout=60,
-    )
-    assert ended.returncode == -signal.SIGKILL
-    assert not is_current(plan, tmp_path)
-    assert measured(folder) == [1, 2, 3]
-    return cell, config, folder
-
-
-def test_a_hung_child_ends_with_the_run_that_started_it(killed_run):
-    _, _, folder = killed_run
-    wait_for(lambda: ended(int((folder / "killed").read_text())), seconds=10)
-
-
-def test_a_killed_run_goes_on_where_it_stopped(killed_run, run, tmp_path):
-    cell, config, folder = killed_run
-    partial, kept = tmp_path / "cells/.cell.partial", tmp_path / "backup"
-    shutil.copytree(partial, kept)
-
-    assert set(run(cell, config)["status"]) == {"ok"}
-    assert measured(folder) == [1, 2, 3, 3, 4]
-    assert not partial.exists()
-    resumed = read_table(tmp_path / "cells/cell.parquet")
-
-    run(cell, config, name="uninterrupted")
-    uninterrupted = (tmp_path / "cells/uninterrupted.parquet").read_bytes()
-    assert (tmp_path / "cells/cell.parquet").read_bytes() == uninterrupted
-    assert measured(folder)[5:] == [1, 2, 3, 4]
-
-    # The same leftovers are worth nothing once the code is another.
-    shutil.copytree(kept, partial)
-    run(cell, config, digest="of other code")
-    assert measured(folder)[9:] == [1, 2, 3, 4]
-    assert read_table(tmp_path / "cells/cell.parquet").equals(resumed)
-
-
-def test_damaged_leftovers_are_measured_again(killed_run, run, tmp_path):
-    cell, config, folder = killed_run
-    partial = tmp_path / "cells/.cell.partial"
-    whole = part_path(partial, 0).read_bytes()
-    part_path(partial, 0).write_bytes(whole[:-20])
-    part_path(partial, 1).write_bytes(part_path(partial, 1).read_bytes().replace(b"4", b"5"))
-    assert set(run(cell, config)["status"]) == {"ok"}
-    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
-
-
-def test_leftovers_with_a_damaged_digest_are_worth_nothing(killed_run, run, tmp_path):
-    cell, config, folder = killed_run
-    (tmp_path / "cells/.cell.partial/digest").write_bytes(b"\xff\xfe")
-    assert set(run(cell, config)["status"]) == {"ok"}
-    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
-
-
-@pytest.mark.parametrize("left", [b"", b"\xff"])
-def test_a_damaged_note_of_the_point_blames_none(odd_cell, run, left):
-    """The process dies at the second point and what it noted of that is lost."""
-    happen = f"""
-        if epsilon == 2 and not (HERE / "died").exists():
-            (HERE / "died").touch()
-            next(HERE.parent.glob("cells/.cell.partial/current")).write_bytes({left})
-            os._exit(7)
-    """
-    cell, config, folder = odd_cell(happen, [1, 2])
-    with pytest.raises(CellError, match=r"failed before its first grid point: .* status 7"):
-        run(cell, config)
-    assert set(run(cell, config)["status"]) == {"ok"}
-    assert measured(folder) == [1, 2, 2]
-
-
-def test_a_damaged_cell_is_measured_again(odd_cell, run, tmp_path):
-    cell, config, folder = odd_cell("pass", [1, 2])
-    run(cell, config)
-    rows = tmp_path / "cells/cell.parquet"
-    whole = rows.read_bytes()
-    # Cut short, its digest is lost; with a byte changed, it is found when the batch is joined.
-    rows.write_bytes(whole[:-9])
-    run(cell, config)
-    assert measured(folder) == [1, 2, 1, 2]
-    assert rows.read_bytes() == whole
-    changed = bytearray(whole)
-    changed[60] ^= 0x55
-    rows.write_bytes(changed)
-    out = tmp_path / "batch.parquet", tmp_path / "batch.timings.parquet"
-    plan = planned_as("cell", cell, config)
-    with pytest.raises(CellError, match=r"cell.parquet is damaged: .*it is removed: run again"):
-        run_batch([plan], tmp_path, *out, limits=config["limits"])
-    run_batch([plan], tmp_path, *out, limits=config["limits"])
-    assert measured(folder) == [1, 2, 1, 2, 1, 2]
-    assert rows.read_bytes() == whole
-
-
-def test_a_cell_runs_again_only_when_its_digest_changes(odd_cell, run):
-    cell, config, folder = odd_cell("pass", [1, 2])
-    run(cell, config)
-    run(cell, config)
-    assert measured(folder) == [1, 2]
-    run(cell, config, digest="of other code")
-    assert measured(folder) == [1, 2, 1, 2]
-
-
-@pytest.mark.parametrize("generation", [0, None])
-def test_a_kill_from_outside_is_no_failure_of_the_mechanism(odd_cell, run, tmp_path, generation):
-    """Of the process that measures, or of the one that it was forked from."""
-    happen = KILLS_ITS_RUN.format(generation=generation)
-    if generation is None:
-        happen = happen.replace("psutil.Process().parents()[None]", "psutil.Process()")
-    cell, config, folder = odd_cell(happen, [1, 2, 3, 4])
-    with pytest.raises(CellError, match=r"cell cell failed: the process .*(outside|ended)"):
-        run(cell, config)
-    assert not (tmp_path / "cells/cell.parquet").exists()
-    assert set(run(cell, config)["status"]) == {"ok"}
-    assert measured(folder) == [1, 2, 3, 3, 4]
-    wait_for(lambda: ended(int((folder / "killed").read_text())), seconds=10)
-
-
 @pytest.mark.parametrize(
     "raised",
     [
@@ -428,13 +240,6 @@ def test_code_that_changes_while_a_run_waits_ends_it(tmp_path):
     source.unlink()
     with pytest.raises(CellError, match="the code has changed"):
         require_sources([str(source)], digest)
-
-
-def test_other_settings_start_afresh(killed_run, run, tmp_path):
-    cell, config, folder = killed_run
-    config["seed"] += 1
-    run(cell, config)
-    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
 
 
 def test_missing_data_are_an_error_of_the_run_and_not_of_a_mechanism(

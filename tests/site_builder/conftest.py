@@ -1,5 +1,6 @@
-"""One site of the committed run for all tests of it, and one browser."""
+"""One site of the committed run for all tests of it, and a browser."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -16,11 +17,21 @@ CHROMIUM = next(
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
-    """The folder of the site, built by the command line under a hash seed of its own."""
-    out = tmp_path_factory.mktemp("built") / "site"
-    environment = os.environ | {"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "site_builder", "build", "reference", "--out", str(out)]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    """The folder of the site, built by the command line under a hash seed of its own.
+
+    The first worker that asks builds it for all; each has a folder of its own in a shared one.
+    """
+    own = tmp_path_factory.getbasetemp()
+    out = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "site"
+    with open(f"{out}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not out.exists():
+            begun = tmp_path_factory.mktemp("built") / "site"
+            environment = os.environ | {"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1"}
+            command = [sys.executable, "-m", "site_builder", "build", "reference"]
+            command += ["--out", str(begun)]
+            subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+            begun.rename(out)
     return out
 
 

@@ -23,6 +23,7 @@ import yaml
 from experiments.contract.study import all_experiments
 from mechanisms import all_mechanisms
 from paper_figures.drawings import words_of
+from paper_figures.ledger import all_claims, all_judges
 from runs.frames import read_frame
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,6 +86,19 @@ def test_everything_is_drawn(finished):
     tables = {path.name for path in (results / "tables").iterdir()}
     for name in ("r1smg2024_table1", "mgm2021_table4", "mgm2021_table5"):
         assert {f"{name}.csv", f"{name}.md", f"{name}.tex"} <= tables
+
+
+def test_claims_that_closed_forms_decide_are_judged_as_in_the_reference_run(finished):
+    """So its ledger is that of this code: claims that read results have a test of their own."""
+    judges = all_judges()
+    alike = [claim.id for claim in all_claims() if not judges[claim.judge].reads_results]
+    assert len(alike) > 50
+    own, stored = (
+        pd.read_csv(path / "claims.csv", keep_default_na=False).set_index("claim").loc[alike]
+        for path in (finished.folder / "results/tiny", ROOT / "results/reference")
+    )
+    for column in ("verdict", "we find", "parts", "detail", "sentence"):
+        assert own[column].to_dict() == stored[column].to_dict()
 
 
 def test_a_new_mechanism_is_in_every_study(rows):
@@ -226,9 +240,10 @@ def test_editing_a_mechanism_reruns_its_cells_only(finished):
     assert 1 < len(edited) < len(plan)
     assert finished.planned_batches() == edited
     assert finished.cells_to_run() == expected
-    # The other cells of those batches keep their files.
-    cells = finished.folder / "results/tiny/cells/noise_only/fixed-sensitivity"
+    # The other cells of a batch keep their files.
+    (batch,) = (each for each in edited if each.startswith("common_queries/"))
+    cells = finished.folder / "results/tiny/cells/common_queries/histogram"
     before = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.parquet")}
-    finished.snakemake("results/tiny/experiments/noise_only.parquet")
+    finished.snakemake(f"results/tiny/batches/{batch}.parquet")
     after = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.parquet")}
     assert {name.split("--")[0] for name in after if after[name] != before[name]} == {"r1smg"}

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import planted_bugs as planted
+import planted_other_kinds as others
 import pytest
 
 from mechanisms import Budget, Inconsistent, Query, Unsupported, all_mechanisms
@@ -50,8 +51,8 @@ INCONSISTENT = {
     planted.WrongSensitivity: "that of the noise has at least",
     planted.ProfileTooGood: "the profile states at most",
     planted.ClaimWithoutDelta: "that of the noise has at least",
-    planted.TellsTheValue: "two values that differ",
-    planted.IgnoresNothing: "two values that differ",
+    others.TellsTheValue: "two values that differ",
+    others.IgnoresNothing: "two values that differ",
 }
 
 
@@ -104,18 +105,18 @@ def test_noise_in_common_is_caught_in_a_large_answer(mistake, words):
 
 
 OF_OTHER_KINDS = {
-    planted.NinthOfTheVariance: (planted.COUNTS, "mean squared norm"),
-    planted.CountWithoutNoise: (planted.COUNTS, "a record in one count"),
-    planted.QuarterOfTheRate: (planted.COUNTS, "mean squared norm"),
-    planted.HundredTimesTheGram: (planted.GRAM, "two values that differ"),
-    planted.HundredTimesTheRate: (planted.BOX, "two values that differ"),
-    planted.ThirtyTimesTheBudget: (planted.HISTOGRAM, "two values that differ"),
-    planted.SlowProfile: (planted.QUERY, "mean squared norm"),
+    others.NinthOfTheVariance: (others.COUNTS, "mean squared norm"),
+    others.CountWithoutNoise: (others.COUNTS, "a record in one count"),
+    others.QuarterOfTheRate: (others.COUNTS, "mean squared norm"),
+    others.HundredTimesTheGram: (others.GRAM, "two values that differ"),
+    others.HundredTimesTheRate: (others.BOX, "two values that differ"),
+    others.ThirtyTimesTheBudget: (others.HISTOGRAM, "two values that differ"),
+    others.SlowProfile: (planted.QUERY, "mean squared norm"),
 }
 
 
 # A study's 64 releases of each side show the one in three cases of four, and the other is slow.
-FOR_VERIFY_ALONE = {planted.ThirtyTimesTheBudget, planted.HundredTimesTheGram}
+FOR_VERIFY_ALONE = {others.ThirtyTimesTheBudget, others.HundredTimesTheGram}
 CASES = [(mistake, THOROUGH) for mistake in OF_OTHER_KINDS]
 CASES += [(mistake, QUICK) for mistake in OF_OTHER_KINDS if mistake not in FOR_VERIFY_ALONE]
 
@@ -133,7 +134,7 @@ def test_a_mistake_in_slow_noise_integers_matrices_and_partitions_is_caught(mist
 
 
 def test_what_is_not_compared_is_said():
-    slow = planted.SlowRelease.calibrate(planted.QUERY, planted.BUDGET)
+    slow = others.SlowRelease.calibrate(planted.QUERY, planted.BUDGET)
     found = require_consistent(slow, seed=0, effort=QUICK)
     assert found.releases == 0 and "a release takes 0.1" in found.missing
     large = Query(shape=(3000, 3000), l2_sensitivity=1.0)
@@ -180,9 +181,9 @@ def test_a_claim_without_delta_is_refused_for_every_mechanism():
 
 def test_the_exact_calibration_needs_a_profile_that_meets_the_budget():
     with pytest.raises(Unsupported, match="no exact profile"):
-        planted.Unscaled.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")
+        others.Unscaled.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")
     with pytest.raises(Inconsistent, match="must have delta 0 at epsilon 1"):
-        planted.UnscaledWithProfile.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")
+        others.UnscaledWithProfile.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")
 
 
 UNIT = 1 / math.sqrt(12)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from known_losses import gaussian_delta
 from scipy.stats import norm
 
 from mechanisms.audit.learned_scores import (
@@ -24,10 +25,6 @@ def gaussians(shift, size=1):
         lambda rng, n: rng.standard_normal((n, size)),
         lambda rng, n: shift / math.sqrt(size) + rng.standard_normal((n, size)),
     )
-
-
-def gaussian_delta(mu, epsilon):
-    return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
 
 
 def known(score):

@@ -1,50 +1,16 @@
 """The advisor's numbers against closed forms that are computed here, and its ranks and reasons."""
 
 import math
-import textwrap
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import optimize, special, stats
+from compared_rows import BUDGET, SIGMA, histogram, row_of, rows_of
+from scipy import special, stats
 
 from mechanisms import Budget, Query, UnknownMechanism, all_mechanisms, compare
-from mechanisms.comparison.advisor import COLUMNS, TIE, checked_task, conclusion, ranked
-from mechanisms.comparison.assessment import assessed_rows
-from mechanisms.contract.mechanism import CALIBRATIONS
+from mechanisms.comparison.advisor import COLUMNS, TIE, conclusion, ranked
 
-BUDGET = Budget(epsilon=1.0, delta=1e-5)
-
-
-def histogram(*shape, **others):
-    """One record is added to or removed from one cell."""
-    return Query(shape=shape, l2_sensitivity=1.0, l1_sensitivity=1.0, **others)
-
-
-def rows_of(query, *keys, budget=BUDGET, workload="identity"):
-    """The rows of some mechanisms, computed in this process."""
-    task = checked_task(query, budget, workload, CALIBRATIONS)
-    rows = [row for key in keys for row in assessed_rows(task, key)]
-    return ranked(pd.DataFrame(rows, columns=list(COLUMNS)))
-
-
-def row_of(frame, key, calibration):
-    found = frame[(frame["mechanism"] == key) & (frame["calibration"] == calibration)]
-    assert len(found) == 1
-    return found.iloc[0]
-
-
-def gaussian_sigma(epsilon, delta):
-    """Balle and Wang 2018, Theorem 8, solved for the sigma of l2 sensitivity 1."""
-
-    def excess(sigma):
-        near, far = 0.5 / sigma - epsilon * sigma, -0.5 / sigma - epsilon * sigma
-        return special.ndtr(near) - math.exp(epsilon) * special.ndtr(far) - delta
-
-    return optimize.brentq(excess, 0.1, 100, xtol=1e-13)
-
-
-SIGMA = gaussian_sigma(1.0, 1e-5)
 CLASSIC = math.sqrt(2 * math.log(1.25e5))
 
 
@@ -265,38 +231,6 @@ def test_the_exact_calibration_counts_where_there_is_one():
     assert "no mechanism supports" in conclusion(made_up(rmse=[1.0], verdict=["refuted"]))[0]
 
 
-def test_quantiles_of_the_loss():
-    """Of |n|^2 for two Gaussians, of one Laplace, and of ten thousand Laplace numbers."""
-    pair = rows_of(Query(shape=(2,), l2_sensitivity=1.0), "gaussian-analytic")
-    closed = row_of(pair, "gaussian-analytic", "exact")
-    assert closed["rmse_quantile"] == pytest.approx(SIGMA * math.sqrt(math.log(100)), rel=1e-9)
-    assert closed["quantile_from"] == "closed form"
-
-    single = row_of(rows_of(histogram(1), "laplace"), "laplace", "published")
-    assert single["quantile_from"] == "sampled"
-    # The standard error of this quantile is 2% at 10,000 draws.
-    assert single["rmse_quantile"] == pytest.approx(math.log(100), rel=0.08)
-
-    many = row_of(rows_of(histogram(10_000), "laplace"), "laplace", "published")
-    assert many["quantile_from"] == "cumulants"
-    losses = np.random.default_rng(1).laplace(size=(2000, 10_000))
-    drawn = np.quantile(np.vecdot(losses, losses), 0.99)
-    assert many["rmse_quantile"] ** 2 * 10_000 == pytest.approx(drawn, rel=5e-3)
-
-
-def test_expanded_quantiles_agree_with_closed_forms(monkeypatch):
-    from mechanisms.comparison import loss_quantile
-    from mechanisms.noise.gaussian_noise import IndependentGaussian
-    from mechanisms.strategies.workload import Identity
-
-    monkeypatch.setattr(IndependentGaussian, "loss_survival", lambda self, threshold: None)
-    for cells in (801, 5000):
-        noise = IndependentGaussian(shape=(cells,), sigma=1.0)
-        found = loss_quantile.loss_quantile(noise, (Identity(cells),), 0.99)
-        assert found.source == "cumulants"
-        assert found.value == pytest.approx(stats.chi2(cells).ppf(0.99), rel=1e-5)
-
-
 def test_sampled_errors_agree_with_the_closed_form():
     """Symmetric noise has no closed form for prefix queries: E (x + 2 y + z)^2 and so on."""
     query = Query(shape=(2, 2), l2_sensitivity=1.0, structure="gram", record_bound=1.0)
@@ -304,67 +238,6 @@ def test_sampled_errors_agree_with_the_closed_form():
     # Corner sums of [[x, y], [y, z]]: x, x + y, x + y and x + 2 y + z.
     assert 0 < row["rmse_error"] < 0.02
     assert abs(row["rmse"] / (SIGMA * math.sqrt(11 / 4)) - 1) < 4 * row["rmse_error"]
-
-
-OUTSIDE = '''
-"""Mechanisms that do what no mechanism should."""
-
-import os
-import time
-
-from mechanisms import AdditiveMechanism
-from mechanisms.noise.gaussian_noise import IndependentGaussian
-
-
-class Talks(AdditiveMechanism):
-    key, title, paper, theorem, guarantee = "talks", "Talks", "test", "none", "approximate"
-
-    @classmethod
-    def noise_for(cls, query, budget):
-        print("[]", flush=True)
-        return IndependentGaussian(shape=query.shape, sigma=10.0)
-
-
-class Sleeps(Talks):
-    key = "sleeps"
-
-    @classmethod
-    def noise_for(cls, query, budget):
-        time.sleep(60)
-
-
-class Dies(Talks):
-    key = "dies"
-
-    @classmethod
-    def noise_for(cls, query, budget):
-        os._exit(1)
-
-
-class Raises(Talks):
-    key = "raises"
-
-    @classmethod
-    def noise_for(cls, query, budget):
-        return 1 / 0
-'''
-
-
-def test_mechanisms_that_misbehave_are_told_and_the_others_ranked(tmp_path, monkeypatch, capfd):
-    (tmp_path / "odd_noises.py").write_text(textwrap.dedent(OUTSIDE))
-    monkeypatch.syspath_prepend(tmp_path)
-    names = [f"odd_noises:{name}" for name in ("Sleeps", "Dies", "Raises", "Talks")]
-    frame = compare(
-        Query(shape=(3,), l2_sensitivity=1.0), BUDGET, mechanisms=[*names, "laplace"], seconds=4
-    )
-    first = frame.drop_duplicates("mechanism").set_index("mechanism")
-    assert first.loc["sleeps", "status"] == "too slow"
-    assert "longer than 4 seconds" in first.loc["sleeps", "note"]
-    assert first.loc["dies", "status"] == "failed"
-    assert first.loc["raises", "note"] == "raised ZeroDivisionError: division by zero"
-    assert first.loc["talks", "rank"] == 1
-    assert first.loc["laplace", "note"].startswith("needs l1_sensitivity")
-    assert len(frame) == 2 * 5
 
 
 def test_a_size_that_is_too_large_for_a_search_has_its_reason():

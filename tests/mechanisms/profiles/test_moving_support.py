@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mechanisms.profiles.composition import ComposedProfile
 from mechanisms.profiles.moving_support import WishartProfile
 
 
@@ -66,6 +67,11 @@ def test_no_replacement_is_worse_in_the_plane(epsilon):
             assert delta < worst + 4 * inside.std() / np.sqrt(trials)
             if norm_x == 0:
                 assert delta > worst - 4 * inside.std() / np.sqrt(trials)
+
+
+def test_the_convolution_refuses_a_pair_that_is_not_symmetric():
+    with pytest.raises(ValueError, match="symmetric pair, got WishartProfile; compose its closed"):
+        ComposedProfile(base=profile_of(0.2), times=2)
 
 
 def test_composition_multiplies_kappa():

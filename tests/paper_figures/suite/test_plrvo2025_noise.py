@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 
-from paper_figures.ledger import all_claims
 from paper_figures.plrvo2025.theorems import (
     gaussian_multiplier,
-    mixture_noise,
     run_epsilon,
     scale_mixture_std,
 )
-from paper_figures.verdicts import NOT_RUN
 
 
 def test_the_rate_taken_for_the_scale():
@@ -25,19 +22,3 @@ def test_the_gaussian_of_a_run_has_its_epsilon():
     assert gaussian_multiplier(1.0, **run) == pytest.approx(3.7306, rel=2e-3)
     many = {"sampling": 0.015204, "steps": 197, "delta": 1e-5}
     assert run_epsilon(gaussian_multiplier(0.2, **many), **many) == pytest.approx(0.2, rel=1e-3)
-
-
-def test_noise_alone_judges_no_accuracy():
-    claim = next(claim for claim in all_claims() if claim.id == "plrvo-ahead")
-    finding = mixture_noise(claim, None)
-    assert [part.verdict for part in finding.parts] == [NOT_RUN, NOT_RUN]
-    images, corrected, inverted = (
-        text.split("standard deviation ")[1] for text in finding.detail.split("delta 1e-05. ")[1:]
-    )
-    # What the claim's sentence says: larger, larger, and a tenth; sqrt(2) / (k theta C) is 35.7,
-    # 14.1, and sqrt(2) k theta / C is 0.354.
-    assert images.startswith("35.7 C in each element, and Gaussian noise of epsilon 0.5")
-    assert "by loss distributions, 10 C." in images
-    assert corrected.startswith("14.1 C") and "by loss distributions, 3.66 C." in corrected
-    assert inverted.startswith("0.354 C") and "by loss distributions, 3.66 C." in inverted
-    assert "was not computed" in inverted and "was not computed" not in corrected

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy
 
-from paper_figures.ledger import CannotJudge, all_claims, all_judges
+from paper_figures.ledger import CannotJudge, all_claims
 from paper_figures.suite.stated_noise import (
     query_of,
     setting_words,
@@ -14,31 +14,9 @@ from paper_figures.suite.stated_noise import (
     stated_guarantee,
     variance_ratio,
 )
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, PARTLY
+from paper_figures.verdicts import CONFIRMED, CONTRADICTED
 
 SETTING = {"query": {"shape": [64], "l2_sensitivity": 1.0}, "epsilon": 0.5, "delta": 1e-5}
-# Verdicts that follow from proofs or from exact counterexamples.
-KNOWN = {
-    "product-guarantee": CONTRADICTED,
-    "product-smaller": PARTLY,
-    "correlated-guarantee": CONFIRMED,
-    "correlated-variance": CONFIRMED,
-    "elliptic-guarantee": CONFIRMED,
-    "inid-guarantee-gaussian": CONFIRMED,
-    "inid-smaller": CONFIRMED,
-    "gaussmix-guarantee": CONFIRMED,
-    "privunit-guarantee": CONFIRMED,
-    "privunit-error": CONFIRMED,
-    "plrvo-guarantee": CONFIRMED,
-    "inid-laplace-smaller": CONFIRMED,
-    "spherical-low": CONFIRMED,
-}
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_claims_with_a_known_verdict(name):
-    claim = next(claim for claim in all_claims() if claim.id == name)
-    assert all_judges()[claim.judge].function(claim, None).verdict == KNOWN[name]
 
 
 def test_a_guarantee_is_judged_with_an_audit_and_the_stated_delta(make_claim):

@@ -1,0 +1,66 @@
+"""Losses of pairs whose delta is known in closed form, drawn as the sampled audit asks for them."""
+
+import math
+
+import numpy as np
+from scipy.stats import norm
+
+
+def gaussian_delta(mu, epsilon):
+    """Balle and Wang 2018, Theorem 8."""
+    return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+
+
+def gaussian_losses(mu):
+    """N(0, 1) against N(mu, 1): the loss is N(+-mu^2/2, mu^2)."""
+
+    def draw(rng, n, reverse):
+        return rng.normal(-(mu**2) / 2 if reverse else mu**2 / 2, mu, n)
+
+    return draw
+
+
+def randomised_response_losses(keep):
+    """P shows its own value with probability `keep`, Q another one; else both show noise."""
+
+    def draw(rng, n, reverse):
+        return np.where(rng.random(n) < keep, -np.inf if reverse else np.inf, 0.0)
+
+    return draw
+
+
+def laplace_losses(epsilon):
+    """Laplace noise of scale 1 on 0 (P) and on epsilon (Q)."""
+
+    def draw(rng, n, reverse):
+        x = rng.laplace(size=n) + (epsilon if reverse else 0.0)
+        return np.clip(epsilon - 2 * x, -epsilon, epsilon)
+
+    return draw
+
+
+def spherical_losses(dimension, variance, shift, full=False):
+    """R1SMG noise v sqrt(variance) z against itself moved by `shift`.
+
+    Density ~ r^(1-M) exp(-r^2 / (2 variance)); the radius and the cosine to the shift suffice.
+    """
+
+    def log_density(square):
+        return -(dimension - 1) / 2 * np.log(square) - square / (2 * variance)
+
+    def draw(rng, n, reverse):
+        radius = np.sqrt(variance) * np.abs(rng.standard_normal(n))
+        if full:
+            directions = rng.standard_normal((n, dimension))
+            directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+            noise = directions * radius[:, None]
+            moved = noise - shift * np.eye(1, dimension)
+            square, moved_square = (noise**2).sum(axis=1), (moved**2).sum(axis=1)
+        else:
+            cosine = rng.choice((-1, 1), n) * np.sqrt(rng.beta(0.5, (dimension - 1) / 2, n))
+            square = radius**2
+            moved_square = square + shift**2 - 2 * radius * shift * cosine
+        losses = log_density(square) - log_density(moved_square)
+        return -losses if reverse else losses
+
+    return draw

@@ -1,0 +1,146 @@
+"""What the audit of a black box says about bad releases, programs, pairs and files."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from black_boxes import CODE, PROGRAM, run
+
+from mechanisms.__main__ import main
+from mechanisms.audit.output_sources import load_pair
+from mechanisms.audit.release_audit import audit_release
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "wrong", "error", "message"),
+    [
+        ("raises", [], "raises", "KeyError", "'on purpose'"),
+        (
+            "laplace",
+            ["--score", "black_box_under_audit:raising_score"],
+            "raising_score",
+            "AssertionError",
+            "two lines",
+        ),
+    ],
+)
+def test_an_exception_of_named_code_is_told_with_its_line(
+    black_box, capsys, function, arguments, wrong, error, message
+):
+    module, pair = black_box
+    assert run(module, function, pair, "--epsilon", "1", *arguments) == 2
+    lines = CODE.splitlines()
+    number = 2 + next(i for i, text in enumerate(lines) if text.startswith(f"def {wrong}("))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: {error} (")
+    assert line.endswith(f"{module}.py, line {number}, in {wrong}): {message}")
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("missing", "black_box_under_audit defines no 'missing'"),
+        ("constant", "must be a function, got float"),
+        ("infinite", "must return finite numbers"),
+        ("changing", "one shape"),
+        ("in_place", "read-only"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_bad_releases_are_named(black_box, capsys, function, words):
+    module, pair = black_box
+    assert run(module, function, pair, "--epsilon", "1") == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--epsilon", "1", "--delta", "1.5"], "0 <= delta < 1, got 1.5"),
+        (["--epsilon", "-1"], "epsilon must be finite and >= 0"),
+    ],
+)
+def test_bad_arguments_are_named(black_box, capsys, arguments, words):
+    module, pair = black_box
+    assert run(module, "laplace", pair, *arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_name_without_a_function_is_refused(black_box, capsys):
+    assert main(["audit", "--pair", black_box[1], "--epsilon", "1"]) == 2
+    assert "one of MODULE:FUNCTION, --program and --outputs, got none" in capsys.readouterr().err
+    assert main(["audit", "nowhere:at_all", "--epsilon", "1"]) == 2
+    assert "PYTHONPATH" in capsys.readouterr().err
+    assert main(["audit", "nowhere", "--pair", black_box[1], "--epsilon", "1"]) == 2
+    assert "must be named MODULE:FUNCTION, got 'nowhere'" in capsys.readouterr().err
+    assert main(["audit", "nowhere:at_all", "--pair", black_box[1], "--epsilon", "1"]) == 2
+    assert "PYTHONPATH" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("raise SystemExit('no noise today')", "ended with status 1: no noise today"),
+        ("print('text')", "must write a .npy file"),
+        (PROGRAM.replace("count, *", "3, *"), "must write 16 outputs, one per row"),
+        (PROGRAM.replace("value +", "np.nan * value +"), "got nan"),
+    ],
+)
+def test_bad_programs_are_named(black_box, capsys, code, words):
+    Path("noisy.py").write_text(code)
+    program = f"{sys.executable} noisy.py"
+    assert main(["audit", "--program", program, "--pair", "pair.npz", "--epsilon", "1"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert words in line
+    assert main(["audit", "--program", "./none", "--pair", "pair.npz", "--epsilon", "1"]) == 2
+    assert "cannot start the program ./none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"first": np.zeros(2)}, "must hold the arrays first and second, got"),
+        ({"first": np.zeros(2), "second": np.zeros(3)}, "one shape, got"),
+        ({"first": np.array(["a"]), "second": np.zeros(1)}, "must hold numbers"),
+        ({"first": np.array([None]), "second": np.zeros(1)}, "numpy.savez"),
+        (
+            {"first": np.zeros((2, 2)), "second": np.array([[0.0, 1.0], [np.nan, 0.0]])},
+            r"finite numbers, got nan at index \(1, 0\) of second",
+        ),
+        ({"first": np.array(np.inf), "second": np.array(0)}, r"got inf at index \(\) of first"),
+        ({"first": np.zeros(2), "second": np.zeros(2, int)}, "two different values, got first eq"),
+    ],
+)
+def test_bad_pairs_are_named(tmp_path, arrays, words):
+    np.savez(tmp_path / "pair.npz", **arrays)
+    with pytest.raises(ValueError, match=words):
+        load_pair(tmp_path / "pair.npz")
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [(0.0, "the pair must hold two different values"), (np.nan, "got nan at index .0,. of second")],
+)
+def test_a_pair_that_shows_nothing_is_refused_before_the_release_is_called(
+    black_box, capsys, second, words
+):
+    def release(value, rng):
+        pytest.fail("the release was called")
+
+    with pytest.raises(ValueError, match=words):
+        audit_release(release, np.zeros(1), np.full(1, second), 1.0)
+    module, pair = black_box
+    np.savez(pair, first=np.zeros(1), second=np.full(1, second))
+    assert run(module, "laplace", pair, "--epsilon", "1") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: pair.npz must hold")
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04 damaged"])
+def test_files_that_hold_no_pair_are_named(tmp_path, content):
+    (tmp_path / "pair.npz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"it must be an \.npz file"):
+        load_pair(tmp_path / "pair.npz")
+    with pytest.raises(ValueError, match="missing"):
+        load_pair(tmp_path / "missing.npz")

@@ -1,0 +1,16 @@
+"""Histograms of records, and mechanisms on them."""
+
+from mechanisms import Budget, Query, get_mechanism
+
+
+def histogram(*shape, l1=1.0):
+    """l1 = 1: a record is added or removed; otherwise it is replaced, and changes two cells."""
+    adjacency = "add-remove" if l1 == 1 else "replace"
+    return Query(shape=shape, l2_sensitivity=l1**0.5, l1_sensitivity=l1, adjacency=adjacency)
+
+
+def calibrated(key, *shape, epsilon=1.0, l1=1.0, **options):
+    """A mechanism for the pure budget `epsilon` on such a query."""
+    return get_mechanism(key).calibrate(
+        histogram(*shape, l1=l1), Budget(epsilon=epsilon), **options
+    )

@@ -1,0 +1,184 @@
+"""Config files: what YAML may hold, the line of a mistake, and files that configs include."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from experiments.contract.settings import ConfigError
+from runs.config import read_config
+from runs.yaml_file import read_yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "No such file"),
+        (b"", "mine.yaml: the config must be a mapping, got None"),
+        (b"run: [", "mine.yaml, line 1: no valid YAML"),
+        (b"run: a\n\tseed: 1\n", "mine.yaml, line 2: no valid YAML"),
+        (
+            b"run: a\nseed: 1\nrun: b\n",
+            "mine.yaml, line 3: the key 'run' is there twice, first in line 1",
+        ),
+        (b"a: {b: 1,\n b: 2}\n", "mine.yaml, line 2: the key 'b' is there twice, first in line 1"),
+        (
+            b"run: a\n# \xfcber\n",
+            "mine.yaml, line 2: byte 0xfc is not UTF-8; save the file in UTF-8",
+        ),
+        (
+            b"run: !!python/name:os.system\n",
+            "mine.yaml, line 1: the tag 'tag:yaml.org,2002:python/name:os.system' is not allowed; "
+            "remove it",
+        ),
+        (b"? [1, 2]\n: 3\n", "mine.yaml, line 1: a key must be a name; remove the brackets"),
+        (
+            b"run: mine\n",
+            "mine.yaml: config key experiments is missing; it must be a mapping from studies",
+        ),
+        (
+            b"run: a\nseed: 'b\nc: d\n",
+            "mine.yaml, line 4: no valid YAML: found unexpected end of stream (while scanning a "
+            "quoted scalar that begins in line 2); indent with spaces",
+        ),
+        (
+            b"run: a\nsizes: [0x3]\n",
+            "mine.yaml, line 2: YAML reads 0x3 as the number 3; put a shape or a text in quotes",
+        ),
+        (b"seed: 1\nrun: a\0\n", "mine.yaml, line 2: YAML allows no character 0x0000; remove it"),
+        (b"run: 2020-99-99\n", "mine.yaml, line 1: '2020-99-99' is no valid timestamp; put a text"),
+        (b"seed: !!float x\n", "mine.yaml, line 1: 'x' is no valid float; put a text in quotes"),
+        (b"run: " + b"[" * 3000, "mine.yaml: no config is nested this deeply; close brackets"),
+        (b"seed: 010\n", "mine.yaml, line 1: YAML reads 010 as the number 8; put a shape or"),
+        (b"seed: 1:30\n", "mine.yaml, line 1: YAML reads 1:30 as the number 90; put a shape or"),
+        (b"run: a\nsede: 1\n", "mine.yaml, line 2: unknown config key sede; did you mean 'seed'?"),
+        (b"run: a\nlimits:\n  seconds: 0\n", "mine.yaml, line 3: config key limits.seconds must"),
+    ],
+)
+def test_a_file_that_cannot_be_read(tmp_path, content, words):
+    path = tmp_path / "mine.yaml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        ("experiments.guarantee.sizes", "    sizes: [0x3x1, 4x4]", "    sizes: [3x1, 4x4]"),
+        ("experiments.guarantee.sizes", "    sizes: [4x4, 4x4]", "    sizes: [3x1, 4x4]"),
+        ("experiments.pca.epsilons_for.udn", "    epsilons_for: {udn: [1]}", "4e-8, 1.6e-7"),
+        ("experiments.dpsgd.records", "    records: {mnist: 200}", "    records: {digits: 200}"),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_line(tmp_path, key, value, line):
+    """One line of tiny.yaml is replaced; the error names that line, or the one of its key."""
+    lines = (ROOT / "config/tiny.yaml").read_text().splitlines()
+    number = next(i for i, text in enumerate(lines) if line in text)
+    lines[number] = value
+    path = tmp_path / "mine.yaml"
+    path.write_text("\n".join(lines))
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+    assert str(caught.value).startswith(f"{path}, line {number + 1}: ")
+    assert caught.value.key.startswith(key)
+    assert "\n" not in str(caught.value)
+
+
+INCLUDED = """\
+variants:
+  loud: {use: mvg, options: {zeta: sqrt}}
+sets:
+  some: [laplace, loud]
+  more: [some, gaussian]
+"""
+
+
+def including(tmp_path, included=INCLUDED, **own):
+    """The path of a small config that includes a file with this text."""
+    path, shared = tmp_path / "mine.yaml", tmp_path / "shared.yaml"
+    shared.write_text(included)
+    tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
+    study = tiny["experiments"]["private_data"] | {"mechanisms": ["more"]}
+    config = {"run": "mine", "include": str(shared), **own, "experiments": {"private_data": study}}
+    path.write_text(yaml.safe_dump(config, sort_keys=False))
+    return path
+
+
+def test_an_included_file_reads_as_if_it_stood_in_the_config(tmp_path):
+    path = including(tmp_path, variants={"mine": {"use": "udn"}}, sets={"two": ["mine", "some"]})
+    included = read_config(path)
+    content = yaml.safe_load(path.read_text())
+    content.pop("include")
+    shared = yaml.safe_load(INCLUDED)
+    for key in ("variants", "sets"):
+        content[key] = shared[key] | content[key]
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+    assert included == read_config(path)
+    assert list(included["variants"]) == ["loud", "mine"]
+    assert included["sets"]["two"] == ["mine", "laplace", "loud"]
+    study = included["experiments"]["private_data"]
+    assert study["mechanisms"] == ["laplace", "loud", "gaussian"]
+
+
+@pytest.mark.parametrize(
+    ("included", "words"),
+    [
+        ("sets: {a: [mvg]}\nsets: {}\n", "line 2: the key 'sets' is there twice, first in line 1"),
+        ("sets: [\n", "line 2: no valid YAML"),
+        ("", "the config must be a mapping, got None"),
+        ("run: a\n", "line 1: unknown config key run; allowed here are variants, sets"),
+        ("include: a\n", "line 1: unknown config key include; allowed here are variants, sets"),
+        ("sets:\n  a: [mvgg]\n", "line 2: unknown config key sets.a.mvgg; did you mean 'mvg'?"),
+        ("sets:\n  a: [mvg, mvg]\n", "line 2: config key sets.a must be a list of texts, got"),
+        ("sets: {a: [later], later: [mvg]}\n", "line 1: unknown config key sets.a.later; allowed"),
+        (
+            "variants:\n  mine: {use: mvg, options: {zeta: x}}\n",
+            "line 2: option variants.mine.options.zeta must be published or sqrt, got 'x'",
+        ),
+    ],
+)
+def test_a_mistake_in_an_included_file_is_told_with_both_lines(tmp_path, included, words):
+    path = including(tmp_path, included)
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}, line 2: config key include: {tmp_path / 'shared.yaml'}")
+    assert words in message and "\n" not in message
+
+
+def test_an_included_file_must_be_there(tmp_path):
+    path = including(tmp_path)
+    (tmp_path / "shared.yaml").unlink()
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+    words = f"{path}, line 2: config key include: cannot read the config {tmp_path}/shared.yaml: No"
+    assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("key", "entry"), [("variants", {"loud": {"use": "udn"}}), ("sets", {"some": ["udn"]})]
+)
+def test_a_name_of_the_included_file_is_taken(tmp_path, key, entry):
+    (name,) = entry
+    with pytest.raises(
+        ConfigError, match=f"mine.yaml, line .: config key {key}.{name} is in .* al"
+    ):
+        read_config(including(tmp_path, **{key: entry}))
+
+
+def test_a_byte_order_mark_is_no_mistake(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(b"\xef\xbb\xbf" + (ROOT / "config/tiny.yaml").read_bytes())
+    assert read_config(path)["run"] == "tiny"
+
+
+def test_anchors_and_merges_are_no_repetition(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("a: &a {x: 1}\nb: {<<: *a, x: 2}\n")
+    assert read_yaml(path) == {"a": {"x": 1}, "b": {"x": 2}}

@@ -1,0 +1,170 @@
+"""Cells that were killed or damaged: what is left of them is used where it is whole and current."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from one_cell import ended, measured, planned_as, wait_for
+
+from runs.parts import part_path
+from runs.result_table import read_table
+from runs.runner import CellError, is_current, run_batch
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Runs a cell in a process of its own, so that a test may kill that process.
+PARENT = """
+import json, sys
+from pathlib import Path
+from runs.runner import run_cells
+plan, folder = sys.argv[1:]
+run_cells([json.loads(plan)], Path(folder), limits={"seconds": 60, "memory_gib": 2})
+"""
+
+
+# At epsilon 3 the first child kills a process, and then hangs.
+KILLS_ITS_RUN = """
+    if epsilon == 3 and not (HERE / "killed").exists():
+        import psutil
+        (HERE / "killed").write_text(str(os.getpid()))
+        psutil.Process().parents()[{generation}].kill()
+        time.sleep(3600)
+"""
+
+
+@pytest.fixture
+def killed_run(odd_cell, tmp_path):
+    """A cell whose first run was killed at the third of four points, and what is left of it."""
+
+    cell, config, folder = odd_cell(KILLS_ITS_RUN.format(generation=1), [1, 2, 3, 4])
+    plan = planned_as("cell", cell, config)
+    command = [sys.executable, "-c", PARENT, json.dumps(plan), str(tmp_path)]
+    ended = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"},
+        stderr=subprocess.DEVNULL,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == -signal.SIGKILL
+    assert not is_current(plan, tmp_path)
+    assert measured(folder) == [1, 2, 3]
+    return cell, config, folder
+
+
+def test_a_hung_child_ends_with_the_run_that_started_it(killed_run):
+    _, _, folder = killed_run
+    wait_for(lambda: ended(int((folder / "killed").read_text())), seconds=10)
+
+
+def test_a_killed_run_goes_on_where_it_stopped(killed_run, run, tmp_path):
+    cell, config, folder = killed_run
+    partial, kept = tmp_path / "cells/.cell.partial", tmp_path / "backup"
+    shutil.copytree(partial, kept)
+
+    assert set(run(cell, config)["status"]) == {"ok"}
+    assert measured(folder) == [1, 2, 3, 3, 4]
+    assert not partial.exists()
+    resumed = read_table(tmp_path / "cells/cell.parquet")
+
+    run(cell, config, name="uninterrupted")
+    uninterrupted = (tmp_path / "cells/uninterrupted.parquet").read_bytes()
+    assert (tmp_path / "cells/cell.parquet").read_bytes() == uninterrupted
+    assert measured(folder)[5:] == [1, 2, 3, 4]
+
+    # The same leftovers are worth nothing once the code is another.
+    shutil.copytree(kept, partial)
+    run(cell, config, digest="of other code")
+    assert measured(folder)[9:] == [1, 2, 3, 4]
+    assert read_table(tmp_path / "cells/cell.parquet").equals(resumed)
+
+
+def test_damaged_leftovers_are_measured_again(killed_run, run, tmp_path):
+    cell, config, folder = killed_run
+    partial = tmp_path / "cells/.cell.partial"
+    whole = part_path(partial, 0).read_bytes()
+    part_path(partial, 0).write_bytes(whole[:-20])
+    part_path(partial, 1).write_bytes(part_path(partial, 1).read_bytes().replace(b"4", b"5"))
+    assert set(run(cell, config)["status"]) == {"ok"}
+    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
+
+
+def test_leftovers_with_a_damaged_digest_are_worth_nothing(killed_run, run, tmp_path):
+    cell, config, folder = killed_run
+    (tmp_path / "cells/.cell.partial/digest").write_bytes(b"\xff\xfe")
+    assert set(run(cell, config)["status"]) == {"ok"}
+    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("left", [b"", b"\xff"])
+def test_a_damaged_note_of_the_point_blames_none(odd_cell, run, left):
+    """The process dies at the second point and what it noted of that is lost."""
+    happen = f"""
+        if epsilon == 2 and not (HERE / "died").exists():
+            (HERE / "died").touch()
+            next(HERE.parent.glob("cells/.cell.partial/current")).write_bytes({left})
+            os._exit(7)
+    """
+    cell, config, folder = odd_cell(happen, [1, 2])
+    with pytest.raises(CellError, match=r"failed before its first grid point: .* status 7"):
+        run(cell, config)
+    assert set(run(cell, config)["status"]) == {"ok"}
+    assert measured(folder) == [1, 2, 2]
+
+
+def test_a_damaged_cell_is_measured_again(odd_cell, run, tmp_path):
+    cell, config, folder = odd_cell("pass", [1, 2])
+    run(cell, config)
+    rows = tmp_path / "cells/cell.parquet"
+    whole = rows.read_bytes()
+    # Cut short, its digest is lost; with a byte changed, it is found when the batch is joined.
+    rows.write_bytes(whole[:-9])
+    run(cell, config)
+    assert measured(folder) == [1, 2, 1, 2]
+    assert rows.read_bytes() == whole
+    changed = bytearray(whole)
+    changed[60] ^= 0x55
+    rows.write_bytes(changed)
+    out = tmp_path / "batch.parquet", tmp_path / "batch.timings.parquet"
+    plan = planned_as("cell", cell, config)
+    with pytest.raises(CellError, match=r"cell.parquet is damaged: .*it is removed: run again"):
+        run_batch([plan], tmp_path, *out, limits=config["limits"])
+    run_batch([plan], tmp_path, *out, limits=config["limits"])
+    assert measured(folder) == [1, 2, 1, 2, 1, 2]
+    assert rows.read_bytes() == whole
+
+
+def test_a_cell_runs_again_only_when_its_digest_changes(odd_cell, run):
+    cell, config, folder = odd_cell("pass", [1, 2])
+    run(cell, config)
+    run(cell, config)
+    assert measured(folder) == [1, 2]
+    run(cell, config, digest="of other code")
+    assert measured(folder) == [1, 2, 1, 2]
+
+
+@pytest.mark.parametrize("generation", [0, None])
+def test_a_kill_from_outside_is_no_failure_of_the_mechanism(odd_cell, run, tmp_path, generation):
+    """Of the process that measures, or of the one that it was forked from."""
+    happen = KILLS_ITS_RUN.format(generation=generation)
+    if generation is None:
+        happen = happen.replace("psutil.Process().parents()[None]", "psutil.Process()")
+    cell, config, folder = odd_cell(happen, [1, 2, 3, 4])
+    with pytest.raises(CellError, match=r"cell cell failed: the process .*(outside|ended)"):
+        run(cell, config)
+    assert not (tmp_path / "cells/cell.parquet").exists()
+    assert set(run(cell, config)["status"]) == {"ok"}
+    assert measured(folder) == [1, 2, 3, 3, 4]
+    wait_for(lambda: ended(int((folder / "killed").read_text())), seconds=10)
+
+
+def test_other_settings_start_afresh(killed_run, run, tmp_path):
+    cell, config, folder = killed_run
+    config["seed"] += 1
+    run(cell, config)
+    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]

@@ -1,0 +1,95 @@
+"""The configs in config/: valid, described key by key, and large enough for new mechanisms."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from experiments import guarantee
+from experiments.contract.study import all_experiments
+from papers.paper_settings import PAPER_SETTINGS
+from runs.config import describe_keys, read_config
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+SUITE = ROOT / "config/suite.yaml"
+
+
+CONFIGS = sorted(set((ROOT / "config").glob("*.yaml")) - {SUITE})
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_shipped_configs_are_valid(path):
+    checked = read_config(path)
+    assert checked["run"] == path.stem
+    assert set(checked["experiments"]) <= set(all_experiments())
+
+
+def test_audits_leave_room_for_more_mechanisms():
+    """More audits would widen every bound: the number is fixed, and large enough."""
+    config = read_config(ROOT / "config/quick.yaml")["experiments"]["guarantee"]
+    cells = len(config["mechanisms"]) * len(config["calibrations"])
+    assert cells * len(PAPER_SETTINGS) * 1.5 < guarantee.AUDITS
+
+
+def test_the_suite_has_every_mechanism_of_the_reference_run():
+    """Forgotten in the list, it would run in every study; newer than that run, it should."""
+    stored = set()
+    for path in (ROOT / "results/reference/experiments").glob("*.parquet"):
+        if path.stem in all_experiments():
+            stored |= set(pd.read_parquet(path, columns=["mechanism"])["mechanism"])
+    suite = read_config(ROOT / "config/reference.yaml")["sets"]["suite"]
+    assert sorted(stored - set(suite)) == []
+
+
+def owner(model, key):
+    """The class that declares a setting: a study's own, or one that several studies share."""
+    return next(each for each in model.__mro__ if key in inspect.get_annotations(each))
+
+
+def test_every_setting_is_set_by_a_shipped_config():
+    """What no config sets is a constant of its study, or of the paper."""
+    declared = {
+        (owner(study.Settings, key), key)
+        for study in all_experiments().values()
+        for key in study.Settings.model_fields
+    }
+    used = {
+        (owner(all_experiments()[study].Settings, key), key)
+        for path in CONFIGS
+        for study, settings in yaml.safe_load(path.read_text())["experiments"].items()
+        for key in settings
+    }
+    assert sorted(f"{model.__module__}.{key}" for model, key in declared - used) == []
+
+
+def described():
+    """The rows of the table of keys, as (key, allowed, default, meaning)."""
+    lines = describe_keys().splitlines()[2:]
+    return {row[0]: row[1:] for row in (re.findall(r"\| (.*?) (?=\|)", line) for line in lines)}
+
+
+def test_every_key_of_the_shipped_configs_is_described():
+    keys = described()
+    for path in CONFIGS:
+        config = yaml.safe_load(path.read_text())
+        experiments = config.pop("experiments")
+        for key, value in config.items():
+            inner = [f"{key}.{name}" for name in value] if key in ("data", "limits") else [key]
+            assert {f"`{name}`" for name in inner} <= set(keys)
+        for study, settings in experiments.items():
+            for key in settings:
+                places = (f"`experiments.{study}.{key}`", f"`experiments.<study>.{key}`")
+                assert any(place in keys for place in places), f"{path.name}: {study}.{key}"
+
+
+def test_descriptions_say_what_is_allowed_the_default_and_the_meaning():
+    rows = described()
+    assert rows["`limits.seconds`"][:2] == ["a number in (0, 31536000]", "`3600.0`"]
+    assert rows["`run`"][1] == "required"
+    vague = [key for key, row in rows.items() if row[0] == "any value" or row[2] == "None"]
+    assert not vague
