@@ -125,7 +125,7 @@ def finding_on_order(claim: Claim, results: Results, study: ComparedStudy) -> Fi
 
     least = "" if factor == 1 else f" times {factor:.3g}"
     detail = (
-        f"{SETTING}. MVG has its best share tau. Parts are the others' errors less MVG's{least}, "
+        f"{SETTING}. MVG has its best share tau. Parts are the others' errors minus MVG's{least}, "
         "with 95% intervals over shared trials."
     )
     return finding_per_kernel(results, study, judged, detail, claim.arguments.get("decided_by", ""))
@@ -186,7 +186,7 @@ def finding_on_directions(claim: Claim, results: Results, study: ComparedStudy) 
         return tuple(parts), words
 
     detail = (
-        f"{SETTING}. The error is the mean over all shares tau. Parts are the errors less that "
+        f"{SETTING}. The error is the mean over all shares tau. Parts are the errors minus that "
         "with the right features, with 95% intervals over shared trials."
     )
     return finding_per_kernel(results, study, judged, detail, claim.arguments.get("decided_by", ""))

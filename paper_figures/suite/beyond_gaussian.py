@@ -135,9 +135,9 @@ def better(results: Results) -> Drawn:
     )
     figure.legend(*axis.get_legend_handles_labels(), loc="outside right upper")
     caption = (
-        "Noise that beats the Gaussian: expected squared error of independent Gaussian noise of "
-        "one variance over that of noise made for the query, both exactly calibrated to "
-        f"({epsilon:g}, {delta:g}), without data. The label of a curve names its query. "
+        "Noise that beats the Gaussian: expected squared error of independent Gaussian noise with "
+        "equal variances, divided by that of noise made for the query. Both are exactly calibrated "
+        f"to ({epsilon:g}, {delta:g}), without data. The label of a curve names its query. "
         f"PrivUnitG satisfies pure {epsilon:g}-LDP."
     )
     return Drawn(caption, table.assign(epsilon=epsilon, delta=delta), figure, NOTE)
