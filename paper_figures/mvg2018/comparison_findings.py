@@ -33,7 +33,10 @@ from paper_figures.rules import Signal, order
 from paper_figures.style import mechanism_title
 from paper_figures.verdicts import NOT_RUN, Finding, Outcome, Part
 
-SETTING = "Epsilon 1, delta 1/N, one record replaced; gamma, not stated, is the largest on [-1, 1]"
+SETTING = (
+    "Epsilon 1, delta 1/N, one record replaced; the paper does not state gamma, so it is the "
+    "largest on [-1, 1]"
+)
 KERNEL_TITLES = {"linear": "linear kernel", "polynomial": "cubic kernel", "rbf": "Gaussian kernel"}
 KERNEL_CHOICE = "the kernel of the regression"
 Judged = Callable[[pd.DataFrame], tuple[tuple[Part, ...], str]]

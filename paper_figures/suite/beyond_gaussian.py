@@ -147,7 +147,7 @@ STEEP, VOTES = "sensitivities 1/i", "votes, the Borda points"
 SECOND = (STEEP,)
 NOTE = (
     "Counts: one record adds 1 to any of M counts. Votes: one record adds the points 0 to M - 1 in "
-    "any order. Unequal sensitivities: element i moves by i^-1/2 or 1/i at most. Prefix sums: all "
+    "any order. Unequal sensitivities: element i changes by at most i^-1/2 or 1/i. Prefix sums: all "
     "prefix sums of a histogram to which one record adds 1; the error is the total of the answers, "
     "and the independent noise is on the cells; the matrix mechanism is computed up to M = "
     f"{LARGEST_PREFIX}. The square-root factorisation gives the same sums of a stream, each when "
