@@ -24,8 +24,8 @@ def laplace_noise(claim: Claim, results: Results) -> Finding:
         parts=[Part("accuracies", NOT_RUN)],
         detail=(
             f"A gradient of {size:,} elements is clipped to l2 norm C, and a record is added or "
-            f"removed. Laplace noise of standard deviation {multiplier:g} C in each element reveals "
-            "a gradient that is spread over all elements as much as Gaussian noise of "
+            f"removed. Laplace noise of standard deviation {multiplier:g} C in each element "
+            "reveals a gradient that is spread over all elements as much as Gaussian noise of "
             f"mu = {mu:.4f} does. Gaussian noise of the same standard deviation has "
             f"mu = {1 / multiplier:g}. So Laplace noise needs at least {more:.3f} times the "
             f"standard deviation, {more**2:.2f} times the variance, to be as private. Sampling the "

@@ -215,8 +215,8 @@ def largest_counts(claim: Claim, results: Results) -> Finding:
             f"month, {facts['pickups']:.0f} pickups in {facts['valid_cells']:.0f} valid cells, on "
             f"average {facts['pickups'] / facts['valid_cells']:.0f} per cell. The boxes are drawn "
             "at random inside that one, half of them close to the places that the paper names. All "
-            "contain these places, and the smallest such box is among them. Their largest counts are "
-            f"{scanned.min():.0f} to {scanned.max():.0f}, "
+            "contain these places, and the smallest such box is among them. Their largest counts "
+            f"are {scanned.min():.0f} to {scanned.max():.0f}, "
             f"median {scanned.median():.0f}. Released largest counts, mean over trials: {released}."
         ),
         calibration="published",
