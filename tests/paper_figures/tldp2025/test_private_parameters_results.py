@@ -60,7 +60,7 @@ def test_two_groups(changes, verdict, open_parts, make_claim, make_results, para
     assert clip.verdict == verdict and stated.verdict == NOT_RUN
     assert [part.name for part in clip.parts if part.verdict == INCONCLUSIVE] == open_parts
     assert found.sizes.trials == 4
-    assert "reaches 0.3 at most" in found.detail
+    assert "reaches at most 0.3" in found.detail
     # sqrt(2) 2 / 500.
     at_500 = "at epsilon 500, where the standard deviation of TLDP-L's noise is 0.005657"
     assert at_500 in found.detail
