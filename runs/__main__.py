@@ -79,8 +79,9 @@ def _check(options) -> int:
     cells = cells_of(config)
     points = sum(len(cell.points(config)) for cell in cells)
     todo = len(cells_to_run(config, results_folder(config)))
+    jobs = len(batches_of(config))
     print(
-        f"{options.what}: {len(cells)} cells in {len(batches_of(config))} jobs, with {points} "
+        f"{options.what}: {len(cells)} cells in {jobs} job{'s' * (jobs != 1)}, with {points} "
         f"grid points; {todo} cells have no current result"
     )
     return 0
