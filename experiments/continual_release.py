@@ -44,8 +44,8 @@ PAPER = "suite"
 DATASETS = {"prefix-sums": "none", "momentum": "none"}
 NEEDS = "additive"
 COORDINATES = (
-    Coordinate("participations", int, "k, steps that one person changes at most"),
-    Coordinate("separation", int, "b, steps between two of them at least"),
+    Coordinate("participations", int, "k, largest number of steps that one person changes"),
+    Coordinate("separation", int, "b, least number of steps between two of them"),
 )
 SLOW_IMPORTS = ("scipy.signal",)
 METRICS = {

@@ -54,7 +54,7 @@ from papers.r1smg2024 import PLACES, count_query
 NAME = "count_query"
 PAPER = "r1smg2024"
 DATASETS = {"uber": "official", "city": "simulated"}
-BOX = Coordinate("box", int, "number of a bounding box that holds the paper's places, from 0")
+BOX = Coordinate("box", int, "number of a bounding box that contains the paper's places, from 0")
 COORDINATES = (ROW, COLUMN, BOX)
 METRICS = {
     "expected_loss": "E||noise||^2 in closed form, pickups^2",

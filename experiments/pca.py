@@ -62,7 +62,7 @@ METRICS = {
     "accuracy": "accuracy of a linear SVM on the leading private components, in [0, 1]",
     "components": "leading components kept",
     "leading_variance": "exact variance along the exact leading components",
-    "leading_deviation": "leading_variance less the exact variance along the private components",
+    "leading_deviation": "leading_variance minus the exact variance along the private components",
     "variance": "exact total variance",
     "total_deviation": "sum over the first 2041 components of |private - exact variance|",
     "expected_loss": "E||noise||^2 in closed form",

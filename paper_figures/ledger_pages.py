@@ -53,8 +53,8 @@ def findings_page(ledger: pd.DataFrame) -> str:
     lines = [
         "# Findings",
         "",
-        f"{_counted(ledger)}. [The ledger](claims.md) has every claim with the numbers, the sizes "
-        "and what was computed; this page has those that do not hold as stated.",
+        f"{_counted(ledger)}. [The ledger](claims.md) lists every claim with the numbers, the "
+        "sizes and what was computed. This page lists the claims that do not hold as stated.",
     ]
     for verdict, title in _TOLD.items():
         claims = ledger[ledger["verdict"] == verdict]

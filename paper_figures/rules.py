@@ -173,7 +173,7 @@ def _equal(
         return Part(name, CONFIRMED, found)
     low, high = effect.interval(1 - (1 - OPPOSE) / comparisons)
     if low > margin or high < -margin:
-        return Part(name, CONTRADICTED, found, f"outside of the margin of {margin:g}")
+        return Part(name, CONTRADICTED, found, f"outside the margin of {margin:g}")
     return Part(name, INCONCLUSIVE, found, f"the interval crosses the margin of {margin:g}")
 
 

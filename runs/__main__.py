@@ -1,18 +1,18 @@
 """Command line without Snakemake: check and estimate a config, run one cell, check a run.
 
 python -m runs list
-    Every study with its data sets.
+    List the studies with their data sets.
 python -m runs check CONFIG
-    Check a config, and count its cells, jobs and grid points, and the cells still to be run.
+    Check a config; count its cells, jobs and grid points, and the cells that still have to run.
 python -m runs check RUN [--sample 5] [--seed N]
     Compute a random sample of a finished run's cells again, in a temporary folder, and compare the
     numbers by the tolerances of their studies; `reference` is the run whose results are committed.
 python -m runs estimate CONFIG
-    Cells, core-hours and memory of a config, from the seconds of the reference run.
+    Estimate the cells, core-hours and memory of a config from the times of the reference run.
 python -m runs run STUDY --dataset D --mechanism M
-    One cell of a config.
+    Run one cell of a config.
 python -m runs redo RUN [--status error timeout] [--study ...] [--mechanism ...]
-    Make cells of a run stale, so that its next run measures them again.
+    Remove the results of cells, so that the next run measures them again.
 """
 
 from __future__ import annotations
@@ -79,8 +79,9 @@ def _check(options) -> int:
     cells = cells_of(config)
     points = sum(len(cell.points(config)) for cell in cells)
     todo = len(cells_to_run(config, results_folder(config)))
+    jobs = len(batches_of(config))
     print(
-        f"{options.what}: {len(cells)} cells in {len(batches_of(config))} jobs, with {points} "
+        f"{options.what}: {len(cells)} cells in {jobs} job{'s' * (jobs != 1)}, with {points} "
         f"grid points; {todo} cells have no current result"
     )
     return 0

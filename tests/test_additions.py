@@ -1,7 +1,7 @@
 """What CONTRIBUTING promises: extensions are new files, and no list has to be edited for them.
 
 The README's mechanism and every template, copied to where their guides say, pass the tests that
-hold for the whole tree.
+hold for the whole tree, and the study runs with the config that CONTRIBUTING shows.
 """
 
 import re
@@ -11,7 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from copied_project import Project
+
+from runs.frames import read_frame
 
 ROOT = Path(__file__).resolve().parents[1]
 ALSO = (
@@ -42,6 +45,11 @@ GENERAL = (
 NOT_GENERAL = "test_every_official_data_set_is_tried_in_its_own_format"
 
 
+def first_block(page: str, language: str) -> str:
+    """The first fenced block of a page in a language."""
+    return re.search(rf"```{language}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL).group(1)
+
+
 @pytest.fixture
 def extended(tmp_path):
     """A copy of the project with one extension of every kind."""
@@ -52,10 +60,8 @@ def extended(tmp_path):
     (project.folder / "results").mkdir()
     shutil.copy2(ROOT / "results/README.md", project.folder / "results/README.md")
     (project.folder / "results/reference").symlink_to(ROOT / "results/reference")
-    example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL).group(
-        1
-    )
-    (project.folder / "mechanisms/gaussian_zcdp.py").write_text(example)
+    (project.folder / "mechanisms/gaussian_zcdp.py").write_text(first_block("README.md", "python"))
+    (project.folder / "config/my_run.yaml").write_text(first_block("CONTRIBUTING.md", "yaml"))
     (project.folder / "paper_figures/my_paper").mkdir()
     (project.folder / "paper_figures/my_paper/__init__.py").write_text(PACKAGE)
     for template, place in COPIES.items():
@@ -75,3 +81,22 @@ def test_extensions_are_new_files_and_one_command(extended):
         check=False,
     )
     assert ended.returncode == 0, ended.stdout[-3000:]
+
+
+def test_the_study_of_the_template_runs_with_the_config_of_contributing(extended):
+    """The commands as CONTRIBUTING has them, on every data set and mechanism that it names."""
+    page, path = (ROOT / "CONTRIBUTING.md").read_text(), "config/my_run.yaml"
+    checked = extended.python("runs", "check", path)
+    assert "4 cells" in checked
+    (one_cell,) = re.findall(r"^    python -m (runs run .*)$", page, re.MULTILINE)
+    assert one_cell.endswith(f"--config {path}")
+    shown = extended.python(*one_cell.split())
+    settings = yaml.safe_load((extended.folder / path).read_text())["experiments"]["my_study"]
+    assert settings["size"] == 6
+    stored = extended.folder / "results/my-run/cells/my_study/coins/gaussian--published.parquet"
+    rows = read_frame(stored)
+    assert set(rows["status"]) == {"ok"}
+    assert set(rows["shape"]) == {"6"}
+    assert sorted(set(rows["epsilon"])) == settings["epsilons"]
+    assert rows.loc[rows["metric"] == "squared_error", "trial"].max() == settings["trials"] - 1
+    assert "squared_error" in shown

@@ -77,7 +77,9 @@ def add_shape_and_sensitivities(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--l1-sensitivity", type=number, help="largest l1 change of the answer")
     parser.add_argument("--linf-sensitivity", type=number, help="largest change of one element")
     parser.add_argument("--element-range", type=_range, help="a,b if every element lies in [a, b]")
-    parser.add_argument("--frobenius-bound", type=number, help="largest norm of the answer")
+    parser.add_argument(
+        "--frobenius-bound", type=number, help="largest Frobenius norm of the answer"
+    )
     parser.add_argument(
         "--adjacency",
         choices=ADJACENCIES,

@@ -52,7 +52,7 @@ class MatrixFactorisation(AdditiveMechanism):
     guarantee = "approximate"
     options = {
         "factorisation": choice(*FAMILIES, description="C; see mechanisms/factorisations"),
-        "participations": positive_integer(1, "steps that one person changes at most"),
+        "participations": positive_integer(1, "largest number of steps that one person changes"),
         "separation": positive_integer(1, "steps between two participations, at least"),
         "bands": Option(
             None,

@@ -57,7 +57,7 @@ def figure_1(results: Results) -> Drawn:
         "records, which the paper does not mention. It turns every private training record into "
         "features, which are released in batches; test features carry no noise. Adjacency: one "
         "record is replaced, which changes one row by at most 2 per feature; labels are public. "
-        "As published, a batch gets (epsilon / q, delta / q), which the paper takes for the "
+        "As published, a batch gets (epsilon / q, delta / q), which the paper takes as the "
         "amplified budget of MVG, the analytic Gaussian and IMGM, and which all mechanisms get "
         "here. Every record is released, so sampling amplifies nothing. At equal true privacy the "
         "noise is rescaled until the true delta of the release at epsilon is delta. IMGM and the "

@@ -117,7 +117,7 @@ def gradients_beside_features(claim: Claim, results: Results) -> Finding:
         because=tally(parts, sizes.trials),
         decided_by=a["decided_by"],
         detail=(
-            f"Gradients less features with {mechanism_title(a['mechanism'])}. "
+            f"Gradients minus features with {mechanism_title(a['mechanism'])}. "
             f"{_levels(frames['gradients'], a['mechanism'])} The features' noise is that of "
             "(epsilon / q, delta / q), though every record is released. With both rescaled "
             "until their true delta is the claimed one the differences are "

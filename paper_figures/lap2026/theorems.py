@@ -24,12 +24,12 @@ def laplace_noise(claim: Claim, results: Results) -> Finding:
         parts=[Part("accuracies", NOT_RUN)],
         detail=(
             f"A gradient of {size:,} elements is clipped to l2 norm C, and a record is added or "
-            f"removed. Laplace noise of standard deviation {multiplier:g} C in each element shows "
-            f"the gradient that is spread over all elements as Gaussian noise of mu = {mu:.4f} "
-            f"would. Gaussian noise of that standard deviation has mu = {1 / multiplier:g}. So "
-            f"Laplace noise needs at least {more:.3f} times the standard deviation, {more**2:.2f} "
-            "times the variance, to be as private. Drawing the records of a step at random mixes "
-            "the same two distributions and changes nothing in this."
+            f"removed. Laplace noise of standard deviation {multiplier:g} C in each element "
+            "reveals a gradient that is spread over all elements as much as Gaussian noise of "
+            f"mu = {mu:.4f} does. Gaussian noise of the same standard deviation has "
+            f"mu = {1 / multiplier:g}. So Laplace noise needs at least {more:.3f} times the "
+            f"standard deviation, {more**2:.2f} times the variance, to be as private. Sampling the "
+            "records of a step mixes the same two distributions and does not change this."
         ),
         calibration="published",
     )

@@ -320,7 +320,7 @@ def noise_sentence(rows: pd.DataFrame, experiment: str, mechanism: str, epsilon:
 def beside_sentence(arguments: Mapping, finals: Mapping[str, pd.DataFrame]) -> str:
     """Differences that are reported and not judged; see `judge_order`."""
     found = [
-        f"{mechanism_title(one)} less {mechanism_title(other)} on {dataset_title(dataset)} "
+        f"{mechanism_title(one)} minus {mechanism_title(other)} on {dataset_title(dataset)} "
         f"{words(gain(rows, one, other))}"
         for one, other in arguments.get("beside", ())
         for dataset, rows in finals.items()

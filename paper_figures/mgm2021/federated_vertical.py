@@ -103,7 +103,7 @@ def vertical_lead(claim: Claim, results: Results) -> Finding:
         because=tally(parts, sizes.trials),
         detail=(
             f"The lead of {mechanism_title(a['leader'])} at the smallest epsilon of "
-            f"{a['range'][0]:g} to {a['range'][1]:g}, and that lead less the one at the largest, "
+            f"{a['range'][0]:g} to {a['range'][1]:g}, and that lead minus the one at the largest, "
             f"paired by trial. {beside_sentence(a, finals)}"
         ).strip(),
         calibration="published",

@@ -33,7 +33,10 @@ from paper_figures.rules import Signal, order
 from paper_figures.style import mechanism_title
 from paper_figures.verdicts import NOT_RUN, Finding, Outcome, Part
 
-SETTING = "Epsilon 1, delta 1/N, one record replaced; gamma, not stated, is the largest on [-1, 1]"
+SETTING = (
+    "Epsilon 1, delta 1/N, one record replaced; the paper does not state gamma, so it is the "
+    "largest on [-1, 1]"
+)
 KERNEL_TITLES = {"linear": "linear kernel", "polynomial": "cubic kernel", "rbf": "Gaussian kernel"}
 KERNEL_CHOICE = "the kernel of the regression"
 Judged = Callable[[pd.DataFrame], tuple[tuple[Part, ...], str]]
@@ -125,7 +128,7 @@ def finding_on_order(claim: Claim, results: Results, study: ComparedStudy) -> Fi
 
     least = "" if factor == 1 else f" times {factor:.3g}"
     detail = (
-        f"{SETTING}. MVG has its best share tau. Parts are the others' errors less MVG's{least}, "
+        f"{SETTING}. MVG has its best share tau. Parts are the others' errors minus MVG's{least}, "
         "with 95% intervals over shared trials."
     )
     return finding_per_kernel(results, study, judged, detail, claim.arguments.get("decided_by", ""))
@@ -186,7 +189,7 @@ def finding_on_directions(claim: Claim, results: Results, study: ComparedStudy) 
         return tuple(parts), words
 
     detail = (
-        f"{SETTING}. The error is the mean over all shares tau. Parts are the errors less that "
+        f"{SETTING}. The error is the mean over all shares tau. Parts are the errors minus that "
         "with the right features, with 95% intervals over shared trials."
     )
     return finding_per_kernel(results, study, judged, detail, claim.arguments.get("decided_by", ""))

@@ -235,11 +235,11 @@ def accuracy_loss(claim: Claim, results: Results) -> Finding:
             number(mechanism_title(key), found[key], stated[key], claim.tolerance) for key in stated
         ],
         detail=(
-            f"E L = E||noise||^2 in closed form, as Definition 1 has it, {budget_words()}, "
-            "s^2 = 2; MVG at the smallest possible gamma, s/2. L does not depend on the data "
-            f"otherwise. The classic Gaussian's loss is {ratio:.3g} times the analytic one's, "
-            "whatever cells are counted, and the paper has the two alike. With s^2 = 1 (r1-s2) "
-            "theirs and R1SMG's would be half as large. "
+            f"E L = E||noise||^2 in closed form, by Definition 1, {budget_words()}, s^2 = 2; MVG "
+            "at the smallest possible gamma, s/2. Otherwise L does not depend on the data. The "
+            f"classic Gaussian's loss is {ratio:.3g} times the analytic Gaussian's, whatever cells "
+            "are counted, but the paper states the same loss for both. With s^2 = 1 (r1-s2), their "
+            "losses and R1SMG's would be half as large. "
             f"{_fewer_cells(found, stated, claim.tolerance)}"
         ),
         calibration="published",

@@ -105,8 +105,8 @@ def _scan_words(rows: pd.DataFrame) -> str:
         return ""
     low, high = counts.quantile([0.05, 0.95])
     return (
-        f" The paper does not state its bounding box: in {len(counts):,} random boxes that hold "
-        f"{' and '.join(PLACES)} the largest exact count is {counts.min():.0f} to "
+        f" The paper does not state its bounding box: in {len(counts):,} random boxes that contain "
+        f"{' and '.join(PLACES)}, the largest exact count is {counts.min():.0f} to "
         f"{counts.max():.0f}, median {counts.median():.0f}, and {low:.0f} to {high:.0f} in 90% of "
         "them."
     )
@@ -214,9 +214,9 @@ def largest_counts(claim: Claim, results: Results) -> Finding:
             "its valid areas. Ours: the five boroughs, and cells with a pickup in the rest of the "
             f"month, {facts['pickups']:.0f} pickups in {facts['valid_cells']:.0f} valid cells, on "
             f"average {facts['pickups'] / facts['valid_cells']:.0f} per cell. The boxes are drawn "
-            "at random inside that one, half of them close to the places the paper names, which "
-            "they hold; the smallest such box is among them. Their largest counts are "
-            f"{scanned.min():.0f} to {scanned.max():.0f}, "
+            "at random inside that one, half of them close to the places that the paper names. All "
+            "contain these places, and the smallest such box is among them. Their largest counts "
+            f"are {scanned.min():.0f} to {scanned.max():.0f}, "
             f"median {scanned.median():.0f}. Released largest counts, mean over trials: {released}."
         ),
         calibration="published",

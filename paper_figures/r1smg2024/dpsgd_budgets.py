@@ -230,7 +230,7 @@ def looser_composition(claim: Claim, results: Results) -> Finding:
             statement(
                 f"eq. (16) is looser than the accountant, total {total:g}:",
                 looser > sigma,
-                f"it asks Gaussian noise for a multiplier of {looser:.3g} in place of {sigma:g}",
+                f"Gaussian noise needs a multiplier of {looser:.3g} instead of {sigma:g}",
             )
         )
     return Finding(

@@ -89,8 +89,8 @@ def epochs_until(claim: Claim, results: Results) -> Finding:
         ours=_numbers(outcomes),
         decided_by=DECIDED_BY[a["dataset"]],
         detail=(
-            "Epochs until the accuracy of a run is first reached, DPSGD's less R1SMG's, run by "
-            f"run, with the 95% interval. {setting_words(rows, a['dataset'])}"
+            "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run, "
+            f"with the 95% interval. {setting_words(rows, a['dataset'])}"
         ),
         calibration="published",
         sizes=sizes_of_runs(rows, a["epsilons"]),
@@ -156,7 +156,7 @@ def learning_order(claim: Claim, results: Results) -> Finding:
             f"with 95% intervals. {setting_words(rows, a['dataset'])} DPSGD's multiplier comes "
             "from the total by Renyi accounting, R1SMG's noise from eq. (16); the noise of a step "
             f"has the root mean square norm {norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG). With "
-            "both rescaled until the run's true delta is the claimed one R1SMG less DPSGD is "
+            "both rescaled until the run's true delta is the claimed one, R1SMG minus DPSGD is "
             f"{_exact_leads(rows, a['epsilons'])}."
         ),
         calibration="both",

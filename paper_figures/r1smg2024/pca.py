@@ -98,7 +98,7 @@ def figure_6(results: Results) -> Drawn:
     )
     note = (
         f"The variance that the first {leading} components lose is the exact variance along the "
-        f"best {leading} directions less that along the released ones. PPCA releases only the "
+        f"best {leading} directions minus that along the released ones. PPCA releases only the "
         f"first {leading} components, so it has no total deviation. The paper gives R1SMG 1e-7 "
         "times the epsilon of the others; at equal true privacy all have the epsilon of the axis. "
         "There all i.i.d. Gaussian noise is the same, so its curves coincide."

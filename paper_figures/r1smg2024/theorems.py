@@ -192,8 +192,8 @@ def lower_order(claim: Claim, results: Results) -> Finding:
             "rescaled until its true delta is the claimed one: R1SMG's loss is then "
             f"{reverse.min():.2g} to {reverse.max():.2g} times theirs. C_M/(MN) over C_R at these "
             f"M: {listed(f'{ratio:.3g}' for ratio in ratios['mvg'])}; H_(r,1/2) in C_M grows as 2 "
-            "sqrt(r), r the smaller side. In epsilon the order C_A/M is 1/epsilon^2 as epsilon "
-            "falls, where C_R is 1/epsilon: it lacks the epsilon that stands before C_C."
+            "sqrt(r), r the smaller side. As epsilon falls, the order C_A/M grows as 1/epsilon^2, "
+            "but C_R as 1/epsilon: C_A/M lacks the factor epsilon that C_C has."
         ),
         calibration="both",
         sizes=Sizes(epsilons=f"{budget.epsilon:g}"),

@@ -135,9 +135,9 @@ def better(results: Results) -> Drawn:
     )
     figure.legend(*axis.get_legend_handles_labels(), loc="outside right upper")
     caption = (
-        "Noise that beats the Gaussian: expected squared error of independent Gaussian noise of "
-        "one variance over that of noise made for the query, both exactly calibrated to "
-        f"({epsilon:g}, {delta:g}), without data. The label of a curve names its query. "
+        "Noise that beats the Gaussian: expected squared error of independent Gaussian noise with "
+        "equal variances, divided by that of noise made for the query. Both are exactly calibrated "
+        f"to ({epsilon:g}, {delta:g}), without data. The label of a curve names its query. "
         f"PrivUnitG satisfies pure {epsilon:g}-LDP."
     )
     return Drawn(caption, table.assign(epsilon=epsilon, delta=delta), figure, NOTE)
@@ -147,10 +147,10 @@ STEEP, VOTES = "sensitivities 1/i", "votes, the Borda points"
 SECOND = (STEEP,)
 NOTE = (
     "Counts: one record adds 1 to any of M counts. Votes: one record adds the points 0 to M - 1 in "
-    "any order. Unequal sensitivities: element i moves by i^-1/2 or 1/i at most. Prefix sums: all "
-    "prefix sums of a histogram to which one record adds 1; the error is the total of the answers, "
-    "and the independent noise is on the cells; the matrix mechanism is computed up to M = "
-    f"{LARGEST_PREFIX}. The square-root factorisation gives the same sums of a stream, each when "
+    "any order. Unequal sensitivities: element i changes by at most i^-1/2 or 1/i. Prefix sums: "
+    "all prefix sums of a histogram to which one record adds 1; the error is the total of the "
+    "answers, and the independent noise is on the cells; the matrix mechanism is computed up to M "
+    f"= {LARGEST_PREFIX}. The square-root factorisation gives the same sums of a stream, each when "
     "its step is over: one record adds 1 to one step. PrivUnitG: one tensor with elements in "
     "[0, 1] that may become any other, against Gaussian noise for the whole tensor. Additive noise "
     "for an l2 ball alone gains nothing in high dimension: see suite_kappa."

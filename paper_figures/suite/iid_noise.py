@@ -100,8 +100,8 @@ NOTE = (
     "noise with mu = s sqrt(I), whatever the law is. Gaussian noise of variance v has mu = s / "
     "sqrt(v). Hence the noise reveals as much as a Gaussian with 1 / kappa of its variance, and by "
     "the inequality of Cramer and Rao kappa = I v >= 1, with equality for the Gaussian alone. To "
-    "be as private, any other law needs kappa times the variance or more, as another change may be "
-    "worse still. In low dimension the argument fails, and other noise is ahead (suite_cost). What "
+    "be as private, any other law needs at least kappa times the variance: another change may be "
+    "even worse. In low dimension the argument fails, and other noise is ahead (suite_cost). What "
     "beats the Gaussian uses more about the query than an l2 ball (suite_better)."
 )
 

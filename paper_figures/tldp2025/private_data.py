@@ -93,10 +93,9 @@ def _oddities(spread: pd.DataFrame) -> str:
         chance = others["dataset"].map(levels_of["random-answer"])
         if (others["mean"] < chance).any():
             words += (
-                "Points below the line of random images are no worse than guessing: large noise "
-                "ends in a classifier that always predicts one class, which has an F1 of 0.018 for "
-                "ten equally frequent classes, while one trained on random images guesses among "
-                "all of them. "
+                "Points below the line of random images are no worse than guessing: under large "
+                "noise a classifier ends up predicting one class, which has an F1 of 0.018 for ten "
+                "equally frequent classes. One trained on random images guesses among all of them. "
             )
     if "non-private" in levels_of:
         clean = others["dataset"].map(levels_of["non-private"])

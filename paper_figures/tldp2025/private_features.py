@@ -237,9 +237,9 @@ def feature_variants(claim: Claim, results: Results) -> Finding:
             for (dataset, epsilon), gap in gaps.items()
         ),
         detail=(
-            "Mean weighted F1 of TLDP-G less that of TLDP-L, as published. The deviation of the "
-            "noise is Delta / sqrt(2 epsilon) for TLDP-G and sqrt(2) Delta / epsilon for TLDP-L, "
-            f"which is the smaller one above epsilon {crossing:g}, whatever Delta is."
+            "Mean weighted F1 of TLDP-G minus that of TLDP-L, as published. The standard deviation "
+            "of the noise is Delta / sqrt(2 epsilon) for TLDP-G and sqrt(2) Delta / epsilon for "
+            f"TLDP-L, which is smaller above epsilon {crossing:g}, whatever Delta is."
         ),
         calibration="published",
         sizes=_sizes(rows, datasets, scores),

@@ -104,7 +104,7 @@ def comparable_range(claim: Claim, results: Results) -> Finding:
         outcomes=outcomes,
         ours=_numbers(outcomes),
         detail=(
-            "The lead is the mean weighted F1 less that of random parameters; a model with a lead "
+            "The lead is the mean weighted F1 minus that of random parameters; a model with a lead "
             f"of {claim.margin:g} has learned. Shown: how far leads stay below it (no model "
             "learns) or lie above it (some model learns). Epsilon is that of one release, as "
             "published."
@@ -184,10 +184,10 @@ def two_groups(claim: Claim, results: Results) -> Finding:
         outcomes=outcomes,
         ours=_numbers(outcomes),
         detail=(
-            "Mean weighted F1 at the largest epsilon a release, "
+            "Mean weighted F1 at the largest epsilon per release, "
             f"{shared_number(rows, STUDY, dataset, 'rounds'):.0f} rounds; without noise "
             f"{clean:.3g}, with random parameters {chance:.3g}. One answer for all reviews has "
-            f"0.333. At equal true privacy of all rounds TLDP reaches {exact:.3g} at most. "
+            f"0.333. At equal true privacy of all rounds, TLDP reaches at most {exact:.3g}. "
             "Parameters lie in [-1, 1]. "
             f"{' '.join(_towards_the_end(dataset, *item) for item in found.items() if item[1])}"
         ),
@@ -201,7 +201,8 @@ def _towards_the_end(dataset: str, delta_range: str, own: dict[str, OfficialScor
     scores, width = own[dataset], width_of(dataset, delta_range)
     ends = (
         f"{listed(f'{scores.score(key, at).value:.3g} ({mechanism_title(key)})' for key in TLDP)} "
-        f"at epsilon {at:g}, where TLDP-L's noise has a deviation of {2**0.5 * width / at:,.4g}"
+        f"at epsilon {at:g}, where the standard deviation of TLDP-L's noise is "
+        f"{2**0.5 * width / at:,.4g}"
         for at in scores.epsilons[-2:]
     )
     return f"With Delta = {width:,.0f}: {'; '.join(ends)}."
@@ -331,9 +332,9 @@ def crossover(claim: Claim, results: Results) -> Finding:
             ),
         ],
         detail=(
-            "The deviation of TLDP-L's noise is sqrt(2) Delta / epsilon and that of TLDP-G's Delta "
-            "/ sqrt(2 epsilon): TLDP-L has less noise at every epsilon above 4, for good, whatever "
-            "Delta is. Table 5 states less error for TLDP-G at every epsilon."
+            "The standard deviation of TLDP-L's noise is sqrt(2) Delta / epsilon, and that of "
+            "TLDP-G's is Delta / sqrt(2 epsilon). So TLDP-L has less noise at every epsilon above "
+            "4, whatever Delta is. Table 5 states less error for TLDP-G at every epsilon."
         ),
         calibration="published",
         sizes=_sizes(results.rows, list(found), scores),

@@ -174,7 +174,7 @@ def test_no_lead_without_others(make_claim, make_results):
     rows += runs({ELEMENT: (0.6,) * 3}, experiment="federated_vertical")
     found = vertical_lead(replace(claim, arguments=more, margin=MARGIN), make_results(rows))
     assert len(found.parts) == 1
-    assert "Not judged: MGM-IDN less Matrix mechanism on Adult 0.1" in found.detail
+    assert "Not judged: MGM-IDN minus Matrix mechanism on Adult 0.1" in found.detail
 
 
 # Both of an element, both of the layer, and the matrix mechanism of the layer alone.

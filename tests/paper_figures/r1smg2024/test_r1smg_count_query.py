@@ -232,7 +232,7 @@ def test_figure_4_prints_the_mean_that_the_claim_judges(make_rows, make_claim):
     assert printed["gaussian (published)"] == 70
     below = {axis.get_xlabel() for axis in drawn.figure.axes}
     assert "mean largest count 70\n(paper: above 60)" in below
-    assert "1 random boxes that hold SoHo and LaGuardia" in drawn.note
+    assert "1 random boxes that contain SoHo and LaGuardia" in drawn.note
     found = largest_counts(make_claim(0.1), results)
     assert "Classic Gaussian 70" in found.detail
     assert (found.verdict, found.sizes.trials) == (CONFIRMED, 2)

@@ -120,7 +120,7 @@ def test_learning_order(published, expected, order_claim, make_results):
     found = learning_order(order_claim, make_results(order_rows(published, (0.1, 0.9, 0))))
     assert found.verdict == expected
     assert found.sizes.trials == TRIALS
-    assert "R1SMG less DPSGD is -0.8 and -0.8" in found.detail
+    assert "R1SMG minus DPSGD is -0.8 and -0.8" in found.detail
     assert "root mean square norm 3.5 (DPSGD), 3.5 (R1SMG)" in found.detail
 
 
