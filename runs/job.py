@@ -25,21 +25,31 @@ def job(log: str | Path) -> Iterator[None]:
 
     A damaged file of results is removed, so that the next run makes it again.
     """
-    with (
-        ending_with_planner(),
-        open(log, "w", buffering=1) as out,
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(out),
-    ):
+    with ending_with_planner():
         try:
-            yield
+            with (
+                open(log, "w", buffering=1) as out,
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(out),
+            ):
+                yield
         except DamagedTable as error:
             error.path.unlink(missing_ok=True)
-            _end(f"error: {error}; it is removed: run again")
+            end_with(f"error: {error}; it is removed: run again", log)
         except (TableError, OSError) as error:
-            _end(f"error: {error}")
+            end_with(f"error: {error}", log)
         except Exception:
-            _end(traceback.format_exc())
+            end_with(traceback.format_exc(), log)
+
+
+def end_with(message: str, log: str | Path) -> None:
+    """End the job with status 1 and a message in its log, or on stderr where the disk is full."""
+    try:
+        with open(log, "a") as out:
+            print(message, file=out)
+    except OSError:
+        print(message, file=sys.stderr)
+    sys.exit(1)
 
 
 @contextlib.contextmanager
@@ -76,8 +86,3 @@ def _watch(planner: int, finished: threading.Event) -> None:
     except psutil.NoSuchProcess:
         pass
     os._exit(1)
-
-
-def _end(message: str) -> None:
-    print(message, file=sys.stderr)
-    raise SystemExit(1)

@@ -38,9 +38,10 @@ class Wanted:
 
 
 def redo(run: Path, wanted: Wanted) -> list[str]:
-    """Remove the results of cells, and of the batches that hold them; returns the cells' stems.
+    """Remove the results of cells, and the batches and tables that hold them; returns their stems.
 
-    Cells whose files are damaged are always among them. Unfinished work of the cells is removed
+    Without the tables the next run would find nothing to do. What was drawn of them stays until
+    then. Cells whose files are damaged are always among them. Unfinished work of the cells is removed
     too.
 
     Raises:
@@ -65,6 +66,8 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
     for study, dataset in studies:
         for batch in (run / "batches" / study).glob(f"{dataset}--*.parquet"):
             batch.unlink()
+        for ending in ("", ".timings", ".maps"):
+            (run / "experiments" / f"{study}{ending}.parquet").unlink(missing_ok=True)
     return found
 
 

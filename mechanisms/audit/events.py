@@ -14,8 +14,8 @@ from mechanisms.audit.audit_statistics import clopper_pearson, hockey_stick
 ERROR = 1e-6
 # One-sided bounds that share it: three for each of four means and three variances of the loss, two
 # for each of two multiples of seven changes, three for each change of a grid, two for the noise of
-# two values along each of eight directions, seven for atoms and neighbours, and those for the
-# losses of the profile.
+# two values along each of eight directions, seven for atoms and neighbours, two for norms, eight
+# for signs, one for exact answers, and those for the losses of the profile.
 TAIL = ERROR / 128
 # Where a delta is compared with what is claimed; counts show none at a large epsilon.
 EPSILONS = np.array([0.0, 1.0])

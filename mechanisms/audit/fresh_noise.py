@@ -47,6 +47,21 @@ def of_atoms(
         )
 
 
+def of_exact_answers(draws: np.ndarray, delta: float) -> Iterator[str]:
+    """A sentence on releases that are the value itself: noise (n, *shape) of zero everywhere.
+
+    Args:
+        draws: Noise of a random value. What rounds an answer does not give such a value back.
+        delta: What is claimed at `LARGE_EPSILON` for every change.
+    """
+    hits = int(np.count_nonzero(~draws.reshape(len(draws), -1).any(axis=1)))
+    if clopper_pearson(hits, len(draws), TAIL)[0] > delta:
+        yield (
+            f"{hits} of {len(draws)} releases are exactly the value; by the profile the "
+            f"probability of that is at most {delta:.4g}"
+        )
+
+
 def of_neighbours(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
     """A sentence on noise (n, *shape) that a release shares with the next, but for its sign.
 

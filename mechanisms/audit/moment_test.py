@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
+from mechanisms.audit.events import ROUNDING, TAIL
 from mechanisms.contract.mechanism import AdditiveMechanism
 from mechanisms.contract.query import Inconsistent, Unsupported
 
@@ -99,3 +101,42 @@ def stated_moments(mechanism: AdditiveMechanism) -> tuple[float, float, float] |
     if any(map(math.isnan, (mean, variance, fourth))):
         raise Inconsistent("the moments stated for the squared norm of the noise are NaN")
     return moments if all(map(math.isfinite, moments)) else None
+
+
+def of_moments(
+    noise: np.ndarray, stated: tuple[float, float, float], value: np.ndarray, where: str
+) -> Iterator[str]:
+    """Sentences on noise (n, *shape) that contradicts what is stated of its squared norm.
+
+    Args:
+        stated: As `stated_moments` returns them.
+        value: What was released; sums with it are rounded.
+        where: Which releases these are, in words.
+    """
+    flat = noise.reshape(len(noise), -1)
+    losses = np.vecdot(flat, flat)
+    mean, variance, fourth = stated
+    # What rounding to the precision of the answers may change in a loss.
+    single = value.dtype == np.float32
+    error = np.finfo(value.dtype).eps * math.sqrt(value.size) * float(np.abs(value).max())
+    relative = error / math.sqrt(mean) if mean else 0.0
+    rounding = 2 * relative + relative**2 + (1e-5 if single else 1e-9)
+    found = deviation(losses, StatedMean(mean, variance, fourth), TAIL, rounding)
+    if found is not None:
+        yield (
+            f"the noise of {len(losses)} releases {where} has a mean squared norm of "
+            f"{found.found:.4g}; the mechanism states {mean:.4g}, and chance alone stays "
+            f"within [{found.lower:.4g}, {found.upper:.4g}]"
+        )
+    squares = (losses - mean) ** 2
+    spread = StatedMean(variance, fourth - variance**2)
+    if single or rounding > 1e-3 * math.sqrt(variance) / (mean or 1.0):
+        return
+    found = deviation(squares, spread, TAIL, ROUNDING)
+    if found is not None:
+        yield (
+            f"the squared norm of the noise of {len(losses)} releases {where} has a variance "
+            f"of {found.found:.4g}; the mechanism states {variance:.4g}, and chance alone "
+            f"stays within [{found.lower:.4g}, {found.upper:.4g}]: elements or releases depend "
+            "on each other, or the noise has other tails"
+        )

@@ -21,16 +21,22 @@ import numpy as np
 from mechanisms.audit.audit_statistics import clopper_pearson
 from mechanisms.audit.events import (
     EPSILONS,
-    ROUNDING,
     TAIL,
     contradiction,
     projected,
     scores_of,
 )
-from mechanisms.audit.fresh_noise import LARGE_EPSILON, of_atoms, of_neighbours, of_two_values
-from mechanisms.audit.moment_test import StatedMean, deviation, stated_moments
+from mechanisms.audit.fresh_noise import (
+    LARGE_EPSILON,
+    of_atoms,
+    of_exact_answers,
+    of_neighbours,
+    of_two_values,
+)
+from mechanisms.audit.moment_test import of_moments, stated_moments
 from mechanisms.audit.neighbours import changes, pair_that_differs, random_value, resting_value
 from mechanisms.audit.profile_check import of_losses, of_noise
+from mechanisms.audit.stated_law import of_norms, of_signs
 from mechanisms.audit.timed_releases import (
     FEWEST,
     LEAST,
@@ -48,6 +54,10 @@ NUMBERS_PER_LOSS = 64
 # An additive mechanism is audited at multiples of a change that are this many standard deviations
 # of its noise: the profile of less noise is known, and such changes are seen in few releases.
 SHIFTS = (1.0, 3.0)
+# Samples of a random value, for one of a constant.
+MORE = 3
+# Part of the norm that a release of its own may change, as one that rounds the answer does.
+ROUNDED_AWAY = 0.005
 # Elements whose values are looked up in a list of earlier ones.
 GRID_ELEMENTS = 4096
 
@@ -146,8 +156,8 @@ class _Check:
 
     def _of_additive_noise(self, rest: np.ndarray, profile) -> Iterator[str]:
         yield from of_noise(self.mechanism, profile)
-        # Eight samples: five of the noise, and three of the grid.
-        count = self.count(rest, 8, LEAST_OF_NOISE, FEWEST, max(self.source.most // 4, 1))
+        # Four samples of noise, those of a random value, and three of the grid.
+        count = self.count(rest, 7 + MORE, LEAST_OF_NOISE, FEWEST, max(self.source.most // 4, 1))
         if not count:
             return
         training = self.noise(rest, count)
@@ -158,28 +168,42 @@ class _Check:
         yield from self._of_moments(at_once, rest, "of a constant, drawn at once,")
         yield from of_neighbours(training, test)
         yield from of_neighbours(at_once, test)
+        # The largest probability of one number as the noise of an element. Whole numbers are atoms,
+        # which changes by whole numbers allow.
+        atom = None
+        whole = self.query.structure in ("counts", "votes", "histogram")
+        if profile is not None and not whole and not rest.any():
+            atom = float(profile.delta(LARGE_EPSILON).upper)
+        where, largest = "of a constant", float(np.abs(rest).max())
         scale = 10 * math.sqrt(self.mechanism.expected_loss() / self.query.size)
         scale = scale or self.query.l2_sensitivity
         value = random_value(self.query, self.rng, scale)
         if value is not None:
-            elsewhere = self.noise(value, count)
+            elsewhere = self.noise(value, MORE * count)
+            where, largest = f"{where} and a random value", max(largest, np.abs(value).max())
+            if atom is not None:
+                rounding = 4 * np.finfo(float).eps * largest
+                yield from of_atoms(training, elsewhere, rounding, atom)
+                yield from of_exact_answers(elsewhere, atom)
             yield from self._of_moments(elsewhere, value, "of a random value")
             directions = [("the value", value), *self._changes(training)]
             directions = [(name, each / (np.linalg.norm(each) or 1.0)) for name, each in directions]
             # Far above the rounding of a sum, far below the noise.
             grid = 1e-9 * (np.linalg.norm(value) + np.linalg.norm(test[0])) or 1.0
             yield from of_two_values(test, elsewhere, directions, grid)
-            # Whole numbers are atoms, which changes by whole numbers allow.
-            whole = self.query.structure in ("counts", "votes", "histogram")
-            if profile is not None and not whole and not rest.any():
-                delta = float(profile.delta(LARGE_EPSILON).upper)
-                rounding = 4 * np.finfo(float).eps * float(np.abs(value).max())
-                yield from of_atoms(training, elsewhere, rounding, delta)
             test = np.concatenate([test, elsewhere])
             if scale * math.sqrt(self.query.size) < 1e30 and np.abs(value).max() < 1e30:
                 single = value.astype(np.float32)
                 noise = self.noise(single, count)
                 yield from self._of_moments(noise, single, "of a random value in float32")
+        stated = self.mechanism.noise
+        rounding = np.finfo(float).eps * math.sqrt(self.query.size) * largest
+        if not self.mechanism.only_adds_noise:
+            rounding += ROUNDED_AWAY * math.sqrt(self.mechanism.expected_loss())
+        yield from of_norms(stated, at_once, 0.0, "drawn at once")
+        yield from of_norms(stated, np.concatenate([training, test]), rounding, where)
+        yield from of_signs(stated, training, at_once, "drawn at once")
+        yield from of_signs(stated, training, test, where)
         if profile is None:
             return
         for name, change in self._changes(training):
@@ -192,33 +216,7 @@ class _Check:
         if stated is None:
             return
         self.compared += 1
-        flat = noise.reshape(len(noise), -1)
-        losses = np.vecdot(flat, flat)
-        mean, variance, fourth = stated
-        # What rounding to the precision of the answers may change in a loss.
-        single = value.dtype == np.float32
-        error = np.finfo(value.dtype).eps * math.sqrt(self.query.size) * float(np.abs(value).max())
-        relative = error / math.sqrt(mean) if mean else 0.0
-        rounding = 2 * relative + relative**2 + (1e-5 if single else 1e-9)
-        found = deviation(losses, StatedMean(mean, variance, fourth), TAIL, rounding)
-        if found is not None:
-            yield (
-                f"the noise of {len(losses)} releases {where} has a mean squared norm of "
-                f"{found.found:.4g}; the mechanism states {mean:.4g}, and chance alone stays "
-                f"within [{found.lower:.4g}, {found.upper:.4g}]"
-            )
-        squares = (losses - mean) ** 2
-        spread = StatedMean(variance, fourth - variance**2)
-        if single or rounding > 1e-3 * math.sqrt(variance) / (mean or 1.0):
-            return
-        found = deviation(squares, spread, TAIL, ROUNDING)
-        if found is not None:
-            yield (
-                f"the squared norm of the noise of {len(losses)} releases {where} has a variance "
-                f"of {found.found:.4g}; the mechanism states {variance:.4g}, and chance alone "
-                f"stays within [{found.lower:.4g}, {found.upper:.4g}]: elements or releases depend "
-                "on each other, or the noise has other tails"
-            )
+        yield from of_moments(noise, stated, value, where)
 
     def _prepared_change(self, rest: np.ndarray, change: np.ndarray) -> np.ndarray:
         """What is left of a change in what the noise is added to."""

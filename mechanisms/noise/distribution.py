@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -21,12 +21,15 @@ CHUNK = 1 << 23
 
 
 class Noise(ABC):
-    """Additive noise of a fixed shape, zero-mean unless the subclass says otherwise.
+    """Additive noise of a fixed shape. A frozen dataclass in every subclass.
 
-    A frozen dataclass in every subclass.
+    Class attributes that a subclass may set:
+        symmetric: Whether the noise and its negative have one law, so that its mean is zero.
     """
 
     shape: tuple[int, ...]
+
+    symmetric: ClassVar[bool] = True
 
     def __init_subclass__(cls, **arguments) -> None:
         super().__init_subclass__(**arguments)

@@ -49,6 +49,8 @@ class Wishart(Noise):
     shape: tuple[int, int]
     scale: float
 
+    symmetric = False
+
     def sample(self, rng, trials, dtype=np.float64):
         dtype = checked_dtype(dtype)
         size = self.shape[0]

@@ -83,6 +83,15 @@ def test_faults_of_files_are_one_line(tmp_path, error, words):
     assert (tmp_path / "log").read_text() == words
 
 
+@pytest.mark.parametrize("printed", ["", "some words\n"])
+def test_a_full_disk_is_one_line_though_the_log_takes_no_more(capfd, printed):
+    with pytest.raises(SystemExit) as ended, job("/dev/full"):
+        print(printed, end="")
+        raise OSError(28, "No space left on device")
+    assert ended.value.code == 1
+    assert capfd.readouterr().err == "error: [Errno 28] No space left on device\n"
+
+
 def test_other_errors_keep_their_traceback(tmp_path):
     with pytest.raises(SystemExit), job(tmp_path / "log"):
         raise ZeroDivisionError("a mistake of ours")

@@ -72,6 +72,9 @@ def test_the_cells_that_are_wanted_go_with_their_batches(run, wanted, removed):
         for ending in ("", ".timings"):
             batch = run / "batches" / study / f"{dataset}--0{ending}.parquet"
             assert batch.exists() == ((study, dataset) not in gone)
+    for study in ("counts", "noise"):
+        table = run / "experiments" / f"{study}.parquet"
+        assert table.exists() == (study not in {name for name, _ in gone})
 
 
 def test_damaged_cells_are_always_among_them(run):

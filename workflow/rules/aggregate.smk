@@ -3,6 +3,9 @@
 
 rule results:
     input:
+        # Listed for the reason that `with_tables` gives.
+        expand(RUN / "experiments" / "{name}.parquet", name=CONFIG["experiments"]),
+        expand(RUN / "experiments" / "{name}.timings.parquet", name=CONFIG["experiments"]),
         [
             RUN / "experiments" / f"{name}.maps.parquet"
             for name in CONFIG["experiments"]

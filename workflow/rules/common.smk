@@ -112,6 +112,17 @@ def all_drawn(kind):
     return [path for each in DRAWINGS.values() if each.kind == kind for path in drawn(each)]
 
 
+def with_tables(drawings):
+    """Files of figures and tables, and of the results that they are drawn from.
+
+    A target lists both: Snakemake does not make a missing file again, as after `redo`, while what
+    was made of it is there.
+    """
+    drawings = list(drawings)
+    needed = {RUN / "experiments" / file for each in drawings for file in each.files}
+    return [path for each in drawings for path in drawn(each)] + sorted(needed)
+
+
 def print_summary():
     """Show what became of the cells that this run has."""
     from runs.summary import summary_of

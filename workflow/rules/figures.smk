@@ -3,12 +3,12 @@
 
 rule tables:
     input:
-        all_drawn("tables"),
+        with_tables(each for each in DRAWINGS.values() if each.kind == "tables"),
 
 
 rule figures:
     input:
-        all_drawn("figures"),
+        with_tables(each for each in DRAWINGS.values() if each.kind == "figures"),
 
 
 # One job for all that reads the same experiments.
@@ -42,7 +42,7 @@ for drawing in DRAWINGS.values():
         name:
             drawing.name
         input:
-            drawn(drawing),
+            with_tables([drawing]),
         localrule: True
 
 
@@ -52,5 +52,5 @@ for paper in sorted({drawing.paper for drawing in DRAWINGS.values()}):
         name:
             paper
         input:
-            [path for each in DRAWINGS.values() if each.paper == paper for path in drawn(each)],
+            with_tables(each for each in DRAWINGS.values() if each.paper == paper),
         localrule: True

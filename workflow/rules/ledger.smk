@@ -3,6 +3,8 @@
 
 rule claims:
     input:
+        # Listed for the reason that `with_tables` gives.
+        expand(RUN / "experiments" / "{name}.parquet", name=CONFIG["experiments"]),
         RUN / "claims.csv",
         RUN / "claims.md",
 

@@ -1,9 +1,8 @@
 """Run the cells of one batch; the work is in runs/runner.py."""
 
-import sys
 from pathlib import Path
 
-from runs.job import ending_with_planner
+from runs.job import end_with, ending_with_planner
 from runs.runner import CellError, require_sources, run_batch
 
 rows = Path(snakemake.output.rows)
@@ -19,5 +18,4 @@ try:
             limits=snakemake.config["limits"],
         )
 except (CellError, OSError) as error:
-    Path(snakemake.log[0]).write_text(f"error: {error}\n")
-    sys.exit(f"error: {error}")
+    end_with(f"error: {error}", snakemake.log[0])

@@ -172,6 +172,49 @@ class ClippedNoise(IndependentGaussian):
 
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class ClippedNorm(IndependentGaussian):
+    """The norm of the noise is at most its root mean square."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = super().sample(rng, trials, dtype)
+        norms = np.linalg.norm(draws.reshape(trials, -1), axis=1)
+        shares = np.minimum(1, self.loss().mean ** 0.5 / norms)
+        return (draws * shares.reshape(-1, *(1,) * len(self.shape))).astype(dtype)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OneSidedHalf(IndependentGaussian):
+    """Every second element of C order is moved up alone, those between them in all directions."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = super().sample(rng, trials, dtype).reshape(trials, -1)
+        draws[:, ::2] = np.abs(draws[:, ::2])
+        return draws.reshape(trials, *self.shape)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SignsOfSixtyToForty(IndependentGaussian):
+    def sample(self, rng, trials, dtype=np.float64):
+        sizes = np.abs(super().sample(rng, trials, dtype))
+        return np.where(rng.random(sizes.shape) < 0.6, sizes, -sizes)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SignsOfManySides(IndependentGaussian):
+    """Each element leans to its own side, so that the sum of all leans to none."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        sizes = np.abs(super().sample(rng, trials, dtype))
+        signs = np.where(rng.random(sizes.shape) < 0.7, 1, -1)
+        own = np.resize([1, -1], sizes[0].size).reshape(self.shape)
+        return (sizes * signs * own).astype(dtype)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class SymmetricNoise(IndependentGaussian):
     """The noise of a Gram matrix, of the right variance, on a matrix that is none."""
 
@@ -233,6 +276,17 @@ class FewExactAnswers(Gaussian):
 
     def release(self, value, rng):
         if rng.random() < 0.02:
+            return value.copy()
+        return value + self.sample(rng, 1, value.dtype)[0]
+
+
+class FewerExactAnswers(Gaussian):
+    """One release of a hundred is the value itself."""
+
+    only_adds_noise = False
+
+    def release(self, value, rng):
+        if rng.random() < 0.01:
             return value.copy()
         return value + self.sample(rng, 1, value.dtype)[0]
 

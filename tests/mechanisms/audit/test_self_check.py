@@ -10,6 +10,7 @@ import planted_other_kinds as others
 import pytest
 
 from mechanisms import Budget, Inconsistent, Query, Unsupported, all_mechanisms
+from mechanisms.audit import stated_law
 from mechanisms.audit.events import squared_products
 from mechanisms.audit.explanation import explain
 from mechanisms.audit.moment_test import StatedMean, deviation
@@ -21,8 +22,11 @@ from mechanisms.audit.self_check import (
     Effort,
     require_consistent,
 )
+from mechanisms.audit.stated_law import of_norms, of_signs
 from mechanisms.audit.verification import verify
 from mechanisms.contract.guard import ReleaseError
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.wishart_noise import Wishart
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 
 # The mistake, and words of the sentence that says so.
@@ -38,6 +42,10 @@ INCONSISTENT = {
     planted.RoundedNoise: "holds numbers that came more than once",
     planted.LighterTails: "has other tails",
     planted.ClippedNoise: "holds numbers that came more than once",
+    planted.ClippedNorm: "mean squared norm",
+    planted.OneSidedHalf: "leans to one side",
+    planted.SignsOfSixtyToForty: "leans to one side: along all elements alike",
+    planted.SignsOfManySides: "leans to one side: along the mean of other releases",
     planted.SinglePrecisionInside: "have single precision",
     planted.SymmetricNoise: "depend on each other|two elements whose noise looks alike",
     planted.OneDrawForAll: "drawn at once",
@@ -45,6 +53,7 @@ INCONSISTENT = {
     planted.NoiseUsedTwice: "not drawn afresh",
     planted.SignOfTheValue: "the noise depends on the value: along the value",
     planted.FewExactAnswers: "holds numbers that came more than once",
+    planted.FewerExactAnswers: "holds numbers that came|are exactly the value",
     planted.Overflow: "in float32",
     planted.NoiseOfTheValue: "of a random value",
     planted.ShrinksTheValue: "of a random value",
@@ -73,6 +82,7 @@ PLAIN = [
         planted.OneOfTenSeeds,
         planted.LighterTails,
         planted.FewExactAnswers,
+        planted.FewerExactAnswers,
     )
 ]
 
@@ -102,6 +112,66 @@ def test_noise_in_common_is_caught_in_a_large_answer(mistake, words):
     mechanism = mistake.calibrate(Query(shape=(89, 89), l2_sensitivity=1.0), planted.BUDGET)
     with pytest.raises(Inconsistent, match=words):
         require_consistent(mechanism, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (planted.ClippedNorm, "the norm of the noise"),
+        (planted.OneSidedHalf, "leans to one side"),
+        (planted.SignsOfSixtyToForty, "leans to one side"),
+        (planted.SignsOfManySides, "leans to one side"),
+    ],
+)
+@pytest.mark.parametrize("effort", [QUICK, THOROUGH], ids=["quick", "thorough"])
+def test_another_law_of_the_right_size_is_caught_in_a_large_answer(mistake, words, effort):
+    mechanism = mistake.calibrate(Query(shape=(89, 89), l2_sensitivity=1.0), planted.BUDGET)
+    with pytest.raises(Inconsistent, match=words):
+        require_consistent(mechanism, seed=1, effort=effort)
+
+
+def test_one_exact_answer_of_a_hundred_is_caught_in_a_large_answer():
+    """396 releases of a random value hold one with probability 1 - 0.99^396, which is 98%."""
+    mechanism = planted.FewerExactAnswers.calibrate(
+        Query(shape=(89, 89), l2_sensitivity=1.0), planted.BUDGET
+    )
+    for seed in range(3):
+        with pytest.raises(Inconsistent, match=r"numbers that came|are exactly the value"):
+            require_consistent(mechanism, seed=seed)
+
+
+def test_noise_that_does_not_state_to_be_symmetric_may_lean():
+    draws = np.abs(np.random.default_rng(0).standard_normal((200, 4, 4)))
+    noise = planted.Gaussian.calibrate(
+        Query(shape=(4, 4), l2_sensitivity=1.0), planted.BUDGET
+    ).noise
+    assert list(of_signs(noise, draws, draws, "of a constant"))
+    leaning = Wishart(shape=(4, 4), scale=1.0)
+    assert not list(of_signs(leaning, draws, draws, "of a constant"))
+
+
+@pytest.mark.parametrize("count", [1, 3, 16, 50])
+def test_the_comparison_of_signs_and_norms_errs_no_more_often_than_it_says(count, monkeypatch):
+    """At a tail of 5% for elements that all have one sign, and a norm of 1 or 3."""
+    monkeypatch.setattr(stated_law, "TAIL", 0.05)
+    rng, runs = np.random.default_rng(count), 1000
+    noise = IndependentGaussian(shape=(2,), sigma=1.0)
+    alarms = {"signs": 0, "norms": 0}
+    for _ in range(runs):
+        sizes = rng.choice((1.0, 3.0), (2, count, 1)) * rng.choice((-1, 1), (2, count, 1))
+        training, test = sizes * np.ones(2)
+        alarms["signs"] += bool(list(of_signs(noise, training, test, "")))
+        alarms["norms"] += bool(list(of_norms(noise, noise.sample(rng, count), 0.0, "")))
+    # Two directions of two sides each, and both sides of a distribution.
+    assert alarms["signs"] <= 4 * 0.05 * runs and alarms["norms"] <= 0.05 * runs * 1.5
+    assert count < 50 or list(of_norms(noise, noise.sample(rng, count) / 2, 0.0, ""))
+
+
+def test_rounding_is_no_other_law_of_the_norm():
+    noise = IndependentGaussian(shape=(3,), sigma=1e-9)
+    draws = np.round(noise.sample(np.random.default_rng(0), 4000), 8)
+    assert list(of_norms(noise, draws, 0.0, ""))
+    assert not list(of_norms(noise, draws, 1e-8, ""))
 
 
 OF_OTHER_KINDS = {

@@ -1,0 +1,64 @@
+"""What a finished run does again: cells that are asked for, and files that were damaged."""
+
+import pytest
+import yaml
+
+STUDY = {
+    "mechanisms": ["non-private", "gaussian", "laplace"],
+    "datasets": ["fixed-sensitivity", "growing-sensitivity"],
+    "calibrations": ["published"],
+    "epsilons": [1e-7],
+    "delta": 1e-10,
+    "sizes": ["4x4"],
+    "growth_shapes": ["8x16"],
+    "growth_epsilon": 1,
+    "growth_delta": 1e-5,
+    "gradient_shapes": ["10x12"],
+    "trials": 20,
+    "largest_draw": 1e5,
+    "timed_draws": 2,
+}
+CONFIG = {"run": "small", "cells_per_job": 2, "experiments": {"noise_only": STUDY}}
+# Results with the numbers that no two runs share left out.
+SAME = ("results.parquet", "results.csv", "experiments/noise_only.parquet")
+
+
+@pytest.fixture(scope="module")
+def finished(new_project, tmp_path_factory):
+    project = new_project(tmp_path_factory.mktemp("again"))
+    (project.folder / "small.yaml").write_text(yaml.safe_dump(CONFIG))
+    project.snakemake("results", "mgm2021_table4", config="small.yaml")
+    return project
+
+
+def bytes_of(project):
+    return [(project.folder / "results/small" / name).read_bytes() for name in SAME]
+
+
+@pytest.mark.parametrize("target", ["results", "mgm2021_table4", "tables", "mgm2021"])
+def test_cells_to_redo_run_again_for_every_target(finished, target):
+    before = bytes_of(finished)
+    finished.python("runs", "redo", "small", "--mechanism", "laplace")
+    batches = {f"noise_only/{dataset}--1" for dataset in STUDY["datasets"]}
+    planned = finished.planned_batches(target, config="small.yaml")
+    assert batches <= planned
+    finished.snakemake("results", target, config="small.yaml")
+    assert not finished.cells_to_run("small.yaml")
+    assert bytes_of(finished) == before
+    assert not finished.planned_batches("results", target, config="small.yaml")
+
+
+@pytest.mark.parametrize(
+    "name", ["batches/noise_only/fixed-sensitivity--0.parquet", "experiments/noise_only.parquet"]
+)
+def test_a_damaged_file_is_named_and_made_again(finished, name):
+    before = bytes_of(finished)
+    damaged = finished.folder / "results/small" / name
+    damaged.write_bytes(damaged.read_bytes()[:300])
+    ended = finished.snakemake("results", config="small.yaml", check=False)
+    assert ended.returncode
+    shown = f"error: results/small/{name} is damaged: "
+    assert shown in ended.stdout + ended.stderr
+    finished.snakemake("results", config="small.yaml")
+    assert damaged.exists()
+    assert bytes_of(finished) == before
