@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mechanisms.contract.mechanism import Mechanism
@@ -10,6 +12,18 @@ from mechanisms.noise.boxed_exponential import BoxedExponential
 from mechanisms.profiles.bounded_profile import BoundedProfile
 from mechanisms.profiles.profile import PrivacyProfile
 from mechanisms.profiles.pure_profile import PureProfile
+
+
+class OneElementProfile(BoundedProfile):
+    """That of one element, whose largest loss is known."""
+
+    def scaled(self, factor: float) -> BoundedProfile:
+        """ValueError: the normaliser does not change with b alone."""
+        raise ValueError("its largest loss is not proportional to 1 / b, because of the walls")
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """ValueError, as in `scaled`."""
+        return self.scaled(1.0)
 
 
 class Exponential(Mechanism):
@@ -23,9 +37,10 @@ class Exponential(Mechanism):
     Half of epsilon pays for the normalising constant, which depends on V because of the walls of
     the box. Without walls it does not, and the density is that of the l2 mechanism at twice the
     necessary scale, `l2` at half the budget: so a query without element_range is unsupported. How
-    much of that half is really spent depends on V and on the shape: of one element between far
-    walls log(2 - e^(-epsilon / 2)), so that epsilon 1 truly is 0.83. The profile is therefore an
-    upper bound, that of any epsilon-DP release, and there is no exact calibration.
+    much of that half is really spent depends on V and on the shape. It is known for one element
+    (`_largest_loss_of_one`): between far walls epsilon 1 truly is 0.83. For more, only the claim
+    bounds it. The profile is an upper bound, that of any release with the largest loss that is
+    known, and there is no exact calibration.
 
     Draws are exact up to rounding and the table of `BoxedExponential`; no Markov chain is needed.
     """
@@ -62,17 +77,35 @@ class Exponential(Mechanism):
         return {"b": 2 * self.query.l2_sensitivity / self.budget.epsilon}
 
     def profile(self) -> PrivacyProfile:
-        """The profile of randomised response from above: no epsilon-DP release is worse.
+        """The profile of randomised response from above: no release of that loss is worse.
 
         Two answers that mirror each other in the centre of the box have the same constant: their
         distance over b is a loss that occurs.
         """
-        structured = self.query.structure is not None and self.query.adjacency != "local"
-        mirrored = 0.0 if structured else self.query.reach
+        query = self.query
+        structured = query.structure is not None and query.adjacency != "local"
+        if query.size == 1 and not structured and query.frobenius_bound is None:
+            largest = self._largest_loss_of_one()
+            return OneElementProfile(above=PureProfile(largest=largest), attained_loss=largest)
+        mirrored = 0.0 if structured else query.reach
         return BoundedProfile(
             above=PureProfile(largest=self.budget.epsilon),
             attained_loss=mirrored / self.parameters()["b"],
         )
 
+    def _largest_loss_of_one(self) -> float:
+        """c s + log Z(s) / Z(0) of one element, c = 1 / b, at a distance v from the lower wall.
+
+        Z(v) = 2 - e^(-c v) - e^(-c (w - v)) is c times the normalising constant on a range of
+        width w. The loss between v and v + d is largest at v itself, where it is
+        c d + log Z(v + d) / Z(v). It grows with d, because |Z'| <= c Z, and falls with v, because
+        log Z is concave: the worst pair is a wall and the value at distance s from it.
+        """
+        low, high = self.query.element_range
+        c, width = 1 / self.parameters()["b"], high - low
+        moved = min(self.query.reach, width)
+        inside = -math.expm1(-c * moved) - math.expm1(-c * (width - moved))
+        return c * moved + math.log(inside / -math.expm1(-c * width))
+
     def slack(self):
-        return "its normaliser depends on the data, and only the claim bounds what that costs"
+        return "its normaliser depends on the data, which costs a part of epsilon that varies"

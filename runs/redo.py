@@ -41,8 +41,8 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
     """Remove the results of cells, and the batches and tables that hold them; returns their stems.
 
     Without the tables the next run would find nothing to do. What was drawn of them stays until
-    then. Cells whose files are damaged are always among them. Unfinished work of the cells is removed
-    too.
+    then. Cells whose files are damaged are always among them. Unfinished work of the cells is
+    removed, too.
 
     Raises:
         ConfigError: There is no such run, or it has no cell of a name that is wanted.

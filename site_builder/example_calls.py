@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from dataclasses import dataclass
 
 from mechanisms import Budget, Mechanism, OutOfRangeWarning, Query, Unsupported
 from site_builder.profile_grid import NOT_COMPUTED
 
-SHAPE = (8, 8)
 BUDGET = Budget(epsilon=0.5, delta=1e-5)
-# What a query states, the least first.
+PUBLISHED = "published"
+# Queries, those that state least first.
 _STATED = (
-    {"l2_sensitivity": 1.0},
-    {"l2_sensitivity": 1.0, "l1_sensitivity": 1.0},
-    {"l2_sensitivity": 1.0, "frobenius_bound": 10.0},
-    {"l2_sensitivity": 8.0, "element_range": (0.0, 1.0)},
-    {"l2_sensitivity": 1.0, "structure": "gram", "record_bound": 1.0},
-    {"l2_sensitivity": 8.0, "element_range": (0.0, 1.0), "adjacency": "local"},
-    {"l2_sensitivity": 2.0, "linf_sensitivity": 1.0, "structure": "counts"},
-    {"l2_sensitivity": 1.0, "structure": "records", "record_bound": 1.0},
+    {"shape": (8, 8), "l2_sensitivity": 1.0},
+    {"shape": (8, 8), "l2_sensitivity": 1.0, "l1_sensitivity": 1.0},
+    {"shape": (8, 8), "l2_sensitivity": 1.0, "frobenius_bound": 10.0},
+    {"shape": (8, 8), "l2_sensitivity": 8.0, "element_range": (0.0, 1.0)},
+    {"shape": (8, 8), "l2_sensitivity": 1.0, "structure": "gram", "record_bound": 1.0},
+    {"shape": (8, 8), "l2_sensitivity": 8.0, "element_range": (0.0, 1.0), "adjacency": "local"},
+    {"shape": (8, 8), "l2_sensitivity": 2.0, "linf_sensitivity": 1.0, "structure": "counts"},
+    {"shape": (8, 8), "l2_sensitivity": 1.0, "structure": "records", "record_bound": 1.0},
+    {"shape": (4, 4, 4), "l2_sensitivity": 1.0},
 )
 
 
@@ -29,41 +31,49 @@ class ExampleCall:
 
     Args:
         query: Arguments of the query, in Python.
-        command: The same as options of the command line.
+        command: The same as options of the command line, with the budget.
+        calibration: "published", or "exact" where there is no other.
         can_verify: Whether `verify` can compare the claim with an exact profile.
         mechanism: What the call makes; None where that takes too long.
     """
 
     query: str
     command: str
+    calibration: str
     can_verify: bool
     mechanism: Mechanism | None
 
 
 def example_call(cls: type[Mechanism]) -> ExampleCall | None:
-    """The first of the queries that the mechanism serves, None if it serves none of them."""
+    """The first of the queries that the mechanism serves, None if it serves none of them.
+
+    As published, or exactly calibrated where it serves none as published.
+    """
     if cls.key in NOT_COMPUTED:
-        return ExampleCall(_python(_STATED[0]), _command(_STATED[0]), True, None)
-    for stated in _STATED:
+        return ExampleCall(_python(_STATED[0]), _command(_STATED[0]), PUBLISHED, True, None)
+    for calibration, stated in itertools.product((PUBLISHED, "exact"), _STATED):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", OutOfRangeWarning)
-                mechanism = cls.calibrate(Query(shape=SHAPE, **stated), BUDGET)
+                mechanism = cls.calibrate(Query(**stated), BUDGET, calibration)
         except Unsupported:
             continue
         known = cls.guarantee != "none" and mechanism.profile() is not None
-        return ExampleCall(_python(stated), _command(stated), known, mechanism)
+        command = _command(stated)
+        if calibration != PUBLISHED:
+            command += f" --calibration {calibration}"
+        return ExampleCall(_python(stated), command, calibration, known, mechanism)
     return None
 
 
 def _python(stated: dict) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in {"shape": SHAPE, **stated}.items())
+    return ", ".join(f"{name}={value!r}" for name, value in stated.items())
 
 
 def _command(stated: dict) -> str:
-    words = ["--shape", "x".join(map(str, SHAPE))]
+    words = []
     for name, value in stated.items():
         ends = value if isinstance(value, tuple) else (value,)
-        shown = ",".join(f"{end:g}" if isinstance(end, float) else end for end in ends)
-        words += [f"--{name.replace('_', '-')}", shown]
+        shown = (f"{end:g}" if isinstance(end, float) else str(end) for end in ends)
+        words += [f"--{name.replace('_', '-')}", ("x" if name == "shape" else ",").join(shown)]
     return " ".join([*words, f"--epsilon {BUDGET.epsilon:g} --delta {BUDGET.delta:g}"])

@@ -119,6 +119,7 @@ NEWER = {
 # The registry cites these by their authors.
 MECHANISMS_OF = {
     "integers2021": ("discrete-gaussian", "skellam"),
+    "tvg2021": ("tvg",),
     "privunit2022": ("privunit-g",),
     "bandmf2023": ("factorisation",),
     "elliptic2023": ("elliptic-gaussian", "k-norm"),

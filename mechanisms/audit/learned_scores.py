@@ -34,10 +34,15 @@ def lowest_bits(outputs: np.ndarray) -> np.ndarray:
     return np.clip(last, _LOWEST_BIT, _HIGHEST_BIT).astype(float)
 
 
+def rows_at_once(size: int) -> int:
+    """How many outputs of `size` elements are worked on at once."""
+    return max(1, _CHUNK_NUMBERS // max(1, size))
+
+
 def _chunks(outputs: np.ndarray) -> Iterator[np.ndarray]:
     """The outputs (n, *shape) as flat rows (k, m), a few at a time."""
     flat = outputs.reshape(len(outputs), -1)
-    rows = max(1, _CHUNK_NUMBERS // max(1, flat.shape[1]))
+    rows = rows_at_once(flat.shape[1])
     return (flat[start : start + rows] for start in range(0, len(flat), rows))
 
 
@@ -66,9 +71,12 @@ class LinearLearner:
             self._sums = [np.zeros((2, len(self._origin))) for _ in range(2)]
         self._sum_into(self._sums[side], outputs)
 
-    def lesson(self, outputs: np.ndarray) -> np.ndarray:
-        """A summary of outputs for `learn`; some outputs must have been added before."""
-        sums = np.zeros_like(self._sums[0])
+    def lesson(self, outputs: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
+        """A summary of outputs for `learn`, and of those in the summary `before`.
+
+        Some outputs must have been added before.
+        """
+        sums = np.zeros_like(self._sums[0]) if before is None else before
         self._sum_into(sums, outputs)
         return sums
 
@@ -140,7 +148,7 @@ class FixedScore:
     def add(self, side: int, outputs: np.ndarray) -> None:
         """Learn nothing."""
 
-    def lesson(self, outputs: np.ndarray) -> None:
+    def lesson(self, outputs: np.ndarray, before: None = None) -> None:
         """No summary: there is nothing to learn."""
 
     def learn(self, side: int, count: int, lesson: None) -> None:

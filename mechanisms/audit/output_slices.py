@@ -8,12 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mechanisms.audit.output_sources import DrawOutputs
+from mechanisms.audit.learned_scores import rows_at_once
+from mechanisms.audit.output_sources import DrawOutputs, in_turn
 from mechanisms.audit.sampled_audit import generator
 
 # Numbers that are held at once: 32 MB.
 BLOCK_NUMBERS = 1 << 22
 LARGEST_BLOCK = 1 << 16
+# So many times what a score works on at once is a part: 1 MB.
+PART_CHUNKS = 4
 SIDES = (0, 1)
 
 
@@ -46,10 +49,23 @@ class OutputSlices:
 
     def draw(self, wanted: Slice, side: int) -> np.ndarray:
         """The outputs of one side, (n, *shape)."""
-        outputs = self._draws[side](generator(self._seed, side, wanted.number), wanted.size)
+        (outputs,) = self._parts(wanted, side, wanted.size)
+        return outputs
+
+    def parts(self, wanted: Slice, side: int) -> Iterator[np.ndarray]:
+        """The same outputs, a few at a time where the source can: they stay in the cache."""
+        few = PART_CHUNKS * rows_at_once(math.prod(self._shape))
+        return self._parts(wanted, side, few if in_turn(self._draws[side]) else wanted.size)
+
+    def _parts(self, wanted: Slice, side: int, at_once: int) -> Iterator[np.ndarray]:
+        rng = generator(self._seed, side, wanted.number)
+        for start in range(0, wanted.size, at_once):
+            yield self._checked(self._draws[side](rng, min(at_once, wanted.size - start)))
+
+    def _checked(self, outputs: np.ndarray) -> np.ndarray:
         if self._shape is None:
             self._shape = outputs.shape[1:]
-        if outputs.shape != (wanted.size, *self._shape):
+        if outputs.shape[1:] != self._shape:
             raise ValueError(
                 f"the outputs for both values must have one shape, got {self._shape} and "
                 f"{outputs.shape[1:]}"

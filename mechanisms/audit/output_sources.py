@@ -1,7 +1,8 @@
 """Where an audit's outputs come from: a function, a program in any language, or files.
 
 Every source is a function (rng, n) that returns n independent outputs for one value, shape
-(n, *shape), as finite numbers of double precision.
+(n, *shape), as finite numbers of double precision. One with a true attribute `in_turn` returns the
+same outputs where it is asked for fewer of them several times with one rng.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ def from_function(release: Release, value: np.ndarray) -> DrawOutputs:
             outputs[row] = output
         return _finite(outputs, "the release must return finite numbers")
 
+    draw.in_turn = True
     return draw
 
 
@@ -113,6 +115,11 @@ def from_file(path: str | Path) -> tuple[DrawOutputs, int]:
     return draw, len(rows)
 
 
+def in_turn(source: DrawOutputs) -> bool:
+    """Whether a source may be asked for fewer outputs several times, with the same result."""
+    return getattr(source, "in_turn", False)
+
+
 def _real(outputs: np.ndarray, source: str) -> np.ndarray:
     if outputs.dtype.kind not in "biuf":
         raise ValueError(f"{source} must hold numbers, got {outputs.dtype}")
@@ -120,9 +127,9 @@ def _real(outputs: np.ndarray, source: str) -> np.ndarray:
 
 
 def _finite(outputs: np.ndarray, complaint: str) -> np.ndarray:
-    wrong = ~np.isfinite(outputs)
-    if wrong.any():
-        raise ValueError(f"{complaint}: got {outputs[wrong][0]} among {len(outputs)} outputs")
+    finite = np.isfinite(outputs)
+    if not finite.all():
+        raise ValueError(f"{complaint}: got {outputs[~finite][0]} among {len(outputs)} outputs")
     return outputs
 
 

@@ -90,9 +90,16 @@ class Planner:
         full = all(self._room(side, held[0][0]) <= 0 for side, held in enumerate(self._choice))
         return full and all(learner.adds_up for learner in self._learners.values())
 
-    def lessons(self, outputs: np.ndarray) -> list:
-        """For each learner a summary of outputs, which then need not be kept."""
-        return [learner.lesson(outputs) for learner in self._learners.values()]
+    def lessons(self, outputs: np.ndarray, before: list | None = None) -> list:
+        """For each learner a summary of outputs, which then need not be kept.
+
+        Of those in the summaries `before` too, where they are given.
+        """
+        learners = self._learners.values()
+        before = before or [None] * len(learners)
+        return [
+            learner.lesson(outputs, known) for learner, known in zip(learners, before, strict=True)
+        ]
 
     def learn_lessons(self, side: int, count: int, lessons: list) -> None:
         """Learn from the summaries of `count` outputs of a side; nothing where there are none."""
@@ -100,7 +107,8 @@ class Planner:
             learner.learn(side, count, lesson)
 
     def plan(self) -> Plan:
-        choice = [np.concatenate(outputs) for outputs in self._choice]
+        # They are 64 MB: a single array is not copied.
+        choice = [held[0] if len(held) == 1 else np.concatenate(held) for held in self._choice]
         self._choice = tuple([each] for each in choice)
         plans = (
             self._plan_of(name, learner.score(), choice) for name, learner in self._learners.items()

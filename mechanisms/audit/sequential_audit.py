@@ -200,8 +200,12 @@ class _State:
                 below[side] += np.searchsorted(ordered, plan.thresholds, side="right")
 
         def study(task: tuple[Slice, int]) -> tuple[np.ndarray, list]:
-            drawn = outputs.draw(*task)
-            return plan.scores(drawn), [] if last else self._planner.lessons(drawn)
+            scores, lessons = [], []
+            for part in outputs.parts(*task):
+                scores.append(plan.scores(part))
+                if not last:
+                    lessons = self._planner.lessons(part, lessons)
+            return np.concatenate(scores), lessons
 
         slices = outputs.take(end - start)
         if plan is not None and (last or self._planner.holds_enough):

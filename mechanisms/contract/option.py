@@ -76,6 +76,18 @@ def shares(description: str) -> Option:
     )
 
 
+def per_axis(option: Option) -> Option:
+    """A list with one such value for each axis of the answer, or None for no value at all."""
+
+    def accepts(value):
+        return value is None or (
+            isinstance(value, (list, tuple)) and all(option.accepts(each) for each in value)
+        )
+
+    allowed = f"a list with one entry per axis, each {option.allowed}; or null"
+    return Option(None, allowed, accepts, option.description)
+
+
 def _as_floats(value: Any, axes: int) -> np.ndarray | None:
     if not isinstance(value, (np.ndarray, Sequence)) or isinstance(value, str):
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,7 +50,8 @@ class BoundedProfile(PrivacyProfile):
         return max(self.attained_loss, self.below.largest_loss if self.below else 0.0)
 
     def compose(self, times: int) -> BoundedProfile:
-        return BoundedProfile(
+        return replace(
+            self,
             above=self.above.compose(times),
             below=self.below and self.below.compose(times),
             attained_loss=self.attained_loss * check_count("times", times),

@@ -19,6 +19,10 @@ nu = 1 / lambda: every other one is a post-processing of them, so they are worst
 at once and in every composition. They occur: no other record (or all in other directions), x of
 norm B, and y of norm B orthogonal to x. In one dimension no y is, mu or nu is 1, and a replacement
 is no worse than an addition.
+
+In the words of Lu et al. (arXiv:2309.01243) these are normal distributions indistinguishability
+spectra (NDIS), of covariances that differ in rank one and two; that of any two normal distributions
+is in mechanisms/accounting/normal_pair.py.
 """
 
 from __future__ import annotations

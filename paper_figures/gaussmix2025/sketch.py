@@ -65,7 +65,9 @@ def added(results: Results) -> Drawn:
 
 
 NOTE = (
-    "The release is r draws of N(0, A + w^2 I), A = sum x x^T. Its estimate of e^T A e has the "
+    "The release is r draws of N(0, A + w^2 I), A = sum x x^T. The exact privacy profile is the "
+    "normal distributions indistinguishability spectrum (NDIS, arXiv:2309.01243) of the worst two "
+    "data sets. Its estimate of e^T A e has the "
     "standard error (e^T A e + w^2) sqrt(2 / r) in direction e: more rows average the draws, and "
     "need a larger w. The calibration of Johnson-Lindenstrauss is that of Blocki et al. 2012, and "
     "was not checked against the paper. The part of GaussMix that follows from the least "

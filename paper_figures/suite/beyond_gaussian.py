@@ -1,7 +1,7 @@
 """Noise claimed to beat the Gaussian, and noise that does.
 
 `suite_claimed` reads the rows of the study guarantee on its data set "grid". `suite_better` takes
-its budget from them and computes the rest in closed form.
+its budget from them and computes the rest in closed form, at pure privacy as well.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from mechanisms import Budget, Query, all_mechanisms
+from mechanisms.counting.k_norm import LARGEST_COUNTS
 from mechanisms.profiles.gaussian_profile import mu_for
 from mechanisms.strategies.workload import Prefix
 from paper_figures import pyplot as plt
@@ -109,16 +110,34 @@ def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> p
 
 @drawing("suite_better", kind="figures", needs=["guarantee/grid"])
 def better(results: Results) -> Drawn:
-    """Factors by which noise made for a query beats independent Gaussian noise, over its size."""
+    """Factors by which noise made for a query beats independent noise, over its size."""
     grid, epsilon = at_one_epsilon(results.rows)
     delta = float(grid["delta"].iloc[0])
-    table = pd.DataFrame(
-        [
-            {"mechanism": key, "query": query, "size": size, "factor": factor}
-            for key, query, size, factor in _all_factors(epsilon, delta)
-        ]
+    budget = Budget(epsilon=epsilon, delta=delta)
+    columns = ["mechanism", "query", "size", "factor"]
+    panels = {
+        "gaussian-analytic": pd.DataFrame(_all_factors(epsilon, delta), columns=columns),
+        "laplace": pd.DataFrame(_all_pure_factors(epsilon), columns=columns),
+    }
+    figure, axes = plt.subplots(1, 2, figsize=(PAGE, 4.3))
+    for axis, (baseline, table) in zip(axes, panels.items(), strict=True):
+        _draw_factors(axis, table)
+        axis.set_ylabel(f"squared error of {BASELINES[baseline]} / this noise's")
+    axes[0].set_title(f"At ({budget.epsilon:g}, {budget.delta:g})")
+    axes[1].set_title(f"Pure privacy at epsilon {budget.epsilon:g}")
+    caption = (
+        "Noise that beats independent noise: expected squared error of independent Gaussian "
+        "(left) and Laplace noise (right) of one variance over that of noise made for the query, "
+        "at the same privacy, exactly calibrated, without data. The label of a curve names its "
+        f"query. PrivUnitG satisfies pure {epsilon:g}-LDP."
     )
-    figure, axis = plt.subplots(figsize=(PAGE, 3.2))
+    data = pd.concat([table.assign(baseline=baseline) for baseline, table in panels.items()])
+    data["delta"] = np.where(data["baseline"] == "laplace", 0.0, delta)
+    return Drawn(caption, data.assign(epsilon=epsilon), figure, NOTE)
+
+
+def _draw_factors(axis, table: pd.DataFrame) -> None:
+    """One curve for each mechanism and query, named below the axis."""
     axis.axhline(1, color="black", linewidth=0.8)
     for (key, query), own in table.groupby(["mechanism", "query"], sort=False):
         style = look(key)
@@ -127,24 +146,14 @@ def better(results: Results) -> Drawn:
             own["size"], own["factor"], color=style.colour, marker=style.marker,
             label=f"{style.title}: {query}", **second,
         )  # fmt: skip
-    axis.set(
-        xscale="log",
-        yscale="log",
-        xlabel="number of elements M",
-        ylabel="Gaussian's squared error / this noise's",
-    )
-    figure.legend(*axis.get_legend_handles_labels(), loc="outside right upper")
-    caption = (
-        "Noise that beats the Gaussian: expected squared error of independent Gaussian noise with "
-        "equal variances, divided by that of noise made for the query. Both are exactly calibrated "
-        f"to ({epsilon:g}, {delta:g}), without data. The label of a curve names its query. "
-        f"PrivUnitG satisfies pure {epsilon:g}-LDP."
-    )
-    return Drawn(caption, table.assign(epsilon=epsilon, delta=delta), figure, NOTE)
+    axis.set(xscale="log", yscale="log", xlabel="number of elements M")
+    axis.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.2), fontsize=6.5)
 
 
+BASELINES = {"gaussian-analytic": "Gaussian noise", "laplace": "Laplace noise"}
 STEEP, VOTES = "sensitivities 1/i", "votes, the Borda points"
-SECOND = (STEEP,)
+COUNTS, BOX = "counts", "elements that change either way"
+SECOND = (STEEP, BOX)
 NOTE = (
     "Counts: one record adds 1 to any of M counts. Votes: one record adds the points 0 to M - 1 in "
     "any order. Unequal sensitivities: element i changes by at most i^-1/2 or 1/i. Prefix sums: "
@@ -152,8 +161,11 @@ NOTE = (
     "answers, and the independent noise is on the cells; the matrix mechanism is computed up to M "
     f"= {LARGEST_PREFIX}. The square-root factorisation gives the same sums of a stream, each when "
     "its step is over: one record adds 1 to one step. PrivUnitG: one tensor with elements in "
-    "[0, 1] that may become any other, against Gaussian noise for the whole tensor. Additive noise "
-    "for an l2 ball alone gains nothing in high dimension: see suite_kappa."
+    "[0, 1] that may become any other, against Gaussian noise for the whole tensor. Pure privacy: "
+    "any number of the M elements changes by at most 1: counts in one direction, the others in "
+    "either. The l2 mechanism and K-norm noise for either direction serve counts, too. These "
+    "factors do not depend on epsilon. Additive noise for an l2 ball alone gains nothing in high "
+    "dimension: see suite_kappa."
 )
 
 
@@ -167,13 +179,8 @@ def _factors(epsilon: float, delta: float) -> Iterator[tuple[str, str, int, floa
     budget = Budget(epsilon=epsilon, delta=delta)
     mu = float(mu_for(epsilon, delta))
     for size in SIZES:
-        counts = Query(
-            shape=(size,),
-            l2_sensitivity=math.sqrt(size),
-            linf_sensitivity=1.0,
-            structure="counts",
-        )
-        yield "correlated-gaussian", "counts", size, _factor("correlated-gaussian", counts, budget)
+        counts = _query_of(size, "counts")
+        yield "correlated-gaussian", COUNTS, size, _factor("correlated-gaussian", counts, budget)
         points = float(np.linalg.norm(np.arange(size)))
         votes = Query(
             shape=(size,), l2_sensitivity=points, linf_sensitivity=size - 1.0, structure="votes"
@@ -191,6 +198,37 @@ def _factors(epsilon: float, delta: float) -> Iterator[tuple[str, str, int, floa
         local = calibrated("privunit-g", box, Budget(epsilon=epsilon))
         error = local.expected_error()
         yield "privunit-g", "a tensor in a box", size, size * size / mu**2 / error
+
+
+@functools.cache
+def _all_pure_factors(epsilon: float) -> tuple[tuple[str, str, int, float], ...]:
+    """The same at pure privacy."""
+    return tuple(_pure_factors(Budget(epsilon=epsilon)))
+
+
+def _pure_factors(budget: Budget) -> Iterator[tuple[str, str, int, float]]:
+    for size in SIZES:
+        if size > LARGEST_COUNTS:
+            return
+        box = _query_of(size)
+        laplace = calibrated("laplace", box, budget).expected_loss()
+        for key, name, query in (
+            ("k-norm", COUNTS, _query_of(size, "counts")),
+            ("k-norm", BOX, box),
+            ("l2", BOX, box),
+        ):
+            yield key, name, size, laplace / calibrated(key, query, budget).expected_loss()
+
+
+def _query_of(size: int, structure: str | None = None) -> Query:
+    """Elements that move by 1 at most, any number of them."""
+    return Query(
+        shape=(size,),
+        l2_sensitivity=math.sqrt(size),
+        l1_sensitivity=float(size),
+        linf_sensitivity=1.0,
+        structure=structure,
+    )
 
 
 def _factor(key: str, query: Query, budget: Budget, **options) -> float:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mechanisms import Query
+from mechanisms.noise.tensor_gaussian import TensorGaussian
 from paper_figures.judged_rows import listed
 from paper_figures.ledger import Claim, judge
 from paper_figures.results import Results
@@ -21,10 +23,7 @@ def tensor_noise(claim: Claim, results: Results) -> Finding:
     covariance, whose eigenvalues rise geometrically.
     """
     shape, ratios = claim.arguments["shape"], claim.arguments["ratios"]
-    factors = {
-        ratio: factor_over_iid([np.geomspace(1.0, ratio, size) for size in shape])
-        for ratio in ratios
-    }
+    factors = {ratio: factor_over_iid(rising_noise(shape, ratio)) for ratio in ratios}
     found = listed(f"{factor:.3g} for a ratio of {ratio:g}" for ratio, factor in factors.items())
     return Finding(
         parts=[Part("experiments", NOT_RUN)],
@@ -40,10 +39,16 @@ def tensor_noise(claim: Claim, results: Results) -> Finding:
     )
 
 
-def factor_over_iid(eigenvalues: Sequence[np.ndarray]) -> float:
+def rising_noise(shape: Sequence[int], ratio: float) -> TensorGaussian:
+    """Noise of TVG whose variances rise geometrically by `ratio` along each axis, from 1."""
+    stds = tuple(np.sqrt(np.geomspace(1.0, ratio, size)) for size in shape)
+    return TensorGaussian(stds=stds, directions=(None,) * len(stds))
+
+
+def factor_over_iid(noise: TensorGaussian) -> float:
     """E||noise||^2 over that of i.i.d. Gaussian noise of the same mu for a Frobenius ball; >= 1.
 
-    Args:
-        eigenvalues: Of the covariance of each axis, positive.
+    The i.i.d. noise of mu at l2 sensitivity 1 has variance 1 / mu^2.
     """
-    return math.prod(float(each.mean() / each.min()) for each in eigenvalues)
+    mu = noise.profile(Query(shape=noise.shape, l2_sensitivity=1.0)).mu
+    return noise.loss().mean * mu**2 / math.prod(noise.shape)

@@ -23,10 +23,13 @@ GRAM_ONLY = ["analyze-gauss", "mod-sulq", "wishart"]
 COUNTS_ONLY = ["correlated-gaussian", "discrete-gaussian", "skellam"]
 # Nor streams.
 STREAMS_ONLY = ["factorisation"]
+# Nor do they have three axes.
+TENSORS_ONLY = ["tvg"]
 ADDITIVE = [
     key
     for key, cls in all_mechanisms().items()
-    if issubclass(cls, AdditiveMechanism) and key not in (*GRAM_ONLY, *COUNTS_ONLY, *STREAMS_ONLY)
+    if issubclass(cls, AdditiveMechanism)
+    and key not in (*GRAM_ONLY, *COUNTS_ONLY, *STREAMS_ONLY, *TENSORS_ONLY)
 ]
 SIZE = 16
 SECONDS = ("calibrate_seconds", "draw_seconds", "svd_draw_seconds")

@@ -187,6 +187,41 @@ def test_true_epsilon_is_at_most_the_claim_and_more_than_half_of_it(size, epsilo
         assert worst >= rate * sensitivity + math.log(inside / wall) - 1e-9
 
 
+@pytest.mark.parametrize("sensitivity", [0.05, 0.4, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("epsilon", [1e-3, 0.3, 2.0, 15.0])
+def test_the_largest_loss_of_one_element_is_exact(sensitivity, epsilon):
+    """Against the densities of all pairs of values on a grid; the box is [2, 5]."""
+    query = Query(shape=(1,), l2_sensitivity=3 * sensitivity, element_range=(2.0, 5.0))
+    mechanism = get_mechanism("exponential").calibrate(query, Budget(epsilon=epsilon))
+    rate = epsilon / (2 * 3 * sensitivity)
+    values = np.linspace(2, 5, 61)
+    mass = 2 - np.exp(-rate * (values - 2)) - np.exp(-rate * (5 - values))
+    log_density = -rate * np.abs(values[:, None] - values) - np.log(mass)[:, None]
+    losses = (log_density[:, None] - log_density).max(axis=2)
+    near = np.abs(values[:, None] - values) <= 3 * sensitivity + 1e-9
+    worst = losses[near].max()
+    bounds = mechanism.profile().epsilon(0.0)
+    assert bounds.lower == pytest.approx(worst, rel=1e-9)
+    assert bounds.upper == pytest.approx(worst, rel=1e-9)
+    assert epsilon / 2 * (1 - 1e-12) <= worst <= epsilon
+    assert mechanism.profile().attains_largest_loss
+
+
+def test_one_element_between_far_walls():
+    """1 / 2 + log(2 - e^(-1 / 2)) at epsilon 1."""
+    query = Query(shape=(1, 1), l2_sensitivity=1.0, linf_sensitivity=1.0, element_range=(0.0, 1e4))
+    result = verify(get_mechanism("exponential").calibrate(query, Budget(epsilon=1.0)))
+    assert result.true_epsilon.value == pytest.approx(0.5 + math.log(2 - math.exp(-0.5)))
+    assert result.true_epsilon.value == pytest.approx(0.832, abs=1e-3)
+    # How much less noise would do is not said: the loss is not proportional to 1 / b.
+    assert (result.verdict, result.wasted_variance) == (HOLDS, None)
+
+
+def test_values_that_a_norm_keeps_from_the_walls_have_the_bound_of_the_claim():
+    mechanism = calibrated((1,), 0.4, element_range=(-5.0, 5.0), frobenius_bound=2.0)
+    assert mechanism.profile().epsilon(0.0).upper == pytest.approx(0.8)
+
+
 def test_the_profile_is_the_bound_of_a_pure_guarantee():
     mechanism = calibrated((3, 4), 0.4)
     # Mirrored in the centre of the box, two answers have the same normaliser: half is spent.

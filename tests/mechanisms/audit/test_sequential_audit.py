@@ -9,12 +9,14 @@ from known_losses import gaussian_delta
 from scipy.stats import norm
 
 from mechanisms.audit.learned_scores import (
+    USUAL,
     FixedScore,
     LinearLearner,
     distance_score,
     learners_of,
     lowest_bits,
 )
+from mechanisms.audit.output_sources import from_function
 from mechanisms.audit.sequential_audit import audit_samples
 from mechanisms.audit.trade_off_band import TradeOffBand
 
@@ -261,6 +263,39 @@ def test_extreme_claims(epsilon):
     audit = audit_samples(draws, known(total), epsilon, 0.0, samples=600, seed=0)
     assert audit.verdict == ("undecided" if epsilon else "refuted")
     assert 0 < audit.epsilon_lower < 10
+
+
+def test_outputs_in_parts_are_those_of_a_whole_slice():
+    """Bit for bit, in what is drawn and in what is learned; asked for few at a time."""
+    asked = []
+
+    def source(value, in_turn):
+        whole = from_function(lambda value, rng: value + rng.standard_normal(value.shape), value)
+
+        def draw(rng, n):
+            asked.append((in_turn, n))
+            return whole(rng, n)
+
+        draw.in_turn = in_turn
+        return draw
+
+    values = np.zeros((2, 40, 50))
+    values[1, 0, 0] = 0.2
+    found = [
+        audit_samples(
+            tuple(source(value, in_turn) for value in values),
+            learners_of(USUAL),
+            1.0,
+            1e-5,
+            samples=20_000,
+            whole_budget=True,
+        )
+        for in_turn in (True, False)
+    ]
+    first, second = (json.dumps(each.to_dict(), default=np.ndarray.tolist) for each in found)
+    assert first == second
+    few = [n for in_turn, n in asked if in_turn]
+    assert np.bincount(few).argmax() < np.max([n for in_turn, n in asked if not in_turn]) / 20
 
 
 def test_equal_constant_outputs_stay_undecided():

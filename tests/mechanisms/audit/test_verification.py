@@ -72,14 +72,14 @@ COUNTS_ONLY = {"correlated-gaussian", "discrete-gaussian", "skellam"}
 
 # That for streams alone, in tests/mechanisms/streams/.
 STREAMS_ONLY = {"factorisation"}
-
-
+# That for three axes and more, in tests/mechanisms/test_tvg.py.
+TENSORS_ONLY = {"tvg"}
 WITH_PROFILE = [
     key
     for key, cls in all_mechanisms().items()
     if issubclass(cls, AdditiveMechanism)
     and cls.guarantee != "none"
-    and key not in GRAM_ONLY | COUNTS_ONLY | STREAMS_ONLY
+    and key not in GRAM_ONLY | COUNTS_ONLY | STREAMS_ONLY | TENSORS_ONLY
 ]
 
 

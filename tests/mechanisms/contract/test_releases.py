@@ -38,9 +38,10 @@ SERVED = {
     ),
     "counts": Query(shape=(3, 3), l2_sensitivity=2.0, linf_sensitivity=1.0, structure="counts"),
     "local": Query(shape=(3, 3), l2_sensitivity=1.0, element_range=(0.0, 1.0), adjacency="local"),
+    "tensor": Query(shape=(3, 3, 3), l2_sensitivity=1.0, element_range=(-1.0, 1.0)),
 }
 VALUE = np.diag([0.25, 0.5, 0.75])
-VALUES = {"counts": np.diag([1.0, 2.0, 3.0])}
+VALUES = {"counts": np.diag([1.0, 2.0, 3.0]), "tensor": np.stack([VALUE] * 3)}
 # Options with which a mechanism changes the value before it adds noise.
 CHANGING = {"dphsgd": {"thresholds": np.full((3, 3), 0.25)}}
 # Values that a query of each kind does not allow, and words of the error.
@@ -55,16 +56,20 @@ REFUSED = {
     "records": [(np.diag([0.5, 1.5, 0]), "norm at most record_bound = 1, got 1.5")],
     "counts": [(np.full((3, 3), np.inf), "finite")],
     "local": [(-VALUE, "outside of element_range")],
+    "tensor": [(np.full((3, 3, 3), 1.5), "outside of element_range")],
 }
 
 
 def calibrated(key, query, **options):
+    """As published, or exactly where there is nothing published; None if neither is served."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            return get_mechanism(key).calibrate(query, BUDGET, **options)
-        except Unsupported:
-            return None
+        for calibration in ("published", "exact"):
+            try:
+                return get_mechanism(key).calibrate(query, BUDGET, calibration, **options)
+            except Unsupported:
+                continue
+    return None
 
 
 def first_served(key, **options):
@@ -86,7 +91,7 @@ def test_every_mechanism_refuses_what_its_query_does_not_allow(key):
                 mechanism.release(value, 1)
             with pytest.raises(ValueError, match=words):
                 mechanism.release_with_diagnostics(value, 1)
-        masked = np.ma.masked_array(np.zeros((3, 3)), mask=np.eye(3))
+        masked = np.ma.masked_array(np.zeros(mechanism.query.shape), mask=True)
         with pytest.raises(TypeError, match="must not be a masked array"):
             mechanism.release(masked, 1)
 

@@ -55,6 +55,27 @@ def test_factors_of_what_is_better(make_results, make_grid_rows):
         assert 1 < table["factorisation", size] < table["matrix-mechanism", size]
 
 
+def test_factors_at_pure_privacy(make_results, make_grid_rows):
+    drawn = better(make_results(make_grid_rows("gaussian", {"4x4": 1e-6})))
+    pure = drawn.data[drawn.data["baseline"] == "laplace"]
+    assert set(pure["delta"]) == {0.0}
+    factors = pure.set_index(["mechanism", "query", "size"])["factor"]
+    for size in (4, 1024, 4096):
+        # Laplace noise has the squared error 2 M^3; R u the mean squares of R and of u in K.
+        box, ball = (size + 1) * (size + 2) * size / 3, size * (size + 1) * size
+        assert factors["k-norm", "elements that change either way", size] == pytest.approx(
+            2 * size**3 / box
+        )
+        assert factors["l2", "elements that change either way", size] == pytest.approx(
+            2 * size**3 / ball
+        )
+    # K for one count is [-1, 1]; for many its mean square is half that of the box.
+    both = factors["k-norm"].unstack("query")
+    ratio = both["counts"] / both["elements that change either way"]
+    assert ratio.is_monotonic_increasing
+    assert ratio[4096] == pytest.approx(2, rel=1e-3)
+
+
 def test_mu_follows_kappa(make_results, make_grid_rows):
     rows = make_grid_rows("laplace", {"4x4": 0.0, "32x32": 0.0}, exact=2 * VARIANCE)
     data = kappas(make_results(rows)).data
