@@ -30,8 +30,10 @@ class TVG(AdditiveMechanism):
     theorem = "IEEE TIFS 17, tensor-variate Gaussian noise, exactly calibrated only"
     guarantee = "approximate"
     options = {
-        "directions": per_axis(matrix("orthonormal directions of each Sigma_k, one per column")),
-        "precision": per_axis(weights("theta, the share of precision of each direction")),
+        "axis_directions": per_axis(
+            matrix("orthonormal directions of each Sigma_k, one per column")
+        ),
+        "axis_precision": per_axis(weights("theta, the share of precision of each direction")),
     }
 
     @classmethod
@@ -44,23 +46,27 @@ class TVG(AdditiveMechanism):
         return super().build(query, budget, calibration, settings)
 
     @classmethod
-    def noise_for(cls, query: Query, budget: Budget, *, directions, precision):
+    def noise_for(cls, query: Query, budget: Budget, *, axis_directions, axis_precision):
         require_delta(budget)
         axes = query.shape
         if len(axes) < 3:
             raise Unsupported(f"needs at least 3 axes, got shape {axes}; for a matrix use mvg")
         stds = []
-        for size, theta in zip(axes, _one_each("precision", precision, axes), strict=True):
+        for size, theta in zip(
+            axes, _one_each("axis_precision", axis_precision, axes), strict=True
+        ):
             theta = np.ones(size) if theta is None else np.asarray(theta, dtype=float)
             if theta.shape != (size,):
-                raise ValueError(f"option precision must have {size} weights, got {theta.shape}")
+                raise ValueError(
+                    f"option axis_precision must have {size} weights, got {theta.shape}"
+                )
             stds.append((theta.max() / theta) ** 0.25)
         # Every Sigma_k now has the least eigenvalue 1.
         stds[0] *= query.reach / float(mu_for(budget.epsilon, budget.delta))
-        turns = zip(axes, _one_each("directions", directions, axes), strict=True)
+        turns = zip(axes, _one_each("axis_directions", axis_directions, axes), strict=True)
         return TensorGaussian(
             stds=tuple(stds),
-            directions=tuple(orthonormal("directions", each, size) for size, each in turns),
+            directions=tuple(orthonormal("axis_directions", each, size) for size, each in turns),
         )
 
 

@@ -44,7 +44,7 @@ def covariance(noise):
 @pytest.mark.parametrize("directions", [None, PARTLY, TURNED])
 def test_the_true_mu_is_that_of_the_whole_covariance(directions):
     """sup D^T Sigma^-1 D over ||D|| <= s is s^2 over the least eigenvalue."""
-    mechanism = calibrated(precision=THETA, directions=directions)
+    mechanism = calibrated(axis_precision=THETA, axis_directions=directions)
     whole = covariance(mechanism.noise)
     expected = 1.7 / math.sqrt(np.linalg.eigvalsh(whole)[0])
     assert expected == pytest.approx(float(mu_for(BUDGET.epsilon, BUDGET.delta)), rel=1e-12)
@@ -57,7 +57,7 @@ def test_the_true_mu_is_that_of_the_whole_covariance(directions):
 
 
 def test_draws_have_the_whole_covariance():
-    noise = calibrated(precision=THETA, directions=PARTLY).noise
+    noise = calibrated(axis_precision=THETA, axis_directions=PARTLY).noise
     draws = noise.sample(np.random.default_rng(3), 200_000).reshape(-1, math.prod(SHAPE))
     whole = covariance(noise)
     size = np.sqrt(np.diag(whole))
@@ -68,7 +68,7 @@ def test_draws_have_the_whole_covariance():
 
 
 def test_variances_follow_the_weights_as_in_mvg():
-    noise = calibrated(precision=THETA).noise
+    noise = calibrated(axis_precision=THETA).noise
     for std, theta in zip(noise.stds, THETA, strict=True):
         theta = np.ones(len(std)) if theta is None else np.array(theta)
         assert np.ptp(std**4 * theta) == pytest.approx(0, abs=1e-9)
@@ -81,10 +81,10 @@ def test_without_weights_it_is_the_analytic_gaussian():
     assert mechanism.expected_loss() == pytest.approx(other.expected_loss())
     sigma = other.noise.sigma
     # Directions do not matter where all variances are one.
-    for each in (mechanism, calibrated(directions=TURNED)):
+    for each in (mechanism, calibrated(axis_directions=TURNED)):
         assert each.noise.loss_survival(3.0) == pytest.approx(chi2(24).sf(3.0 / sigma**2))
         assert each.noise.kappa() == 1
-    assert calibrated(precision=THETA).noise.loss_survival(3.0) is None
+    assert calibrated(axis_precision=THETA).noise.loss_survival(3.0) is None
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_without_weights_it_is_the_analytic_gaussian():
 def test_other_sensitivities_along_the_axes(stated):
     """The true mu is the least noise of any change, here tried at random."""
     query = Query(shape=SHAPE, l2_sensitivity=1.7, **stated)
-    mechanism = calibrated(query, precision=THETA)
+    mechanism = calibrated(query, axis_precision=THETA)
     variances = np.diag(covariance(mechanism.noise))
     rng, seen = np.random.default_rng(5), 0.0
     for _ in range(3000):
@@ -114,7 +114,7 @@ def test_other_sensitivities_along_the_axes(stated):
 def test_turned_noise_in_a_box_has_bounds_and_no_exact_calibration():
     query = Query(shape=SHAPE, l2_sensitivity=1.7, linf_sensitivity=0.5)
     with pytest.raises(Unsupported, match="no exact calibration: the query excludes the worst"):
-        calibrated(query, precision=THETA, directions=TURNED)
+        calibrated(query, axis_precision=THETA, axis_directions=TURNED)
 
 
 def test_the_longest_axis_may_be_any():
@@ -128,7 +128,7 @@ def test_the_longest_axis_may_be_any():
 
 @pytest.mark.parametrize("directions", [None, PARTLY])
 def test_it_agrees_with_itself(directions):
-    mechanism = calibrated(precision=THETA, directions=directions)
+    mechanism = calibrated(axis_precision=THETA, axis_directions=directions)
     require_consistent(mechanism, seed=0)
     result = verify(mechanism, samples=100_000, seed=1)
     assert result.verdict == HOLDS
@@ -139,16 +139,19 @@ def test_it_agrees_with_itself(directions):
 def test_the_variance_of_linear_queries():
     factors = Prefix(2), AllRange(4), Identity(3)
     whole = Kronecker(factors).gram()
-    for options in ({"precision": THETA, "directions": TURNED}, {"directions": TURNED}):
+    for options in (
+        {"axis_precision": THETA, "axis_directions": TURNED},
+        {"axis_directions": TURNED},
+    ):
         noise = calibrated(**options).noise
         expected = np.trace(whole @ covariance(noise))
         assert noise.workload_variance(factors) == pytest.approx(expected)
-    assert calibrated(precision=THETA).noise.workload_variance((Prefix(24),)) is None
+    assert calibrated(axis_precision=THETA).noise.workload_variance((Prefix(24),)) is None
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_draws_keep_precision_and_seed(dtype):
-    noise = calibrated(precision=THETA, directions=PARTLY).noise
+    noise = calibrated(axis_precision=THETA, axis_directions=PARTLY).noise
     first, second = (noise.sample(np.random.default_rng(7), 5, dtype) for _ in range(2))
     assert (first.shape, first.dtype) == ((5, *SHAPE), dtype)
     assert first.tobytes() == second.tobytes()
@@ -170,12 +173,15 @@ def test_what_it_refuses(query, calibration, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"precision": [[0.5, 0.5]]}, "an entry for each of 3 axes, got 1"),
-        ({"precision": [[0.5, 0.5], None, [0.5, 0.5]]}, "precision must have 3 weights"),
-        ({"precision": [[0.5, 0.6], None, None]}, "a list with one entry per axis, each positive"),
-        ({"precision": "equal"}, "a list with one entry per axis"),
-        ({"directions": [None, np.ones((4, 4)), None]}, "orthonormal"),
-        ({"directions": [np.eye(3), None, None]}, r"shape \(2, 2\)"),
+        ({"axis_precision": [[0.5, 0.5]]}, "an entry for each of 3 axes, got 1"),
+        ({"axis_precision": [[0.5, 0.5], None, [0.5, 0.5]]}, "axis_precision must have 3 weights"),
+        (
+            {"axis_precision": [[0.5, 0.6], None, None]},
+            "a list with one entry per axis, each positive",
+        ),
+        ({"axis_precision": "equal"}, "a list with one entry per axis"),
+        ({"axis_directions": [None, np.ones((4, 4)), None]}, "orthonormal"),
+        ({"axis_directions": [np.eye(3), None, None]}, r"shape \(2, 2\)"),
     ],
 )
 def test_bad_options(options, words):

@@ -41,7 +41,7 @@ def test_it_is_what_the_mechanism_costs_at_the_exact_calibration():
     query, budget = Query(shape=(4, 2, 3), l2_sensitivity=3.0), Budget(epsilon=1.0, delta=1e-6)
     variances = [np.geomspace(1.0, 10.0, size) for size in query.shape]
     precision = [each**-2 / np.sum(each**-2) for each in variances]
-    tvg = get_mechanism("tvg").calibrate(query, budget, "exact", precision=precision)
+    tvg = get_mechanism("tvg").calibrate(query, budget, "exact", axis_precision=precision)
     iid = get_mechanism("gaussian-analytic").calibrate(query, budget, "exact")
     factor = math.prod(float(each.mean()) for each in variances)
     assert tvg.expected_loss() / iid.expected_loss() == pytest.approx(factor)
