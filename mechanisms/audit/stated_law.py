@@ -9,10 +9,9 @@ import numpy as np
 
 from mechanisms.audit.audit_statistics import clopper_pearson
 from mechanisms.audit.events import TAIL, projected
-from mechanisms.noise.distribution import Noise
 
 
-def of_signs(noise: Noise, training: np.ndarray, test: np.ndarray, where: str) -> Iterator[str]:
+def of_signs(noise, training: np.ndarray, test: np.ndarray, where: str) -> Iterator[str]:
     """Sentences on draws (n, *shape) of noise that states to be symmetric and leans to one side.
 
     Along any fixed direction symmetric noise is as often positive as negative, however its elements
@@ -20,6 +19,7 @@ def of_signs(noise: Noise, training: np.ndarray, test: np.ndarray, where: str) -
     elements alike. The other is where `training` leans to, each element in units of its own size.
 
     Args:
+        noise: A `mechanisms.noise.distribution.Noise`.
         where: Which releases `test` is from, in words.
     """
     if not noise.symmetric:
@@ -42,7 +42,7 @@ def of_signs(noise: Noise, training: np.ndarray, test: np.ndarray, where: str) -
             )
 
 
-def of_norms(noise: Noise, draws: np.ndarray, rounding: float, where: str) -> Iterator[str]:
+def of_norms(noise, draws: np.ndarray, rounding: float, where: str) -> Iterator[str]:
     """A sentence on draws (n, *shape) whose squared norm has another law than `loss_survival`.
 
     By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, as in
