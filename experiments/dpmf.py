@@ -80,11 +80,13 @@ class Settings(EpsilonGrid, OnDevice):
     """Settings of this study."""
 
     epochs: ByDataset[Count] = Field(description="epochs of a run, k of the participation")
-    batch: Count = Field(500, description="records per step, expected where they are sampled")
+    batch: ByDataset[Count] = Field(
+        description="records per step, expected where they are sampled"
+    )
     records: ByDataset[Count] = Field(
         {}, description="training records kept, drawn at random; all by default"
     )
-    learning_rates: Distinct[Positive] = Field(
+    learning_rates: ByDataset[Distinct[Positive]] = Field(
         description="learning rates of plain gradient descent; runs of each"
     )
     trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget and learning rate")
@@ -112,10 +114,11 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Task:
     """
     seed = names.shared_seed("records")
     split = labelled.load(dataset, folder, settings["records"].get(dataset), seed)
-    if len(split.train_labels) < settings["batch"]:
+    batch = settings["batch"][dataset]
+    if len(split.train_labels) < batch:
         raise ValueError(
             f"batch must be at most the number of training records, {len(split.train_labels)}, "
-            f"got {settings['batch']}"
+            f"got {batch}"
         )
     return Task(dataset, split, settings)
 
@@ -136,8 +139,10 @@ def measure(
     from learning.training.trial import seeds_of
 
     settings, records = problem.settings, len(problem.split.train_labels)
-    network, batch = TUTORIALS[problem.dataset], settings["batch"]
-    epochs = settings["epochs"][problem.dataset]
+    network = TUTORIALS[problem.dataset]
+    batch, epochs, rates = (
+        settings[key][problem.dataset] for key in ("batch", "epochs", "learning_rates")
+    )
     total = Budget(epsilon=point.epsilon, delta=point.delta)
     streams = takes(variant.mechanism, PARTICIPATIONS)
 
@@ -169,7 +174,7 @@ def measure(
             yield Value("sum_error", error)
             yield Value("noise_memory", 0.0)
 
-    for rate in settings["learning_rates"]:
+    for rate in rates:
         at = {"learning_rate": rate}
         for trial in trials_of(settings):
             hooks = {}

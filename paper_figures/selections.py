@@ -32,8 +32,8 @@ def ok_rows(
     return rows[chosen]
 
 
-def main_dataset(rows: pd.DataFrame, experiment: str) -> tuple[str, str]:
-    """The key of the data set to draw, official before simulated, and its title with its source.
+def dataset_sources(rows: pd.DataFrame, experiment: str) -> dict[str, str]:
+    """The data sets of an experiment, official before simulated, with their titles and sources.
 
     Raises:
         DrawingError: The results hold no rows of the experiment.
@@ -42,8 +42,15 @@ def main_dataset(rows: pd.DataFrame, experiment: str) -> tuple[str, str]:
     if pairs.empty:
         raise DrawingError(f"the results hold no rows of {experiment}; run it first")
     pairs = pairs.sort_values("data_source", key=lambda s: s.map(_PREFERENCE.index), kind="stable")
-    dataset, source = pairs.iloc[0]
-    return dataset, f"{dataset_title(dataset)} ({SOURCE_WORDS[source]})"
+    return {
+        dataset: f"{dataset_title(dataset)} ({SOURCE_WORDS[source]})"
+        for dataset, source in pairs.itertuples(index=False)
+    }
+
+
+def main_dataset(rows: pd.DataFrame, experiment: str) -> tuple[str, str]:
+    """The data set to draw where a figure shows one: the first of `dataset_sources`."""
+    return next(iter(dataset_sources(rows, experiment).items()))
 
 
 def size_of(shape: str) -> int:

@@ -1,6 +1,6 @@
 """Correlated noise in training against DP-SGD: accuracy over epsilon and over epochs.
 
-`suite_dpmf` reads the rows of the study dpmf; it is drawn on digits where the run has no MNIST.
+`suite_dpmf` reads the rows of the study dpmf; it has one row of panels for each data set.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import pandas as pd
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.results import Results
-from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
-from paper_figures.style import PAGE, in_order, look
+from paper_figures.selections import LEVELS, dataset_sources, failed_mechanisms, ok_rows
+from paper_figures.style import PAGE, dataset_title, in_order, look
 
 EXPERIMENT = "dpmf"
-KEYS = ["mechanism", "epsilon"]
+KEYS = ["dataset", "mechanism", "epsilon"]
 # How far the true delta of a run may lie from the claimed one, relatively, to be compared at it.
 EQUAL = 0.05
 # What this study uses mechanisms for, where their titles do not say it.
@@ -37,35 +37,65 @@ NOTE = (
 @drawing("suite_dpmf", kind="figures", needs=[EXPERIMENT])
 def correlated_training(results: Results) -> Drawn:
     """Final accuracy and error of the noise over epsilon, and accuracy over epochs at one."""
-    dataset, source = main_dataset(results.rows, EXPERIMENT)
-    rows = at_equal_privacy(results.rows[results.rows["dataset"] == dataset])
+    rows = at_equal_privacy(results.rows)
     finals = best_finals(rows)
+    if finals["mechanism"].isin(LEVELS).all():
+        raise DrawingError(f"the results hold no private training of {EXPERIMENT}")
     errors = ok_rows(rows, EXPERIMENT, "sum_error")
     errors = errors[~errors["mechanism"].isin(LEVELS)].rename(columns={"value": "sum_error"})
-    epsilons = sorted(finals[~finals["mechanism"].isin(LEVELS)]["epsilon"].unique())
-    if not epsilons:
-        raise DrawingError(f"the results hold no private training of {EXPERIMENT}")
-    shown = epsilons[len(epsilons) // 2]
-    epochs = _epochs(rows, finals, shown)
+    data = finals.merge(errors[[*KEYS, "sum_error"]], how="left", on=KEYS)
+    sources = dataset_sources(rows, EXPERIMENT)
+    height = 0.9 + 2.0 * len(sources)
+    figure, axes = plt.subplots(len(sources), 3, figsize=(PAGE, height), squeeze=False)
+    facts, edges = [], []
+    for panels, (dataset, source) in zip(axes, sources.items(), strict=True):
+        own = rows[rows["dataset"] == dataset]
+        _draw(panels, own, data[data["dataset"] == dataset])
+        records, steps = (
+            int(ok_rows(own, EXPERIMENT, metric)["value"].iloc[0]) for metric in ("records", "steps")
+        )
+        panels[0].set_title(dataset_title(dataset))
+        facts.append(f"{source}, {records:,} records, {steps:,} steps")
+        edges.append(_at_the_edge(own, finals[finals["dataset"] == dataset], dataset))
+    handles = {}
+    for panels in axes:
+        found = panels[0].get_legend_handles_labels()
+        handles |= dict(zip(found[1], found[0], strict=True))
+    figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=3)
 
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(PAGE, 2.9))
-    for name in in_order(finals["mechanism"]):
+    delta = ok_rows(rows, EXPERIMENT, "steps")["delta"].iloc[0]
+    caption = (
+        f"{'; '.join(facts)}: training with noise correlated over the steps, and with DP-SGD, at "
+        f"equal true privacy, delta {delta:g}. Left: final test accuracy, mean and range over "
+        f"{int(finals['trials'].max())} trials. Middle: root mean squared noise on the sum of all "
+        "steps so far, in closed form. Right: accuracy after every epoch. All at the learning rate "
+        "of the best mean."
+    )
+    failed = failed_mechanisms(results.rows, EXPERIMENT, *sources)
+    return Drawn(caption, data, figure, f"{NOTE}{''.join(edges)}{failed}")
+
+
+def _draw(panels, rows: pd.DataFrame, data: pd.DataFrame) -> None:
+    """The three panels of one data set."""
+    left, middle, right = panels
+    epsilons = sorted(data[~data["mechanism"].isin(LEVELS)]["epsilon"].unique())
+    shown = epsilons[len(epsilons) // 2]
+    epochs = _epochs(rows, data, shown)
+    for name in in_order(data["mechanism"]):
         style = look(name)
         label = TITLES.get(name, style.title)
         line = {"color": style.colour, "marker": style.marker, "label": label}
-        own, error, curve = (
-            frame[frame["mechanism"] == name] for frame in (finals, errors, epochs)
-        )
+        own, curve = (frame[frame["mechanism"] == name] for frame in (data, epochs))
         if name in LEVELS:
             level = {"color": style.colour, "linestyle": ":"}
             left.axhline(own["accuracy"].mean(), label=label, **level)
             right.plot(curve["epoch"].astype(int), curve["accuracy"], **level)
             continue
-        own, error = own.sort_values("epsilon"), error.sort_values("epsilon")
+        own = own.sort_values("epsilon")
         spread = [own["accuracy"] - own["least"], own["largest"] - own["accuracy"]]
         left.errorbar(own["epsilon"], own["accuracy"], [each.clip(lower=0) for each in spread],
                       linewidth=1, **line)  # fmt: skip
-        middle.plot(error["epsilon"], error["sum_error"], **line)
+        middle.plot(own["epsilon"], own["sum_error"], **line)
         right.plot(curve["epoch"].astype(int), curve["accuracy"], **line)
     for axis in (left, middle):
         axis.set(xscale="log", xlabel=r"claimed and true $\epsilon$ of a run")
@@ -75,26 +105,6 @@ def correlated_training(results: Results) -> Drawn:
     middle.set(yscale="log", ylabel="noise on a sum, in units of C")
     right.set(xlabel="epoch", ylabel="test accuracy", title=rf"$\epsilon$ = {shown:g}")
     right.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3)
-
-    facts = {
-        metric: int(ok_rows(rows, EXPERIMENT, metric)["value"].iloc[0])
-        for metric in ("records", "steps")
-    }
-    delta = ok_rows(rows, EXPERIMENT, "steps")["delta"].iloc[0]
-    caption = (
-        f"{source}, {facts['records']:,} records, {facts['steps']:,} steps: training with noise "
-        "correlated over the steps, and with DP-SGD, at equal true privacy, delta "
-        f"{delta:g}. Left: final test accuracy, mean and range over {int(finals['trials'].max())} "
-        "trials. Middle: root mean squared noise on the sum of all steps so far, in closed form. "
-        "Right: accuracy after every epoch. Each mechanism has, at each epsilon, the learning rate "
-        "of its best mean."
-    )
-    data = finals.merge(errors[[*KEYS, "sum_error"]], how="left", on=KEYS)
-    note = f"{NOTE}{_at_the_edge(rows, finals)}"
-    note += failed_mechanisms(results.rows, EXPERIMENT, dataset)
-    return Drawn(caption, data, figure, note)
 
 
 def at_equal_privacy(rows: pd.DataFrame) -> pd.DataFrame:
@@ -131,7 +141,7 @@ def best_finals(rows: pd.DataFrame) -> pd.DataFrame:
     return means.loc[means.groupby(KEYS)["accuracy"].idxmax()].reset_index(drop=True)
 
 
-def _at_the_edge(rows: pd.DataFrame, finals: pd.DataFrame) -> str:
+def _at_the_edge(rows: pd.DataFrame, finals: pd.DataFrame, dataset: str) -> str:
     """A sentence on mechanisms whose best learning rate is the least or the largest of the sweep.
 
     Another rate might be better for them.
@@ -147,7 +157,7 @@ def _at_the_edge(rows: pd.DataFrame, finals: pd.DataFrame) -> str:
         for name, own in edge.groupby("mechanism")
     )
     return (
-        f" The rates run from {rates.min():g} to {rates.max():g}. Where the best is one of these "
+        f" On {dataset_title(dataset)} the rates run from {rates.min():g} to {rates.max():g}. Where the best is one of these "
         f"two, a rate beyond might be better: {named}."
     )
 

@@ -27,8 +27,8 @@ SETTINGS = {
     "delta": 1e-5,
     "epochs": {"digits": 3},
     "records": {"digits": 105},
-    "batch": 25,
-    "learning_rates": [0.5, 1.0],
+    "batch": {"digits": 25},
+    "learning_rates": {"digits": [0.5, 1.0]},
     "trials": 2,
 }
 TOTAL = Budget(epsilon=2.0, delta=1e-5)
@@ -93,13 +93,13 @@ def test_rows_of_a_factorisation():
 
 
 def test_independent_noise_has_the_error_of_sums():
-    values = measured(variant(factorisation="identity"), trials=1, learning_rates=[1.0])
+    values = measured(variant(factorisation="identity"), trials=1, learning_rates={"digits": [1.0]})
     # sigma^2 t for step t, sigma = sqrt(k) / mu.
     assert number(values, "sum_error") == pytest.approx(math.sqrt(3 * 6.5) / MU)
 
 
 def test_dpsgd_beside_it_is_rescaled_to_the_same_budget():
-    values = measured(variant("moments-accountant"), "exact", trials=1, learning_rates=[1.0])
+    values = measured(variant("moments-accountant"), "exact", trials=1, learning_rates={"digits": [1.0]})
     assert 0.98e-5 < number(values, "true_delta_upper") <= 1e-5
     assert number(values, "sampling_rate") == pytest.approx(25 / 105)
     sigma = number(values, "noise_norm") / math.sqrt(NETWORK.size)
@@ -108,7 +108,7 @@ def test_dpsgd_beside_it_is_rescaled_to_the_same_budget():
 
 def test_too_large_a_batch_is_refused():
     with pytest.raises(ValueError, match="at most the number of training records, 105, got 200"):
-        measured(variant(), batch=200)
+        measured(variant(), batch={"digits": 200})
 
 
 def test_a_killed_run_goes_on_with_the_noise_that_it_would_have_had(tmp_path):
