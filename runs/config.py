@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -130,7 +131,7 @@ def check_config(config: Any) -> dict[str, Any]:
     Raises:
         ConfigError: Names the path of the key, the value, what is allowed and the nearest name.
     """
-    run = read_settings(RunSettings, config, "")
+    own = run = read_settings(RunSettings, config, "")
     if run.include is not None:
         run = _with_included(run, run.include)
     available = all_mechanisms() | _variants(run.variants)
@@ -146,7 +147,33 @@ def check_config(config: Any) -> dict[str, Any]:
         checked["experiments"][name] = read_settings(
             known[name].Settings, settings, path, near
         ).model_dump()
+    _refuse_unused(own, checked["experiments"])
     return checked
+
+
+def _refuse_unused(own: RunSettings, studies: dict[str, dict]) -> None:
+    """Refuse variants of the config itself that no study runs, and sets that nothing names."""
+    run = {name for settings in studies.values() for name in settings["mechanisms"]}
+    for name in own.variants:
+        if name not in run:
+            message = f"no study runs the variant variants.{name}; list it in one, or remove it"
+            raise ConfigError(message, f"variants.{name}")
+    named = set(_texts([own.experiments, list(own.sets.values())]))
+    for name in own.sets:
+        if name not in named:
+            message = f"no study names the set sets.{name}; name it in one, or remove it"
+            raise ConfigError(message, f"sets.{name}")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a value of YAML, however deep; the keys of mappings are none."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, str):
+        yield value
 
 
 def _with_included(run: RunSettings, include: str) -> RunSettings:

@@ -268,6 +268,8 @@ ROOT = Path(__file__).resolve().parents[2]
         ("experiments.dpsgd.records", {"mnist": 5}, "dpsgd.records.mnist; allowed here are digits"),
         ("sets", {"mine": ["mvgg"]}, "unknown config key sets.mine.mvgg; did you mean 'mvg'?"),
         ("sets", {"mvg": ["mvg"]}, "config key sets.mvg is already the name of a mechanism"),
+        # What no study names.
+        ("sets", {"mine": ["mvg"]}, "no study names the set sets.mine; name it in one"),
     ],
 )
 def test_what_is_wrong_is_told(config, path, value, words):
@@ -280,4 +282,12 @@ def test_what_is_wrong_is_told(config, path, value, words):
 @pytest.mark.parametrize("config", [None, [], "text", 5])
 def test_a_config_is_a_mapping(config):
     with pytest.raises(ConfigError, match="the config must be a mapping"):
+        check_config(config)
+
+
+def test_a_variant_that_no_study_runs_is_refused(config):
+    config["experiments"] = {"private_data": config["experiments"]["private_data"]}
+    config["experiments"]["private_data"]["mechanisms"] = ["udn"]
+    config |= {"variants": {"mine": {"use": "mvg"}}}
+    with pytest.raises(ConfigError, match="no study runs the variant variants.mine; list it"):
         check_config(config)

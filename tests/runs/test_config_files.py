@@ -99,19 +99,20 @@ sets:
 """
 
 
-def including(tmp_path, included=INCLUDED, **own):
+def including(tmp_path, included=INCLUDED, mechanisms=("more",), **own):
     """The path of a small config that includes a file with this text."""
     path, shared = tmp_path / "mine.yaml", tmp_path / "shared.yaml"
     shared.write_text(included)
     tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
-    study = tiny["experiments"]["private_data"] | {"mechanisms": ["more"]}
+    study = tiny["experiments"]["private_data"] | {"mechanisms": list(mechanisms)}
     config = {"run": "mine", "include": str(shared), **own, "experiments": {"private_data": study}}
     path.write_text(yaml.safe_dump(config, sort_keys=False))
     return path
 
 
 def test_an_included_file_reads_as_if_it_stood_in_the_config(tmp_path):
-    path = including(tmp_path, variants={"mine": {"use": "udn"}}, sets={"two": ["mine", "some"]})
+    own = {"variants": {"mine": {"use": "udn"}}, "sets": {"two": ["mine", "more"]}}
+    path = including(tmp_path, mechanisms=["two"], **own)
     included = read_config(path)
     content = yaml.safe_load(path.read_text())
     content.pop("include")
@@ -121,9 +122,9 @@ def test_an_included_file_reads_as_if_it_stood_in_the_config(tmp_path):
     path.write_text(yaml.safe_dump(content, sort_keys=False))
     assert included == read_config(path)
     assert list(included["variants"]) == ["loud", "mine"]
-    assert included["sets"]["two"] == ["mine", "laplace", "loud"]
+    assert included["sets"]["two"] == ["mine", "laplace", "loud", "gaussian"]
     study = included["experiments"]["private_data"]
-    assert study["mechanisms"] == ["laplace", "loud", "gaussian"]
+    assert study["mechanisms"] == ["mine", "laplace", "loud", "gaussian"]
 
 
 @pytest.mark.parametrize(
