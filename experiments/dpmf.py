@@ -80,9 +80,7 @@ class Settings(EpsilonGrid, OnDevice):
     """Settings of this study."""
 
     epochs: ByDataset[Count] = Field(description="epochs of a run, k of the participation")
-    batch: ByDataset[Count] = Field(
-        description="records per step, expected where they are sampled"
-    )
+    batch: ByDataset[Count] = Field(description="records per step, expected where they are sampled")
     records: ByDataset[Count] = Field(
         {}, description="training records kept, drawn at random; all by default"
     )

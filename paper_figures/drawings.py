@@ -210,10 +210,12 @@ def _write(name: str, drawn: Drawn, folder: Path) -> None:
     words = "\n\n".join(filter(None, (drawn.caption, drawn.note)))
     if drawn.figure is None:
         table = drawn.data.map(_shown)
-        (folder / f"{name}.md").write_text(f"{words}\n\n{markdown_table(table)}\n")
-        (folder / f"{name}.tex").write_text(latex_table(table, drawn.caption))
+        (folder / f"{name}.md").write_text(
+            f"{words}\n\n{markdown_table(table)}\n", encoding="utf-8"
+        )
+        (folder / f"{name}.tex").write_text(latex_table(table, drawn.caption), encoding="utf-8")
         return
-    (folder / f"{name}.md").write_text(f"![{name}]({name}.png)\n\n{words}\n")
+    (folder / f"{name}.md").write_text(f"![{name}]({name}.png)\n\n{words}\n", encoding="utf-8")
     _lay_out(drawn.figure)
     # With the style's layout engine a figure is drawn twice for each file, and anew for each.
     with plt.rc_context({"figure.constrained_layout.use": False}):

@@ -67,10 +67,11 @@ def replaced(text: str, name: str, block: str) -> str:
 def main() -> None:
     """Rewrite the generated pages and blocks."""
     for file, text in generated_pages().items():
-        (ROOT / file).write_text(text)
+        (ROOT / file).write_text(text, encoding="utf-8")
     for (file, name), block in generated_blocks().items():
         path = ROOT / file
-        path.write_text(replaced(path.read_text(), name, block))
+        text = path.read_text(encoding="utf-8")
+        path.write_text(replaced(text, name, block), encoding="utf-8")
 
 
 if __name__ == "__main__":

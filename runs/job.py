@@ -28,7 +28,7 @@ def job(log: str | Path) -> Iterator[None]:
     with ending_with_planner():
         try:
             with (
-                open(log, "w", buffering=1) as out,
+                open(log, "w", buffering=1, encoding="utf-8") as out,
                 contextlib.redirect_stdout(out),
                 contextlib.redirect_stderr(out),
             ):
@@ -45,7 +45,7 @@ def job(log: str | Path) -> Iterator[None]:
 def end_with(message: str, log: str | Path) -> None:
     """End the job with status 1 and a message in its log, or on stderr where the disk is full."""
     try:
-        with open(log, "a") as out:
+        with open(log, "a", encoding="utf-8") as out:
             print(message, file=out)
     except OSError:
         print(message, file=sys.stderr)

@@ -66,7 +66,7 @@ _kept_hash = functools.cache(_hash)
 def _imports(path: Path) -> tuple[str, ...]:
     """Every name that may be a module: `from a import b` means a, and a.b where that is one."""
     found: set[str] = set()
-    waiting: list[ast.AST] = [ast.parse(path.read_text())]
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Import):

@@ -52,7 +52,8 @@ def correlated_training(results: Results) -> Drawn:
         own = rows[rows["dataset"] == dataset]
         _draw(panels, own, data[data["dataset"] == dataset])
         records, steps = (
-            int(ok_rows(own, EXPERIMENT, metric)["value"].iloc[0]) for metric in ("records", "steps")
+            int(ok_rows(own, EXPERIMENT, metric)["value"].iloc[0])
+            for metric in ("records", "steps")
         )
         panels[0].set_title(dataset_title(dataset))
         facts.append(f"{source}, {records:,} records, {steps:,} steps")
@@ -157,8 +158,8 @@ def _at_the_edge(rows: pd.DataFrame, finals: pd.DataFrame, dataset: str) -> str:
         for name, own in edge.groupby("mechanism")
     )
     return (
-        f" On {dataset_title(dataset)} the rates run from {rates.min():g} to {rates.max():g}. Where the best is one of these "
-        f"two, a rate beyond might be better: {named}."
+        f" On {dataset_title(dataset)} the rates run from {rates.min():g} to {rates.max():g}. "
+        f"Where the best is one of these two, a rate beyond might be better: {named}."
     )
 
 

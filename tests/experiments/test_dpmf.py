@@ -99,7 +99,8 @@ def test_independent_noise_has_the_error_of_sums():
 
 
 def test_dpsgd_beside_it_is_rescaled_to_the_same_budget():
-    values = measured(variant("moments-accountant"), "exact", trials=1, learning_rates={"digits": [1.0]})
+    rates = {"digits": [1.0]}
+    values = measured(variant("moments-accountant"), "exact", trials=1, learning_rates=rates)
     assert 0.98e-5 < number(values, "true_delta_upper") <= 1e-5
     assert number(values, "sampling_rate") == pytest.approx(25 / 105)
     sigma = number(values, "noise_norm") / math.sqrt(NETWORK.size)

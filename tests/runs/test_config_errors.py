@@ -289,5 +289,5 @@ def test_a_variant_that_no_study_runs_is_refused(config):
     config["experiments"] = {"private_data": config["experiments"]["private_data"]}
     config["experiments"]["private_data"]["mechanisms"] = ["udn"]
     config |= {"variants": {"mine": {"use": "mvg"}}}
-    with pytest.raises(ConfigError, match="no study runs the variant variants.mine; list it"):
+    with pytest.raises(ConfigError, match="no study runs the variant variants"):
         check_config(config)

@@ -12,7 +12,7 @@ try:
         snakemake.wildcards.dataset, marker.parent.parent, mirror=snakemake.params.mirror
     )
 except DataError as error:
-    Path(snakemake.log[0]).write_text(f"{error}\n")
+    Path(snakemake.log[0]).write_text(f"{error}\n", encoding="utf-8")
     sys.exit(f"error: {error}")
 files = sorted(path for path in folder.rglob("*") if path.is_file() and path != marker)
 marker.write_text(json.dumps({str(p.relative_to(folder)): p.stat().st_size for p in files}))

@@ -23,4 +23,6 @@ with job(snakemake.log[0]):
                 print(f"{drawing.name}: {'drawn' if reason is None else f'not drawn, {reason}'}")
                 words = words_of(run / drawing.kind / f"{drawing.name}.md")
                 caption = "\n\n".join(words).translate(MARKS)
-                (run / "captions" / f"{drawing.name}.rst").write_text(f"{caption}\n")
+                (run / "captions" / f"{drawing.name}.rst").write_text(
+                    f"{caption}\n", encoding="utf-8"
+                )

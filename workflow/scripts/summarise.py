@@ -9,7 +9,7 @@ from runs.summary import summary_of
 with job(snakemake.log[0]):
     out = Path(snakemake.output[0])
     text, failed = summary_of(out.parent, list(snakemake.input))
-    out.write_text(text)
+    out.write_text(text, encoding="utf-8")
     if failed and snakemake.params.strict:
         print(text)
         sys.exit(1)
