@@ -28,7 +28,7 @@ from pydantic import Field
 
 from experiments.contract.coordinates import EPOCH
 from experiments.contract.grid import EpsilonGrid, points_over
-from experiments.contract.settings import MOST_TRIALS, ByDataset, Count, Distinct, Positive
+from experiments.contract.settings import ByDataset, Count, Distinct, Positive, Trials
 from experiments.contract.study import Names, Point, Value, Variant, trials_of
 from experiments.contract.tolerances import Tolerance
 from experiments.dpsgd import CLIPPING, LEARNING_RATE
@@ -87,7 +87,10 @@ class Settings(EpsilonGrid, OnDevice):
     learning_rates: ByDataset[Distinct[Positive]] = Field(
         description="learning rates of plain gradient descent; runs of each"
     )
-    trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget and learning rate")
+    trials: Trials = Field(1, description="runs per budget and learning rate")
+    trials_for: ByDataset[Trials] = Field(
+        {}, description="for single data sets, in place of `trials`"
+    )
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,7 @@ def measure(
 
     for rate in rates:
         at = {"learning_rate": rate}
-        for trial in trials_of(settings):
+        for trial in trials_of(settings, problem.dataset):
             hooks = {}
             if streams:
                 seed = seeds_of(point, names, trial).noise

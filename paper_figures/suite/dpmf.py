@@ -56,8 +56,10 @@ def correlated_training(results: Results) -> Drawn:
             for metric in ("records", "steps")
         )
         panels[0].set_title(dataset_title(dataset))
-        facts.append(f"{source}, {records:,} records, {steps:,} steps")
-        edges.append(_at_the_edge(own, finals[finals["dataset"] == dataset], dataset))
+        best = finals[finals["dataset"] == dataset]
+        trials = int(best["trials"].max())
+        facts.append(f"{source}: {records:,} records, {steps:,} steps, {trials} trials")
+        edges.append(_at_the_edge(own, best, dataset))
     handles = {}
     for panels in axes:
         found = panels[0].get_legend_handles_labels()
@@ -66,11 +68,10 @@ def correlated_training(results: Results) -> Drawn:
 
     delta = ok_rows(rows, EXPERIMENT, "steps")["delta"].iloc[0]
     caption = (
-        f"{'; '.join(facts)}: training with noise correlated over the steps, and with DP-SGD, at "
-        f"equal true privacy, delta {delta:g}. Left: final test accuracy, mean and range over "
-        f"{int(finals['trials'].max())} trials. Middle: root mean squared noise on the sum of all "
-        "steps so far, in closed form. Right: accuracy after every epoch. All at the learning rate "
-        "of the best mean."
+        "Training with noise correlated over the steps, and with DP-SGD, at equal true privacy, "
+        f"delta {delta:g}. {'; '.join(facts)}. Left: final test accuracy, mean and range. Middle: "
+        "root mean squared noise on the sum of all steps so far, in closed form. Right: accuracy "
+        "after every epoch. All at the learning rate of the best mean."
     )
     failed = failed_mechanisms(results.rows, EXPERIMENT, *sources)
     return Drawn(caption, data, figure, f"{NOTE}{''.join(edges)}{failed}")
