@@ -69,8 +69,8 @@ def correlated_training(results: Results) -> Drawn:
     delta = ok_rows(rows, EXPERIMENT, "steps")["delta"].iloc[0]
     caption = (
         "Training with noise correlated over the steps, and with DP-SGD, at equal true privacy, "
-        f"delta {delta:g}. {'; '.join(facts)}. Left: final test accuracy, mean and range. Middle: "
-        "root mean squared noise on the sum of all steps so far, in closed form. Right: accuracy "
+        f"delta {delta:g}. {'; '.join(facts)}. Left: final test error, mean and range. Middle: "
+        "root mean squared noise on the sum of all steps so far, in closed form. Right: test error "
         "after every epoch. All at the learning rate of the best mean."
     )
     failed = failed_mechanisms(results.rows, EXPERIMENT, *sources)
@@ -90,22 +90,27 @@ def _draw(panels, rows: pd.DataFrame, data: pd.DataFrame) -> None:
         own, curve = (frame[frame["mechanism"] == name] for frame in (data, epochs))
         if name in LEVELS:
             level = {"color": style.colour, "linestyle": ":"}
-            left.axhline(own["accuracy"].mean(), label=label, **level)
-            right.plot(curve["epoch"].astype(int), curve["accuracy"], **level)
+            left.axhline(1 - own["accuracy"].mean(), label=label, **level)
+            right.plot(curve["epoch"].astype(int), 1 - curve["accuracy"], **level)
             continue
         own = own.sort_values("epsilon")
-        spread = [own["accuracy"] - own["least"], own["largest"] - own["accuracy"]]
-        left.errorbar(own["epsilon"], own["accuracy"], [each.clip(lower=0) for each in spread],
+        spread = [own["largest"] - own["accuracy"], own["accuracy"] - own["least"]]
+        left.errorbar(own["epsilon"], 1 - own["accuracy"], [each.clip(lower=0) for each in spread],
                       linewidth=1, **line)  # fmt: skip
         middle.plot(own["epsilon"], own["sum_error"], **line)
-        right.plot(curve["epoch"].astype(int), curve["accuracy"], **line)
+        right.plot(curve["epoch"].astype(int), 1 - curve["accuracy"], **line)
     for axis in (left, middle):
         axis.set(xscale="log", xlabel=r"claimed and true $\epsilon$ of a run")
         axis.set_xticks(epsilons, [f"{each:g}" for each in epsilons])
         axis.set_xticks([], minor=True)
-    left.set(ylabel="final test accuracy")
+    for axis in (left, right):
+        axis.set_yscale("log")
+        axis.set_ylim(top=1.0)
+        axis.set_yticks([0.03, 0.1, 0.3, 1.0], ["0.03", "0.1", "0.3", "1"])
+        axis.set_yticks([], minor=True)
+    left.set(ylabel="final test error")
     middle.set(yscale="log", ylabel="noise on a sum, in units of C")
-    right.set(xlabel="epoch", ylabel="test accuracy", title=rf"$\epsilon$ = {shown:g}")
+    right.set(xlabel="epoch", ylabel="test error", title=rf"$\epsilon$ = {shown:g}")
     right.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
 
 
