@@ -1,4 +1,4 @@
-"""Events that tell two sides apart, chosen on some scores and judged by others."""
+"""Events that distinguish two sides, chosen on some scores and judged by others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that forked processes share, with results in the order of the tasks."""
+"""Tasks shared by forked processes, with the results in the order of the tasks."""
 
 from __future__ import annotations
 

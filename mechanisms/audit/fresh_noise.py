@@ -1,8 +1,8 @@
-"""Is additive noise drawn afresh, without atoms, and whatever the value is? From draws alone.
+"""Is additive noise drawn afresh, without atoms, and independently of the value? From draws alone.
 
-A claim about every real change of a value says that noise has no atom: were `p` the probability of
-one number, K fractions of a change would each have it with probability (p - delta) / e^epsilon at
-least, for any K, hence p <= delta at every epsilon.
+A claim that covers every real change of a value implies that the noise has no atom above delta. If
+the noise took one number with probability p, it would take K others, for K fractions of a change,
+each with probability at least (p - delta) / e^epsilon. As K is arbitrary, p <= delta.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Scores that tell the outputs for two values apart, learned from outputs that are not counted.
+"""Scores that distinguish the outputs for two values, learned from outputs that are not counted.
 
-A learner sees outputs of both sides and gives scores, large where an output seems to come from the
-first side. Sums alone are kept where a score allows it, so that millions of long outputs can be
-learned from.
+A learner sees outputs of both sides and returns scores, large where an output seems to come from
+the first side. Where a score allows it, only sums are kept, so that it can learn from millions of
+long outputs.
 """
 
 from __future__ import annotations

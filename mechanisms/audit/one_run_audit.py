@@ -1,4 +1,4 @@
-"""Audits of a training by one run of it: what correct guesses of many canaries prove.
+"""Audits of training by a single run: what correct guesses about many canaries prove.
 
 Each of `canaries` records is put into the data or left out by its own fair coin. An attacker sees
 the trained model and guesses for some of them whether they are in; of `guesses` guesses `correct`

@@ -3,9 +3,9 @@
 Outputs are drawn in epochs, each as long as all before it. Every epoch is tested by a score and by
 events that were fixed before it, and trains the scores of the next. A bet on the most telling event
 (`EventBet`) multiplies one wealth from the first test to the last; when it reaches its limit the
-claim is refuted, however often one looked. The epoch is then finished, and the counts of each
-epoch give bounds for its events. Nothing is said in favour of a claim: a mechanism may show its
-fault with a probability that no number of samples meets, or with another pair.
+claim is refuted, however often the wealth was checked. The epoch is then finished, and the counts
+of each epoch give bounds for its events. The audit never supports a claim: a mechanism may violate
+it too rarely for any number of samples to show, or on another pair.
 """
 
 from __future__ import annotations

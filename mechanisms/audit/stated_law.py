@@ -1,4 +1,4 @@
-"""Does noise follow its stated law beyond the moments: its symmetry, and the law of its norm?"""
+"""Does noise follow its stated distribution beyond the moments: its symmetry, and its norm?"""
 
 from __future__ import annotations
 

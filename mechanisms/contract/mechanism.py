@@ -1,4 +1,4 @@
-"""The contract of a mechanism, and the additive kind that nearly all of them are."""
+"""The contract of a mechanism, and of the additive kind, to which nearly all of them belong."""
 
 from __future__ import annotations
 

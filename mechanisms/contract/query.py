@@ -1,4 +1,4 @@
-"""The query and the budget that a mechanism is given, and the exception it refuses them with."""
+"""The query and the budget of a mechanism, and the exceptions and warnings about them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ class Noise(ABC):
     """Additive noise of a fixed shape. A frozen dataclass in every subclass.
 
     Class attributes that a subclass may set:
-        symmetric: Whether the noise and its negative have one law, so that its mean is zero.
+        symmetric: Whether the noise and its negative have the same distribution, so that its mean
+            is zero.
     """
 
     shape: tuple[int, ...]
@@ -72,7 +73,7 @@ class Noise(ABC):
         return None
 
     def kappa(self) -> float | None:
-        """Fisher information x variance, where all elements have independent noise of one law.
+        """Fisher information x variance, where the noise of the elements is i.i.d.
 
         At least 1; see mechanisms/profiles/fisher.py. None for other noise, or where it is not
         computed.

@@ -1,4 +1,4 @@
-"""Mechanisms for streams that are answered step by step, one file per mechanism or family.
+"""Mechanisms for streams that are released step by step, one file per mechanism or family.
 
 All other packages may import this one, as they may `mechanisms`. It imports the other subpackages
 of `mechanisms` and nothing else of the project.
