@@ -199,7 +199,7 @@ class SiteData:
         return paper
 
     def catalogue_key(self, study: str, dataset: str) -> str:
-        """The entry of the catalogue that a study's data set is made of."""
+        """The entry of the catalogue that a study's data set is derived from."""
         return files_of(self.studies[study], dataset) if study in self.studies else dataset
 
 

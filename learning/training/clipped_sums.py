@@ -1,8 +1,8 @@
 """Sums of clipped gradients, in one forward and one backward pass.
 
 The network runs once, and its calls with parameters are recorded (recorded_calls.py). The norms of
-single gradients, and their weighted sum, follow from what each call keeps; no gradient of all
-parameters is formed for a single example.
+the per-example gradients, and their weighted sum, follow from what each call keeps; no example's
+gradient with respect to all parameters is formed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _QUESTIONS = (
 
 
 class NoSingleGradients(NotImplementedError):
-    """The gradients of single examples are not known for what a network does."""
+    """The network does something for which per-example gradients are not known."""
 
 
 def clipped_sum(
@@ -61,7 +61,7 @@ def clipped_sum(
         clipping: None for the plain gradient of the summed loss, of any network.
         batch: Expected number of examples.
         chunk: Number of examples whose intermediate results are in memory at once, with their
-            gradients by single layers whose weights are small.
+            gradients with respect to single layers whose weights are small.
 
     Raises:
         NoSingleGradients: The network does otherwise.
@@ -91,8 +91,8 @@ def require_alone(network: Network, parameters, inputs) -> None:
     # Sums in another order differ by far less.
     if (together - alone).abs().max() > 1e-3 * together.abs().max():
         raise NoSingleGradients(
-            "the logits of an example depend on the other examples of its batch, so that no "
-            "example has a gradient of its own; use group_norm or layer_norm to normalise"
+            "the logits of an example depend on the other examples of its batch, so that there "
+            "are no per-example gradients; normalise with group_norm or layer_norm"
         )
 
 
@@ -220,7 +220,7 @@ def _refusal(func, used: list[Tensor], reason) -> NoSingleGradients:
     shapes = " and ".join(str(tuple(each.shape)) for each in used)
     name = getattr(func, "__name__", func)
     return NoSingleGradients(
-        f"no gradients of single examples by parameters {shapes} in {name}: {reason}"
+        f"no per-example gradients for parameters {shapes} in {name}: {reason}"
     )
 
 

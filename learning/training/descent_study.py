@@ -1,4 +1,4 @@
-"""What studies of noisy gradient descent measure: what a run spends, and its accuracy."""
+"""What studies of noisy gradient descent measure: the privacy that a run spends, its accuracy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An audit of a training by that training alone, with white-box canaries (Steinke et al. 2023).
+"""An audit of training from a single run, with white-box canaries (Steinke et al. 2023).
 
 m canaries are extra records, each included by the toss of a fair coin. The gradient of a canary has
 norm C and a single nonzero element at every step, in a different place for each: "Dirac canaries",

@@ -1,16 +1,16 @@
-"""Calls with parameters, and what each tells about the gradients of single examples.
+"""Calls with parameters, and what each reveals about per-example gradients.
 
 A call that maps inputs x to y = W x + b is remembered with x. One backward pass gives dL/dy of
-every example; its gradient by W is the product of the two (Goodfellow 2015). A sum of clipped
-gradients needs the norm of every example's gradient, and then a weighted sum of them. There are two
-ways, and each call takes the one that costs less at its sizes:
+every example; its gradient with respect to W is the product of the two (Goodfellow 2015). A sum of
+clipped gradients needs the norm of every example's gradient, and then a weighted sum of them. There
+are two ways, and each call takes the one that costs less at its sizes:
 
 - direct: the gradient of every example is formed, where the weight is small;
 - ghost: with x_s and g_s = dL/dy_s at places s, the squared norm is the sum of
   (x_s . x_t)(g_s . g_t) over pairs of places (Li et al. 2022, Bu et al. 2022), where these are few.
   The weighted sum is then a single product for all examples, as in a plain backward pass.
 
-Normalisations have few parameters: every example gets copies of its own in the graph.
+Normalisations have few parameters: the graph holds a copy of them for every example.
 """
 
 from __future__ import annotations
@@ -45,11 +45,14 @@ class Call(ABC):
 
     @abstractmethod
     def squares(self, *gradients: Tensor) -> Tensor:
-        """Squared l2 norms (n,) of the gradients of single examples by all parameters together."""
+        """Squared l2 norms (n,) of the per-example gradients over all parameters together."""
 
     @abstractmethod
     def sums(self, factors: Tensor) -> list[Tensor]:
-        """For each parameter the sum of single gradients times factors (n,); after `squares`."""
+        """For each parameter the sum of factors (n,) times its per-example gradients.
+
+        Call it after `squares`.
+        """
 
 
 class Affine(Call):
@@ -73,10 +76,10 @@ class Affine(Call):
 
     @abstractmethod
     def outward(self, gradient: Tensor) -> Tensor:
-        """dL/dy as (n, p, places), from the gradient by what is watched."""
+        """dL/dy as (n, p, places), from the gradient with respect to what is watched."""
 
     def has_cheap_ghost(self) -> bool:
-        """Whether norms cost less without the gradients of single examples."""
+        """Whether norms cost less without per-example gradients."""
         _, outputs, places = self.g.shape
         inputs = sum(weight[0].numel() for weight in self.weights)
         return places**2 * (inputs + outputs) < _PRODUCTS_PER_NUMBER * inputs * outputs

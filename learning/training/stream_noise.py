@@ -1,11 +1,10 @@
-"""The sums of a training's steps as a stream: one mechanism for all of them together.
+"""The sums of all training steps as one stream, released by one mechanism.
 
 Batches come in a fixed order, so that a record takes part once per epoch, `steps per epoch` steps
-apart: (k, b)-participation. It says nothing about who is in the data, so that sampling amplifies
-nothing, and Gaussian noise may be correlated over the steps (Kairouz et al. 2021, DP-FTRL;
-Choquette-Choo et al. 2023, arXiv:2306.08153). The parameters after step t are the start less the
-learning rate over the batch times the prefix sum of what was released: the workload of the
-factorisation.
+apart: (k, b)-participation. Participation is not random, so that nothing is amplified, and Gaussian
+noise may be correlated over the steps (Kairouz et al. 2021, DP-FTRL; Choquette-Choo et al. 2023,
+arXiv:2306.08153). The parameters after step t are the start less the learning rate over the batch
+times the prefix sum of what was released: the workload of the factorisation.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Noise(ABC):
     def profile(self, query: Query) -> PrivacyProfile | None:
         """The profile of the worst pair over the query's sensitivity set, or None if unknown.
 
-        Its bounds hold the worst pair: where `slack` gives a reason it is a `BoundedProfile`.
+        Its bounds contain the worst pair's: where `slack` gives a reason it is a `BoundedProfile`.
         """
         return None
 
@@ -83,8 +83,8 @@ class Noise(ABC):
     def workload_variance(self, factors: tuple[Workload, ...]) -> float | None:
         """E||W n||^2, the total variance of linear queries, or None if it is not computed.
 
-        W is the Kronecker product of `factors`, over as many cells in all as the noise has
-        elements (flattened in C order).
+        W is the Kronecker product of `factors`. It has one column for each element of the noise, in
+        C order.
         """
         return None
 
@@ -138,7 +138,7 @@ def attained_reach(query: Query) -> float:
     )
     shares = [stated / change for stated, change in limits if stated is not None]
     attained = min(1.0, *shares) * query.gram_change
-    # What is equal but for rounding is equal.
+    # A difference by rounding alone is none.
     return query.reach if attained >= query.reach * (1 - 1e-12) else attained
 
 

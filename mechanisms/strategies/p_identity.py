@@ -1,8 +1,8 @@
 """Strategies for Laplace noise: the cells and a few sums of cells, weighted for a workload.
 
 A strategy A is measured with i.i.d. Laplace noise in proportion to its largest column sum ||A||_1,
-so that the workload W is answered with total variance proportional to ||A||_1^2 tr(V (A^T A)^-1), V
-= W^T W. No convex program gives the best A. McKenna et al. 2018 (OPT_0) search the p-identity
+so that the workload W is answered with total variance proportional to ||A||_1^2 tr(V (A^T A)^-1),
+V = W^T W. No convex program gives the best A. McKenna et al. 2018 (OPT_0) search the p-identity
 strategies A = [I; Theta] D, Theta >= 0 of size (p, n) and D diagonal with columns that add up to 1:
 they can estimate any workload, and with S = D^-1
 
