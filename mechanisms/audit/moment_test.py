@@ -125,8 +125,8 @@ def of_moments(
     if found is not None:
         yield (
             f"the noise of {len(losses)} releases {where} has a mean squared norm of "
-            f"{found.found:.4g}; the mechanism states {mean:.4g}, and chance alone stays "
-            f"within [{found.lower:.4g}, {found.upper:.4g}]"
+            f"{found.found:.4g}; the mechanism states {mean:.4g}, for which chance allows "
+            f"[{found.lower:.4g}, {found.upper:.4g}]"
         )
     squares = (losses - mean) ** 2
     spread = StatedMean(variance, fourth - variance**2)
@@ -136,7 +136,7 @@ def of_moments(
     if found is not None:
         yield (
             f"the squared norm of the noise of {len(losses)} releases {where} has a variance "
-            f"of {found.found:.4g}; the mechanism states {variance:.4g}, and chance alone "
-            f"stays within [{found.lower:.4g}, {found.upper:.4g}]: elements or releases depend "
+            f"of {found.found:.4g}; the mechanism states {variance:.4g}, for which chance "
+            f"allows [{found.lower:.4g}, {found.upper:.4g}]: elements or releases depend "
             "on each other, or the noise has other tails"
         )

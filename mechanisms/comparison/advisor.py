@@ -97,13 +97,16 @@ def checked_task(query: Query, budget, workload, calibrations) -> Task:
     """The arguments of `compare` as a task; raises TypeError or ValueError."""
     budgets = tuple(budget) if isinstance(budget, list | tuple) else (budget,)
     if not isinstance(query, Query) or not all(isinstance(each, Budget) for each in budgets):
-        raise TypeError("compare takes a Query and a Budget, or a sequence of Budgets")
+        given = ", ".join(type(each).__name__ for each in (query, *budgets))
+        raise TypeError(
+            f"compare takes a Query and a Budget, or a sequence of Budgets, got {given}"
+        )
     if not budgets or len(set(budgets)) < len(budgets):
-        raise ValueError("compare needs at least one budget, and each of them once")
+        raise ValueError(f"compare needs at least one budget, and each of them once, got {budgets}")
     if isinstance(calibrations, str) or not set(calibrations) <= set(CALIBRATIONS):
         raise ValueError(f"calibrations must be some of {CALIBRATIONS}, got {calibrations!r}")
     if not calibrations:
-        raise ValueError(f"calibrations must name at least one of {CALIBRATIONS}")
+        raise ValueError(f"calibrations must name at least one of {CALIBRATIONS}, got none")
     return Task(
         query=query,
         budgets=budgets,

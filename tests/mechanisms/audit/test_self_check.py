@@ -18,13 +18,13 @@ INCONSISTENT = {
     planted_noise.TwentiethMore: "mean squared norm",
     planted.MomentsAreNaN: "squared norm of the noise are NaN",
     planted_noise.ReusedSeed: "mean squared norm",
-    planted_noise.OneOfTenSeeds: "holds numbers that came more than once",
+    planted_noise.OneOfTenSeeds: "contains numbers that occurred more than once",
     planted_noise.OneNumberForAllElements: "elements or releases depend on each other",
     planted_noise.CorrelatedElements: "elements or releases depend on each other",
-    planted_noise.OneElementWithoutNoise: "holds numbers that came more than once",
-    planted_noise.RoundedNoise: "holds numbers that came more than once",
+    planted_noise.OneElementWithoutNoise: "contains numbers that occurred more than once",
+    planted_noise.RoundedNoise: "contains numbers that occurred more than once",
     planted_noise.LighterTails: "has other tails",
-    planted_noise.ClippedNoise: "holds numbers that came more than once",
+    planted_noise.ClippedNoise: "contains numbers that occurred more than once",
     planted_noise.ClippedNorm: "mean squared norm",
     planted_noise.OneSidedHalf: "leans to one side",
     planted_noise.SignsOfSixtyToForty: "leans to one side: along all elements alike",
@@ -35,8 +35,8 @@ INCONSISTENT = {
     planted.LessNoiseInStudies: "drawn at once",
     planted.NoiseUsedTwice: "not drawn afresh",
     planted.SignOfTheValue: "the noise depends on the value: along the value",
-    planted.FewExactAnswers: "holds numbers that came more than once",
-    planted.FewerExactAnswers: "holds numbers that came|are exactly the value",
+    planted.FewExactAnswers: "contains numbers that occurred more than once",
+    planted.FewerExactAnswers: "contains numbers that occurred|are exactly the value",
     planted.Overflow: "in float32",
     planted.NoiseOfTheValue: "of a random value",
     planted.ShrinksTheValue: "of a random value",
@@ -119,7 +119,7 @@ def test_one_exact_answer_of_a_hundred_is_caught_in_a_large_answer():
         Query(shape=(89, 89), l2_sensitivity=1.0), planted.BUDGET
     )
     for seed in range(3):
-        with pytest.raises(Inconsistent, match=r"numbers that came|are exactly the value"):
+        with pytest.raises(Inconsistent, match=r"numbers that occurred|are exactly the value"):
             require_consistent(mechanism, seed=seed)
 
 
