@@ -36,7 +36,7 @@ class Call(ABC):
     Attributes:
         parameters: The parameters in use, in the order of `sums`.
         result: What the call returns to the network.
-        watched: Tensors of the graph; `squares` takes the gradients of the loss by them.
+        watched: Tensors of the graph; `squares` takes the loss's gradients with respect to them.
     """
 
     parameters: list[Tensor]
@@ -62,7 +62,7 @@ class Affine(Call):
         weights: Parts of W side by side: (p, ...) each.
         biases: Parameters (p,) whose sum, with constants perhaps, is b.
         result: What the call returns to the network.
-        watched: The tensor of the graph by which the gradients are those by y.
+        watched: The tensor of the graph whose gradients are those with respect to y.
     """
 
     def __init__(self, weights, biases, result, watched) -> None:
@@ -84,8 +84,8 @@ class Affine(Call):
         inputs = sum(weight[0].numel() for weight in self.weights)
         return places**2 * (inputs + outputs) < _PRODUCTS_PER_NUMBER * inputs * outputs
 
-    def single_gradients(self) -> Tensor:
-        """Gradients (n, p, d) of single examples."""
+    def per_example_gradients(self) -> Tensor:
+        """Per-example gradients (n, p, d)."""
         return self.g @ self.inputs().transpose(1, 2)
 
     def summed_gradient(self, g: Tensor) -> Tensor:
@@ -98,7 +98,7 @@ class Affine(Call):
         if self.has_cheap_ghost():
             found = _ghost(self.inputs(), self.g)
         else:
-            self.singles = self.single_gradients().flatten(1)
+            self.singles = self.per_example_gradients().flatten(1)
             found = _squares(self.singles)
         if self.biases:
             self.shifts = self.g.sum(dim=2)
@@ -181,7 +181,7 @@ class Convolution(Affine):
     def has_cheap_ghost(self):
         return self._has_patches() and super().has_cheap_ghost()
 
-    def single_gradients(self):
+    def per_example_gradients(self):
         if self._has_patches() and self.weights[0].shape[1] < _CHANNELS_AT_ONCE:
             pairs = zip(self.g.split(_IN_CACHE), self.images.split(_IN_CACHE), strict=True)
             return torch.cat([g @ self._patches(images).transpose(1, 2) for g, images in pairs])

@@ -51,7 +51,7 @@ def lstm(known, x, start, tensors, biased, layers, dropout, train, bidirectional
         x, start, ...: The arguments of torch.lstm.
 
     Raises:
-        TypeError: The arguments are others than the networks use.
+        TypeError: The arguments differ from those that the networks use.
     """
     if not (biased and batch_first) or (train and dropout) or start[0].requires_grad:
         raise TypeError(

@@ -84,7 +84,7 @@ class StrongCompositionSteps(SampledSteps):
         return Budget(epsilon=epsilon, delta=delta)
 
     def noise_multiplier_by_rdp(self, mechanism: type[Mechanism]) -> bool:
-        """The classic Gaussian stands for DPSGD."""
+        """True for the moments accountant, and for the classic Gaussian in its place."""
         return mechanism in (ClassicGaussian, MomentsAccountant)
 
 
@@ -127,7 +127,7 @@ def step_mechanism(
     Args:
         query: The clipped sum of gradients.
         total: Budget of the whole run.
-        calibration: "published" or "exact"; see the head of this module.
+        calibration: "published" or "exact"; see the docstring of this module.
 
     Raises:
         Unsupported: As `Mechanism.calibrate` does; or there is no exact calibration, because the

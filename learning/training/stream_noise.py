@@ -67,7 +67,7 @@ def stream_values(mechanism: AdditiveMechanism, total: Budget) -> Iterator[Value
 
 
 class StreamRelease:
-    """Adds the noise of one step after the other; calls must come in the order of the steps.
+    """Adds the noise step by step; calls must come in the order of the steps.
 
     Args:
         mechanism: That of `stream_mechanism`.
@@ -83,6 +83,6 @@ class StreamRelease:
         return value + next(self._noise)
 
     def resumed(self, steps: int) -> None:
-        """Make the noise of earlier steps again, on which that of the next ones depends."""
+        """Recreate the noise of earlier steps, on which that of later steps depends."""
         for _ in islice(self._noise, steps):
             pass
