@@ -18,8 +18,8 @@ def in_order(
 ) -> Iterator[Result]:
     """work(task) for each task, in their order.
 
-    With more than one process each takes its share of the tasks in a fork of this one, so that
-    `work` may be any function of them, but what it changes is lost. Results must be picklable. No
+    With more than one process each takes its share of the tasks in a fork of this one. `work` may
+    be any function of a task, but the changes that it makes to objects are lost. Results must be picklable. No
     process outlives the iterator; if this one is killed, the others end after their current task.
 
     Raises:

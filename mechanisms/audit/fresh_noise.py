@@ -26,8 +26,8 @@ def of_atoms(
 
     Args:
         training: Noise of zeros, which chooses the numbers.
-        test: Noise of another value, which judges them: what rounds its answers, as any function of
-            them may, repeats numbers too, but other ones.
+        test: Noise of another value, which judges them: a mechanism may round its answers, which
+            repeats numbers too, but other ones for another value.
         rounding: Of a number of `test`.
         delta: What is claimed at `LARGE_EPSILON` for every change.
     """
@@ -51,7 +51,7 @@ def of_exact_answers(draws: np.ndarray, delta: float) -> Iterator[str]:
     """A sentence on releases that are the value itself: noise (n, *shape) of zero everywhere.
 
     Args:
-        draws: Noise of a random value. What rounds an answer does not give such a value back.
+        draws: Noise of a random value. Rounding an answer does not reproduce such a value.
         delta: What is claimed at `LARGE_EPSILON` for every change.
     """
     hits = int(np.count_nonzero(~draws.reshape(len(draws), -1).any(axis=1)))

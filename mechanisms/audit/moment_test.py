@@ -53,12 +53,12 @@ def deviation(
 ) -> Deviation | None:
     """How independent draws, all of them >= 0, contradict their stated mean, or None.
 
-    Two bounds, neither of which asks for more than the stated moments:
+    Two bounds, neither of which needs more than the stated moments:
 
     - Median of means: of K blocks of draws at least half must have a mean beyond the same end of
       the interval that one block's mean leaves with probability p, where
-      P(Binomial(K, p) >= K / 2) is `tail`. The price against normal draws is a factor of about
-      three in the deviation that is seen.
+      P(Binomial(K, p) >= K / 2) is `tail`. A test that assumes normal draws would see deviations
+      about a third as large.
     - From below also the mean of all n: P(mean <= mu - t) <= exp(-n t^2 / (2 E X^2)) for X >= 0
       (Maurer, A bound on the deviation probability for sums of non-negative random variables,
       2003).
