@@ -182,7 +182,7 @@ class SiteData:
         return (*own, *MECHANISMS_OF.get(paper, ()))
 
     def paper_of(self, mechanism: str) -> str | None:
-        """The paper that proposes a mechanism, None where it is none of the papers."""
+        """The paper that proposes a mechanism, None where none of them does."""
         found = (key for key, facts in self.papers.items() if mechanism in facts.mechanisms)
         return next(found, None)
 

@@ -19,8 +19,9 @@ def in_order(
     """work(task) for each task, in their order.
 
     With more than one process each takes its share of the tasks in a fork of this one. `work` may
-    be any function of a task, but the changes that it makes to objects are lost. Results must be picklable. No
-    process outlives the iterator; if this one is killed, the others end after their current task.
+    be any function of a task, but the changes that it makes to objects are lost. Results must be
+    picklable. No process outlives the iterator; if this one is killed, the others end after their
+    current task.
 
     Raises:
         What `work` raises: it is repeated here where it failed, so that the traceback is its own.

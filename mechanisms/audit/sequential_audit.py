@@ -115,7 +115,7 @@ def audit_samples(
         processes: Number of forked processes that draw and score outputs, once enough are held to
             choose the scores. The result is the same for any number. Sources and scores
             must be functions of their arguments alone and fit to run after a fork, which code
-            with threads or an accelerator is not; a score must be no classifier.
+            with threads or an accelerator is not; a score must not be a classifier.
 
     Raises:
         TypeError, ValueError: Arguments out of range; a source or score that fails.
