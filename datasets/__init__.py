@@ -1,6 +1,7 @@
 """The data sets: `fetch` puts verified files into a folder, `load` reads them into arrays.
 
-Learning, experiments and runs may import it; it imports `command_line` and no other package.
+May be imported by learning, experiments and everything above them. It imports only
+`mechanisms.command_line`.
 Official data are never replaced by others: what cannot be fetched or verified raises `DataError`,
 and bundled and simulated data have their own names.
 

@@ -5,7 +5,7 @@ and experiments.contract. Torch, scikit-learn and accounting take seconds to loa
 study imports at its top imports them inside its functions.
 """
 
-# What a study that trains imports in its first cell, in several seconds.
+# What a study that trains imports in its first cell, which takes several seconds.
 TRAINING_IMPORTS = ("torch", "sklearn.preprocessing")
-# And one that scores networks trained by torch's optimizers, which import torch._dynamo.
+# The same for one that scores networks trained by torch's optimizers, which import torch._dynamo.
 SCORING_IMPORTS = (*TRAINING_IMPORTS, "torch._dynamo", "sklearn.metrics")

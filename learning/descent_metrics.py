@@ -1,4 +1,4 @@
-"""Metrics of the studies of learning, with units; apart from their code, which loads torch."""
+"""Metrics of the studies of learning, with units; kept apart from code that loads torch."""
 
 from experiments.contract.tolerances import ACCOUNTED, ACCOUNTED_DELTA, SCORE, tolerances
 

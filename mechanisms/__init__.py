@@ -1,16 +1,16 @@
 """Differential-privacy noise for vector-, matrix- and tensor-valued queries.
 
-One file per mechanism, or per family of mechanisms that share a calibration, and subpackages for
-what they are built from. Mechanisms for one kind of query are in `counting`, `gram` and `streams`.
-All other packages may import this one; it imports none of them.
+It has one file per mechanism, or per family that shares a calibration, and subpackages with their
+parts. Mechanisms for one kind of query are in `counting`, `gram` and `streams`. All other packages
+may import this one; it imports none of them.
 """
 
 import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # Read by type checkers, and by whoever looks for the files that results depend on. The
-    # comparison and the audit are not among those files, hence not here.
+    # Read by type checkers, and by runs.sources, which finds the files that results depend on. The
+    # comparison and the audit are not among them, so they are not listed here.
     from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism  # noqa: F401
     from mechanisms.contract.query import (  # noqa: F401
         Budget,

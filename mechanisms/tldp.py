@@ -1,17 +1,18 @@
-"""TLDP (tldp2025): every component keeps its value with a small probability, else gets noise.
+"""TLDP (tldp2025): every component keeps its value with a small probability, or else gets noise.
 
 Delta is the range of one component (Section 3.1): the query's linf_sensitivity, which is the width
 of its element_range. I is the number of components. As in the paper, p depends on the unit of the
 values: p compensates for the density of the noise at 0, which has a unit.
 
 The noise of each component spends the whole epsilon, so that I components reveal I times as much;
-and a kept value reveals itself, since no other tensor gives it. Kept values are rare. Of 784 with a
-range of 1, 0.18 (Laplace) and 6.8 (Gaussian) are expected at the epsilon at which they are most
-frequent, about 1/784 and half of that; at epsilon 1 e^-777 are expected, and the weights, which
-change p alone, change nothing that a run could show.
+and a kept value reveals itself, since no other tensor produces it. Kept values are rare. Of 784
+values with a range of 1, 0.18 (Laplace) and 6.8 (Gaussian) are expected at the epsilon at which
+they are most frequent, about 1/784 and half of that; at epsilon 1, e^-777 are expected, and the
+weights, which change p alone, change nothing that a run could show.
 
-Only elements that differ between neighbours give anything away: all of a tensor that may become any
-other, two cells of a histogram of which one record moves (structure "histogram").
+Only elements that differ between neighbours reveal anything: all elements of a tensor that may
+become any other, or the two cells of a histogram between which one record moves (structure
+"histogram").
 
 The exact calibration rescales the noise and leaves p as it is. It exists if the budget's delta
 exceeds the probability that any value is kept.

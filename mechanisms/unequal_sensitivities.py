@@ -1,6 +1,6 @@
 """Independent noise that is not identically distributed, for elements of unequal sensitivity.
 
-Element i of the answer moves by lambda_i at most, and all of them may move at once.
+Element i of the answer changes by at most lambda_i, and all elements may change at once.
 """
 
 from __future__ import annotations

@@ -18,7 +18,10 @@ def paper_modules() -> list[ModuleType]:
     """
     for folder in sorted(Path(paper_figures.__path__[0]).iterdir()):
         if any(folder.glob("*.py")) and not (folder / "__init__.py").exists():
-            raise ModuleNotFoundError(f"paper_figures/{folder.name} needs an __init__.py")
+            raise ModuleNotFoundError(
+                f"paper_figures/{folder.name} has no __init__.py; add one that says in three "
+                "sentences what the folder holds, what imports it and what it imports"
+            )
     packages = [info for info in pkgutil.iter_modules(paper_figures.__path__) if info.ispkg]
     return [
         importlib.import_module(f"paper_figures.{package.name}.{info.name}")

@@ -120,7 +120,9 @@ def all_drawings() -> dict[str, Drawing]:
     for module in paper_modules():
         for declared in drawings_in(module):
             if declared.name in found:
-                raise ValueError(f"two drawings are called {declared.name}")
+                raise ValueError(
+                    f"two drawings are called {declared.name}; rename the one in {module.__name__}"
+                )
             found[declared.name] = declared
     return dict(sorted(found.items()))
 

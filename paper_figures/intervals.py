@@ -1,4 +1,4 @@
-"""Effects with intervals at any confidence: exact values, means over trials, bootstrapped ones."""
+"""Effects with intervals at any confidence: means over trials, and bootstrapped statistics."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Effect(Protocol):
         """The estimate."""
 
     @property
-    def trials(self) -> int | None:
-        """Independent repetitions behind it; None for an exact number."""
+    def trials(self) -> int:
+        """Independent repetitions behind it."""
 
     def interval(self, confidence: float) -> Interval:
         """The two-sided interval at a confidence in (0, 1)."""
@@ -43,21 +43,8 @@ class Effect(Protocol):
 
 def words(effect: Effect) -> str:
     """The estimate with its 95% interval, "0.012 [0.004, 0.02]"."""
-    if effect.trials is None:
-        return f"{effect.value:.4g}"
     low, high = effect.interval(SHOWN)
     return f"{effect.value:.4g} [{low:.4g}, {high:.4g}]"
-
-
-@dataclass(frozen=True)
-class Exact:
-    """An exact number: its interval is a point."""
-
-    value: float
-    trials: None = None
-
-    def interval(self, confidence: float) -> Interval:
-        return Interval(self.value, self.value)
 
 
 @dataclass(frozen=True, eq=False)

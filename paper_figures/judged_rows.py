@@ -76,7 +76,7 @@ def listed(words: Iterable[str]) -> str:
 
 
 def rounded_down(value: float, digits: int = 3) -> str:
-    """A lower bound as text: the largest number of so many significant digits below it.
+    """A lower bound as text: the largest number of `digits` significant digits below it.
 
     0.0042667 is 0.00426, and -0.0042667 is -0.00427.
     """
@@ -84,7 +84,7 @@ def rounded_down(value: float, digits: int = 3) -> str:
 
 
 def rounded_up(value: float, digits: int = 3) -> str:
-    """An upper bound as text: the smallest number of so many significant digits above it.
+    """An upper bound as text: the smallest number of `digits` significant digits above it.
 
     0.0042612 is 0.00427.
     """

@@ -111,7 +111,9 @@ def all_judges() -> dict[str, Judge]:
             declared = getattr(value, "judge", None) if isinstance(value, FunctionType) else None
             if isinstance(declared, Judge) and value.__module__ == module.__name__:
                 if declared.name in found:
-                    raise LedgerError(f"two judges are called {declared.name}")
+                    raise LedgerError(
+                        f"two judges are called {declared.name}; rename that in {module.__name__}"
+                    )
                 found[declared.name] = declared
     return dict(sorted(found.items()))
 
@@ -139,7 +141,10 @@ def all_claims() -> list[Claim]:
     ]
     ids = [claim.id for claim in claims]
     if len(set(ids)) != len(ids):
-        raise LedgerError(f"claim ids used twice: {sorted({i for i in ids if ids.count(i) > 1})}")
+        twice = sorted({i for i in ids if ids.count(i) > 1})
+        raise LedgerError(
+            f"ids must be unique over all papers, got two claims of {twice}; rename one"
+        )
     return claims
 
 
@@ -184,9 +189,14 @@ def _claim(path: Path, entry: dict) -> Claim:
     except TypeError as error:
         raise LedgerError(f"{path.parent.name}, claim {name}: {error}") from None
     if claim.kind not in KINDS:
-        raise LedgerError(f"claim {claim.id}: kind {claim.kind!r} is none of {KINDS}")
+        raise LedgerError(
+            f"claim {claim.id}: kind must be one of {', '.join(KINDS)}, got {claim.kind!r}"
+        )
     if unknown := set(claim.meaning) - set(VERDICTS):
-        raise LedgerError(f"claim {claim.id}: meaning of unknown verdicts {sorted(unknown)}")
+        raise LedgerError(
+            f"claim {claim.id}: meaning must have verdicts as keys, {', '.join(VERDICTS)}, got "
+            f"{sorted(unknown)}"
+        )
     return claim
 
 
@@ -200,7 +210,10 @@ def evaluate(folder: Path) -> pd.DataFrame:
     rows = []
     for claim in all_claims():
         if claim.judge not in judges:
-            raise LedgerError(f"claim {claim.id}: there is no judge {claim.judge!r}")
+            raise LedgerError(
+                f"claim {claim.id}: there is no judge {claim.judge!r}; write it in "
+                f"paper_figures/{claim.paper}/, from templates/claim.py"
+            )
         finding = _found(claim, judges[claim.judge], folder / "experiments")
         rows.append(_row(claim, finding))
     counts = ("records", "rounds", "trials")

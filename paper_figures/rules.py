@@ -134,8 +134,6 @@ def _ordered(
 
 def _absent(name: str, effect: Effect, margin: float, found: str) -> Part:
     """No whole interval on either side: the effect is absent, or the trials are too few to say."""
-    if effect.trials is None:
-        return Part(name, NOT_FOUND, found, f"no difference above {margin:g}")
     if effect.interval(SUPPORT).high > margin:
         reason = f"{effect.trials} trials leave room for a difference above {margin:g}"
         return Part(name, INCONCLUSIVE, found, reason)

@@ -196,7 +196,7 @@ def _remove_if_damaged(path: Path) -> None:
 
 
 def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:
-    """Why a config has no such cell: the first of its four names that is not there."""
+    """Why a config has no such cell: the first of its four names that does not exist."""
     above: list[str] = []
     for name in CELL:
         given = getattr(cell, name)

@@ -73,7 +73,7 @@ class Cell:
         return config["experiments"][self.experiment].get("device") == "auto"
 
     def names(self, config: dict) -> Names:
-        """What its seeds are made of."""
+        """The words that determine its seeds."""
         return Names(
             base_seed=config["seed"],
             experiment=self.experiment,

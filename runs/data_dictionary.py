@@ -1,6 +1,6 @@
 """The data dictionary of the tables of results: results/README.md.
 
-It is made of the columns in runs/result_table.py and of what every study declares, so that a
+It is generated from the columns in runs/result_table.py and what every study declares, so that a
 column or a metric is described in one place: beside the code that writes it.
 """
 

@@ -49,7 +49,7 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
     """
     folder = run / "cells"
     if not folder.is_dir():
-        raise ConfigError(f"{run} holds no cells of a run; `ls {run.parent}` shows the runs")
+        raise ConfigError(f"{run} holds no cells of a run; `ls {run.parent}` lists the runs")
     cells = [
         path
         for path in sorted(folder.glob("*/*/*.parquet"))

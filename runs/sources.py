@@ -41,13 +41,13 @@ def source_files(module: str) -> frozenset[str]:
 def digest_of(files: Iterable[str]) -> str:
     """One hash of the content of files.
 
-    Those of files are kept for the life of the process, as thousands of cells share a few hundred.
+    Hashes of files are kept for the life of the process: thousands of cells share a few hundred.
     """
     return _joined(map(_kept_hash, sorted(set(files))))
 
 
 def current_digest_of(files: Iterable[str]) -> str:
-    """The same, of the files as they are now."""
+    """The same, from the files as they are now."""
     return _joined(map(_hash, sorted(set(files))))
 
 

@@ -36,7 +36,7 @@ NEAR_LIMIT = 0.8
 
 @dataclass(frozen=True)
 class Ended:
-    """How the child of a cell ended: what a point that it did not finish gets.
+    """How the child of a cell ended: the status and message of the point that it did not finish.
 
     Args:
         status: ERROR or TIMEOUT, or None where the machine is at fault and the point gets no row.

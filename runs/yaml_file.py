@@ -28,7 +28,7 @@ class _StrictLoader(yaml.SafeLoader):
             if isinstance(key, list | dict):
                 raise _refused(key_node, "a key must be a name; remove the brackets")
             if key in lines:
-                problem = f"the key {key!r} is there twice, first in line {lines[key]}; remove one"
+                problem = f"the key {key!r} appears twice, first in line {lines[key]}; remove one"
                 raise _refused(key_node, problem)
             lines[key] = line
         return super().construct_mapping(node, deep)
@@ -50,7 +50,7 @@ class _StrictLoader(yaml.SafeLoader):
             # PyYAML lets Python's own errors pass: of the date 2020-99-99, of !!float x.
             kind = node.tag.rpartition(":")[2]
             shown = str(node.value)[:40]
-            raise _refused(node, f"{shown!r} is no valid {kind}; put a text in quotes") from None
+            raise _refused(node, f"{shown!r} is not a valid {kind}; put a text in quotes") from None
 
     def construct_undefined(self, node):
         raise _refused(node, f"the tag {node.tag!r} is not allowed; remove it")
@@ -72,7 +72,7 @@ def read_yaml(path: Path | str) -> Any:
     """The content of a YAML file.
 
     Raises:
-        ConfigError: The file cannot be read, is not UTF-8, is not YAML, or a key is there twice.
+        ConfigError: The file cannot be read, is not UTF-8, is not YAML, or a key appears twice.
     """
     text = _text(path)
     try:
@@ -83,11 +83,11 @@ def read_yaml(path: Path | str) -> Any:
         if isinstance(error, ConstructorError):
             raise ConfigError(f"{where}: {error.problem}") from None
         raise ConfigError(
-            f"{where}: no valid YAML: {_problem(error)}; indent with spaces, close brackets and "
+            f"{where}: not valid YAML: {_problem(error)}; indent with spaces, close brackets and "
             "quotes, write `key: value` with a space"
         ) from None
     except RecursionError:
-        raise ConfigError(f"{path}: no config is nested this deeply; close brackets") from None
+        raise ConfigError(f"{path}: brackets are nested too deeply; close them") from None
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise ConfigError(
@@ -121,7 +121,7 @@ def _problem(error: yaml.MarkedYAMLError) -> str:
 
 
 def located(error: ConfigError, path: Path | str) -> ConfigError:
-    """The error with the file and, where its key or one above it stands there, the line."""
+    """The error with the file and, if the file has its key or one above it, the line."""
     root = yaml.compose(_text(path), yaml.SafeLoader)
     line = _line_of(root, error.key) if error.key else None
     where = str(path) if line is None else f"{path}, line {line}"
@@ -129,7 +129,7 @@ def located(error: ConfigError, path: Path | str) -> ConfigError:
 
 
 def _line_of(node: yaml.Node | None, key: str) -> int | None:
-    """The line of the deepest key that stands on the path `key`, below `node`."""
+    """The line of the deepest key on the path `key`, below `node`."""
     if isinstance(node, yaml.SequenceNode) and (index := re.match(r"\[(\d+)\]\.?", key)):
         item = node.value[int(index[1])]
         return _line_of(item, key[index.end() :]) or _line(item)

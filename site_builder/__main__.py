@@ -10,7 +10,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from experiments.contract.settings import ConfigError
 from mechanisms.command_line.arguments import Parser, run
+from runs.stored import tables_of
 from site_builder.build import ForeignFolder, build
 from site_builder.run_folder import NoResults, RunFolder
 
@@ -29,8 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
     folder = Path("results", options.run)
     out = options.out or folder / "site"
     try:
+        tables_of(options.run)
         pages = build(RunFolder(folder), out)
-    except (NoResults, ForeignFolder) as error:
+    except (ConfigError, NoResults, ForeignFolder) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"{len(pages)} pages; open {out / 'index.html'}")

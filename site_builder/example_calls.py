@@ -1,4 +1,4 @@
-"""How to call a mechanism: the simplest query of a few that it serves."""
+"""How to call a mechanism: the simplest query of a few that it supports."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class ExampleCall:
 
 
 def example_call(cls: type[Mechanism]) -> ExampleCall | None:
-    """The first of the queries that the mechanism serves, None if it serves none of them.
+    """The first of the queries that the mechanism supports, None if it supports none of them.
 
-    As published, or exactly calibrated where it serves none as published.
+    As published, or exactly calibrated where it supports none as published.
     """
     if cls.key in NOT_COMPUTED:
         return ExampleCall(_python(_STATED[0]), _command(_STATED[0]), PUBLISHED, True, None)

@@ -18,7 +18,7 @@ class Provenance:
     Args:
         run: Its name.
         config: Its config file, or None where no file of config/ has this run.
-        seed: The seed that all others are made of, or None.
+        seed: The seed from which all others derive, or None.
         commit: The commit of the code that built the site, or None outside of git.
     """
 

@@ -71,8 +71,6 @@ class RunFolder:
     folder: Path
 
     def __post_init__(self) -> None:
-        if not any(self.folder.glob("experiments/*.parquet")):
-            raise NoResults(f"{self.folder} holds no results; run `make run` first")
         if not (self.folder / "claims.csv").exists():
             raise NoResults(
                 f"{self.folder} holds no claims.csv; run `python -m paper_figures judge "

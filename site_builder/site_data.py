@@ -182,7 +182,7 @@ class SiteData:
         return (*own, *MECHANISMS_OF.get(paper, ()))
 
     def paper_of(self, mechanism: str) -> str | None:
-        """The paper that proposes a mechanism, None where it is none of the papers."""
+        """The paper that proposes a mechanism, None where none of them does."""
         found = (key for key, facts in self.papers.items() if mechanism in facts.mechanisms)
         return next(found, None)
 
@@ -199,7 +199,7 @@ class SiteData:
         return paper
 
     def catalogue_key(self, study: str, dataset: str) -> str:
-        """The entry of the catalogue that a study's data set is made of."""
+        """The entry of the catalogue that a study's data set is derived from."""
         return files_of(self.studies[study], dataset) if study in self.studies else dataset
 
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from paper_figures.judged_rows import rounded_down, rounded_up
+from paper_figures.judged_rows import listed, rounded_down, rounded_up
 from paper_figures.selections import ok_rows, size_of
 from paper_figures.style import look, mechanism_title
 from paper_figures.verdicts import CONFIRMED, CONTRADICTED
 from site_builder.charts import Chart, over_size
 from site_builder.run_folder import RunFolder
 from site_builder.site_data import Page, SiteData
-from site_builder.words import first_sentence, listed
+from site_builder.words import first_sentence
 
 # Noise of the five papers, and the noise that it is measured against.
 PROPOSED = ("mvg", "mgm", "udn", "idn", "imgm", "r1smg", "tldp-l", "tldp-g")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
@@ -75,9 +75,3 @@ def first_sentence(text: str) -> str:
 def paragraphs(text: str) -> list[str]:
     """The paragraphs of a docstring, each as one line."""
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip())]
-
-
-def listed(names: Iterable[str]) -> str:
-    """ "A, B and C"."""
-    *most, last = list(names)
-    return f"{', '.join(most)} and {last}" if most else last

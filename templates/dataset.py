@@ -1,7 +1,7 @@
 """Template of a data set: copy this file to `datasets/loaders/<name>.py` and edit it.
 
 Nothing else has to be edited: `python -m datasets list` and `fetch` find the file, and
-`datasets.load("<name>")` reads it. Replace this text by what the data are, where they come from
+`datasets.load("<name>")` reads it. Replace this text with what the data are, where they come from
 and what else a reader has to know, such as rows that the publisher left out.
 """
 

@@ -4,7 +4,7 @@ Nothing else has to be edited: the file is found, and the mechanism runs in ever
 mechanisms starts from "all" (config/README.md), in every table and figure of these studies, and in
 `python -m mechanisms list | describe | calibrate | verify`.
 
-Replace this text by what the mechanism is, with its source.
+Replace this text with what the mechanism is, with its source.
 """
 
 from __future__ import annotations

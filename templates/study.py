@@ -3,7 +3,7 @@
 Then give it an entry in a config, and it runs: `python -m runs run <name> ...` or Snakemake. Its
 figures, tables and verdicts go into `paper_figures/<paper>/<name>.py` (templates/claim.py).
 
-Replace this text by the question, the query, its sensitivities, the adjacency, and what the paper
+Replace this text with the question, the query, its sensitivities, the adjacency, and what the paper
 leaves open.
 """
 

@@ -2,7 +2,7 @@
 
 A study declares `class Settings(StudySettings)` with one field per setting. The types below read
 YAML's values: a number may be text such as `1e-5`, which YAML does not read as a number; true and
-false are no numbers. What an error says is allowed follows from the type and its limits.
+false are not numbers. What an error says is allowed follows from the type and its limits.
 
 Mechanisms check their options themselves (mechanisms/contract/option.py), because they have to be
 importable with numpy, scipy and mpmath alone.
@@ -170,7 +170,7 @@ def _unique(values: list) -> list:
     for index, value in enumerate(values):
         if value in values[:index]:
             name = "x".join(map(str, value)) if isinstance(value, tuple) else shown(value)
-            raise ValueError(f"{name} is there twice; remove one")
+            raise ValueError(f"{name} appears twice; remove one")
     return values
 
 
@@ -280,7 +280,7 @@ def _config_error(model: type[Section], path: str, error: dict) -> ConfigError:
 
 
 def _type_at(model: type[Section], keys: Sequence) -> tuple[Any, Sequence]:
-    """Type and limits of what stands at a path of keys below a model."""
+    """Type and limits of the value at a path of keys below a model."""
     kind, metadata = unwrapped(model, ())
     for key in keys:
         if isinstance(kind, type) and issubclass(kind, BaseModel):

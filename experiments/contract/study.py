@@ -64,8 +64,8 @@ class Variant:
         """The mechanism for a query and a budget, and the seconds that its calibration took.
 
         Every study calibrates here, because the first mechanism of each calibration and shape is
-        compared with itself (`mechanisms.audit.self_check`). The check takes few releases, draws
-        from a seed of its own, so that no other draw changes, and is not part of the seconds.
+        compared with itself (`mechanisms.audit.self_check`). The check takes few releases and has
+        its own seed, so that no other draw changes. Its time is not part of the seconds.
 
         Args:
             options: Of the mechanism, such as public side information; they take precedence over
@@ -113,10 +113,10 @@ class Value:
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """The words that a cell's seeds are made of (not the calibration: both see the same draws).
+    """The words that determine a cell's seeds (not the calibration: both see the same draws).
 
-    `folder` is no part of a seed: it is where the cell may keep unfinished work, such as
-    checkpoints, until it is done; None outside of a cell's process.
+    `folder` is not part of a seed: it is where the cell may keep unfinished work, such as
+    checkpoints, until it is done; None outside a cell's process.
     """
 
     base_seed: int
@@ -128,8 +128,8 @@ class Names:
     def seed(self, point: Point, *more: object) -> int:
         """The seed of one trial, or another named draw, at a point.
 
-        delta is no part of it: points that differ in delta alone share their draws, as calibrations
-        do. An epsilon of 1 and of 1.0 is the same.
+        delta is not part of it: points that differ only in delta share their draws, as calibrations
+        do. Epsilons of 1 and 1.0 are the same.
         """
         names = (self.base_seed, self.experiment, self.dataset, self.mechanism)
         return seed_of(*names, point.shape_name, float(point.epsilon), *more)
@@ -151,16 +151,16 @@ class Experiment(Protocol):
     TOLERANCES: How far a metric may lie from its value on another machine; see
         `experiments.contract.tolerances`. A metric without an entry is exact. May be left out.
     COORDINATES: The columns it adds to the tidy table; see `experiments.contract.coordinates`.
-    MAPS: Metrics whose values are whole maps, kept in a file apart. May be left out.
-    FILES: Where a data set of the experiment is made of another one of `datasets`:
-        that one's name. May be left out.
+    MAPS: Metrics whose values are whole maps, kept in a separate file. May be left out.
+    FILES: For a data set of the experiment that is derived from an entry of `datasets`, the name
+        of that entry. May be left out.
     also_reads: From settings and a data set to further entries of `datasets` that
         `load` reads, such as the weights of a network. May be left out.
     SLOW_IMPORTS: Modules that `load` and `measure` import inside their functions, as planning needs
         none of them. The process of a batch imports them once for all of its cells. May be left
         out.
     SPLITS_TRIALS: True where `measure` asks `trials_of` which trials to run, so that a config can
-        give every trial a job of its own. May be left out.
+        give every trial its own job. May be left out.
     """
 
     NAME: str
@@ -182,23 +182,23 @@ class Experiment(Protocol):
 
 
 def trial_count(settings: dict, dataset: str | None = None) -> int:
-    """Trials on a data set: `trials`, unless the study has `trials_for` and that names it."""
+    """Trials on a data set: `trials`, unless the study has `trials_for` with an entry for it."""
     return settings.get("trials_for", {}).get(dataset, settings["trials"])
 
 
 def trials_of(settings: dict, dataset: str | None = None) -> range:
-    """The trials of a cell: all of them, or the one that it is for."""
+    """The trials of a cell: all of them, or one where trials are split."""
     only = settings.get("trial")
     return range(trial_count(settings, dataset)) if only is None else range(only, only + 1)
 
 
 def files_of(experiment: Experiment, dataset: str) -> str:
-    """The data set of `datasets` that a data set of an experiment is made of."""
+    """The entry of `datasets` that a data set of an experiment is derived from."""
     return getattr(experiment, "FILES", {}).get(dataset, dataset)
 
 
 def also_read(experiment: Experiment, settings: dict, dataset: str) -> list[str]:
-    """What an experiment reads of `datasets` besides the files of the data set."""
+    """The entries of `datasets` that an experiment reads besides the files of the data set."""
     further = getattr(experiment, "also_reads", None)
     return further(settings, dataset) if further else []
 

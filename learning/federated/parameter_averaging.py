@@ -3,7 +3,7 @@
 In every round each user trains the server's parameters on the user's own records, clips them
 element by element to [-C, C], perturbs them and sends them; the server returns the mean. The
 paper's list of steps adds the noise to the mean, while its Section 5.1.3 lets every user perturb
-before anything is transmitted. The latter is local privacy, and is what this module does.
+before anything is transmitted. This module does the second, which is local privacy.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def gcn(mixed) -> Network:
     def apply(parameters, nodes):
         numbers, weights, table = nodes[..., 0].long(), nodes[..., 1:], known.to(nodes.device)
         if torch.is_grad_enabled():
-            # Rows are copied for every example, so that each has a gradient of its own.
+            # Rows are copied for every example, so that there are per-example gradients.
             hidden = linear(table[numbers], *parameters[0])
         else:
             hidden = linear(table, *parameters[0])[numbers]

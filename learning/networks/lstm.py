@@ -1,11 +1,11 @@
 """Long short-term memories for texts: mgm2021's and, in both directions, tldp2025's.
 
 All classify the mean of the states over the text: plain gradient descent learns from it within the
-few epochs of the papers. mgm2021 gives the size of the embedding alone, 20,002 x 128; 128 hidden
+few epochs of the papers. mgm2021 gives only the size of the embedding, 20,002 x 128; 128 hidden
 units are our choice. tldp2025 states two bidirectional layers of 256 units, pre-trained GloVe
-vectors and a dropout of 0.3; here the embedding is learned with the rest, as GloVe is no data set
-of this suite, and dropout is left out, as a network here is a function of its parameters and inputs
-alone.
+vectors and a dropout of 0.3; here the embedding is learned with the rest, as GloVe is not a data
+set of this suite, and dropout is left out, as a network here is a function of its parameters and
+inputs alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Maximum pooling over 2 x 2 pixels, as fast as a CPU can."""
+"""Maximum pooling over 2 x 2 pixels, fast on a CPU."""
 
 from __future__ import annotations
 

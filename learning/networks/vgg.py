@@ -1,7 +1,7 @@
 """VGG-16 for 3 x 32 x 32 images (Simonyan and Zisserman 2015, configuration D).
 
 Group normalisation (Wu and He 2018) replaces batch normalisation, which mixes the records of a
-batch and leaves no gradient of a single record. Without any normalisation 13 convolutions hardly
+batch, so that there are no per-record gradients. Without any normalisation 13 convolutions hardly
 train. imgm2022 gives one shape of the fully connected layers, 1,024 x 512; here they go from 512 to
 1,024 to 512 to 10.
 """

@@ -1,8 +1,8 @@
 """Nodes of Cora's citation graph: the input of a graph convolution at each, and their labels.
 
 The graph and the words of all nodes are public. A record is the label of a training node: adding or
-removing it changes no other node's input, so that every example has a gradient of its own, as on
-any other data.
+removing it changes no other node's input, so that there are per-example gradients, as for any
+other data.
 """
 
 from __future__ import annotations

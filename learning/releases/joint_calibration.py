@@ -1,4 +1,4 @@
-"""The exact calibration of noise that is used many times: one factor for all uses."""
+"""The exact calibration of noise over many uses: one factor for all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mechanism used several times on one person's data, and what all uses spend together."""
+"""Repeated uses of a mechanism on one person's data, and what they spend together."""
 
 from __future__ import annotations
 

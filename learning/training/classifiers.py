@@ -1,7 +1,7 @@
 """Classifiers of images, trained on released images and tested on clean ones.
 
 All images are divided by the root mean square of the training images, which the noise dominates.
-That is no preprocessing of single pixels, only a scale at which optimisers work.
+This does not preprocess single pixels; it only brings them to a scale at which optimisers work.
 """
 
 from __future__ import annotations

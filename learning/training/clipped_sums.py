@@ -1,8 +1,8 @@
 """Sums of clipped gradients, in one forward and one backward pass.
 
 The network runs once, and its calls with parameters are recorded (recorded_calls.py). The norms of
-single gradients, and their weighted sum, follow from what each call keeps; no gradient of all
-parameters is formed for a single example.
+the per-example gradients, and their weighted sum, follow from what each call keeps; no example's
+gradient with respect to all parameters is formed.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _QUESTIONS = (
 )
 
 
-class NoSingleGradients(NotImplementedError):
-    """The gradients of single examples are not known for what a network does."""
+class NoPerExampleGradients(NotImplementedError):
+    """The network does something for which per-example gradients are not known."""
 
 
 def clipped_sum(
@@ -61,10 +61,10 @@ def clipped_sum(
         clipping: None for the plain gradient of the summed loss, of any network.
         batch: Expected number of examples.
         chunk: Number of examples whose intermediate results are in memory at once, with their
-            gradients by single layers whose weights are small.
+            gradients with respect to single layers whose weights are small.
 
     Raises:
-        NoSingleGradients: The network does otherwise.
+        NoPerExampleGradients: The network does otherwise.
     """
     found = []
     for x, y in zip(inputs.split(chunk), labels.split(chunk), strict=True):
@@ -83,16 +83,16 @@ def require_alone(network: Network, parameters, inputs) -> None:
     """Require that a network treats every example alone, by the first of a few inputs (n, ...).
 
     Raises:
-        NoSingleGradients: Its logits depend on the other examples.
+        NoPerExampleGradients: Its logits depend on the other examples.
     """
     with torch.no_grad():
         together = network.logits(parameters, network.shortened(inputs[:8]))[:1]
         alone = network.logits(parameters, network.shortened(inputs[:1]))
     # Sums in another order differ by far less.
     if (together - alone).abs().max() > 1e-3 * together.abs().max():
-        raise NoSingleGradients(
-            "the logits of an example depend on the other examples of its batch, so that no "
-            "example has a gradient of its own; use group_norm or layer_norm to normalise"
+        raise NoPerExampleGradients(
+            "the logits of an example depend on the other examples of its batch, so that there "
+            "are no per-example gradients; normalise with group_norm or layer_norm"
         )
 
 
@@ -170,7 +170,7 @@ class _Record:
         """What the function returns; the call is kept.
 
         Raises:
-            NoSingleGradients: It is no call that is known, of one row per example.
+            NoPerExampleGradients: The call is unknown, or not one of one row per example.
         """
         try:
             result, calls = _run(func, args, kwargs, {id(each) for each in used})
@@ -186,21 +186,21 @@ class _Record:
         return (result, None, None) if func is torch.lstm else result
 
     def require_each_once(self, parameters: list[Tensor]) -> None:
-        """What holds for all calls together.
+        """Requirements on all calls together.
 
         Raises:
-            NoSingleGradients: A parameter is not used exactly once, or an operation in place has
-                overwritten what a call was given or has returned.
+            NoPerExampleGradients: A parameter is not used exactly once, or an in-place operation
+                has overwritten the inputs or the result of a call.
         """
         used = [id(parameter) for call in self.calls for parameter in call.parameters]
         for number, parameter in enumerate(parameters):
             if (times := used.count(id(parameter))) != 1:
-                raise NoSingleGradients(
+                raise NoPerExampleGradients(
                     f"every parameter must be used once; tensor {number} of shape "
                     f"{tuple(parameter.shape)} is used {times} times"
                 )
         if any(tensor._version != version for tensor, version in self.versions):
-            raise NoSingleGradients(
+            raise NoPerExampleGradients(
                 "the network overwrites inputs or results of its layers; use operations that are "
                 "not in place"
             )
@@ -216,11 +216,11 @@ def _run(func, args, kwargs, parameters: set[int]) -> tuple[Tensor, list[Call]]:
     return call.result, [call]
 
 
-def _refusal(func, used: list[Tensor], reason) -> NoSingleGradients:
+def _refusal(func, used: list[Tensor], reason) -> NoPerExampleGradients:
     shapes = " and ".join(str(tuple(each.shape)) for each in used)
     name = getattr(func, "__name__", func)
-    return NoSingleGradients(
-        f"no gradients of single examples by parameters {shapes} in {name}: {reason}"
+    return NoPerExampleGradients(
+        f"no per-example gradients for parameters {shapes} in {name}: {reason}"
     )
 
 

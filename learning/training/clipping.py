@@ -10,12 +10,12 @@ from mechanisms import Query
 
 @dataclass(frozen=True, kw_only=True)
 class Clipping:
-    """Gradients of single examples are scaled down to l2 norm `bound` > 0, and then added up.
+    """Per-example gradients are scaled down to l2 norm `bound` > 0 and added up.
 
-    So do Abadi et al. 2016, imgm2022 and r1smg2024. The sum is clipped once more, at `batch` times
-    the bound, `batch` being the expected number of examples. That is a projection onto a ball, so
-    that it moves no two sums further apart; it hardly ever binds, and it gives the answer the
-    finite norm that MVG asks for.
+    As in Abadi et al. 2016, imgm2022 and r1smg2024. The sum is clipped once more, at `batch` times
+    the bound, `batch` being the expected number of examples. This is a projection onto a ball,
+    which moves no two sums further apart. It rarely takes effect, and gives the answer the bounded
+    norm that MVG needs.
     """
 
     bound: float

@@ -1,4 +1,4 @@
-"""What studies of noisy gradient descent measure: what a run spends, and its accuracy."""
+"""What studies of noisy gradient descent measure: the privacy that a run spends, its accuracy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def accuracies(
 ) -> Iterator[Value]:
     """Accuracies after every epoch of one run; all mechanisms share its start and its samples.
 
-    `at` holds the coordinates of the run, such as its learning rate. They are no part of a seed:
+    `at` holds the coordinates of the run, such as its learning rate. They are not part of a seed:
     runs of one trial have the same draws. `release` and `resumed` are those of
     `noisy_descent.train`; without them it is `mechanism.release`.
     """

@@ -1,4 +1,4 @@
-"""What networks are trained on: the settings for it, and torch made ready."""
+"""The device that networks are trained on: its setting, and how torch is prepared."""
 
 from __future__ import annotations
 

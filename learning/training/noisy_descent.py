@@ -51,8 +51,9 @@ class DescentPlan:
         epochs: Passes over the data.
         learning_rate: Step size of plain gradient descent on the mean gradient.
         clipping: None for the plain gradient.
-        chunk: Number of examples that are worked on at once; see `clipped_sum`. What 128 images of
-            MNIST keep fits a core's cache: a step is 1.4 times as fast as with 512.
+        chunk: Number of examples that are processed at once; see `clipped_sum`. The intermediate
+            results of 128 images of MNIST fit into a core's cache: a step is 1.4 times as fast as
+            with 512.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
         fixed_order: False: every step draws each record with probability batch / records. The run
             has epochs * records // batch steps, distributed over the epochs as evenly as possible.
@@ -113,7 +114,7 @@ def train(
 
     Raises:
         Diverged: A gradient or a logit is not finite.
-        NoSingleGradients: Gradients are clipped, and those of single examples are not known.
+        NoPerExampleGradients: Gradients are clipped, and per-example gradients are not known.
     """
     device = prepared(plan.device)
     images, labels, test_inputs, test_labels = (

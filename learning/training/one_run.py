@@ -1,4 +1,4 @@
-"""An audit of a training by that training alone, with white-box canaries (Steinke et al. 2023).
+"""An audit of training from a single run, with white-box canaries (Steinke et al. 2023).
 
 m canaries are extra records, each included by the toss of a fair coin. The gradient of a canary has
 norm C and a single nonzero element at every step, in a different place for each: "Dirac canaries",
@@ -30,7 +30,7 @@ GUESSED = (0.1, 0.3, 1.0)
 
 @dataclass(kw_only=True)
 class CanaryAudit:
-    """Puts canaries into the sums of a training, and looks for them in what is released.
+    """Puts canaries into the sums of a training run, and looks for them in the releases.
 
     Args:
         mechanism: What releases the sum of every step.
@@ -58,7 +58,7 @@ class CanaryAudit:
         self._scores = np.zeros(self.canaries)
 
     def release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """What `mechanism` releases of a sum (1, M) with the canaries that were sampled."""
+        """The release of a sum (1, M) with the canaries that were sampled."""
         sampled = self._inside & (self._rng.random(self.canaries) < self.rate)
         total = value[0].copy()
         total[self._places[sampled]] += self.clipping.bound
@@ -69,7 +69,7 @@ class CanaryAudit:
         return released
 
     def epsilon(self, delta: float) -> float:
-        """A lower bound on epsilon at `delta` of what was released so far, at 95% confidence.
+        """A lower bound on epsilon at `delta` for all releases so far, at 95% confidence.
 
         Adjacency: one record is added or removed.
         """

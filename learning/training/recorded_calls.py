@@ -1,16 +1,16 @@
-"""Calls with parameters, and what each tells about the gradients of single examples.
+"""Calls with parameters, and what each reveals about per-example gradients.
 
 A call that maps inputs x to y = W x + b is remembered with x. One backward pass gives dL/dy of
-every example; its gradient by W is the product of the two (Goodfellow 2015). A sum of clipped
-gradients needs the norm of every example's gradient, and then a weighted sum of them. There are two
-ways, and each call takes the one that costs less at its sizes:
+every example; its gradient with respect to W is the product of the two (Goodfellow 2015). A sum of
+clipped gradients needs the norm of every example's gradient, and then a weighted sum of them. There
+are two ways, and each call takes the one that costs less at its sizes:
 
 - direct: the gradient of every example is formed, where the weight is small;
 - ghost: with x_s and g_s = dL/dy_s at places s, the squared norm is the sum of
   (x_s . x_t)(g_s . g_t) over pairs of places (Li et al. 2022, Bu et al. 2022), where these are few.
   The weighted sum is then a single product for all examples, as in a plain backward pass.
 
-Normalisations have few parameters: every example gets copies of its own in the graph.
+Normalisations have few parameters: the graph holds a copy of them for every example.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Call(ABC):
     Attributes:
         parameters: The parameters in use, in the order of `sums`.
         result: What the call returns to the network.
-        watched: Tensors of the graph; `squares` takes the gradients of the loss by them.
+        watched: Tensors of the graph; `squares` takes the loss's gradients with respect to them.
     """
 
     parameters: list[Tensor]
@@ -45,11 +45,14 @@ class Call(ABC):
 
     @abstractmethod
     def squares(self, *gradients: Tensor) -> Tensor:
-        """Squared l2 norms (n,) of the gradients of single examples by all parameters together."""
+        """Squared l2 norms (n,) of the per-example gradients over all parameters together."""
 
     @abstractmethod
     def sums(self, factors: Tensor) -> list[Tensor]:
-        """For each parameter the sum of single gradients times factors (n,); after `squares`."""
+        """For each parameter the sum of factors (n,) times its per-example gradients.
+
+        Call it after `squares`.
+        """
 
 
 class Affine(Call):
@@ -59,7 +62,7 @@ class Affine(Call):
         weights: Parts of W side by side: (p, ...) each.
         biases: Parameters (p,) whose sum, with constants perhaps, is b.
         result: What the call returns to the network.
-        watched: The tensor of the graph by which the gradients are those by y.
+        watched: The tensor of the graph whose gradients are those with respect to y.
     """
 
     def __init__(self, weights, biases, result, watched) -> None:
@@ -73,16 +76,16 @@ class Affine(Call):
 
     @abstractmethod
     def outward(self, gradient: Tensor) -> Tensor:
-        """dL/dy as (n, p, places), from the gradient by what is watched."""
+        """dL/dy as (n, p, places), from the gradient with respect to what is watched."""
 
     def has_cheap_ghost(self) -> bool:
-        """Whether norms cost less without the gradients of single examples."""
+        """Whether norms cost less without per-example gradients."""
         _, outputs, places = self.g.shape
         inputs = sum(weight[0].numel() for weight in self.weights)
         return places**2 * (inputs + outputs) < _PRODUCTS_PER_NUMBER * inputs * outputs
 
-    def single_gradients(self) -> Tensor:
-        """Gradients (n, p, d) of single examples."""
+    def per_example_gradients(self) -> Tensor:
+        """Per-example gradients (n, p, d)."""
         return self.g @ self.inputs().transpose(1, 2)
 
     def summed_gradient(self, g: Tensor) -> Tensor:
@@ -95,7 +98,7 @@ class Affine(Call):
         if self.has_cheap_ghost():
             found = _ghost(self.inputs(), self.g)
         else:
-            self.singles = self.single_gradients().flatten(1)
+            self.singles = self.per_example_gradients().flatten(1)
             found = _squares(self.singles)
         if self.biases:
             self.shifts = self.g.sum(dim=2)
@@ -178,7 +181,7 @@ class Convolution(Affine):
     def has_cheap_ghost(self):
         return self._has_patches() and super().has_cheap_ghost()
 
-    def single_gradients(self):
+    def per_example_gradients(self):
         if self._has_patches() and self.weights[0].shape[1] < _CHANNELS_AT_ONCE:
             pairs = zip(self.g.split(_IN_CACHE), self.images.split(_IN_CACHE), strict=True)
             return torch.cat([g @ self._patches(images).transpose(1, 2) for g, images in pairs])

@@ -1,8 +1,8 @@
-"""torch's lstm step by step, for the gradients by what enters the gates.
+"""torch's LSTM step by step, for the gradients with respect to the inputs of the gates.
 
 A direction of a layer is one affine map: W x enters the gates, with W_inner, W_recurrent and the
 biases side by side in W, and x = (input, state before the step, ones). torch's own function keeps
-the gradients by W x to itself.
+the gradients with respect to W x to itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Direction(Affine):
     """
 
     def __init__(self, x, start, inner, recurrent, biases, bias) -> None:
-        # Added to W x: the gradients by it are wanted, its values never read.
+        # Added to W x for its gradients; its values are never read.
         zeros = x.new_zeros(()).expand(*x.shape[:2], len(bias)).requires_grad_()
         states = _Steps.apply(x, zeros, inner, recurrent, bias, *start)
         super().__init__([inner, recurrent, *biases], [], states[1:], zeros)
@@ -51,7 +51,7 @@ def lstm(known, x, start, tensors, biased, layers, dropout, train, bidirectional
         x, start, ...: The arguments of torch.lstm.
 
     Raises:
-        TypeError: The arguments are others than the networks use.
+        TypeError: The arguments differ from those that the networks use.
     """
     if not (biased and batch_first) or (train and dropout) or start[0].requires_grad:
         raise TypeError(

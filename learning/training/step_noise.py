@@ -4,7 +4,7 @@ The papers calibrate in three ways:
 
 - DPSGD (Abadi et al. 2016) adds Gaussian noise. Its noise multiplier is chosen so that the total
   epsilon of all steps, by Renyi DP, is that of the budget: `MomentsAccountant`. In the study of
-  r1smg2024 the classic Gaussian stands for it.
+  r1smg2024 the classic Gaussian takes its place.
 - r1smg2024 eq. (16) splits the total by strong composition, so that every step has a budget. All
   other mechanisms of that study are calibrated to it.
 - imgm2022 Section 5 gives every step a share of the total by Theorem 3.4 of Kairouz, Oh and
@@ -84,7 +84,7 @@ class StrongCompositionSteps(SampledSteps):
         return Budget(epsilon=epsilon, delta=delta)
 
     def noise_multiplier_by_rdp(self, mechanism: type[Mechanism]) -> bool:
-        """The classic Gaussian stands for DPSGD."""
+        """True for the moments accountant, and for the classic Gaussian in its place."""
         return mechanism in (ClassicGaussian, MomentsAccountant)
 
 
@@ -127,7 +127,7 @@ def step_mechanism(
     Args:
         query: The clipped sum of gradients.
         total: Budget of the whole run.
-        calibration: "published" or "exact"; see the head of this module.
+        calibration: "published" or "exact"; see the docstring of this module.
 
     Raises:
         Unsupported: As `Mechanism.calibrate` does; or there is no exact calibration, because the

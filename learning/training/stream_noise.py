@@ -1,11 +1,10 @@
-"""The sums of a training's steps as a stream: one mechanism for all of them together.
+"""The sums of all training steps as one stream, released by one mechanism.
 
 Batches come in a fixed order, so that a record takes part once per epoch, `steps per epoch` steps
-apart: (k, b)-participation. It says nothing about who is in the data, so that sampling amplifies
-nothing, and Gaussian noise may be correlated over the steps (Kairouz et al. 2021, DP-FTRL;
-Choquette-Choo et al. 2023, arXiv:2306.08153). The parameters after step t are the start less the
-learning rate over the batch times the prefix sum of what was released: the workload of the
-factorisation.
+apart: (k, b)-participation. Participation is not random, so that nothing is amplified, and Gaussian
+noise may be correlated over the steps (Kairouz et al. 2021, DP-FTRL; Choquette-Choo et al. 2023,
+arXiv:2306.08153). The parameters after step t are the start less the learning rate over the batch
+times the prefix sum of what was released: the workload of the factorisation.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def stream_values(mechanism: AdditiveMechanism, total: Budget) -> Iterator[Value
 
 
 class StreamRelease:
-    """Adds the noise of one step after the other; calls must come in the order of the steps.
+    """Adds the noise step by step; calls must come in the order of the steps.
 
     Args:
         mechanism: That of `stream_mechanism`.
@@ -84,6 +83,6 @@ class StreamRelease:
         return value + next(self._noise)
 
     def resumed(self, steps: int) -> None:
-        """Make the noise of earlier steps again, on which that of the next ones depends."""
+        """Recreate the noise of earlier steps, on which that of later steps depends."""
         for _ in islice(self._noise, steps):
             pass

@@ -1,5 +1,5 @@
 """Privacy of many releases: composition theorems, random sampling and amplification.
 
-Mechanisms that are calibrated for many releases import this package, and so do studies of training.
-It may import `profiles` and the budgets of `contract`.
+Mechanisms that are calibrated for many releases import this package, as do learning and the judges
+of papers. It may import `profiles` and the budgets of `contract`.
 """

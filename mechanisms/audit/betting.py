@@ -1,8 +1,8 @@
 """Tests by betting: wealth that grows if a claim is false, and cannot be expected to if it is true.
 
-Whoever bets against a true claim has an expected wealth of at most 1 at any time, so the wealth
-ever reaches w with probability at most 1/w (Ville's inequality). A test may therefore look after
-every sample and stop at any time. A bet may depend on earlier samples, but not on those that
+Bets against a true claim have an expected wealth of at most 1 at any time, so the probability that
+the wealth ever reaches w is at most 1/w (Ville's inequality). A test may therefore check the wealth
+after every sample and stop at any time. A bet may depend on earlier samples, but not on those that
 settle it.
 """
 

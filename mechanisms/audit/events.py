@@ -1,4 +1,4 @@
-"""Events that tell two sides apart, chosen on some scores and judged by others."""
+"""Events that distinguish two sides, chosen on some scores and judged by others."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def contradiction(
 ) -> Contradiction | None:
     """A lower bound of a pair's delta above what is claimed, from scores of both sides, or None.
 
-    Of all thresholds, directions and epsilons the event is chosen that stands out in `trained`; it
-    is judged by `tested` alone, whose two bounds err with probability at most `TAIL` each.
+    The event is the one that stands out most in `trained`, over all thresholds, directions and
+    epsilons. `tested` alone judges it, by two bounds that err with probability at most `TAIL` each.
 
     Args:
         trained, tested: For each, the scores (n,) of either side.
@@ -109,7 +109,7 @@ def projected(draws: np.ndarray, direction: np.ndarray) -> np.ndarray:
 
 
 def scores_of(change: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:
-    """Numbers that tell answers to two values apart: along the change, and across it squared."""
+    """Scores that distinguish answers to two values: along the change, and across it squared."""
     unit = change / np.linalg.norm(change)
     scores = [lambda draws: projected(draws, unit)]
     if change.ndim == 2:

@@ -1,4 +1,4 @@
-"""Tasks that forked processes share, with results in the order of the tasks."""
+"""Tasks shared by forked processes, with the results in the order of the tasks."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ def in_order(
 ) -> Iterator[Result]:
     """work(task) for each task, in their order.
 
-    With more than one process each takes its share of the tasks in a fork of this one, so that
-    `work` may be any function of them, but what it changes is lost. Results must be picklable. No
-    process outlives the iterator; if this one is killed, the others end after their current task.
+    With more than one process each takes its share of the tasks in a fork of this one. `work` may
+    be any function of a task, but the changes that it makes to objects are lost. Results must be
+    picklable. No process outlives the iterator; if this one is killed, the others end after their
+    current task.
 
     Raises:
         What `work` raises: it is repeated here where it failed, so that the traceback is its own.

@@ -1,8 +1,8 @@
-"""Is additive noise drawn afresh, without atoms, and whatever the value is? From draws alone.
+"""Is additive noise drawn afresh, without atoms, and independently of the value? From draws alone.
 
-A claim about every real change of a value says that noise has no atom: were `p` the probability of
-one number, K fractions of a change would each have it with probability (p - delta) / e^epsilon at
-least, for any K, hence p <= delta at every epsilon.
+A claim that covers every real change of a value implies that the noise has no atom above delta. If
+the noise took one number with probability p, it would take K others, for K fractions of a change,
+each with probability at least (p - delta) / e^epsilon. As K is arbitrary, p <= delta.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ LARGE_EPSILON = 30.0
 def of_atoms(
     training: np.ndarray, test: np.ndarray, rounding: float, delta: float
 ) -> Iterator[str]:
-    """A sentence on numbers that come again in draws of noise (n, *shape).
+    """A sentence on numbers that recur in draws of noise (n, *shape).
 
     Args:
         training: Noise of zeros, which chooses the numbers.
-        test: Noise of another value, which judges them: what rounds its answers, as any function of
-            them may, repeats numbers too, but other ones.
+        test: Noise of another value, which judges them: a mechanism may round its answers, which
+            repeats numbers too, but other ones for another value.
         rounding: Of a number of `test`.
         delta: What is claimed at `LARGE_EPSILON` for every change.
     """
@@ -41,9 +41,9 @@ def of_atoms(
     hits = int(np.count_nonzero((gaps <= rounding).any(axis=1)))
     if clopper_pearson(hits, len(draws), TAIL)[0] > delta * len(atoms) * draws.shape[1]:
         yield (
-            f"the noise of {hits} of {len(draws)} releases of a random value holds numbers that "
-            "came more than once in that of a constant; by the profile the probability of each "
-            f"is at most {delta:.4g}"
+            f"the noise of {hits} of {len(draws)} releases of a random value contains numbers that "
+            "occurred more than once in the noise of a constant; the profile allows each of them a "
+            f"probability of at most {delta:.4g}"
         )
 
 
@@ -51,21 +51,21 @@ def of_exact_answers(draws: np.ndarray, delta: float) -> Iterator[str]:
     """A sentence on releases that are the value itself: noise (n, *shape) of zero everywhere.
 
     Args:
-        draws: Noise of a random value. What rounds an answer does not give such a value back.
+        draws: Noise of a random value. Rounding an answer does not reproduce such a value.
         delta: What is claimed at `LARGE_EPSILON` for every change.
     """
     hits = int(np.count_nonzero(~draws.reshape(len(draws), -1).any(axis=1)))
     if clopper_pearson(hits, len(draws), TAIL)[0] > delta:
         yield (
-            f"{hits} of {len(draws)} releases are exactly the value; by the profile the "
-            f"probability of that is at most {delta:.4g}"
+            f"{hits} of {len(draws)} releases are exactly the value; the profile allows that a "
+            f"probability of at most {delta:.4g}"
         )
 
 
 def of_neighbours(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
-    """A sentence on noise (n, *shape) that a release shares with the next, but for its sign.
+    """A sentence on noise (n, *shape) that a release shares with the next, up to its sign.
 
-    Independent releases are as often equal to the next as to `others`, as many of another call.
+    Independent releases equal the next as often as they equal `others`, as many of another call.
     """
     sizes, far_sizes = (np.abs(each.reshape(len(each), -1)) for each in (draws, others))
     far = _equal(sizes, far_sizes)
@@ -75,9 +75,9 @@ def of_neighbours(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
         near = _equal(sizes[first::2][: len(odd)], odd)
         if clopper_pearson(near, len(odd), TAIL)[0] > upper:
             yield (
-                f"the noise of {near} of {len(odd)} releases is, but for its sign, that of the "
-                f"release before in an element, and that of one far away in {far} of {len(sizes)}: "
-                "it is not drawn afresh"
+                f"in {near} of {len(odd)} releases the noise of some element is, up to its sign, "
+                f"that of the previous release, and in {far} of {len(sizes)} that of a distant "
+                "one: it is not drawn afresh"
             )
 
 
@@ -110,5 +110,5 @@ def of_two_values(
             yield (
                 f"the noise depends on the value: along {name} its distribution differs by "
                 f"{distance:.2g} between {len(one)} releases of a constant and {len(other)} of a "
-                f"random value, and chance alone stays below {reach:.2g}"
+                f"random value, where chance allows {reach:.2g}"
             )

@@ -1,8 +1,8 @@
-"""Scores that tell the outputs for two values apart, learned from outputs that are not counted.
+"""Scores that distinguish the outputs for two values, learned from outputs that are not counted.
 
-A learner sees outputs of both sides and gives scores, large where an output seems to come from the
-first side. Sums alone are kept where a score allows it, so that millions of long outputs can be
-learned from.
+A learner sees outputs of both sides and returns scores, large where an output seems to come from
+the first side. Where a score allows it, only sums are kept, so that it can learn from millions of
+long outputs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def lowest_bits(outputs: np.ndarray) -> np.ndarray:
 
 
 def rows_at_once(size: int) -> int:
-    """How many outputs of `size` elements are worked on at once."""
+    """How many outputs of `size` elements are processed at once."""
     return max(1, _CHUNK_NUMBERS // max(1, size))
 
 
@@ -93,7 +93,7 @@ class LinearLearner:
             sums[1] += features.sum(axis=0)
 
     def score(self) -> Score:
-        """The score by what was learned so far; constant where the sides seem alike."""
+        """The score learned so far; constant where the sides appear alike."""
         means, variances = [], []
         for count, (total, squares) in zip(self._counts, self._sums, strict=True):
             means.append(total / count)

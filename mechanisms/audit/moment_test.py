@@ -53,12 +53,12 @@ def deviation(
 ) -> Deviation | None:
     """How independent draws, all of them >= 0, contradict their stated mean, or None.
 
-    Two bounds, neither of which asks for more than the stated moments:
+    Two bounds, neither of which needs more than the stated moments:
 
     - Median of means: of K blocks of draws at least half must have a mean beyond the same end of
       the interval that one block's mean leaves with probability p, where
-      P(Binomial(K, p) >= K / 2) is `tail`. The price against normal draws is a factor of about
-      three in the deviation that is seen.
+      P(Binomial(K, p) >= K / 2) is `tail`. A test that assumes normal draws would see deviations
+      about a third as large.
     - From below also the mean of all n: P(mean <= mu - t) <= exp(-n t^2 / (2 E X^2)) for X >= 0
       (Maurer, A bound on the deviation probability for sums of non-negative random variables,
       2003).
@@ -125,8 +125,8 @@ def of_moments(
     if found is not None:
         yield (
             f"the noise of {len(losses)} releases {where} has a mean squared norm of "
-            f"{found.found:.4g}; the mechanism states {mean:.4g}, and chance alone stays "
-            f"within [{found.lower:.4g}, {found.upper:.4g}]"
+            f"{found.found:.4g}; the mechanism states {mean:.4g}, for which chance allows "
+            f"[{found.lower:.4g}, {found.upper:.4g}]"
         )
     squares = (losses - mean) ** 2
     spread = StatedMean(variance, fourth - variance**2)
@@ -136,7 +136,7 @@ def of_moments(
     if found is not None:
         yield (
             f"the squared norm of the noise of {len(losses)} releases {where} has a variance "
-            f"of {found.found:.4g}; the mechanism states {variance:.4g}, and chance alone "
-            f"stays within [{found.lower:.4g}, {found.upper:.4g}]: elements or releases depend "
+            f"of {found.found:.4g}; the mechanism states {variance:.4g}, for which chance "
+            f"allows [{found.lower:.4g}, {found.upper:.4g}]: elements or releases depend "
             "on each other, or the noise has other tails"
         )

@@ -45,7 +45,7 @@ def random_value(query: Query, rng: np.random.Generator, scale: float) -> np.nda
 
 
 def is_allowed(value: np.ndarray, query: Query) -> bool:
-    """Whether a mechanism has to serve the value."""
+    """Whether the query allows the value."""
     try:
         checked_value(value, query)
     except ValueError:
@@ -58,7 +58,7 @@ def changes(
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Changes that two neighbours may differ by, as large as the query allows, with their names.
 
-    Those are chosen in whose direction the noise seems least.
+    Chosen are those along which the noise appears smallest.
 
     Args:
         noise: Draws of the noise, or of answers to one value, (n, *query.shape).
@@ -106,9 +106,9 @@ def _directions(
 
 
 def _alike(noise: np.ndarray) -> np.ndarray:
-    """The direction of two elements whose draws (n, k) differ least, maybe but for their sign.
+    """The direction of two elements whose draws (n, k) differ least, up to their sign.
 
-    Compared are those that are next to each other in size in the first draw, so that equal ones are
+    Only elements that are adjacent in size in the first draw are compared, so that equal ones are
     found wherever they are.
     """
     order = np.argsort(np.abs(noise[0]))

@@ -1,4 +1,4 @@
-"""Audits of a training by one run of it: what correct guesses of many canaries prove.
+"""Audits of training by a single run: what correct guesses about many canaries prove.
 
 Each of `canaries` records is put into the data or left out by its own fair coin. An attacker sees
 the trained model and guesses for some of them whether they are in; of `guesses` guesses `correct`
@@ -45,7 +45,7 @@ class Guesses:
 
 
 def p_value(found: Guesses, epsilon: float, delta: float) -> float:
-    """How probable so many correct guesses are at most under (epsilon, delta)-DP.
+    """An upper bound on the probability of this many correct guesses under (epsilon, delta)-DP.
 
     Of r guesses at least v are correct with probability at most
     P(B >= v) + 2 m delta max_i P(v - i <= B < v) / i, where B is binomial with r trials of success
@@ -95,7 +95,7 @@ def epsilon_by_trade_off(
 
 
 def _excess(found: Guesses, mu: float, error: float) -> float:
-    """Above 0 if mu-Gaussian DP makes so many correct guesses less probable than `error`.
+    """Above 0 if mu-Gaussian DP makes this many correct guesses less probable than `error`.
 
     Suppose that at least v of r guesses are correct with a probability of `error`. For a canary
     that is chosen at random of all m, let right(i) be the probability that its guess is correct and

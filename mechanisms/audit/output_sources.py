@@ -1,8 +1,8 @@
 """Where an audit's outputs come from: a function, a program in any language, or files.
 
 Every source is a function (rng, n) that returns n independent outputs for one value, shape
-(n, *shape), as finite numbers of double precision. One with a true attribute `in_turn` returns the
-same outputs where it is asked for fewer of them several times with one rng.
+(n, *shape), as finite numbers of double precision. If a source has a true attribute `in_turn`,
+several calls for fewer outputs with one rng return the same outputs as one call for all of them.
 """
 
 from __future__ import annotations

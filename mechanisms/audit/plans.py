@@ -1,7 +1,7 @@
-"""What is fixed before an epoch of an audit is drawn: a score, the events, and the bet on one.
+"""What is fixed before an epoch of an audit is drawn: a score, its events, and the bet on one.
 
-All of it is chosen by outputs that are not counted again: half of them fit the scores, the other
-half chooses among the scores and among their events.
+All of it is chosen on outputs that are not counted again: one half fits the scores, and the other
+selects among the scores and their events.
 """
 
 from __future__ import annotations

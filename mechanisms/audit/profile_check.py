@@ -52,7 +52,7 @@ def _seconds_of_one(profile: PrivacyProfile) -> float:
 
 
 def of_noise(mechanism: AdditiveMechanism, profile: PrivacyProfile | None) -> Iterator[str]:
-    """A profile of its own that is better than that of the noise the mechanism only adds."""
+    """A sentence where the profile promises more than that of the noise, which is only added."""
     if profile is None or not mechanism.only_adds_noise:
         return
     noise = mechanism.noise.profile(mechanism.query)

@@ -59,8 +59,8 @@ def audit_release(
         seed, confidence, whole_budget, processes: See `audit_samples`. A program takes one process.
 
     Raises:
-        TypeError, ValueError: As `audit_samples`; the values are no such pair; or an output is not
-            finite or changes its shape.
+        TypeError, ValueError: As `audit_samples`; the values are not such a pair; or an output is
+            not finite or changes its shape.
     """
     pair = np.array(first), np.array(second)
     check_pair(*pair)

@@ -1,9 +1,9 @@
 """Does a calibrated mechanism agree with itself? Its releases against what it states of them.
 
-Three statements are compared with draws of `release` itself: the moments of the noise, that it is
-drawn afresh whatever the value is, and the privacy profile, which must not be better than a test
-that tells the releases of two neighbouring values apart. The profile is also compared with the
-losses that it draws and with the profile of the noise it comes from.
+Three statements are compared with draws of `release` itself: the moments of the noise; that it is
+drawn afresh and independently of the value; and the privacy profile, which must not promise more
+than a test that distinguishes the releases of two neighbouring values allows. The profile is also
+compared with the losses that it draws and with the profile of the noise it comes from.
 
 All bounds hold for every sample size and distribution: a mechanism that agrees with itself is
 accused with probability `events.ERROR` at most.

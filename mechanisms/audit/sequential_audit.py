@@ -3,9 +3,9 @@
 Outputs are drawn in epochs, each as long as all before it. Every epoch is tested by a score and by
 events that were fixed before it, and trains the scores of the next. A bet on the most telling event
 (`EventBet`) multiplies one wealth from the first test to the last; when it reaches its limit the
-claim is refuted, however often one looked. The epoch is then finished, and the counts of each
-epoch give bounds for its events. Nothing is said in favour of a claim: a mechanism may show its
-fault with a probability that no number of samples meets, or with another pair.
+claim is refuted, however often the wealth was checked. The epoch is then finished, and the counts
+of each epoch give bounds for its events. The audit never supports a claim: a mechanism may violate
+it too rarely for any number of samples to show, or on another pair.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def audit_samples(
         processes: Number of forked processes that draw and score outputs, once enough are held to
             choose the scores. The result is the same for any number. Sources and scores
             must be functions of their arguments alone and fit to run after a fork, which code
-            with threads or an accelerator is not; a score must be no classifier.
+            with threads or an accelerator is not; a score must not be a classifier.
 
     Raises:
         TypeError, ValueError: Arguments out of range; a source or score that fails.

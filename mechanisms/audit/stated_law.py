@@ -1,4 +1,4 @@
-"""Does noise follow its stated law beyond the moments: its symmetry, and the law of its norm?"""
+"""Does noise follow its stated distribution beyond the moments: its symmetry, and its norm?"""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from mechanisms.audit.events import TAIL, projected
 
 
 def of_signs(noise, training: np.ndarray, test: np.ndarray, where: str) -> Iterator[str]:
-    """Sentences on draws (n, *shape) of noise that states to be symmetric and leans to one side.
+    """Sentences on draws (n, *shape) of noise that states symmetry and leans to one side.
 
     Along any fixed direction symmetric noise is as often positive as negative, however its elements
-    depend on each other; draws across the direction say nothing. One direction is that of all
-    elements alike. The other is where `training` leans to, each element in units of its own size.
+    depend on each other; draws orthogonal to it say nothing. One direction weighs all elements
+    alike. The other is that to which `training` leans, each element in units of its own size.
 
     Args:
         noise: A `mechanisms.noise.distribution.Noise`.
@@ -38,12 +38,12 @@ def of_signs(noise, training: np.ndarray, test: np.ndarray, where: str) -> Itera
         if not lower <= 0.5 <= upper:
             yield (
                 f"the noise leans to one side: along {name}, {hits} of {trials} releases {where} "
-                "are positive; the noise is stated to be symmetric, and chance alone gives half"
+                "are positive; the noise states that it is symmetric, which gives half"
             )
 
 
 def of_norms(noise, draws: np.ndarray, rounding: float, where: str) -> Iterator[str]:
-    """A sentence on draws (n, *shape) whose squared norm has another law than `loss_survival`.
+    """A sentence on draws (n, *shape) whose squared norm does not follow `loss_survival`.
 
     By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, as in
     `fresh_noise.of_two_values`.
@@ -64,6 +64,5 @@ def of_norms(noise, draws: np.ndarray, rounding: float, where: str) -> Iterator[
     if distance > reach:
         yield (
             f"the norm of the noise of {len(norms)} releases {where} has a distribution that "
-            f"differs by {distance:.2g} from the stated one, and chance alone stays below "
-            f"{reach:.2g}"
+            f"differs by {distance:.2g} from the stated one, where chance allows {reach:.2g}"
         )

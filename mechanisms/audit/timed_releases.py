@@ -1,4 +1,4 @@
-"""Releases of a mechanism that is compared with itself, as many as an effort allows."""
+"""Releases for the comparison of a mechanism with itself, as many as an effort allows."""
 
 from __future__ import annotations
 

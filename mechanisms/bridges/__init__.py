@@ -1,4 +1,4 @@
-"""Mechanisms inside other libraries, which are imported by these modules only.
+"""Mechanisms for use in other libraries, which only these modules import.
 
-Nothing of the package imports this package: users do. It may import `contract` and `profiles`.
+Nothing in the project imports this package: users do. It may import `contract` and `profiles`.
 """

@@ -105,7 +105,7 @@ def _check_query(mechanism: Mechanism, parameters: int, max_grad_norm: float) ->
     if query.adjacency == "local":
         raise ValueError(
             "the mechanism's query must have adjacency add-remove or replace: a sum of gradients "
-            "is no local answer"
+            "is not a local answer"
         )
     change = max_grad_norm * (2 if query.adjacency == "replace" else 1)
     if not math.isclose(query.l2_sensitivity, change, rel_tol=1e-6):

@@ -57,7 +57,7 @@ def compare(
         One row for every budget, mechanism and calibration, best first:
         status: "served", "unsupported", "too slow" or "failed"; `note` has the reason.
         rank: From 1 at each budget; <NA> where the row does not count, see below. Equal ranks are
-            ties: within 0.1% of the first of them, or not told apart by samples.
+            ties: within 0.1% of the first of them, or too close to separate by sampling.
         rmse: Root mean square error of an element, or of a query of the workload, exact where
             rmse_error, its relative standard error, is 0.
         times_best: rmse over the least of the ranked ones.
@@ -68,7 +68,7 @@ def compare(
             claimed epsilon; upper bounds where `note` says so.
         verdict: Of the claim: "holds", "loose", "refuted" or "undecided".
         seconds_per_draw: Wall-clock seconds of one draw of the noise.
-        kappa: Fisher information x variance of independent noise of one law, at least 1; NaN for
+        kappa: Fisher information x variance of i.i.d. noise, at least 1; NaN for
             other noise. See mechanisms/profiles/fisher.py.
 
         Ranked are mechanisms that provably have the privacy of the budget: at the exact
@@ -97,13 +97,16 @@ def checked_task(query: Query, budget, workload, calibrations) -> Task:
     """The arguments of `compare` as a task; raises TypeError or ValueError."""
     budgets = tuple(budget) if isinstance(budget, list | tuple) else (budget,)
     if not isinstance(query, Query) or not all(isinstance(each, Budget) for each in budgets):
-        raise TypeError("compare takes a Query and a Budget, or a sequence of Budgets")
+        given = ", ".join(type(each).__name__ for each in (query, *budgets))
+        raise TypeError(
+            f"compare takes a Query and a Budget, or a sequence of Budgets, got {given}"
+        )
     if not budgets or len(set(budgets)) < len(budgets):
-        raise ValueError("compare needs at least one budget, and each of them once")
+        raise ValueError(f"compare needs at least one budget, and each of them once, got {budgets}")
     if isinstance(calibrations, str) or not set(calibrations) <= set(CALIBRATIONS):
         raise ValueError(f"calibrations must be some of {CALIBRATIONS}, got {calibrations!r}")
     if not calibrations:
-        raise ValueError(f"calibrations must name at least one of {CALIBRATIONS}")
+        raise ValueError(f"calibrations must name at least one of {CALIBRATIONS}, got none")
     return Task(
         query=query,
         budgets=budgets,
@@ -153,7 +156,7 @@ def _ranks(rows: pd.DataFrame) -> pd.Series:
 
 
 def _ties(first, row) -> bool:
-    """Whether the error of `row` is not told apart from the smaller one of `first`."""
+    """Whether the error of `row` ties with the smaller one of `first`."""
     deviation = math.hypot(first.rmse * first.rmse_error, row.rmse * row.rmse_error)
     return row.rmse - first.rmse <= max(TIE * first.rmse, TIE_DEVIATIONS * deviation)
 

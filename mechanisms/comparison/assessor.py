@@ -1,7 +1,7 @@
-"""A child process that assesses one mechanism after the other, each within a time limit.
+"""A child process that assesses mechanisms one after another, each within a time limit.
 
-A search for a strategy runs in native code, which no exception and no signal handler stops: it is
-killed with its process, and a new one goes on with the next mechanism.
+A search for a strategy runs in native code, which neither an exception nor a signal handler stops:
+it is killed with its process, and a new process continues with the next mechanism.
 """
 
 from __future__ import annotations

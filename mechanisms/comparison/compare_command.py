@@ -205,7 +205,7 @@ def _rmse(row) -> str:
 
 
 def _number(value, digits: int = 5) -> str:
-    # Missing values are NaN, or pandas.NA, which is no number.
+    # Missing values are NaN, or pandas.NA, which is not a number.
     return f"{value:.{digits}g}" if isinstance(value, numbers.Real) and value == value else "-"
 
 

@@ -1,8 +1,8 @@
 """Quantiles of the loss ||W n||^2 of additive noise n, W the queries that are asked of the answer.
 
-Three ways, the most exact first: the noise's survival function in closed form; its cumulants where
-these show that the loss is nearly normal; draws. Noise that is too large to draw often enough has
-no quantile here.
+There are three ways, the most exact first: the noise's survival function in closed form; its
+cumulants, where they show that the loss is nearly normal; and draws. Where an answer is too large
+to draw often enough there is no quantile.
 """
 
 from __future__ import annotations

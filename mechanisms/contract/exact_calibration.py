@@ -57,6 +57,6 @@ def check_exact(mechanism) -> None:
     if abs(needed - epsilon) <= _MET * epsilon or (fixed and needed <= epsilon):
         return
     raise Inconsistent(
-        f"the exact calibration must have delta {delta:g} at epsilon {epsilon:g}, and by its own "
-        f"profile it has {reached:.6g}"
+        f"the exact calibration must have delta {delta:g} at epsilon {epsilon:g}, got "
+        f"{reached:.6g} by its own profile"
     )

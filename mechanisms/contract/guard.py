@@ -96,7 +96,7 @@ def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
     """A read-only copy of `value` as a float array; integers become float64.
 
     Raises:
-        TypeError: `value` is no array of real numbers, masked, or a float of another precision.
+        TypeError: `value` is not an array of real numbers, masked, or a float of another precision.
         ValueError: It has another shape than the query, is not finite, or lies outside of what the
             query states: element_range, frobenius_bound, and the structure of a Gram matrix or of
             records.

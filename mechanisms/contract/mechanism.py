@@ -1,4 +1,4 @@
-"""The contract of a mechanism, and the additive kind that nearly all of them are."""
+"""The contract of a mechanism, and of the additive kind, to which nearly all of them belong."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ _RELEASES = {
 class Mechanism(ABC):
     """A mechanism calibrated to one query and one budget. Create it with `calibrate`; immutable.
 
-    A subclass defines `build` and `release`, and `profile` where it is known. What every release is
-    held to is checked here, whatever the subclass does: see `mechanisms.contract.guard`. Instances
-    can be copied and pickled.
+    A subclass defines `build` and `release`, and `profile` where it is known. This class checks
+    every release, whatever the subclass does: see `mechanisms.contract.guard`. Instances can be
+    copied and pickled.
 
     Class attributes that a subclass sets:
         key: Name in configs, tables and figures.
@@ -156,9 +156,9 @@ class Mechanism(ABC):
         Args:
             value: A float32 or float64 array, whose precision the answer keeps, or an array of
                 integers, whose answer is float64. An override receives a read-only copy.
-            rng: All that `numpy.random.default_rng` takes. The same number gives the same noise
-                every time: the difference of two such answers is that of the values. An override
-                receives a Generator.
+            rng: Anything that `numpy.random.default_rng` takes. The same number gives the same
+                noise every time, so that the difference of two such answers is the difference of
+                the values. An override receives a Generator.
 
         Raises:
             TypeError, ValueError: As `mechanisms.contract.guard.checked_value` and `generator` do.
@@ -176,11 +176,11 @@ class Mechanism(ABC):
         return self.release(value, rng), {}
 
     def release_all(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Answers to many values, each released on its own.
+        """Answers to many values, released independently.
 
         Args:
-            values: (n, *query.shape), float32 or float64; what an override, or noise that is only
-                added, does not check lies with the caller.
+            values: (n, *query.shape), float32 or float64. The caller must check them where the
+                noise is only added, or where an override does not check them.
             rng: As in `release`.
 
         Returns an array of the shape and precision of `values`.
@@ -203,18 +203,18 @@ class Mechanism(ABC):
         return self.profile()
 
     def share_covered(self, change: np.ndarray) -> float:
-        """The largest part, in (0, 1], of a change of the query that the claim, too, covers."""
+        """The largest share, in (0, 1], of a change of the query that the claim covers too."""
         return 1.0
 
     def slack(self) -> str | None:
         """Why `profile` is only an upper bound of the true profile, or None if it is exact.
 
-        The bounds of `profile` hold the true one either way; see `BoundedProfile`.
+        The bounds of `profile` contain the true one either way; see `BoundedProfile`.
         """
         return None
 
     def slack_of_release(self) -> str | None:
-        """The same of `profile_of_release`."""
+        """The same for `profile_of_release`."""
         return self.slack()
 
     def parameters(self) -> dict[str, float]:
@@ -226,7 +226,7 @@ class Mechanism(ABC):
 class AdditiveMechanism(Mechanism):
     """prepared(value) + noise. A subclass defines the noise in `noise_for`.
 
-    One with a `release` or `prepared` of its own declares `only_adds_noise` again.
+    A subclass that overrides `release` or `prepared` must declare `only_adds_noise` again.
     """
 
     noise: Noise
@@ -238,7 +238,7 @@ class AdditiveMechanism(Mechanism):
         own = vars(cls).keys()
         if own & {"release", "prepared"} and "only_adds_noise" not in own:
             raise TypeError(
-                f"{cls.__name__} has a release or prepared of its own: set only_adds_noise = True "
+                f"{cls.__name__} overrides release or prepared: set only_adds_noise = True "
                 "if every release is the value plus one draw of sample, and False if not"
             )
 

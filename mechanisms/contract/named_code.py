@@ -1,4 +1,4 @@
-"""Code that a person names as ``module:name``: how it is loaded, and its errors in one line."""
+"""Code that a user names as ``module:name``: how it is loaded, with errors of one line."""
 
 from __future__ import annotations
 

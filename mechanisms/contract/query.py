@@ -1,4 +1,4 @@
-"""The query and the budget that a mechanism is given, and the exception it refuses them with."""
+"""The query and the budget of a mechanism, and the exceptions and warnings about them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Unsupported(Exception):
 
 
 class Inconsistent(Exception):
-    """A mechanism contradicts itself: its releases, moments and profile are not of one noise.
+    """A mechanism contradicts itself: its releases, moments and profile do not fit together.
 
     The message is a sentence that says which two statements differ. Studies store it as the message
     of a row with status ``inconsistent``.
@@ -75,13 +75,13 @@ class Shifts(NamedTuple):
 
 
 def concentrated(l1: float, linf: float, elements: int) -> Shifts:
-    """The most concentrated change of at most l1 in all, linf each, over so many elements.
+    """The most concentrated change of at most l1 in all, and linf each, over `elements` elements.
 
     At most one of l1 and linf is infinite.
     """
     if l1 <= linf:
         return Shifts(1, l1, 0.0)
-    # What is whole but for rounding is whole.
+    # A ratio that differs from an integer by rounding alone counts as that integer.
     ratio = l1 / linf * (1 + 1e-12)
     if ratio >= elements:
         return Shifts(elements, linf, 0.0)
@@ -101,27 +101,26 @@ class Query:
 
     Args:
         shape: Axes of the answer, each at least 1; M is their product.
-        l2_sensitivity: sup ||f(x) - f(x')||_2 (Frobenius for matrices). As all sensitivities and
-            bounds in [1e-12, 1e12].
+        l2_sensitivity: sup ||f(x) - f(x')||_2 (Frobenius for matrices). Like all sensitivities and
+            bounds, in [1e-12, 1e12].
         l1_sensitivity: sup ||f(x) - f(x')||_1, positive, or None where unknown.
         linf_sensitivity: Largest change of one element, positive. Defaults to the width b - a of
             `element_range` where that is given.
         element_range: (a, b), a < b, if every element of the answer lies in [a, b].
         frobenius_bound: gamma = sup ||f(x)||_F over all data sets, positive (MVG needs it).
         adjacency: "add-remove", "replace" (one record changes its value) or "local".
-        structure: How the answer is made of records; "records" and "gram" need a matrix:
+        structure: How records form the answer; "records" and "gram" need a matrix:
             "records", each column is one record x_j of R^m, so that D (unless local) is zero
             outside one column; "gram", the (m, m) answer is sum_j x_j x_j^T over the records;
             "histogram", each record adds B to one cell of an answer of any shape, so that D is
             +-B e_i (add-remove) or B (e_i - e_j) with i != j (replace), and the sensitivities
             follow from B: those left out are filled in, and a stated one must agree; "counts",
             each record adds linf_sensitivity to at most `most_counts` elements; "votes", each
-            record adds the points 0, u, ..., (M - 1) u = linf_sensitivity in an order of its own
-            (both add-remove only); None, none of these or unknown.
+            record adds the points 0, u, ..., (M - 1) u = linf_sensitivity in its own order (both
+            add-remove only); None, none of these or unknown.
         record_bound: B = sup ||x_j||_2 of those records, positive; required with "records", "gram"
-            and "histogram". A
-            covariance (1/N) sum x x^T of records with norm at most R has B = R / sqrt(N); a
-            histogram that counts records has B = 1.
+            and "histogram". A covariance (1/N) sum x x^T of records with norm at most R has
+            B = R / sqrt(N); a histogram that counts records has B = 1.
 
     Raises:
         TypeError: A number, shape or range of the wrong type.

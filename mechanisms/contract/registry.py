@@ -33,7 +33,10 @@ def all_mechanisms() -> dict[str, type[Mechanism]]:
         for value in vars(importlib.import_module(name)).values():
             if _is_mechanism(value) and value.__module__ == name:
                 if value.key in found:
-                    raise ValueError(f"two mechanisms have the key {value.key!r}")
+                    raise ValueError(
+                        f"two mechanisms have the key {value.key!r}: {found[value.key].__module__} "
+                        f"and {name}; change one"
+                    )
                 found[value.key] = value
     return dict(sorted(found.items()))
 

@@ -1,4 +1,4 @@
-"""Numbers of a query that belong together: the norms of one change, of values, and of records."""
+"""Whether the numbers of a query fit together: norms of one change, of values, and of records."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Mechanisms for what one record adds to counts and votes, one file per mechanism or family.
+"""Mechanisms for counts and votes, by what one record adds; one file per mechanism or family.
 
-All other packages may import this one, as they may `mechanisms`. It imports the other subpackages
-of `mechanisms` and nothing else of the project.
+All other packages may import this one, like `mechanisms`. Within the project it imports only other
+subpackages of `mechanisms`.
 """

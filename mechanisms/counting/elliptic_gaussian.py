@@ -61,7 +61,7 @@ class CorrelatedGaussian(AdditiveMechanism):
     """Variance (sqrt(M) + 1)^2 / (4 mu^2) on every count, where independent noise has M / mu^2.
 
     Any number of the counts may change. The published noise is mu-GDP for changes in [0, 1]^M; if
-    (M + sqrt M) / 2 is no whole number its true mu over whole counts is slightly smaller.
+    (M + sqrt M) / 2 is not an integer its true mu over whole counts is slightly smaller.
     """
 
     key = "correlated-gaussian"

@@ -1,7 +1,7 @@
-"""Noise of whole numbers for counts: the discrete Gaussian and the Skellam mechanism.
+"""Integer noise for counts: the discrete Gaussian and the Skellam mechanism.
 
-Continuous noise is drawn in floating point, whose last bits depend on the answer and can give it
-away. Whole numbers have exact samplers: mechanisms/noise/exact_integers.py.
+Continuous noise is drawn in floating point; the last bits of the result depend on the answer and
+can reveal it. Integers have exact samplers: mechanisms/noise/exact_integers.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Factorisations A = B C of what a stream is asked for: what noise to add, and the error it leaves.
+"""Factorisations A = B C of a stream's workload: which noise to add, and the error it leaves.
 
 The noise and the mechanisms of streams import this package, and so does the study of continual
 release. It may import `contract` and `strategies`.

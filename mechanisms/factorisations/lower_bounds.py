@@ -1,4 +1,4 @@
-"""What no factorisation of prefix sums goes below, without an optimiser.
+"""Lower bounds on the error of any factorisation of prefix sums, without an optimiser.
 
 With u the signed steps of one person, drawn at random, M = E[u u^T] and X = C^T C,
 

@@ -1,4 +1,4 @@
-"""C^-1 z one step at a time, for streams of vectors that are too many to hold.
+"""C^-1 z one step at a time, for streams whose vectors do not all fit into memory.
 
 Each function takes the draws z_1, z_2, ... as an iterable of vectors of one size, keeps as many
 vectors as it says, and yields the noise of every step when that step's draw is made.

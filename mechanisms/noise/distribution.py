@@ -24,7 +24,8 @@ class Noise(ABC):
     """Additive noise of a fixed shape. A frozen dataclass in every subclass.
 
     Class attributes that a subclass may set:
-        symmetric: Whether the noise and its negative have one law, so that its mean is zero.
+        symmetric: Whether the noise and its negative have the same distribution, so that its mean
+            is zero.
     """
 
     shape: tuple[int, ...]
@@ -54,7 +55,7 @@ class Noise(ABC):
     def profile(self, query: Query) -> PrivacyProfile | None:
         """The profile of the worst pair over the query's sensitivity set, or None if unknown.
 
-        Its bounds hold the worst pair: where `slack` gives a reason it is a `BoundedProfile`.
+        Its bounds contain the worst pair's: where `slack` gives a reason it is a `BoundedProfile`.
         """
         return None
 
@@ -72,7 +73,7 @@ class Noise(ABC):
         return None
 
     def kappa(self) -> float | None:
-        """Fisher information x variance, where all elements have independent noise of one law.
+        """Fisher information x variance, where the noise of the elements is i.i.d.
 
         At least 1; see mechanisms/profiles/fisher.py. None for other noise, or where it is not
         computed.
@@ -82,8 +83,8 @@ class Noise(ABC):
     def workload_variance(self, factors: tuple[Workload, ...]) -> float | None:
         """E||W n||^2, the total variance of linear queries, or None if it is not computed.
 
-        W is the Kronecker product of `factors`, over as many cells in all as the noise has
-        elements (flattened in C order).
+        W is the Kronecker product of `factors`. It has one column for each element of the noise, in
+        C order.
         """
         return None
 
@@ -137,7 +138,7 @@ def attained_reach(query: Query) -> float:
     )
     shares = [stated / change for stated, change in limits if stated is not None]
     attained = min(1.0, *shares) * query.gram_change
-    # What is equal but for rounding is equal.
+    # A difference by rounding alone is none.
     return query.reach if attained >= query.reach * (1 - 1e-12) else attained
 
 

@@ -1,6 +1,6 @@
-"""Exact draws of whole numbers: every probability is a ratio of integers, none is rounded.
+"""Exact draws of integers: every probability is a ratio of integers, and none is rounded.
 
-Uniform whole numbers from random bits are the only randomness. Discrete Gaussian: Canonne, Kamath
+Uniform integers from random bits are the only randomness. Discrete Gaussian: Canonne, Kamath
 and Steinke 2020, Algorithms 1 to 3. Poisson: Duchon and Duvignau 2016, Algorithm 1, for mean 1, and
 thinning of it for a mean below 1.
 """

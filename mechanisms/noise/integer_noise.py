@@ -1,4 +1,4 @@
-"""Independent noise of whole multiples of a unit on every element."""
+"""Independent noise in integer multiples of a unit on every element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The change of an answer that matrix Gaussian noise hides worst: the largest Mahalanobis norm."""
+"""The change of an answer that matrix Gaussian noise hides least: the largest Mahalanobis norm."""
 
 from __future__ import annotations
 

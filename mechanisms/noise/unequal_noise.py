@@ -1,4 +1,4 @@
-"""Independent noise with a scale of its own on every element, for unequal sensitivities."""
+"""Independent noise with a separate scale for every element, for unequal sensitivities."""
 
 from __future__ import annotations
 

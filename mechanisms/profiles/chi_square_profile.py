@@ -12,13 +12,13 @@ lambda = 1 + B^2 / w^2.
   I + u u^T <= lambda I, mu <= lambda, and nu >= 1 / lambda in the same way. The pair is
   N(0, diag(mu, nu))^r against N(0, I)^r.
 
-Less variance tells less: for mu <= lambda, a^2 = (mu - 1) / (lambda - 1) and z ~ N(0, 1), the map
-y -> a y + sqrt(1 - a^2) z takes N(0, lambda) to N(0, mu) and N(0, 1) to itself; and N(0, nu)
-against N(0, 1) is N(0, 1) against N(0, 1 / nu), rescaled. So the worst pairs have mu = lambda and
-nu = 1 / lambda: every other one is a post-processing of them, so they are worst for every epsilon
-at once and in every composition. They occur: no other record (or all in other directions), x of
-norm B, and y of norm B orthogonal to x. In one dimension no y is, mu or nu is 1, and a replacement
-is no worse than an addition.
+A smaller ratio of variances reveals less: for mu <= lambda, a^2 = (mu - 1) / (lambda - 1) and z ~
+N(0, 1), the map y -> a y + sqrt(1 - a^2) z takes N(0, lambda) to N(0, mu) and N(0, 1) to itself;
+and N(0, nu) against N(0, 1) is N(0, 1) against N(0, 1 / nu), rescaled. So the worst pairs have mu =
+lambda and nu = 1 / lambda: every other one is a post-processing of them, so they are worst for
+every epsilon at once and in every composition. They occur: no other record (or all in other
+directions), x of norm B, and y of norm B orthogonal to x. In one dimension there is no such y: mu
+or nu is 1, and a replacement is no worse than an addition.
 
 In the words of Lu et al. (arXiv:2309.01243) these are normal distributions indistinguishability
 spectra (NDIS), of covariances that differ in rank one and two; that of any two normal distributions

@@ -15,10 +15,10 @@ convolution runs; its mass is shared between them so that the mean is kept, whic
 less than h each: subtracting `times` h from the composed loss gives a proven lower bound.
 
 The chords err upwards about twice as much as the merged cells err downwards, to leading order in
-the spacing of the nodes: the value that is reported weighs them 1 : 2. Against closed forms it is
-mostly within 1e-6 relatively, above the floor of the FFT, but up to a sixth off where the losses of
-a release are very large (Gaussians with mu from 20) or releases very many (from 10^5): the bounds
-hold there too, and are wide.
+the spacing of the nodes: the value that is reported weighs them 1 : 2. Above the floor of the FFT,
+its relative error against closed forms is mostly within 1e-6. It reaches a sixth where the losses
+of a release are very large (Gaussians with mu of 20 or more) or the releases very many (10^5 or
+more): there the bounds hold too, but are wide.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one event proves: a lower bound of a profile of which nothing else is known."""
+"""What one event proves: a lower bound on a profile about which nothing else is known."""
 
 from __future__ import annotations
 

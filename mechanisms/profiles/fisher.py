@@ -1,11 +1,11 @@
-"""kappa = Fisher information x variance: what independent noise of one law costs in high dimension.
+"""kappa = Fisher information x variance: what i.i.d. noise costs in high dimension.
 
-Noise of one symmetric law with variance v and Fisher information of location I is added to each of
-M elements. As M grows, a change of l2 norm s that is spread over all elements has a privacy loss
-that tends to that of Gaussian noise with mu = s sqrt(I): a sum of M small losses, each of variance
-I s^2 / M. Gaussian noise of the same variance has mu = s / sqrt(v). By the inequality of Cramer and
-Rao kappa = I v >= 1, with equality for the Gaussian alone. To be as private against that one
-change, any other law needs kappa times the variance.
+I.i.d. noise from a symmetric distribution with variance v and Fisher information of location I is
+added to each of M elements. As M grows, a change of l2 norm s that is spread over all elements has
+a privacy loss that tends to that of Gaussian noise with mu = s sqrt(I): a sum of M small losses,
+each of variance I s^2 / M. Gaussian noise of the same variance has mu = s / sqrt(v). By the
+Cramer-Rao inequality kappa = I v >= 1, with equality for the Gaussian alone. To be as private
+against that one change, any other distribution needs kappa times the variance.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 import scipy
 
 GAUSSIAN, LAPLACE = 1.0, 2.0
-# What a table of noises says of its column.
+# What tables say about a column of kappa.
 MEANING = (
     "kappa is the Fisher information times the variance of independent noise of one law: in high "
     "dimension it needs kappa times the variance of Gaussian noise, or more, for the same privacy."

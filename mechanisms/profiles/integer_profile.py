@@ -1,4 +1,4 @@
-"""The profile of noise on whole numbers that is shifted by one."""
+"""The profile of integer noise that is shifted by one."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class PrivacyProfile(ABC):
         """
         if check_count("times", times) == 1:
             return self
-        # dp_accounting takes half a second to load, and few ever compose.
+        # Imported here, because that module imports this one.
         from mechanisms.profiles.composition import ComposedProfile
 
         return ComposedProfile(base=self, times=times)

@@ -1,4 +1,4 @@
-"""The profile of independent releases that are not alike, on one lattice of losses."""
+"""The profile of independent releases with different profiles, on one lattice of losses."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Groups of cells that a workload asks for together, from coarse to fine.
 
-V = W^T W says which cells belong together, in whatever order they stand: cells with equal rows of V
-are told apart by no query, and the correlations V_ij / sqrt(V_ii V_jj) are those of the columns of
-W.
+V = W^T W says which cells belong together, whatever their order: no query distinguishes cells with
+equal rows of V, and the correlations V_ij / sqrt(V_ii V_jj) are those of the columns of W.
 """
 
 from __future__ import annotations

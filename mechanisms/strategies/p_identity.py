@@ -2,9 +2,9 @@
 
 A strategy A is measured with i.i.d. Laplace noise in proportion to its largest column sum ||A||_1,
 so that the workload W is answered with total variance proportional to ||A||_1^2 tr(V (A^T A)^-1),
-V = W^T W. The best A is the solution of no convex program. McKenna et al. 2018 (OPT_0) search the
-p-identity strategies A = [I; Theta] D, Theta >= 0 of size (p, n) and D diagonal
-with columns that add up to 1: they can estimate any workload, and with S = D^-1
+V = W^T W. No convex program gives the best A. McKenna et al. 2018 (OPT_0) search the p-identity
+strategies A = [I; Theta] D, Theta >= 0 of size (p, n) and D diagonal with columns that add up to 1:
+they can estimate any workload, and with S = D^-1
 
     tr(V (A^T A)^-1) = tr(S V S (I + Theta^T Theta)^-1)
 
@@ -143,7 +143,7 @@ def search(gram: np.ndarray) -> PIdentity:
     error is exact, and the identity is returned where nothing better is found. Where V is diagonal
     the identity is the best of all: tr(V X^-1) >= sum V_ii / X_ii, and X_ii <= 1 for X = A^T A.
 
-    Cells that no query tells apart share a column of Theta; k cells are left. Starting points:
+    Cells that no query distinguishes share a column of Theta; k cells are left. Starting points:
 
     - a hierarchy, the sums of all cells, of halves, of quarters and so on. First, 4 p or more
       groups of similar cells share a column (see `cell_groups`), then every cell has its own;

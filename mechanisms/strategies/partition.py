@@ -40,7 +40,7 @@ def dyadic_partition(
     only buckets whose cost noise never raises, and empty regions would be split into cells.)
 
     Args:
-        values: (n,); where n is no power of two, the last interval of a length is what is left.
+        values: (n,); where n is not a power of two, the last interval of a length is what is left.
         charge: Cost of a bucket in addition to its deviation, and the least total cost.
 
     Returns:

@@ -12,8 +12,8 @@ import numpy as np
 class BlockTree:
     """A hierarchy of blocks over a histogram; every level is a partition of its cells.
 
-    Level k holds the blocks of branching^k cells per axis, level 0 the cells themselves. Split
-    rule where an axis is no power of the branching: blocks are aligned to the first cell, and the
+    Level k holds the blocks of branching^k cells per axis, level 0 the cells themselves. Split rule
+    where an axis is not a power of the branching: blocks are aligned to the first cell, and the
     last block of a level holds what is left. Nothing is padded, so no count is known beforehand.
 
     Args:

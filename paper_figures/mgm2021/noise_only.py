@@ -32,7 +32,7 @@ from runs.result_table import OK
 TABLE_4 = STATED_GROWTH | {"gaussian": STATED_GROWTH["gaussian-per-element"]}
 # Seconds of a draw whose directions come from an SVD of the answer.
 SVD_SECONDS = "svd_draw_seconds"
-# A name of the configs that is no mechanism's key: the mechanism and its options.
+# A name of the configs that is not a mechanism's key: the mechanism and its options.
 VARIANTS = {"mvg-sqrt": ("mvg", {"zeta": "sqrt"})}
 
 

@@ -18,7 +18,7 @@ TEST, TRAIN = "test_accuracy", "train_accuracy"
 
 
 class Size(NamedTuple):
-    """What the runs on one data set are made of: records, sampling rate, steps and epochs."""
+    """The sizes of the runs on one data set: records, sampling rate, steps and epochs."""
 
     records: float
     rate: float

@@ -73,7 +73,7 @@ def claimed(results: Results) -> Drawn:
 
 
 def _shown(true: float, claimed: float) -> str:
-    """A true delta; one that is positive but rounds to zero in float64 is no zero."""
+    """A true delta; one that is positive but rounds to zero in float64 is not zero."""
     if true == 0 and claimed > 0:
         return "under 1e-300"
     return at_least(true) if true > 0.99 else f"{true:.2g}"

@@ -69,8 +69,8 @@ def write(folder, *entries):
     ("entry", "message"),
     [
         ({"jugde": "x"}, "unexpected keyword"),
-        ({"kind": "theorem"}, "kind 'theorem' is none of"),
-        ({"meaning": {"true": "y"}}, "unknown verdicts"),
+        ({"kind": "theorem"}, "kind must be one of .*, got 'theorem'"),
+        ({"meaning": {"true": "y"}}, "meaning must have verdicts as keys"),
         ({"sizes": {"rows": 3}}, "unexpected keyword"),
     ],
 )

@@ -8,7 +8,6 @@ import pytest
 
 from paper_figures.intervals import (
     Bootstrap,
-    Exact,
     Mean,
     TooFewTrials,
     bootstrapped,
@@ -144,10 +143,6 @@ def test_exact_numbers_confirm_or_contradict():
     assert number("n", -1.0, 1.0, 0.1).verdict == CONTRADICTED
     assert statement("s", True).verdict == CONFIRMED
     assert statement("s", False).verdict == CONTRADICTED
-    assert [part.verdict for part in order({"a": Exact(1.0), "b": Exact(-1.0)}, margin=0)] == [
-        CONFIRMED,
-        CONTRADICTED,
-    ]
 
 
 def test_ratios_are_judged_between_their_bounds():

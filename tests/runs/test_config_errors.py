@@ -95,7 +95,7 @@ ROOT = Path(__file__).resolve().parents[2]
         (
             "experiments.count_query.datasets",
             ["city", "city"],
-            "must be a list of data sets, got ['city', 'city']: 'city' is there twice",
+            "must be a list of data sets, got ['city', 'city']: 'city' appears twice",
         ),
         (
             "experiments.count_query.mechanisms",

@@ -17,13 +17,13 @@ ROOT = Path(__file__).resolve().parents[2]
     [
         (None, "No such file"),
         (b"", "mine.yaml: the config must be a mapping, got None"),
-        (b"run: [", "mine.yaml, line 1: no valid YAML"),
-        (b"run: a\n\tseed: 1\n", "mine.yaml, line 2: no valid YAML"),
+        (b"run: [", "mine.yaml, line 1: not valid YAML"),
+        (b"run: a\n\tseed: 1\n", "mine.yaml, line 2: not valid YAML"),
         (
             b"run: a\nseed: 1\nrun: b\n",
-            "mine.yaml, line 3: the key 'run' is there twice, first in line 1",
+            "mine.yaml, line 3: the key 'run' appears twice, first in line 1",
         ),
-        (b"a: {b: 1,\n b: 2}\n", "mine.yaml, line 2: the key 'b' is there twice, first in line 1"),
+        (b"a: {b: 1,\n b: 2}\n", "mine.yaml, line 2: the key 'b' appears twice, first in line 1"),
         (
             b"run: a\n# \xfcber\n",
             "mine.yaml, line 2: byte 0xfc is not UTF-8; save the file in UTF-8",
@@ -40,7 +40,7 @@ ROOT = Path(__file__).resolve().parents[2]
         ),
         (
             b"run: a\nseed: 'b\nc: d\n",
-            "mine.yaml, line 4: no valid YAML: found unexpected end of stream (while scanning a "
+            "mine.yaml, line 4: not valid YAML: found unexpected end of stream (while scanning a "
             "quoted scalar that begins in line 2); indent with spaces",
         ),
         (
@@ -48,9 +48,12 @@ ROOT = Path(__file__).resolve().parents[2]
             "mine.yaml, line 2: YAML reads 0x3 as the number 3; put a shape or a text in quotes",
         ),
         (b"seed: 1\nrun: a\0\n", "mine.yaml, line 2: YAML allows no character 0x0000; remove it"),
-        (b"run: 2020-99-99\n", "mine.yaml, line 1: '2020-99-99' is no valid timestamp; put a text"),
-        (b"seed: !!float x\n", "mine.yaml, line 1: 'x' is no valid float; put a text in quotes"),
-        (b"run: " + b"[" * 3000, "mine.yaml: no config is nested this deeply; close brackets"),
+        (
+            b"run: 2020-99-99\n",
+            "mine.yaml, line 1: '2020-99-99' is not a valid timestamp; put a text",
+        ),
+        (b"seed: !!float x\n", "mine.yaml, line 1: 'x' is not a valid float; put a text in quotes"),
+        (b"run: " + b"[" * 3000, "mine.yaml: brackets are nested too deeply; close them"),
         (b"seed: 010\n", "mine.yaml, line 1: YAML reads 010 as the number 8; put a shape or"),
         (b"seed: 1:30\n", "mine.yaml, line 1: YAML reads 1:30 as the number 90; put a shape or"),
         (b"run: a\nsede: 1\n", "mine.yaml, line 2: unknown config key sede; did you mean 'seed'?"),
@@ -130,8 +133,8 @@ def test_an_included_file_reads_as_if_it_stood_in_the_config(tmp_path):
 @pytest.mark.parametrize(
     ("included", "words"),
     [
-        ("sets: {a: [mvg]}\nsets: {}\n", "line 2: the key 'sets' is there twice, first in line 1"),
-        ("sets: [\n", "line 2: no valid YAML"),
+        ("sets: {a: [mvg]}\nsets: {}\n", "line 2: the key 'sets' appears twice, first in line 1"),
+        ("sets: [\n", "line 2: not valid YAML"),
         ("", "the config must be a mapping, got None"),
         ("run: a\n", "line 1: unknown config key run; allowed here are variants, sets"),
         ("include: a\n", "line 1: unknown config key include; allowed here are variants, sets"),

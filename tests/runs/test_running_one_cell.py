@@ -142,7 +142,7 @@ def test_a_config_is_checked(capsys):
     assert f"tiny.yaml: {cells} cells in " in capsys.readouterr().out
     Path("bad.yaml").write_text("run: bad\n  seed: 1\n")
     assert main(["check", "bad.yaml"]) == 2
-    assert capsys.readouterr().err.startswith("error: bad.yaml, line 2: no valid YAML")
+    assert capsys.readouterr().err.startswith("error: bad.yaml, line 2: not valid YAML")
 
 
 def test_a_variant_whose_module_is_no_python_is_told_with_its_line(tmp_path, monkeypatch, capsys):

@@ -296,8 +296,10 @@ def test_first_sentence_ends_at_a_full_stop_before_a_capital():
     assert first_sentence("At 0.5 it holds. It fails at 1.") == "At 0.5 it holds."
 
 
-def test_a_folder_without_results_is_refused(tmp_path):
-    with pytest.raises(NoResults, match="make run"):
+def test_a_folder_without_claims_is_refused(tmp_path):
+    with pytest.raises(
+        NoResults, match=r"holds no claims\.csv; run `python -m paper_figures judge"
+    ):
         RunFolder(tmp_path)
 
 

@@ -19,8 +19,8 @@ def test_a_usage_error_is_one_line(arguments, words, capsys):
     assert capsys.readouterr().err == (f"error: {words}; see python -m site_builder --help\n")
 
 
-def test_a_run_without_results_is_told_in_one_line(tmp_path, monkeypatch, capsys):
+def test_a_run_without_results_is_an_error_of_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["build", "tiny"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line == "error: results/tiny holds no results; run `make run` first"
+    assert line.startswith("error: results/tiny holds no results; runs with results: none")

@@ -46,4 +46,4 @@ def test_a_key_that_is_there_twice_is_told_before_snakemake_keeps_the_last(proje
     (project.folder / "bad.yaml").write_text("run: bad\nexperiments: {}\nrun: b\n")
     ended = project.snakemake("--dry-run", config="bad.yaml", check=False)
     assert ended.returncode
-    assert "line 3: the key 'run' is there twice" in ended.stdout + ended.stderr
+    assert "line 3: the key 'run' appears twice" in ended.stdout + ended.stderr

@@ -122,7 +122,7 @@ def test_refused_with_the_key_the_value_and_what_is_allowed(kind, value, allowed
             {"A B": 1},
             "some.path.key.A B: 'A B' must be a data set",
         ),
-        (types.Distinct[types.Positive], [1, "1e0"], "got [1, '1e0']: 1.0 is there twice"),
+        (types.Distinct[types.Positive], [1, "1e0"], "got [1, '1e0']: 1.0 appears twice"),
         (types.Distinct[types.Shape], ["2x2", "0x3"], f"some.path.key[1] must be {SHAPE}"),
     ],
 )

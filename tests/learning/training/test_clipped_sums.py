@@ -8,7 +8,7 @@ from torch.nn.functional import conv2d, embedding, group_norm, layer_norm, linea
 
 from learning.networks.network import Layer, Network
 from learning.training import recorded_calls
-from learning.training.clipped_sums import NoSingleGradients, clipped_sum, require_alone
+from learning.training.clipped_sums import NoPerExampleGradients, clipped_sum, require_alone
 from learning.training.clipping import Clipping
 
 EXAMPLES, CLASSES, WORDS = 6, 6, 5
@@ -85,7 +85,7 @@ def batch(net, seed=0):
     return parameters, inputs, torch.from_numpy(rng.integers(0, CLASSES, EXAMPLES))
 
 
-def single_gradients(net, parameters, inputs, labels):
+def per_example_gradients(net, parameters, inputs, labels):
     """A row per example, by plain reverse mode."""
     rows = []
     for x, y in zip(inputs.split(1), labels.split(1), strict=True):
@@ -103,7 +103,7 @@ def test_clipped_sums_equal_a_loop_over_examples(kind, share, products, monkeypa
     monkeypatch.setattr(recorded_calls, "_PRODUCTS_PER_NUMBER", products)
     net = KINDS[kind]
     parameters, inputs, labels = batch(net)
-    rows = single_gradients(net, parameters, inputs, labels)
+    rows = per_example_gradients(net, parameters, inputs, labels)
     norms = rows.norm(dim=1)
     bound = share * float(norms.mean())
     expected = (bound / norms).clamp(max=1) @ rows
@@ -116,7 +116,7 @@ def test_clipped_sums_equal_a_loop_over_examples(kind, share, products, monkeypa
 def test_the_plain_sum_is_that_of_all_gradients(kind):
     net = KINDS[kind]
     parameters, inputs, labels = batch(net)
-    expected = single_gradients(net, parameters, inputs, labels).sum(dim=0)
+    expected = per_example_gradients(net, parameters, inputs, labels).sum(dim=0)
     found = clipped_sum(net, parameters, inputs, labels, None, batch=1, chunk=4)
     assert (found - expected).norm() < 1e-12 * expected.norm()
 
@@ -178,7 +178,7 @@ REFUSED = {
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_has_no_known_gradients_of_examples_is_refused(words):
     net = REFUSED[words]
-    with pytest.raises(NoSingleGradients, match=words):
+    with pytest.raises(NoPerExampleGradients, match=words):
         clipped_sum(net, *batch(net), Clipping(bound=1.0), batch=EXAMPLES, chunk=EXAMPLES)
 
 
@@ -190,5 +190,5 @@ def test_normalisation_over_the_batch_is_refused_without_parameters_too():
     alone, mixed = KINDS["linear"], network(apply, (6, 112))
     parameters, inputs, _ = batch(alone)
     require_alone(alone, parameters, inputs)
-    with pytest.raises(NoSingleGradients, match="depend on the other examples"):
+    with pytest.raises(NoPerExampleGradients, match="depend on the other examples"):
         require_alone(mixed, parameters, inputs)

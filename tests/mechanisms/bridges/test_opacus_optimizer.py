@@ -174,7 +174,7 @@ def test_opacus_accounts_for_gaussian_noise_and_for_no_other(model):
         ({"shape": (7,)}, "one element for each of the"),
         ({"l2_sensitivity": 1.0}, "changes by 0.5"),
         ({"adjacency": "replace"}, "changes by 1, which"),
-        ({"adjacency": "local"}, "no local answer"),
+        ({"adjacency": "local"}, "not a local answer"),
     ],
 )
 def test_a_query_that_does_not_fit_is_told(model, query, words):

@@ -1,0 +1,179 @@
+"""Noise with one mistake each: another distribution than the one that it states."""
+
+import dataclasses
+
+import numpy as np
+from planted_bugs import Gaussian
+
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+
+
+def with_noise(kind):
+    """A mechanism that differs from the analytic Gaussian in its class of noise."""
+
+    class Planted(Gaussian):
+        @classmethod
+        def noise_for(cls, query, budget):
+            return kind(shape=query.shape, sigma=Gaussian.noise_for(query, budget).sigma)
+
+    Planted.__name__ = kind.__name__
+    return Planted
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class HundredthOfTheScale(IndependentGaussian):
+    def sample(self, rng, trials, dtype=np.float64):
+        return super().sample(rng, trials, dtype) * np.dtype(dtype).type(0.01)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TwentiethMore(IndependentGaussian):
+    def sample(self, rng, trials, dtype=np.float64):
+        return super().sample(rng, trials, dtype) * np.dtype(dtype).type(1.05)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReusedSeed(IndependentGaussian):
+    def sample(self, rng, trials, dtype=np.float64):
+        return super().sample(np.random.default_rng(0), trials, dtype)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OneOfTenSeeds(IndependentGaussian):
+    def sample(self, rng, trials, dtype=np.float64):
+        return super().sample(np.random.default_rng(rng.integers(10)), trials, dtype)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OneNumberForAllElements(IndependentGaussian):
+    def sample(self, rng, trials, dtype=np.float64):
+        one = dataclasses.replace(self, shape=(1,) * len(self.shape))
+        return np.broadcast_to(
+            IndependentGaussian.sample(one, rng, trials, dtype), (trials, *self.shape)
+        )
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CorrelatedElements(IndependentGaussian):
+    """Every row has a part of its noise in common; each element has the right variance."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        own = super().sample(rng, trials, dtype)
+        return (np.sqrt(0.1) * own + np.sqrt(0.9) * own[:, :, :1]).astype(dtype) * np.where(
+            np.arange(self.shape[1]) == 0, 1 / (np.sqrt(0.1) + np.sqrt(0.9)), 1
+        ).astype(dtype)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OneElementWithoutNoise(IndependentGaussian):
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = super().sample(rng, trials, dtype)
+        draws[:, 3, 5] = 0
+        return draws
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RoundedNoise(IndependentGaussian):
+    """Noise on a grid, added to a value that is not on it: the answer modulo the grid is exact."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        grid = self.sigma / 1000
+        return (np.round(super().sample(rng, trials) / grid) * grid).astype(dtype)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SinglePrecisionInside(IndependentGaussian):
+    """Draws of float32, which a float64 answer gives away."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        return super().sample(rng, trials, np.float32).astype(dtype)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LighterTails(IndependentGaussian):
+    """Uniform noise of the right variance and the profile of a Gaussian."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        reach = np.sqrt(3) * self.sigma
+        return rng.uniform(-reach, reach, (trials, *self.shape)).astype(dtype)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClippedNoise(IndependentGaussian):
+    """Within three standard deviations, where a neighbour's answer may lie beyond."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        return np.clip(super().sample(rng, trials, dtype), -3 * self.sigma, 3 * self.sigma)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClippedNorm(IndependentGaussian):
+    """The norm of the noise is at most its root mean square."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = super().sample(rng, trials, dtype)
+        norms = np.linalg.norm(draws.reshape(trials, -1), axis=1)
+        shares = np.minimum(1, self.loss().mean ** 0.5 / norms)
+        return (draws * shares.reshape(-1, *(1,) * len(self.shape))).astype(dtype)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OneSidedHalf(IndependentGaussian):
+    """Every second element of C order is moved up alone, those between them in all directions."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = super().sample(rng, trials, dtype).reshape(trials, -1)
+        draws[:, ::2] = np.abs(draws[:, ::2])
+        return draws.reshape(trials, *self.shape)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SignsOfSixtyToForty(IndependentGaussian):
+    def sample(self, rng, trials, dtype=np.float64):
+        sizes = np.abs(super().sample(rng, trials, dtype))
+        return np.where(rng.random(sizes.shape) < 0.6, sizes, -sizes)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SignsOfManySides(IndependentGaussian):
+    """Each element leans to its own side, so that the sum of all leans to none."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        sizes = np.abs(super().sample(rng, trials, dtype))
+        signs = np.where(rng.random(sizes.shape) < 0.7, 1, -1)
+        own = np.resize([1, -1], sizes[0].size).reshape(self.shape)
+        return (sizes * signs * own).astype(dtype)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SymmetricNoise(IndependentGaussian):
+    """The noise of a Gram matrix, of the right variance, on a matrix that is none."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        upper = np.triu(super().sample(rng, trials, dtype))
+        return upper + np.triu(upper, 1).transpose(0, 2, 1)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OneDrawForAll(IndependentGaussian):
+    """Right one by one; all that are drawn at once are the same."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        return np.repeat(super().sample(rng, 1, dtype), trials, axis=0)
