@@ -131,3 +131,5 @@ def print_summary():
     there = [path for path in rows if path.exists()]
     if there:
         print(summary_of(RUN, there)[0], file=sys.stderr)
+    if missing := [path.stem for path in rows if not path.exists()]:
+        print(f"{RUN}: no table yet of {', '.join(missing)}", file=sys.stderr)

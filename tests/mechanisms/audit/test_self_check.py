@@ -104,7 +104,7 @@ def test_rounded_answers_are_no_mistake(shape):
 @pytest.mark.parametrize(
     ("mistake", "words"),
     [
-        (planted.SymmetricNoise, "two elements whose noise looks alike"),
+        (planted.SymmetricNoise, "show a change of one element, with"),
         (planted.NoiseUsedTwice, "not drawn afresh"),
     ],
 )
@@ -176,7 +176,7 @@ def test_rounding_is_no_other_law_of_the_norm():
 
 OF_OTHER_KINDS = {
     others.NinthOfTheVariance: (others.COUNTS, "mean squared norm"),
-    others.CountWithoutNoise: (others.COUNTS, "a record in one count"),
+    others.CountWithoutNoise: (others.COUNTS, "a record in as many counts as it may"),
     others.QuarterOfTheRate: (others.COUNTS, "mean squared norm"),
     others.HundredTimesTheGram: (others.GRAM, "two values that differ"),
     others.HundredTimesTheRate: (others.BOX, "two values that differ"),
