@@ -30,11 +30,14 @@ def of_pairs(
 
     Args:
         pairs: At least one: the name of a change, the change, and two values that differ by it.
-        count: Releases of either value that judge; as many are shared by all pairs to choose.
+        count: Releases of either value that judge, at least; as many are shared by all pairs to
+            choose.
     """
     epsilons = np.unique(np.append(EPSILONS, source.mechanism.budget.epsilon))
     claims = profile.delta(epsilons).upper
     few = max(LEAST, count // len(pairs))
+    # One pair is judged, so that it may have what several would have needed.
+    count = max(count, min(len(pairs), 2) * LEAST)
     best = None
     for name, change, pair in pairs:
         if best and source.time_is_up():
