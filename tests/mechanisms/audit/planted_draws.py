@@ -154,5 +154,5 @@ class Bits(Mechanism):
         return np.where(bits == kept, high, low).astype(value.dtype)
 
 
-class BitsOfThreeEpsilons(Bits):
-    factor = 3.0
+class BitsOfFiveEpsilons(Bits):
+    factor = 5.0

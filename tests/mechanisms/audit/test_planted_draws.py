@@ -31,13 +31,13 @@ MISTAKES = {
     draws.EvenNoise: (SOME_COUNTS, planted.BUDGET, "a grid that moves with the value"),
     draws.TwoCountsAlike: (SOME_COUNTS, planted.BUDGET, "show a change of a record in"),
     draws.TwiceTheEpsilon: (kinds.BOX, AT_TWO, "two values that differ"),
-    draws.BitsOfThreeEpsilons: (kinds.BOX, AT_TWO, "two values that differ"),
+    draws.BitsOfFiveEpsilons: (kinds.BOX, AT_TWO, "two values that differ"),
 }
 # Too few of the releases of a study show them.
 FOR_VERIFY_ALONE = {
     draws.ShortSeeds,
     draws.TwiceTheEpsilon,
-    draws.BitsOfThreeEpsilons,
+    draws.BitsOfFiveEpsilons,
 }
 
 
