@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,15 +11,21 @@ from mechanisms.audit.audit_statistics import clopper_pearson, hockey_stick
 
 # The probability of a false alarm of one check: that of a thousand checks together is 0.1%.
 ERROR = 1e-6
-# One-sided bounds that share it: three for each of four means and three variances of the loss, two
+# One-sided bounds that share it: three for each of seven means and six variances of the loss, two
 # for each of two multiples of seven changes, three for each change of a grid, two for the noise of
-# two values along each of eight directions, seven for atoms and neighbours, two for norms, eight
-# for signs, one for exact answers, and those for the losses of the profile.
-TAIL = ERROR / 128
+# two values along each of eight directions, eleven for atoms and pairs of releases, two for norms,
+# eight for signs, two for exact and repeated answers, and those for the losses of the profile.
+TAIL = ERROR / 160
+# The tail of the bounds by which an event is chosen, of which none is believed.
+CHOICE = 0.01
 # Where a delta is compared with what is claimed; counts show none at a large epsilon.
 EPSILONS = np.array([0.0, 1.0])
 # Relative excess over a claim that is put down to rounding.
 ROUNDING = 1e-6
+# Elements up to which a covariance is computed, and draws needed for each.
+LARGEST_COVARIANCE, DRAWS_PER_ELEMENT = 64, 4
+# Smaller eigenvalues, in units of the largest, are rounding.
+FLOOR = 1e-12
 # Quantiles of the scores at which an event may begin.
 QUANTILES = (0.02, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.98)
 
@@ -34,36 +39,50 @@ class Contradiction:
     claim: float
 
 
-def contradiction(
-    trained: Sequence[np.ndarray],
-    tested: Sequence[np.ndarray],
-    claims: np.ndarray,
-) -> Contradiction | None:
-    """A lower bound of a pair's delta above what is claimed, from scores of both sides, or None.
+@dataclass(frozen=True)
+class Event:
+    """Scores beyond a threshold; delta >= A(event) - e^epsilon B(event) of sides (A, B) `order`.
 
-    The event is the one that stands out most in `trained`, over all thresholds, directions and
-    epsilons. `tested` alone judges it, by two bounds that err with probability at most `TAIL` each.
+    gain: By how much that exceeded `claim` where the event was chosen.
+    """
+
+    gain: float
+    order: tuple[int, int]
+    threshold: float
+    above: bool
+    epsilon: float
+    claim: float
+
+    def judged(self, tested: Sequence[np.ndarray]) -> Contradiction | None:
+        """What other scores (n,) of either side prove; two bounds err by `TAIL` at most each."""
+        thresholds = np.array([self.threshold])
+        lower, upper = event_bounds(tested, self.order, thresholds, above=self.above)
+        proved = float(hockey_stick(lower, upper, self.epsilon)[0])
+        if proved <= self.claim * (1 + ROUNDING):
+            return None
+        return Contradiction(self.epsilon, proved, self.claim)
+
+
+def chosen_event(
+    trained: Sequence[np.ndarray], claims: np.ndarray, epsilons: np.ndarray = EPSILONS
+) -> Event:
+    """Of all thresholds, directions and epsilons the event that stands out in `trained`.
 
     Args:
-        trained, tested: For each, the scores (n,) of either side.
-        claims: The largest delta that is claimed at each of `EPSILONS`.
+        trained: The scores (n,) of either side.
+        claims: The largest delta that is claimed at each of `epsilons`.
     """
     thresholds = np.unique(np.quantile(np.concatenate(trained), QUANTILES))
-    best = (-math.inf, None)
+    found = []
     for order in ((0, 1), (1, 0)):
         for above in (True, False):
-            lower, upper = event_bounds(trained, order, thresholds, above=above)
-            for epsilon, claim in zip(EPSILONS, claims, strict=True):
+            lower, upper = event_bounds(trained, order, thresholds, above=above, tail=CHOICE)
+            for epsilon, claim in zip(epsilons, claims, strict=True):
                 gains = hockey_stick(lower, upper, epsilon) - claim
-                choice = int(np.argmax(gains))
-                event = order, thresholds[choice : choice + 1], above, epsilon, float(claim)
-                best = max(best, (float(gains[choice]), event), key=lambda found: found[0])
-    order, threshold, above, epsilon, claim = best[1]
-    lower, upper = event_bounds(tested, order, threshold, above=above)
-    proved = float(hockey_stick(lower, upper, epsilon)[0])
-    if proved <= claim * (1 + ROUNDING):
-        return None
-    return Contradiction(float(epsilon), proved, claim)
+                best = int(np.argmax(gains))
+                event = (float(gains[best]), order, float(thresholds[best]), above)
+                found.append(Event(*event, float(epsilon), float(claim)))
+    return max(found, key=lambda event: event.gain)
 
 
 def event_bounds(
@@ -72,6 +91,7 @@ def event_bounds(
     thresholds: np.ndarray,
     *,
     above: bool,
+    tail: float = TAIL,
 ) -> tuple[np.ndarray, np.ndarray]:
     """A lower bound of A(event) and an upper one of B(event) for scores beyond each threshold."""
     hits = []
@@ -79,8 +99,8 @@ def event_bounds(
         ordered = np.sort(scores[side])
         place = np.searchsorted(ordered, thresholds, side="right" if above else "left")
         hits.append(len(ordered) - place if above else place)
-    lower, _ = clopper_pearson(hits[0], len(scores[order[0]]), TAIL)
-    _, upper = clopper_pearson(hits[1], len(scores[order[1]]), TAIL)
+    lower, _ = clopper_pearson(hits[0], len(scores[order[0]]), tail)
+    _, upper = clopper_pearson(hits[1], len(scores[order[1]]), tail)
     return lower, upper
 
 
@@ -106,6 +126,30 @@ def best_event(
 
 def projected(draws: np.ndarray, direction: np.ndarray) -> np.ndarray:
     return draws.reshape(len(draws), -1) @ direction.ravel()
+
+
+def telling_direction(change: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """The direction along which a change stands out from draws (n, *shape) of noise.
+
+    Noise that elements have in common is taken out: a score is the number along the change, less
+    what other elements tell of it. Of few elements that is Fisher's discriminant, the inverse
+    covariance times the change; of many, one partner of those that change is used. Of independent
+    elements it is nearly the change itself.
+    """
+    flat, wanted = draws.reshape(len(draws), -1), change.ravel() / np.linalg.norm(change)
+    size = wanted.size
+    if size <= LARGEST_COVARIANCE and len(flat) >= DRAWS_PER_ELEMENT * size:
+        squares, axes = np.linalg.eigh(flat.T @ flat)
+        squares = np.maximum(squares, FLOOR * squares[-1])
+        found = axes @ ((axes.T @ wanted) / squares) if squares[-1] else wanted
+        return (found / np.linalg.norm(found)).reshape(change.shape)
+    sizes = np.einsum("ij,ij->j", flat, flat)
+    products = (flat @ wanted) @ flat
+    shares = np.divide(products**2, sizes, out=np.zeros(size), where=(sizes > 0) & (wanted == 0))
+    partner = int(np.argmax(shares))
+    if shares[partner]:
+        wanted[partner] = -products[partner] / sizes[partner]
+    return wanted.reshape(change.shape)
 
 
 def scores_of(change: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mechanisms.audit.events import DRAWS_PER_ELEMENT, FLOOR, LARGEST_COVARIANCE
 from mechanisms.contract.guard import checked_value
 from mechanisms.contract.query import Query
-
-# Elements up to which the direction of the least noise is computed, and draws needed for each.
-LARGEST_COVARIANCE, DRAWS_PER_ELEMENT = 64, 4
 
 
 def resting_value(query: Query) -> np.ndarray | None:
@@ -39,6 +37,8 @@ def random_value(query: Query, rng: np.random.Generator, scale: float) -> np.nda
         value = rng.uniform(*query.element_range, query.shape)
     else:
         value = scale * rng.standard_normal(query.shape)
+        # Some are of the size of the noise.
+        value *= rng.choice((1.0, 0.1), query.shape)
     if query.frobenius_bound is not None:
         value *= min(1.0, 0.9 * query.frobenius_bound / np.linalg.norm(value))
     return value if is_allowed(value, query) else None
@@ -87,7 +87,7 @@ def _directions(
     """Directions in k elements, from draws (n, k)."""
     size = noise.shape[1]
     if not _moves(query):
-        yield "one element", _axis(size, int(np.argmin(np.mean(noise**2, axis=0))))
+        yield "one element", _axis(size, _told_best(noise))
     if size == 1:
         return
     place = int(np.argmin(np.mean(np.diff(noise, axis=1) ** 2, axis=0)))
@@ -103,6 +103,18 @@ def _directions(
     if size <= LARGEST_COVARIANCE and len(noise) >= DRAWS_PER_ELEMENT * size:
         least = np.linalg.eigh(noise.T @ noise)[1][:, 0]
         yield "the direction of the least noise", least
+
+
+def _told_best(noise: np.ndarray) -> int:
+    """The element of which draws (n, k) leave the least unknown, given all others where k is small.
+
+    That has the largest element on the diagonal of the inverse covariance.
+    """
+    size = noise.shape[1]
+    if size > LARGEST_COVARIANCE or len(noise) < DRAWS_PER_ELEMENT * size:
+        return int(np.argmin(np.mean(noise**2, axis=0)))
+    squares, axes = np.linalg.eigh(noise.T @ noise)
+    return int(np.argmax(axes**2 @ (1 / np.maximum(squares, FLOOR * squares[-1] or 1.0))))
 
 
 def _alike(noise: np.ndarray) -> np.ndarray:
@@ -145,12 +157,12 @@ def _of_what_records_add(
             change[places] = points
             yield name, change.reshape(query.shape)
         return
-    for name, count in (
-        ("a record in as many counts as it may", query.most_counts),
-        ("a record in one count", 1),
+    for name, places in (
+        ("a record in as many counts as it may", quiet[: query.most_counts]),
+        ("a record in one count", _told_best(noise.reshape(len(noise), -1))),
     ):
         change = np.zeros(query.size)
-        change[quiet[:count]] = query.linf_sensitivity
+        change[places] = query.linf_sensitivity
         yield name, change.reshape(query.shape)
 
 

@@ -17,6 +17,30 @@ from mechanisms.profiles.profile import PrivacyProfile
 LOSS_ROUNDING = 1e-9
 
 
+def of_curve(profile: PrivacyProfile, epsilon: float) -> Iterator[str]:
+    """Sentences on a stated delta that is no probability, or grows with epsilon.
+
+    Args:
+        epsilon: Of the claim, looked at beside `EPSILONS`.
+    """
+    epsilons = np.unique(np.append(EPSILONS, epsilon))
+    stated = profile.delta(epsilons)
+    for name in ("lower", "value", "upper"):
+        deltas = np.asarray(getattr(stated, name), dtype=float)
+        wrong = ~((deltas >= 0) & (deltas <= 1 + ROUNDING))
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            yield (
+                f"the profile states delta({epsilons[place]:g}) = {deltas[place]:.4g} ({name}), "
+                "which is no probability"
+            )
+    if (np.asarray(stated.lower)[1:] > np.asarray(stated.upper)[:-1] * (1 + ROUNDING)).any():
+        yield (
+            f"the profile states a delta that grows with epsilon: at least {stated.lower} at "
+            f"{epsilons}"
+        )
+
+
 def of_losses(
     profile: PrivacyProfile, rng: np.random.Generator, count: int, seconds: float
 ) -> Iterator[str]:

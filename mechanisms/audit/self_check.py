@@ -18,24 +18,30 @@ from functools import cached_property
 
 import numpy as np
 
-from mechanisms.audit.audit_statistics import clopper_pearson
 from mechanisms.audit.events import (
     EPSILONS,
-    TAIL,
-    contradiction,
+    chosen_event,
     projected,
-    scores_of,
+    telling_direction,
 )
 from mechanisms.audit.fresh_noise import (
     LARGE_EPSILON,
     of_atoms,
     of_exact_answers,
     of_neighbours,
+    of_repeated_noise,
+    of_seeds,
     of_two_values,
 )
 from mechanisms.audit.moment_test import of_moments, stated_moments
-from mechanisms.audit.neighbours import changes, pair_that_differs, random_value, resting_value
-from mechanisms.audit.profile_check import of_losses, of_noise
+from mechanisms.audit.neighbours import (
+    changes,
+    is_allowed,
+    pair_that_differs,
+    random_value,
+    resting_value,
+)
+from mechanisms.audit.profile_check import of_curve, of_losses, of_noise
 from mechanisms.audit.stated_law import of_norms, of_signs
 from mechanisms.audit.timed_releases import (
     FEWEST,
@@ -44,7 +50,9 @@ from mechanisms.audit.timed_releases import (
     LOOK,
     Effort,
     TimedReleases,
+    other_releases,
 )
+from mechanisms.audit.two_values import of_a_grid, of_pairs
 from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.contract.query import Inconsistent, Query
 from mechanisms.profiles.profile import PrivacyProfile
@@ -58,9 +66,6 @@ SHIFTS = (1.0, 3.0)
 MORE = 3
 # Part of the norm that a release of its own may change, as one that rounds the answer does.
 ROUNDED_AWAY = 0.005
-# Elements whose values are looked up in a list of earlier ones.
-GRID_ELEMENTS = 4096
-
 
 # By default: at most 2 s for an answer of 7921 elements.
 THOROUGH = Effort(numbers=1 << 22, releases=4096, seconds=1.0)
@@ -124,6 +129,7 @@ class _Check:
         """The sentences, the strongest statement first."""
         profile = self.mechanism.profile_of_release()
         if profile is not None:
+            yield from of_curve(profile, self.mechanism.budget.epsilon)
             count = self.effort.numbers // NUMBERS_PER_LOSS
             yield from of_losses(profile, self.rng, count, self.effort.seconds)
         rest = resting_value(self.query)
@@ -139,7 +145,8 @@ class _Check:
             yield from self._of_other_releases(rest, profile)
         else:
             # Nothing but the contract of a release is stated.
-            self.source.answers(rest, 1)
+            if self.count(rest, 2, 1, 1, 1):
+                yield from of_seeds(self.mechanism, rest)
             self.missing = "it states neither its noise nor a profile"
 
     def noise(self, value: np.ndarray, count: int) -> np.ndarray:
@@ -166,8 +173,10 @@ class _Check:
         # What studies draw where noise is only added.
         at_once = self.mechanism.sample(self.rng, count)
         yield from self._of_moments(at_once, rest, "of a constant, drawn at once,")
+        yield from self._of_other_ways(rest, count)
         yield from of_neighbours(training, test)
         yield from of_neighbours(at_once, test)
+        yield from of_seeds(self.mechanism, rest)
         # The largest probability of one number as the noise of an element. Whole numbers are atoms,
         # which changes by whole numbers allow.
         atom = None
@@ -185,6 +194,8 @@ class _Check:
                 rounding = 4 * np.finfo(float).eps * largest
                 yield from of_atoms(training, elsewhere, rounding, atom)
                 yield from of_exact_answers(elsewhere, atom)
+                again = np.concatenate([training, test])
+                yield from of_repeated_noise(again, elsewhere, rounding, atom)
             yield from self._of_moments(elsewhere, value, "of a random value")
             directions = [("the value", value), *self._changes(training)]
             directions = [(name, each / (np.linalg.norm(each) or 1.0)) for name, each in directions]
@@ -207,8 +218,9 @@ class _Check:
         if profile is None:
             return
         for name, change in self._changes(training):
-            change = self._prepared_change(rest, change)
-            yield from self._of_shifts(training, test, name, change, profile)
+            moved = self._prepared_changes(rest, value, change)
+            largest = max(moved, key=np.linalg.norm)
+            yield from self._of_shifts(training, test, name, largest, profile)
         yield from self._of_a_grid(rest, profile, count)
 
     def _of_moments(self, noise: np.ndarray, value: np.ndarray, where: str) -> Iterator[str]:
@@ -218,10 +230,26 @@ class _Check:
         self.compared += 1
         yield from of_moments(noise, stated, value, where)
 
-    def _prepared_change(self, rest: np.ndarray, change: np.ndarray) -> np.ndarray:
-        """What is left of a change in what the noise is added to."""
-        first, second = (self.mechanism.prepared(rest + s * change / 2) for s in (-1, 1))
-        return second - first
+    def _of_other_ways(self, rest: np.ndarray, count: int) -> Iterator[str]:
+        """Noise that studies draw by other methods."""
+        for name in other_releases(self.mechanism):
+            noise = self.source.answers(rest, count, name) - self.mechanism.prepared(rest)
+            yield from self._of_moments(noise, rest, f"of a constant by {name}")
+        losses = self.mechanism.noise.loss_samples(self.rng, count)
+        yield from self._of_moments(np.sqrt(losses), rest, "drawn as squared norms")
+
+    def _prepared_changes(
+        self, rest: np.ndarray, value: np.ndarray | None, change: np.ndarray
+    ) -> list[np.ndarray]:
+        """What is left of a change in what the noise is added to: about rest, and far from it."""
+        prepared = self.mechanism.prepared
+        found = [prepared(rest + change / 2) - prepared(rest - change / 2)]
+        if value is not None and not self.mechanism.only_adds_noise:
+            ends = value - change, value + change
+            found += [
+                prepared(end) - prepared(value) for end in ends if is_allowed(end, self.query)
+            ]
+        return found
 
     def _of_shifts(
         self,
@@ -232,10 +260,11 @@ class _Check:
         profile: PrivacyProfile,
     ) -> Iterator[str]:
         """Noise against the same noise moved by multiples of one change."""
-        length = float(np.linalg.norm(change))
-        if not length:
+        if not change.any():
             return
-        trained, tested = (projected(draws, change / length) for draws in (training, test))
+        direction = telling_direction(change, training)
+        length = float(direction.ravel() @ change.ravel())
+        trained, tested = (projected(draws, direction) for draws in (training, test))
         deviation_along = math.sqrt(float(np.mean(trained**2)))
         multiples = {1.0}
         # What records add to counts and votes comes in whole multiples, and so may the noise.
@@ -247,7 +276,8 @@ class _Check:
             claims = self._claims(profile, multiple)
             moved = multiple * length
             self.compared += 1
-            found = contradiction((trained, trained + moved), (tested, tested + moved), claims)
+            event = chosen_event((trained, trained + moved), claims)
+            found = event.judged((tested, tested + moved))
             if found is not None:
                 times = "" if multiple == 1 else f", multiplied by {multiple:g}"
                 yield (
@@ -270,75 +300,27 @@ class _Check:
     # Any releases.
 
     def _of_other_releases(self, rest: np.ndarray, profile: PrivacyProfile) -> Iterator[str]:
-        most = self.source.most // 8
+        # Two samples of each value of a pair; what is chosen from is no larger than the rest.
+        most = min(self.effort.numbers // (8 * self.query.size), self.effort.releases)
         if most < LEAST:
             self.missing = f"an answer of {self.query.size:,} elements is too large"
             return
-        # Four samples for a pair: two of each value.
         count = self.count(rest, 4, LEAST, LEAST, most)
         if not count:
             return
+        yield from of_seeds(self.mechanism, rest)
         pairs = [
             (name, change, pair_that_differs(self.query, change, rest))
             for name, change in self._changes(self.source.answers(rest, LOOK))
         ]
         pairs = [(name, change, pair) for name, change, pair in pairs if pair is not None]
-        count = max(LEAST, count // max(len(pairs), 1))
-        for name, change, pair in pairs:
-            if self.compared and self.source.time_is_up():
-                break
+        if pairs:
             self.compared += 1
-            trained = [self.source.answers(value, count) for value in pair]
-            tested = [self.source.answers(value, count) for value in pair]
-            for score in scores_of(change):
-                found = contradiction(
-                    *([score(draws) for draws in draws] for draws in (trained, tested)),
-                    self._claims(profile, 1.0),
-                )
-                if found is not None:
-                    yield (
-                        f"{len(tested[0])} releases of each of two values that differ by a change "
-                        f"of {name} show delta({found.epsilon:g}) of at least {found.lower:.4g}; "
-                        f"the profile states at most {found.claim:.4g}"
-                    )
-        yield from self._of_a_grid(rest, profile, count)
+            yield from of_pairs(self.source, pairs, profile, count)
+        yield from self._of_a_grid(rest, profile, max(LEAST, count // max(len(pairs), 1)))
 
     def _of_a_grid(self, rest: np.ndarray, profile: PrivacyProfile, count: int) -> Iterator[str]:
-        """Answers whose elements come again, or have few digits, until the value moves."""
         if self.source.time_is_up():
             return
-        earlier = self.source.answers(rest, count)
-        every = self.query.size // GRID_ELEMENTS + 1
-        places = np.arange(0, self.query.size, every)
-        if self.query.one_column:
-            places = np.arange(self.query.shape[0]) * self.query.shape[1]
-        seen = np.unique(earlier.reshape(len(earlier), -1)[:, places])
-
-        def share_seen(value):
-            answers = self.source.answers(value, count)
-            answers = answers.reshape(len(answers), -1)[:, places]
-            again = np.isin(answers, seen).any(axis=1)
-            # Noise of single precision repeats itself seldom, and shows in every answer.
-            again |= (answers == answers.astype(np.float32)).all(axis=1)
-            return int(np.count_nonzero(again)), len(again)
-
-        hits, trials = share_seen(rest)
         claim = float(self._claims(profile, 1.0)[0])
-        if clopper_pearson(hits, trials, TAIL)[0] <= claim:
-            return
-        for _, change in self._changes(earlier):
-            touched = np.count_nonzero(change.ravel()[places]) == len(places)
-            pair = pair_that_differs(self.query, change, rest) if touched else None
-            if pair is None or not np.array_equal(pair[0], rest):
-                continue
-            moved, others = share_seen(pair[1])
-            lower = clopper_pearson(hits, trials, TAIL)[0]
-            upper = clopper_pearson(moved, others, TAIL)[1]
-            if lower - upper > claim:
-                yield (
-                    "the answers lie on a grid that moves with the value: "
-                    f"{hits / trials:.2g} of {trials} releases repeat an earlier number or have "
-                    f"single precision, and {moved / others:.2g} do once the value has changed, so "
-                    f"that delta(0) is at least {lower - upper:.4g}; the profile states at most "
-                    f"{claim:.4g}"
-                )
+        yield from of_a_grid(self.source.answers, self.query, rest, self._changes, count, claim)

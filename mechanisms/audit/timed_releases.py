@@ -19,6 +19,8 @@ LOOK = 16
 # Multiples of the seconds of an effort: after the first no further comparison begins, and one that
 # would take longer than the second is not made.
 PATIENCE, MOST_PATIENCE = 3, 10
+# Studies release by these too; a mechanism may have its own.
+OTHER_RELEASES = ("release_all", "release_with_diagnostics")
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,12 @@ class TimedReleases:
         wanted = self.effort.numbers // self.mechanism.query.size
         return int(np.clip(wanted, FEWEST, self.effort.releases))
 
-    def answers(self, value: np.ndarray, count: int) -> np.ndarray:
-        """Releases of `value`, (count, *shape)."""
+    def answers(self, value: np.ndarray, count: int, way: str | None = None) -> np.ndarray:
+        """Releases of `value`, (count, *shape), by `release` or another method that releases."""
         begun = time.process_time()
-        if count > 1 and self._draws_many:
+        if way is not None:
+            drawn = released_by(self.mechanism, way, value, count, self.rng)
+        elif count > 1 and self._draws_many:
             drawn = self.mechanism.releases(value, self.rng, count)
         else:
             drawn = np.array([self.mechanism.release(value, self.rng) for _ in range(count)])
@@ -94,3 +98,21 @@ class TimedReleases:
     def time_is_up(self) -> bool:
         """Whether no further comparison should begin."""
         return self.spent > PATIENCE * self.effort.seconds
+
+
+def other_releases(mechanism: Mechanism) -> list[str]:
+    """The methods that release, but for `release`, which the mechanism's classes define."""
+    return [
+        name
+        for name in OTHER_RELEASES
+        if getattr(type(mechanism), name) is not getattr(Mechanism, name)
+    ]
+
+
+def released_by(
+    mechanism: Mechanism, name: str, value: np.ndarray, count: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Releases (count, *shape) of a value by the method of that name."""
+    if name == "release_all":
+        return mechanism.release_all(np.repeat(value[None], count, axis=0), rng)
+    return np.array([getattr(mechanism, name)(value, rng)[0] for _ in range(count)])

@@ -50,6 +50,8 @@ rule aggregate_experiment:
 rule aggregate_maps:
     input:
         rows=lambda wildcards: batch_files(wildcards.experiment, ".parquet"),
+        # Not read: where joining it removed a damaged batch, this job must not wait for that batch.
+        table=RUN / "experiments" / "{experiment}.parquet",
     output:
         RUN / "experiments" / "{experiment}.maps.parquet",
     log:

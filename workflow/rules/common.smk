@@ -127,7 +127,17 @@ def print_summary():
     """Show what became of the cells that this run has."""
     from runs.summary import summary_of
 
-    rows = [RUN / "experiments" / f"{name}.parquet" for name in CONFIG["experiments"]]
-    there = [path for path in rows if path.exists()]
+    there = [path for path in map(table_of, CONFIG["experiments"]) if path.exists()]
     if there:
         print(summary_of(RUN, there)[0], file=sys.stderr)
+
+
+def print_what_is_missing():
+    """Name the studies of this run that the summary leaves out."""
+    missing = [name for name in CONFIG["experiments"] if not table_of(name).exists()]
+    if missing:
+        print(f"{RUN}: no table yet of {', '.join(missing)}", file=sys.stderr)
+
+
+def table_of(experiment):
+    return RUN / "experiments" / f"{experiment}.parquet"

@@ -23,3 +23,4 @@ onsuccess:
 
 onerror:
     print_summary()
+    print_what_is_missing()

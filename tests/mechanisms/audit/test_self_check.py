@@ -87,7 +87,7 @@ def test_rounded_answers_are_no_mistake(shape):
 @pytest.mark.parametrize(
     ("mistake", "words"),
     [
-        (planted_noise.SymmetricNoise, "two elements whose noise looks alike"),
+        (planted_noise.SymmetricNoise, "show a change of one element, with"),
         (planted.NoiseUsedTwice, "not drawn afresh"),
     ],
 )
@@ -125,7 +125,7 @@ def test_one_exact_answer_of_a_hundred_is_caught_in_a_large_answer():
 
 OF_OTHER_KINDS = {
     others.NinthOfTheVariance: (others.COUNTS, "mean squared norm"),
-    others.CountWithoutNoise: (others.COUNTS, "a record in one count"),
+    others.CountWithoutNoise: (others.COUNTS, "a record in as many counts as it may"),
     others.QuarterOfTheRate: (others.COUNTS, "mean squared norm"),
     others.HundredTimesTheGram: (others.GRAM, "two values that differ"),
     others.HundredTimesTheRate: (others.BOX, "two values that differ"),
