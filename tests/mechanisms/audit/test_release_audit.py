@@ -108,6 +108,35 @@ def test_an_exact_density_beats_a_wrong_score():
     assert one.verdict == "undecided"
 
 
+def test_a_density_does_not_see_the_last_bits():
+    """Laplace noise that claims exactly its epsilon: the ratio is 1 for half of the outputs."""
+
+    def release(value, rng):
+        return value + rng.laplace(size=1)
+
+    def log_density(value, outputs):
+        return -np.abs(outputs - value).sum(axis=1)
+
+    pair = np.zeros(1), np.ones(1)
+    score = density_score(log_density, *pair)
+    rng = np.random.default_rng(1)
+    for value, share in zip(pair, (0.5, 0.5 / np.e), strict=True):
+        ratios = score(value + rng.laplace(size=(100_000, 1)))
+        assert np.mean(ratios == 1) == pytest.approx(share, abs=0.01)
+    claim = {"score": score, "samples": 6000, "confidence": 0.95}
+    for seed in range(3):
+        assert audit_release(release, *pair, 1.0, seed=seed, **claim).verdict == "undecided"
+        assert audit_release(release, *pair, 0.8, seed=seed, **claim).verdict == "refuted"
+
+
+def test_a_density_may_be_zero():
+    score = density_score(
+        lambda value, outputs: np.where(np.abs(outputs - value) < 1, 0.0, -np.inf)[:, 0],
+        np.zeros(1), np.ones(1),
+    )  # fmt: skip
+    assert score(np.array([[-0.5], [0.5], [1.5], [9.0]])).tolist() == [np.inf, 0.0, -np.inf, 0.0]
+
+
 def test_files_have_no_more_outputs_than_rows(tmp_path):
     for name in "ab":
         np.save(tmp_path / f"{name}.npy", np.zeros((40, 2)))
