@@ -25,8 +25,8 @@ _DESCRIPTION = (
 _EPILOG = (
     "A program is called as COMMAND COUNT SEED. It reads one value from its standard input as a "
     ".npy file and writes COUNT independent outputs to its standard output as one .npy file, one "
-    "output per row. Exit status: 0, there is an answer; 2, bad input or an exception of the "
-    "function."
+    "output per row; with --text both are lines of numbers. Exit status: 0, there is an answer; 2, "
+    "bad input or an exception of the function."
 )
 
 
@@ -47,6 +47,11 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
         "a numpy.random.Generator",
     )
     parser.add_argument("--program", metavar="COMMAND", help="a program instead of a function")
+    parser.add_argument(
+        "--text",
+        action="store_true",
+        help="the program reads the value as one line of numbers and writes one line per output",
+    )
     parser.add_argument(
         "--outputs",
         nargs=2,
@@ -71,7 +76,7 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
         "--log-density",
         metavar="MODULE:FUNCTION",
         help="a function (value, outputs) that returns the log density of each output; the score "
-        "is then the exact likelihood ratio",
+        "is then the likelihood ratio",
     )
     parser.add_argument(
         "--samples",
@@ -114,26 +119,40 @@ def _audit(options: argparse.Namespace) -> dict:
             "audit needs one of MODULE:FUNCTION, --program and --outputs, got "
             f"{' and '.join(sources) or 'none'}"
         )
+    if options.text and options.program is None:
+        raise ValueError("--text is for a --program: leave it out")
     limits = {"confidence": options.confidence, "whole_budget": options.whole_budget}
     if options.outputs:
         if options.processes > 1:
             raise ValueError("--outputs are read in one process: leave out --processes")
+        if options.pair is not None:
+            raise ValueError("--outputs are of both values already: leave out --pair")
         first, second = options.outputs
         found = audit_files(
             first, second, options.epsilon, options.delta, score=_score(options, None),
             samples=options.samples, **limits,
         )  # fmt: skip
         return {"release": f"{first} and {second}", **_answer(found)}
-    release = shlex.split(options.program) if options.program else load_function(options.key)
+    named, command = options.key, options.program
+    release = load_function(named) if command is None else _words(command)
     if options.pair is None:
         raise ValueError("audit needs --pair, the two values that the mechanism is sampled on")
     pair = load_pair(options.pair)
     found = audit_release(
         release, *pair, options.epsilon, options.delta, score=_score(options, pair),
         samples=options.samples or DEFAULT_SAMPLES, seed=options.seed,
-        processes=options.processes, **limits,
+        processes=options.processes, text=options.text, **limits,
     )  # fmt: skip
     return {"release": options.program or options.key, **_answer(found)}
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise ValueError(
+            f"--program must be a command of a shell, got {command!r}: {error}"
+        ) from error
 
 
 def _score(options: argparse.Namespace, pair: tuple[np.ndarray, np.ndarray] | None):
@@ -154,7 +173,8 @@ def _answer(found: SequentialAudit) -> dict:
             found.curve.upper(np.array(SHOWN_RATES)), found.curve.estimate(np.array(SHOWN_RATES))
         )  # fmt: skip
         rates = {
-            f"{rate:g}": {"at_least": float(1 - bound), "estimate": float(1 - likely)}
+            # The rate itself needs no test; 1 - (1 - rate) may round to less.
+            f"{rate:g}": {"at_least": float(max(rate, 1 - bound)), "estimate": float(1 - likely)}
             for rate, bound, likely in zip(SHOWN_RATES, upper, estimate, strict=True)
         }
     return found.to_dict() | {"true_positive_rate_at": rates}

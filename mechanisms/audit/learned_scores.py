@@ -15,6 +15,8 @@ Score = Callable[[np.ndarray], np.ndarray]  # (n, *shape) -> (n,)
 
 # Exponents of bits lie between these: a zero is a multiple of every power of two.
 _LOWEST_BIT, _HIGHEST_BIT = -160, 64
+# Log-likelihood ratios are rounded to so many bits below the size of the log densities.
+_DENSITY_BITS = 30
 # Numbers of outputs that a classifier holds of each side.
 _HELD_NUMBERS = 1 << 21
 # Numbers that are worked on at once: they stay in a processor's cache.
@@ -211,14 +213,23 @@ def density_score(
     first: np.ndarray,
     second: np.ndarray,
 ) -> Score:
-    """The exact log-likelihood ratio; `log_density(value, outputs)` is that of n outputs, (n,)."""
+    """The log-likelihood ratio; `log_density(value, outputs)` is that of n outputs, (n,).
+
+    It is rounded, to 1e-9 for log densities near 1. Many noises give one ratio to many outputs, as
+    Laplace noise does; how it comes out in floating point depends on the last bits of the output,
+    and an event that tells 1 from 1 - 2^-53 would be about these bits: see `lowest_bits`.
+    """
 
     def score(outputs: np.ndarray) -> np.ndarray:
         of_first, of_second = (
             np.asarray(log_density(value, outputs), dtype=float) for value in (first, second)
         )
+        size = np.maximum(np.maximum(np.abs(of_first), np.abs(of_second)), 1.0)
+        _, exponent = np.frexp(np.where(np.isfinite(size), size, 1.0))
+        unit = np.ldexp(1.0, exponent - _DENSITY_BITS)
         with np.errstate(invalid="ignore"):
-            return np.where(of_first == of_second, 0.0, of_first - of_second)
+            ratio = np.where(of_first == of_second, 0.0, of_first - of_second)
+        return np.rint(ratio / unit) * unit
 
     return score
 

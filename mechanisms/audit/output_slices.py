@@ -64,6 +64,10 @@ class OutputSlices:
 
     def _checked(self, outputs: np.ndarray) -> np.ndarray:
         if self._shape is None:
+            if not outputs.size:
+                raise ValueError(
+                    f"an output must hold at least one number, got shape {outputs.shape[1:]}"
+                )
             self._shape = outputs.shape[1:]
         if outputs.shape[1:] != self._shape:
             raise ValueError(

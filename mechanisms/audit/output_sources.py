@@ -25,16 +25,29 @@ PAIR_NAMES = ("first", "second")
 def from_function(release: Release, value: np.ndarray) -> DrawOutputs:
     """Outputs of `release(value, rng)`, which returns one; `value` is read-only for it.
 
-    The source raises ValueError where an output is not finite or changes its shape.
+    The source raises ValueError where an output is not finite, is no array, or changes its shape,
+    and where the function ends the process.
     """
     value = np.array(value)
     value.flags.writeable = False
 
+    def one(rng: np.random.Generator) -> np.ndarray:
+        try:
+            output = release(value, rng)
+        except SystemExit as error:
+            raise ValueError(f"the release must return, and called sys.exit({error})") from error
+        try:
+            return np.asarray(output)
+        except ValueError as error:
+            raise ValueError(
+                f"the release must return an array of numbers; its {type(output).__name__} is none"
+            ) from error
+
     def draw(rng: np.random.Generator, n: int) -> np.ndarray:
-        first = np.asarray(release(value, rng))
+        first = one(rng)
         outputs = np.empty((n, *first.shape))
         for row in range(n):
-            output = first if row == 0 else np.asarray(release(value, rng))
+            output = first if row == 0 else one(rng)
             if output.shape != first.shape:
                 raise ValueError(
                     f"the release must return one shape, got {first.shape} and {output.shape}"
@@ -48,37 +61,35 @@ def from_function(release: Release, value: np.ndarray) -> DrawOutputs:
     return draw
 
 
-def from_program(command: Sequence[str], value: np.ndarray) -> DrawOutputs:
+def from_program(command: Sequence[str], value: np.ndarray, *, text: bool = False) -> DrawOutputs:
     """Outputs that a program writes, called as ``COMMAND... COUNT SEED``.
 
     It reads the value from its standard input as a .npy file, and writes COUNT independent outputs
     to its standard output as one .npy file of shape (COUNT, *shape). SEED is a whole number from 0
     to 2^63 - 1, another one in every call; an audit repeats exactly if the program draws by it.
 
-    The source raises ValueError where the program fails or writes something else.
+    With `text` the value is one line of its elements, in C order with 17 digits, and every output
+    is one line of numbers; blanks part them.
+
+    The source raises ValueError where the program cannot be started, fails or writes something
+    else.
     """
-    stream = io.BytesIO()
-    np.save(stream, np.asarray(value), allow_pickle=False)
-    name = " ".join(command)
+    if not command:
+        raise ValueError("a program must be the words of a command, got none")
+    given, read = (_as_text, _from_text) if text else (_as_npy, _from_npy)
+    stream, name = given(np.asarray(value)), " ".join(command)
 
     def draw(rng: np.random.Generator, n: int) -> np.ndarray:
         arguments = [*command, str(n), str(rng.integers(2**63))]
         try:
-            done = subprocess.run(
-                arguments, input=stream.getvalue(), capture_output=True, check=False
-            )
+            done = subprocess.run(arguments, input=stream, capture_output=True, check=False)
         except OSError as error:
             raise ValueError(f"cannot start the program {name}: {error}") from error
         if done.returncode:
             words = done.stderr.decode(errors="replace").strip().splitlines()
             last = f": {words[-1]}" if words else ""
             raise ValueError(f"the program {name} ended with status {done.returncode}{last}")
-        try:
-            outputs = np.load(io.BytesIO(done.stdout), allow_pickle=False)
-        except (EOFError, ValueError) as error:
-            raise ValueError(
-                f"the program {name} must write a .npy file to its standard output: {error}"
-            ) from error
+        outputs = read(done.stdout, f"the program {name}")
         if not outputs.ndim or len(outputs) != n:
             raise ValueError(
                 f"the program {name} must write {n} outputs, one per row; got shape {outputs.shape}"
@@ -86,6 +97,44 @@ def from_program(command: Sequence[str], value: np.ndarray) -> DrawOutputs:
         return _finite(_real(outputs, f"the program {name}"), f"the program {name}")
 
     return draw
+
+
+def _as_npy(value: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, value, allow_pickle=False)
+    return stream.getvalue()
+
+
+def _from_npy(written: bytes, program: str) -> np.ndarray:
+    # Of anything else numpy says that it may be a pickle.
+    if not written.startswith(np.lib.format.MAGIC_PREFIX):
+        raise ValueError(
+            f"{program} must write a .npy file to its standard output and nothing else; it wrote "
+            f"{_beginning(written)}"
+        )
+    try:
+        return np.load(io.BytesIO(written), allow_pickle=False)
+    except (EOFError, ValueError) as error:
+        raise ValueError(f"{program} wrote a damaged .npy file: {error}") from error
+
+
+def _as_text(value: np.ndarray) -> bytes:
+    return (" ".join(f"{element:.17g}" for element in value.flat) + "\n").encode()
+
+
+def _from_text(written: bytes, program: str) -> np.ndarray:
+    try:
+        rows = [[float(word) for word in line.split()] for line in written.splitlines()]
+        return np.array(rows, dtype=float)
+    except ValueError as error:
+        raise ValueError(
+            f"{program} must write one line of numbers per output, as many in each; it wrote "
+            f"{_beginning(written)}"
+        ) from error
+
+
+def _beginning(written: bytes) -> str:
+    return repr(written[:40].decode(errors="replace")) if written else "nothing"
 
 
 def from_file(path: str | Path) -> tuple[DrawOutputs, int]:

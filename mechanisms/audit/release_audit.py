@@ -39,6 +39,7 @@ def audit_release(
     confidence: float = 0.999,
     whole_budget: bool = False,
     processes: int = 1,
+    text: bool = False,
 ) -> SequentialAudit:
     """Test a release's claim of (epsilon, delta)-differential privacy on a pair of values.
 
@@ -57,6 +58,7 @@ def audit_release(
             to both values are tried, and the one that distinguishes best is used.
         samples: The most outputs for each value.
         seed, confidence, whole_budget, processes: See `audit_samples`. A program takes one process.
+        text: Whether a program reads and writes lines of numbers, and no .npy files.
 
     Raises:
         TypeError, ValueError: As `audit_samples`; the values are not such a pair; or an output is
@@ -66,12 +68,18 @@ def audit_release(
     check_pair(*pair)
     if processes != 1 and not callable(release):
         raise ValueError(f"a program is run in one process, got processes = {processes}")
-    source = from_function if callable(release) else from_program
+    if text and callable(release):
+        raise ValueError("text is for a program; a function takes and returns arrays")
     learners = _learners(score)
     if score is None:
         learners["distance"] = FixedScore(distance_score(*pair))
     return _audit(
-        tuple(source(release, value) for value in pair),
+        tuple(
+            from_function(release, value)
+            if callable(release)
+            else from_program(release, value, text=text)
+            for value in pair
+        ),
         learners, epsilon, delta, samples, seed, confidence, whole_budget, processes,
     )  # fmt: skip
 

@@ -82,10 +82,12 @@ class CorrelatedGaussian(AdditiveMechanism):
 
 
 class EllipticGaussian(AdditiveMechanism):
-    """The least elliptic Gaussian noise for sums, counts and votes.
+    """Elliptic Gaussian noise for sums, counts and votes, the least for what may change.
 
     - counts, of which k at most change: in the worst case k counts change or `worst_of_all`,
-      whichever is less; with k = M it is the correlated Gaussian, with k = 1 independent noise;
+      whichever is less; with k = M it is the correlated Gaussian, with k = 1 independent noise.
+      Where `worst_of_all` is less than k and no whole number, it is the least for changes in
+      [0, 1]^M, and whole counts need slightly less: 2% of the variance at M = 5;
     - votes: every change has the same norm and the same sum;
     - any other query is a sum: signs may turn, no correlation helps, and the noise is independent.
     """

@@ -21,7 +21,7 @@ from mechanisms.profiles.gamma_mixture_profile import GammaMixtureProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 
 # sqrt(pi / 2): see `GammaMixture.profile`.
-_GAUSSIAN_COVER = math.sqrt(math.pi / 2)
+GAUSSIAN_COVER = math.sqrt(math.pi / 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class GammaMixture(Noise):
         """
         if query.size == 1:
             return self._of_change(query.reach)
-        above = GaussianProfile(mu=_GAUSSIAN_COVER * (self.order + 1) * self.theta * query.reach)
+        above = GaussianProfile(mu=GAUSSIAN_COVER * (self.order + 1) * self.theta * query.reach)
         # A Gram matrix changes by two such elements where one record replaces another.
         pair = query.gram_change is not None and query.adjacency == "replace"
         limits = (query.linf_sensitivity, query.l1_sensitivity)

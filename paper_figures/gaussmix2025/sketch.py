@@ -33,7 +33,7 @@ def added(results: Results) -> Drawn:
     if ok_rows(results.rows, NAME, "true_epsilon", "covariance").empty:
         raise DrawingError(f"the results hold no rows of {NAME}; run it first")
     delta = ASKED.budget.delta
-    table = pd.DataFrame(_added(delta))
+    table = pd.DataFrame(added_variances(delta))
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 2.7))
     for name, own in table[table["rows"] == SHOWN_ROWS].groupby("noise", sort=False):
         line = {"color": "black", "linestyle": "--", "label": LEAST}
@@ -76,7 +76,7 @@ NOTE = (
 
 
 @functools.cache
-def _added(delta: float) -> tuple[dict, ...]:
+def added_variances(delta: float) -> tuple[dict, ...]:
     """w^2 / B^2 of every sketch as published and of the least w, for every r and epsilon."""
     found = []
     for rows, epsilon in product(ROWS, EPSILONS):

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 
+from mechanisms.noise.gamma_mixture import GAUSSIAN_COVER
 from mechanisms.profiles.fisher import laplace_mu
+from mechanisms.profiles.gaussian_profile import mu_for
+from paper_figures.judged_rows import rounded_up
 from paper_figures.ledger import Claim, judge
 from paper_figures.results import Results
+from paper_figures.rules import number, universal
 from paper_figures.verdicts import NOT_RUN, Finding, Part
 
 
@@ -33,3 +37,52 @@ def laplace_noise(claim: Claim, results: Results) -> Finding:
         ),
         calibration="published",
     )
+
+
+@judge()
+def clipped_noise(claim: Claim, results: Results) -> Finding:
+    """How the scale of Laplace noise grows with the number of elements under either clipping.
+
+    Arguments: parameters (of networks, increasing), epsilon, delta. The claim's tolerance is that
+    of the power.
+    """
+    a = claim.arguments
+    sizes, budget = a["parameters"], (a["epsilon"], a["delta"])
+    scales = [scale_in_l1_ball(math.sqrt(size), *budget) for size in sizes]
+    most = scale_in_l2_ball(1.0, *budget)
+    power = math.log(scales[-1] / scales[0]) / math.log(sizes[-1] / sizes[0])
+    return Finding(
+        parts=[
+            number("l1 norm: power of n", power, 0.5, claim.tolerance),
+            universal(
+                "l2 norm: less noise at every n",
+                [most < scale for scale in scales],
+                f"scale at most {rounded_up(most / scales[-1], 2)} times at n = {sizes[-1]:,}",
+            ),
+        ],
+        detail=(
+            "One release, epsilon {:g} and delta {:g}, of a gradient whose l2 norm is at most C. "
+            "Clipped to an l1 norm of sqrt(n) C, which changes none of them, Laplace noise has the "
+            "least scale {:.4g} C at n = {:,} and {:.4g} C at n = {:,}: the worst change moves one "
+            "element. Clipped to the l2 norm C, a scale of {} C suffices for every n, by a "
+            "Gaussian bound that may not be tight."
+        ).format(*budget, scales[0], sizes[0], scales[-1], sizes[-1], rounded_up(most)),
+        calibration="exact",
+    )
+
+
+def scale_in_l1_ball(radius: float, epsilon: float, delta: float) -> float:
+    """The least scale b of Laplace noise for all changes of at most this l1 norm.
+
+    The worst moves one element: delta = 1 - e^((epsilon - radius / b) / 2).
+    """
+    return radius / (epsilon - 2 * math.log1p(-delta))
+
+
+def scale_in_l2_ball(radius: float, epsilon: float, delta: float) -> float:
+    """A scale of Laplace noise that suffices for all changes of at most this l2 norm.
+
+    An element that moves by D_i has no loss above D_i / b, which gives mu_i <= sqrt(pi / 2) D_i / b
+    (`mechanisms.noise.gamma_mixture`).
+    """
+    return GAUSSIAN_COVER * radius / float(mu_for(epsilon, delta))

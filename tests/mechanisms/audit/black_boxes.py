@@ -62,6 +62,18 @@ def slow(value, rng):
     return value + rng.laplace(scale=0.5, size=value.shape)
 
 
+def leaves(value, rng):
+    raise SystemExit(3)
+
+
+def ragged(value, rng):
+    return [1.0, [2.0, 3.0]]
+
+
+def nothing(value, rng):
+    return value[:0]
+
+
 def in_place(value, rng):
     value += rng.laplace(size=value.shape)
     return value
@@ -92,6 +104,19 @@ rng = np.random.default_rng(seed)
 outputs = io.BytesIO()
 np.save(outputs, value + rng.laplace(scale=0.5, size=(count, *value.shape)))
 sys.stdout.buffer.write(outputs.getvalue())
+"""
+
+# And in awk, which knows text alone.
+AWK = r"""
+awk -v count="$1" -v seed="$2" '
+function laplace(u) { return u < 0 ? log(1 + 2 * u) / 2 : -log(1 - 2 * u) / 2 }
+BEGIN { srand(seed % 2147483647) }
+{
+    for (row = 0; row < count; row++) {
+        for (i = 1; i <= NF; i++) printf "%.17g ", $i + laplace(rand() - 0.5)
+        print ""
+    }
+}'
 """
 
 

@@ -45,6 +45,9 @@ def test_an_exception_of_named_code_is_told_with_its_line(
         ("infinite", "must return finite numbers"),
         ("changing", "one shape"),
         ("in_place", "read-only"),
+        ("leaves", "must return, and called sys.exit(3)"),
+        ("ragged", "its list is none"),
+        ("nothing", "at least one number, got shape (0,)"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -82,7 +85,13 @@ def test_a_name_without_a_function_is_refused(black_box, capsys):
     ("code", "words"),
     [
         ("raise SystemExit('no noise today')", "ended with status 1: no noise today"),
-        ("print('text')", "must write a .npy file"),
+        (
+            "print('text')",
+            r"must write a .npy file to its standard output and nothing else; it wrote 'text\n'",
+        ),
+        ("pass", "it wrote nothing"),
+        (PROGRAM.replace("write(", "write(b'x' + "), "nothing else; it wrote"),
+        (PROGRAM.replace("getvalue()", "getvalue()[:90]"), "wrote a damaged .npy file"),
         (PROGRAM.replace("count, *", "3, *"), "must write 16 outputs, one per row"),
         (PROGRAM.replace("value +", "np.nan * value +"), "got nan"),
     ],
@@ -95,6 +104,47 @@ def test_bad_programs_are_named(black_box, capsys, code, words):
     assert words in line
     assert main(["audit", "--program", "./none", "--pair", "pair.npz", "--epsilon", "1"]) == 2
     assert "cannot start the program ./none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("echo one two", "must write one line of numbers per output, as many in each; it wrote"),
+        ("seq $1; echo 1 2", "as many in each"),
+        ("seq 3", "must write 16 outputs, one per row; got shape (3, 1)"),
+        ("true", "must write 16 outputs, one per row; got shape (0,)"),
+        ("yes nan | head -n $1", "got nan"),
+        ("yes '' | head -n $1", "at least one number"),
+    ],
+)
+def test_bad_text_of_programs_is_named(black_box, capsys, code, words):
+    Path("noisy.sh").write_text(code)
+    program = ["--program", "sh noisy.sh", "--text"]
+    assert main(["audit", *program, "--pair", "pair.npz", "--epsilon", "1"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert words in line
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (["--program", ""], "must be the words of a command, got none"),
+        (
+            ["--program", "a 'b"],
+            """must be a command of a shell, got "a 'b": No closing quotation""",
+        ),
+        (["black_box_under_audit:laplace", "--text"], "--text is for a --program: leave it out"),
+        (["--outputs", "first.npy", "second.npy"], "of both values already: leave out --pair"),
+    ],
+)
+def test_sources_that_make_no_sense_are_named(black_box, capsys, source, words):
+    assert main(["audit", *source, "--pair", "pair.npz", "--epsilon", "1"]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_text_is_for_a_program():
+    with pytest.raises(ValueError, match="text is for a program"):
+        audit_release(lambda value, rng: value, np.zeros(1), np.ones(1), 1.0, text=True)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""gaussmix2025: how much variance its privacy bound asks for, beside the bound before it."""
+
+from __future__ import annotations
+
+from paper_figures.gaussmix2025.sketch import EPSILONS, LEAST, ROWS, SKETCHES, added_variances
+from paper_figures.judged_rows import rounded_down, rounded_up
+from paper_figures.ledger import Claim, judge
+from paper_figures.results import Results
+from paper_figures.rules import universal
+from paper_figures.verdicts import Finding
+
+BEFORE, GAUSSMIX = SKETCHES
+
+
+@judge()
+def tighter_bound(claim: Claim, results: Results) -> Finding:
+    """Whether GaussMix asks for less variance than the bound before it, and how far both are off.
+
+    Both bounds are on one mechanism: the smaller the w that suffices, the tighter the bound.
+
+    Arguments: delta.
+    """
+    delta = claim.arguments["delta"]
+    values = {(row["noise"], row["rows"], row["epsilon"]): row for row in added_variances(delta)}
+    places = [place[1:] for place in values if place[0] == LEAST]
+    shares = [
+        values[GAUSSMIX, *place]["added"] / values[BEFORE, *place]["added"] for place in places
+    ]
+    over = {name: [values[name, *place]["over_least"] for place in places] for name in SKETCHES}
+    return Finding(
+        parts=[
+            universal(
+                "less variance",
+                [share < 1 for share in shares],
+                f"{rounded_down(min(shares), 2)} to {rounded_up(max(shares), 2)} times",
+            )
+        ],
+        detail=(
+            f"w^2, the variance added in every direction, for r = {', '.join(map(str, ROWS))} and "
+            f"{len(EPSILONS)} epsilons from {EPSILONS[0]:g} to {EPSILONS[-1]:g}, delta {delta:g}, "
+            "one record of norm at most B added or removed. Over the least w^2 that the exact "
+            f"privacy profile allows: GaussMix {rounded_down(min(over[GAUSSMIX]))} to "
+            f"{rounded_up(max(over[GAUSSMIX]))} times, the bound before it "
+            f"{rounded_down(min(over[BEFORE]))} to {rounded_up(max(over[BEFORE]))} times."
+        ),
+        calibration="published",
+    )
