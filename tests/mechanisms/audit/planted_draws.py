@@ -4,7 +4,8 @@ import dataclasses
 import math
 
 import numpy as np
-from planted_bugs import Gaussian, with_noise
+from planted_bugs import Gaussian
+from planted_noise import with_noise
 
 from mechanisms import Budget, Mechanism
 from mechanisms.counting.integer_mechanisms import DiscreteGaussian
