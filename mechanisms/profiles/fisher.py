@@ -18,8 +18,8 @@ import scipy
 GAUSSIAN, LAPLACE = 1.0, 2.0
 # What tables say about a column of kappa.
 MEANING = (
-    "kappa is the Fisher information times the variance of independent noise of one law: in high "
-    "dimension it needs kappa times the variance of Gaussian noise, or more, for the same privacy."
+    "kappa is the Fisher information times the variance of i.i.d. noise: in high dimension, such "
+    "noise needs at least kappa times the variance of Gaussian noise for the same privacy."
 )
 
 

@@ -59,7 +59,8 @@ def dimension(results: Results) -> Drawn:
         "Does Laplace noise beat the Gaussian in high dimension? Expected squared error, divided "
         f"by that of analytic Gaussian noise with equal variances at ({epsilon:g}, {delta:g}), "
         "without data. Element i changes by at most its sensitivity, and all may change at once. "
-        f"i.n.i.d. Gaussian: the same budget. Both Laplace noises: pure epsilon {epsilon:g}."
+        "i.n.i.d. Gaussian: the same budget. Laplace noise of either kind: pure epsilon "
+        f"{epsilon:g}."
     )
     return Drawn(caption, table.assign(epsilon=epsilon, delta=delta), figure, NOTE)
 
@@ -67,12 +68,12 @@ def dimension(results: Results) -> Drawn:
 NOTE = (
     "Laplace noise pays for the sum of the sensitivities, Gaussian noise for the root of the sum "
     "of their squares. With equal sensitivities the squared error of Laplace noise grows as M^3, "
-    "that of Gaussian noise as M^2, and both Laplace noises are the same. If the sensitivities "
-    "fall as 1/i^2 or faster, both sums are finite, and the effective dimension is low: there "
-    "Laplace noise beats Gaussian noise with equal variances. Which noise with unequal variances "
-    "is ahead at 1/i^2 depends on delta; at 1/i^4 it is Laplace noise. The factors include the "
-    "price of delta = 0: at equal true privacy independent Laplace noise costs about twice the "
-    "Gaussian's variance (suite_kappa)."
+    "that of Gaussian noise as M^2, and both kinds of Laplace noise are the same. If the "
+    "sensitivities fall as 1/i^2 or faster, both sums are finite, and the effective dimension is "
+    "low: there Laplace noise beats Gaussian noise with equal variances. Which noise with unequal "
+    "variances is ahead at 1/i^2 depends on delta; at 1/i^4 it is Laplace noise. The factors "
+    "include the price of delta = 0: at equal true privacy independent Laplace noise costs about "
+    "twice the Gaussian's variance (suite_kappa)."
 )
 
 

@@ -44,5 +44,5 @@ def same_noise_on_whole(name: str, shape: str) -> Part:
 
 
 def _same(name: str, ratio: float) -> Part:
-    found = f"one noise, expected squares in the ratio {ratio:.6g}"
+    found = f"the same noise: ratio of expected squares {ratio:.6g}"
     return statement(name, abs(ratio - 1) <= _ROUNDING, found)

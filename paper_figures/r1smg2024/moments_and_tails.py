@@ -224,7 +224,7 @@ def stability(claim: Claim, results: Results) -> Finding:
         ),
         ours="; ".join(f"{part.name} {part.found}" for part in (*relative, *absolute)),
         detail=(
-            "Exact survival functions of chi-squared laws, at M = "
+            "Exact survival functions of chi-squared distributions, at M = "
             f"{listed(str(side**2) for side in a['sides'])}; in absolute terms at the claimed "
             "budgets of the count query."
         ),

@@ -97,12 +97,13 @@ NOTE = (
     "I.i.d. noise, with variance v and Fisher information I, is added to each of M elements. A "
     "change of l2 norm s that is spread over all elements moves each by s / sqrt(M). Its privacy "
     "loss is a sum of M small losses, each of variance I s^2 / M: it tends to the loss of Gaussian "
-    "noise with mu = s sqrt(I), whatever the law is. Gaussian noise of variance v has mu = s / "
-    "sqrt(v). Hence the noise reveals as much as a Gaussian with 1 / kappa of its variance, and by "
-    "the inequality of Cramer and Rao kappa = I v >= 1, with equality for the Gaussian alone. To "
-    "be as private, any other law needs at least kappa times the variance: another change may be "
-    "even worse. In low dimension the argument fails, and other noise is ahead (suite_cost). What "
-    "beats the Gaussian uses more about the query than an l2 ball (suite_better)."
+    "noise with mu = s sqrt(I), whatever the distribution. Gaussian noise of variance v has mu = s "
+    "/ sqrt(v). Hence the noise reveals as much as a Gaussian with 1 / kappa of its variance, and "
+    "by the inequality of Cramer and Rao kappa = I v >= 1, with equality for the Gaussian alone. "
+    "To be as private, any other distribution needs at least kappa times the variance: another "
+    "change may be even worse. In low dimension the argument fails, and other noise is ahead "
+    "(suite_cost). What beats the Gaussian uses more about the query than an l2 ball "
+    "(suite_better)."
 )
 
 

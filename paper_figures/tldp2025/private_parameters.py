@@ -65,7 +65,7 @@ def figure_3(results: Results) -> Drawn:
         f"{STATED_DELTA_IMDB:,}. At a given epsilon all noise is then {STATED_DELTA / width:g} "
         f"and {STATED_DELTA_IMDB / width:,.0f} times as large: that of TLDP-L at epsilon / "
         f"{STATED_DELTA / width:g}, and of TLDP-G at epsilon / {(STATED_DELTA / width) ** 2:,.0f}, "
-        "with Delta = 2. Stars: the paper's scores. Its list of steps adds one noise to the "
+        "with Delta = 2. Stars: the paper's scores. Its list of steps adds noise once, to the "
         "mean; in its text every user adds noise, as here. The classic Gaussian is stated for "
         f"epsilon < 1 only. True epsilon of all rounds as published: {_true_totals(spent)}. LLAGP "
         "and DPHSGD follow the paper's description, with our choices where it leaves something "
