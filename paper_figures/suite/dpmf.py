@@ -68,8 +68,8 @@ def correlated_training(results: Results) -> Drawn:
 
     delta = ok_rows(rows, EXPERIMENT, "steps")["delta"].iloc[0]
     caption = (
-        "Training with noise correlated over the steps, and with DP-SGD, at equal true privacy, "
-        f"delta {delta:g}. {'; '.join(facts)}. Left: final test error, mean and range. Middle: "
+        "Training with correlated noise, and with DP-SGD, at equal true privacy, delta "
+        f"{delta:g}. {'; '.join(facts)}. Left: final test error, mean and range. Middle: "
         "root mean squared noise on the sum of all steps so far, in closed form. Right: test error "
         "after every epoch. All at the learning rate of the best mean."
     )
