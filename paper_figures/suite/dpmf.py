@@ -71,7 +71,7 @@ def correlated_training(results: Results) -> Drawn:
         "Training with correlated noise, and with DP-SGD, at equal true privacy, delta "
         f"{delta:g}. {'; '.join(facts)}. Left: final test error, mean and range. Middle: "
         "root mean squared noise on the sum of all steps so far, in closed form. Right: test error "
-        "after every epoch. All at the learning rate of the best mean."
+        "after every epoch. Each at its best learning rate."
     )
     failed = failed_mechanisms(results.rows, EXPERIMENT, *sources)
     return Drawn(caption, data, figure, f"{NOTE}{''.join(edges)}{failed}")
