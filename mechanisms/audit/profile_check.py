@@ -18,7 +18,7 @@ LOSS_ROUNDING = 1e-9
 
 
 def of_curve(profile: PrivacyProfile, epsilon: float) -> Iterator[str]:
-    """Sentences on a stated delta that is no probability, or grows with epsilon.
+    """Sentences on a stated delta that is not a probability, or grows with epsilon.
 
     Args:
         epsilon: Of the claim, looked at beside `EPSILONS`.
@@ -32,7 +32,7 @@ def of_curve(profile: PrivacyProfile, epsilon: float) -> Iterator[str]:
             place = int(np.argmax(wrong))
             yield (
                 f"the profile states delta({epsilons[place]:g}) = {deltas[place]:.4g} ({name}), "
-                "which is no probability"
+                "which is not a probability"
             )
     if (np.asarray(stated.lower)[1:] > np.asarray(stated.upper)[:-1] * (1 + ROUNDING)).any():
         yield (

@@ -79,12 +79,20 @@ class TimedReleases:
         ]
         return homes[0] <= homes[1] and homes[0] < len(classes)
 
-    def seconds_of_one(self, value: np.ndarray) -> float:
+    def seconds_of_one(self, value: np.ndarray, way: str | None = None) -> float:
         """CPU seconds of a release; the first of all may load and compute what later ones use."""
-        self.answers(value, 1)
-        before, count = self.spent, LOOK if self._draws_many else 1
-        self.answers(value, count)
+        self.answers(value, 1, way)
+        before, count = self.spent, LOOK if self._draws_many and way is None else 1
+        self.answers(value, count, way)
         return max((self.spent - before) / count, 1e-7)
+
+    def affordable(self, value: np.ndarray, count: int, way: str | None) -> int:
+        """How many releases of each of two values another method may make: `count`, or fewer.
+
+        0 where `LEAST` take longer than the effort: some methods draw several chains for one.
+        """
+        found = min(count, int(self.effort.seconds / (2 * self.seconds_of_one(value, way))))
+        return found if found >= LEAST else 0
 
     def count(self, seconds: float, samples: int, least: int, fewest: int, most: int) -> int:
         """Releases in each of some samples: as many as there is time for, `least` to `most`.

@@ -49,7 +49,9 @@ def of_pairs(
                 best = event, score, name, pair
     event, score, name, pair = best
     for way in (None, *other_releases(source.mechanism)):
-        if way and source.time_is_up():
+        if way is not None:
+            count = 0 if source.time_is_up() else source.affordable(pair[0], count, way)
+        if not count:
             break
         found = event.judged([score(source.answers(value, count, way)) for value in pair])
         if found is not None:

@@ -26,7 +26,7 @@ MISTAKES = {
     draws.ShortSeeds: (planted.QUERY, planted.BUDGET, "too few different draws"),
     draws.ClippedToTheData: (planted.QUERY, planted.BUDGET, "hold an element of the value itself"),
     draws.SteepFarFromRest: (planted.QUERY, planted.BUDGET, "show a change of"),
-    draws.ProfileOfNaN: (planted.QUERY, planted.BUDGET, "which is no probability"),
+    draws.ProfileOfNaN: (planted.QUERY, planted.BUDGET, "which is not a probability"),
     draws.ProfileThatGrows: (planted.QUERY, planted.BUDGET, "grows with epsilon"),
     draws.EvenNoise: (SOME_COUNTS, planted.BUDGET, "a grid that moves with the value"),
     draws.TwoCountsAlike: (SOME_COUNTS, planted.BUDGET, "show a change of a record in"),
