@@ -126,7 +126,7 @@ def _audit(options: argparse.Namespace) -> dict:
         if options.processes > 1:
             raise ValueError("--outputs are read in one process: leave out --processes")
         if options.pair is not None:
-            raise ValueError("--outputs are of both values already: leave out --pair")
+            raise ValueError("--outputs already gives the outputs of both values: leave out --pair")
         first, second = options.outputs
         found = audit_files(
             first, second, options.epsilon, options.delta, score=_score(options, None),

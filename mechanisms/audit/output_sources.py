@@ -35,12 +35,15 @@ def from_function(release: Release, value: np.ndarray) -> DrawOutputs:
         try:
             output = release(value, rng)
         except SystemExit as error:
-            raise ValueError(f"the release must return, and called sys.exit({error})") from error
+            raise ValueError(
+                f"the release must return an output, but it called sys.exit({error})"
+            ) from error
         try:
             return np.asarray(output)
         except ValueError as error:
             raise ValueError(
-                f"the release must return an array of numbers; its {type(output).__name__} is none"
+                "the release must return an array of numbers, got a "
+                f"{type(output).__name__} that is not one: {error}"
             ) from error
 
     def draw(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -69,7 +72,7 @@ def from_program(command: Sequence[str], value: np.ndarray, *, text: bool = Fals
     to 2^63 - 1, another one in every call; an audit repeats exactly if the program draws by it.
 
     With `text` the value is one line of its elements, in C order with 17 digits, and every output
-    is one line of numbers; blanks part them.
+    is one line of numbers, separated by blanks.
 
     The source raises ValueError where the program cannot be started, fails or writes something
     else.

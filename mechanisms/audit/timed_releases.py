@@ -86,7 +86,7 @@ class TimedReleases:
         self.answers(value, count, way)
         return max((self.spent - before) / count, 1e-7)
 
-    def affordable(self, value: np.ndarray, count: int, way: str | None) -> int:
+    def affordable(self, value: np.ndarray, count: int, way: str) -> int:
         """How many releases of each of two values another method may make: `count`, or fewer.
 
         0 where `LEAST` take longer than the effort: some methods draw several chains for one.

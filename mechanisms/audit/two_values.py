@@ -44,20 +44,21 @@ def of_pairs(
             break
         trained = [source.answers(value, few) for value in pair]
         for score in scores_of(change):
-            event = chosen_event([score(draws) for draws in trained], claims, epsilons)
+            event = chosen_event([score(answers) for answers in trained], claims, epsilons)
             if best is None or event.gain > best[0].gain:
                 best = event, score, name, pair
     event, score, name, pair = best
     for way in (None, *other_releases(source.mechanism)):
+        draws = count
         if way is not None:
-            count = 0 if source.time_is_up() else source.affordable(pair[0], count, way)
-        if not count:
-            break
-        found = event.judged([score(source.answers(value, count, way)) for value in pair])
+            draws = 0 if source.time_is_up() else source.affordable(pair[0], count, way)
+        if not draws:
+            continue
+        found = event.judged([score(source.answers(value, draws, way)) for value in pair])
         if found is not None:
             by = f" by {way}" if way else ""
             yield (
-                f"{count} releases{by} of each of two values that differ by a change of {name} "
+                f"{draws} releases{by} of each of two values that differ by a change of {name} "
                 f"show delta({found.epsilon:g}) of at least {found.lower:.4g}; the profile "
                 f"states at most {found.claim:.4g}"
             )

@@ -31,6 +31,21 @@ class LossMoments:
         return cls(tuple(float(np.sum(k)) for k in _cumulants(*raw)))
 
     @classmethod
+    def of_kronecker_gaussian(cls, *stds: np.ndarray) -> Self:
+        """L = ||N||^2 of Gaussian noise with one array of standard deviations for each axis.
+
+        The trace of a power of a Kronecker product is the product of the traces.
+        """
+        return cls(
+            tuple(
+                2 ** (k - 1)
+                * math.factorial(k - 1)
+                * math.prod(float(np.sum(std ** (2 * k))) for std in stds)
+                for k in (1, 2, 3, 4)
+            )
+        )
+
+    @classmethod
     def of_radius(cls, log_raw: tuple[mpmath.mpf, ...]) -> Self:
         """L = R^2 given log E R^{2k}, k = 1..4, as mpmath numbers of at least 40 digits."""
         with mpmath.workdps(60):

@@ -65,15 +65,7 @@ class MatrixGaussian(Noise):
         return draws
 
     def loss(self):
-        # tr((A kron B)^k) = tr(A^k) tr(B^k)
-        return LossMoments(
-            tuple(
-                2 ** (k - 1)
-                * math.factorial(k - 1)
-                * float(np.sum(self.row_std ** (2 * k)) * np.sum(self.column_std ** (2 * k)))
-                for k in (1, 2, 3, 4)
-            )
-        )
+        return LossMoments.of_kronecker_gaussian(self.row_std, self.column_std)
 
     def scaled(self, factor):
         return replace(self, row_std=self.row_std * factor)

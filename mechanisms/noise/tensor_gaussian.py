@@ -53,15 +53,7 @@ class TensorGaussian(Noise):
         return np.ascontiguousarray(draws)
 
     def loss(self):
-        # The trace of a power of a Kronecker product is the product of the traces.
-        return LossMoments(
-            tuple(
-                2 ** (k - 1)
-                * math.factorial(k - 1)
-                * math.prod(float(np.sum(std ** (2 * k))) for std in self.stds)
-                for k in (1, 2, 3, 4)
-            )
-        )
+        return LossMoments.of_kronecker_gaussian(*self.stds)
 
     def scaled(self, factor):
         first, *others = self.stds

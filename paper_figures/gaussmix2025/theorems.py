@@ -18,7 +18,7 @@ def tighter_bound(claim: Claim, results: Results) -> Finding:
 
     Both bounds are on one mechanism: the smaller the w that suffices, the tighter the bound.
 
-    Arguments: delta.
+    Arguments: delta; share, of the earlier bound's variance, below which it is significantly less.
     """
     delta = claim.arguments["delta"]
     values = {(row["noise"], row["rows"], row["epsilon"]): row for row in added_variances(delta)}
@@ -31,7 +31,7 @@ def tighter_bound(claim: Claim, results: Results) -> Finding:
         parts=[
             universal(
                 "less variance",
-                [share < 1 for share in shares],
+                [share < claim.arguments["share"] for share in shares],
                 f"{rounded_down(min(shares), 2)} to {rounded_up(max(shares), 2)} times",
             )
         ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mechanisms import Budget
-from paper_figures.judged_rows import calibrated
+from paper_figures.judged_rows import calibrated, rounded_down, rounded_up
 from paper_figures.ledger import Claim, judge
 from paper_figures.results import Results
 from paper_figures.rules import statement
@@ -34,7 +34,7 @@ def as_accurate(claim: Claim, results: Results) -> Finding:
         detail=(
             "Ratio of E||noise||^2 to that of analytic Gaussian noise; both are rescaled to the "
             "budget's delta. As published, the whole-number noise follows a bound, and has "
-            f"{min(published):.3g} to {max(published):.3g} times the variance."
+            f"{rounded_down(min(published))} to {rounded_up(max(published))} times the variance."
         ),
         calibration="exact",
     )

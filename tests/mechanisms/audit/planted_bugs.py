@@ -103,22 +103,18 @@ class FewExactAnswers(Gaussian):
     """One release of fifty is the value itself."""
 
     only_adds_noise = False
+    share = 0.02
 
     def release(self, value, rng):
-        if rng.random() < 0.02:
+        if rng.random() < self.share:
             return value.copy()
         return value + self.sample(rng, 1, value.dtype)[0]
 
 
-class FewerExactAnswers(Gaussian):
+class FewerExactAnswers(FewExactAnswers):
     """One release of a hundred is the value itself."""
 
-    only_adds_noise = False
-
-    def release(self, value, rng):
-        if rng.random() < 0.01:
-            return value.copy()
-        return value + self.sample(rng, 1, value.dtype)[0]
+    share = 0.01
 
 
 class RoundedAnswers(Gaussian):

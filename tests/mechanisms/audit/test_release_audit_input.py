@@ -45,8 +45,8 @@ def test_an_exception_of_named_code_is_told_with_its_line(
         ("infinite", "must return finite numbers"),
         ("changing", "one shape"),
         ("in_place", "read-only"),
-        ("leaves", "must return, and called sys.exit(3)"),
-        ("ragged", "its list is none"),
+        ("leaves", "must return an output, but it called sys.exit(3)"),
+        ("ragged", "got a list that is not one"),
         ("nothing", "at least one number, got shape (0,)"),
     ],
 )
@@ -134,7 +134,7 @@ def test_bad_text_of_programs_is_named(black_box, capsys, code, words):
             """must be a command of a shell, got "a 'b": No closing quotation""",
         ),
         (["black_box_under_audit:laplace", "--text"], "--text is for a --program: leave it out"),
-        (["--outputs", "first.npy", "second.npy"], "of both values already: leave out --pair"),
+        (["--outputs", "first.npy", "second.npy"], "of both values: leave out --pair"),
     ],
 )
 def test_sources_that_make_no_sense_are_named(black_box, capsys, source, words):
