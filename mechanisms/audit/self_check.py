@@ -132,12 +132,12 @@ class _Check:
             yield from of_curve(profile, self.mechanism.budget.epsilon)
             count = self.effort.numbers // NUMBERS_PER_LOSS
             yield from of_losses(profile, self.rng, count, self.effort.seconds)
+        if self.query.size > self.effort.numbers:
+            self.missing = f"an answer of {self.query.size:,} elements is too large"
+            return
         rest = resting_value(self.query)
         if rest is None:
             self.missing = "no value that the query allows is known"
-            return
-        if self.query.size > self.effort.numbers:
-            self.missing = f"an answer of {self.query.size:,} elements is too large"
             return
         if isinstance(self.mechanism, AdditiveMechanism):
             yield from self._of_additive_noise(rest, profile)

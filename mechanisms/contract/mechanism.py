@@ -8,6 +8,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -285,7 +286,7 @@ class AdditiveMechanism(Mechanism):
 
     def loss(self) -> LossMoments:
         """The exact moments of the accuracy loss L = ||n||^2."""
-        return self.noise.loss()
+        return self._loss
 
     def parameters(self):
         return self.noise.parameters()
@@ -295,6 +296,15 @@ class AdditiveMechanism(Mechanism):
         return self.loss().mean
 
     def profile(self):
+        return self._profile
+
+    # A check of a mechanism asks for both again and again; noise of many scales takes its time.
+    @cached_property
+    def _loss(self) -> LossMoments:
+        return self.noise.loss()
+
+    @cached_property
+    def _profile(self) -> PrivacyProfile | None:
         return self.noise.profile(self.query)
 
     def slack(self):

@@ -28,6 +28,7 @@ own profile at epsilon - s, in closed form for either sign, in place of (1 - e^(
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -46,6 +47,8 @@ _REACH = math.sqrt(2 * 41)
 # Allowance for rounding, and for what wraps around, in one value of g: a few times the largest
 # seen against closed forms.
 _FFT_ERROR = 4 * ULP
+# Tilts are rounded to so many in a factor of e, which costs no accuracy: nearby epsilons share one.
+_TILTS_PER_E = 16
 
 
 class Losses(NamedTuple):
@@ -75,7 +78,29 @@ def log_delta(components: int, tau: float, epsilon: np.ndarray, rest: float = 0.
 
 
 def _log_delta(losses: Losses, epsilon: float, tilt: float) -> tuple[float, float, float]:
-    components, tau = losses.components, losses.tau
+    lower, upper = (
+        _on_lattice(losses, epsilon, tilt, lattice)
+        for lattice in _lattices(losses.components, losses.tau, tilt)
+    )
+    value = lower[1] + math.log((2 + math.exp(min(upper[1] - lower[1], 700.0))) / 3)
+    return lower[0], min(max(value, lower[0]), upper[2]), upper[2]
+
+
+class _Lattice(NamedTuple):
+    """The tilted sum of all losses of size tau on one lattice."""
+
+    step: float
+    # Index of the first sum, counted from the largest: the sum i is components * tau - step * i.
+    first: int
+    probabilities: np.ndarray
+    # log of the mass of one tilted loss, in units of that at the largest loss.
+    log_mass: float
+
+
+# A search for epsilon asks for one lattice again and again; one takes 2 MB.
+@functools.lru_cache(maxsize=8)
+def _lattices(components: int, tau: float, tilt: float) -> tuple[_Lattice, _Lattice]:
+    """The lattices that bound delta from below and from above."""
     cells = max(_FEWEST_CELLS, math.ceil(_CELLS / math.sqrt(components)))
     quarter = tau / (2 * cells)  # h / 4
     # Ends and middles of the cells take turns.
@@ -84,19 +109,11 @@ def _log_delta(losses: Losses, epsilon: float, tilt: float) -> tuple[float, floa
     below[1::2] = quarter + math.log(-math.expm1(-2 * quarter) / 2)  # log sinh(h / 4)
     above[2:-1:2] = math.log(math.tanh(quarter))
     above[[0, -1]] = math.log((1 + math.tanh(quarter)) / 2)
-    lower, upper = (_on_lattice(losses, epsilon, tilt, r) for r in (below, above))
-    value = lower[1] + math.log((2 + math.exp(min(upper[1] - lower[1], 700.0))) / 3)
-    return lower[0], min(max(value, lower[0]), upper[2]), upper[2]
+    return tuple(_lattice(components, tau, tilt, log_weights) for log_weights in (below, above))
 
 
-def _on_lattice(
-    losses: Losses, epsilon: float, tilt: float, log_weights: np.ndarray
-) -> tuple[float, float, float]:
-    """log delta of one lattice, with bounds of its rounding.
-
-    log_weights: log of R over e^(-tau / 2) at the losses tau (1 - i / m), i = 0..2m.
-    """
-    components, tau, rest = losses
+def _lattice(components: int, tau: float, tilt: float, log_weights: np.ndarray) -> _Lattice:
+    """log_weights: log of R over e^(-tau / 2) at the losses tau (1 - i / m), i = 0..2m."""
     cells = log_weights.size // 2
     step = tau / cells
     places = np.arange(log_weights.size)
@@ -108,16 +125,23 @@ def _on_lattice(
     first = max(0, math.floor(components * (weights @ places)) - reach)
     last = min(first + 2 * reach, 2 * cells * components)
     length = scipy.fft.next_fast_len(last - first + 1, real=True)
-    sums = np.roll(
-        scipy.fft.irfft(_power(scipy.fft.rfft(weights, length), components), length), -first
-    )
-    above = (losses.largest_loss - epsilon) - step * (first + np.arange(length))
-    above = above[above > 0]  # s + rest - epsilon: what is left if the last loss is its largest
-    payoff = np.exp(-tilt * above) * -np.expm1(-np.maximum(above - rest, above / 2))
-    mean = payoff @ np.maximum(sums[: above.size], 0.0)
-    exponent = components * math.log(total) + tilt * (losses.largest_loss - epsilon)
+    sums = scipy.fft.irfft(_power(scipy.fft.rfft(weights, length), components), length)
+    return _Lattice(step, first, np.maximum(np.roll(sums, -first), 0.0), math.log(total))
+
+
+def _on_lattice(
+    losses: Losses, epsilon: float, tilt: float, lattice: _Lattice
+) -> tuple[float, float, float]:
+    """log delta of one lattice, with bounds of its rounding."""
+    gap = losses.largest_loss - epsilon
+    # How many sums leave s + rest - epsilon > 0, what is left if the last loss is its largest.
+    count = min(max(math.ceil(gap / lattice.step) - lattice.first, 0), lattice.probabilities.size)
+    above = gap - lattice.step * (lattice.first + np.arange(count))
+    payoff = np.exp(-tilt * above) * -np.expm1(-np.maximum(above - losses.rest, above / 2))
+    mean = payoff @ lattice.probabilities[:count]
+    exponent = losses.components * lattice.log_mass + tilt * gap
     error = payoff.sum() * _FFT_ERROR
-    rounding = ULP * (8 + 4 * components + abs(exponent))
+    rounding = ULP * (8 + 4 * losses.components + abs(exponent))
     with np.errstate(divide="ignore"):
         logs = np.log([max(mean - error, 0.0), mean, mean + error])
     return tuple(exponent + logs + rounding * np.array([-1, 0, 1]))
@@ -142,7 +166,7 @@ def _power(values: np.ndarray, exponent: int) -> np.ndarray:
 
 
 def _tilts(losses: Losses, epsilon: np.ndarray) -> np.ndarray:
-    """c > 0 at the saddle point of M(z)^k e^(-z epsilon) / (z (z + 1)); any c > 0 is valid.
+    """c > 0 near the saddle point of M(z)^k e^(-z epsilon) / (z (z + 1)); any c > 0 is valid.
 
     M(z) = e^(-tau / 2) (cosh(w tau) + sinh(w tau) / (2 w)), w = z + 1/2, is the moment generating
     function of one loss under P. The one of shift `rest` has its own factor.
@@ -169,6 +193,6 @@ def _tilts(losses: Losses, epsilon: np.ndarray) -> np.ndarray:
         floor=-300.0,
         ceiling=300.0,
         args=(losses.largest_loss - epsilon,),
-        tolerance=1e-3,
+        tolerance=1e-2,
     )
-    return np.exp(log_tilt)
+    return np.exp(np.round(_TILTS_PER_E * log_tilt) / _TILTS_PER_E)

@@ -156,6 +156,10 @@ class IndependentLaplaceProfile(PrivacyProfile):
             return self.largest_loss / epsilon
         return super().scale_factor(epsilon, delta)
 
+    def _resolution(self, delta: float) -> float:
+        # The rounding of many components.
+        return max(super()._resolution(delta), 4 * ULP * self.components)
+
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:

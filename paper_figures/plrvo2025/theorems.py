@@ -16,7 +16,7 @@ from typing import Any
 import scipy
 
 from mechanisms import Query
-from mechanisms.accounting.poisson_sampling import gaussian_epsilon
+from mechanisms.accounting.poisson_sampling import gaussian_epsilon, noise_multiplier
 from mechanisms.noise.gamma_mixture import GammaMixture
 from mechanisms.profiles.fisher import (
     gamma_mixture_mu,
@@ -83,7 +83,9 @@ def gaussian_multiplier(epsilon: float, sampling: float, steps: int, delta: floa
     def excess(log_multiplier: float) -> float:
         return run_epsilon(math.exp(log_multiplier), sampling, steps, delta) - epsilon
 
-    return math.exp(scipy.optimize.brentq(excess, math.log(0.5), math.log(1e3), xtol=1e-4))
+    # By Renyi DP some more noise is needed: at most 20% more here.
+    most = math.log(noise_multiplier(epsilon, delta, sampling, steps))
+    return math.exp(scipy.optimize.brentq(excess, most - 0.2, most, xtol=1e-4))
 
 
 def run_epsilon(multiplier: float, sampling: float, steps: int, delta: float) -> float:
