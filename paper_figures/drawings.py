@@ -236,8 +236,8 @@ def _lay_out(figure: plt.Figure) -> None:
     """
     engine = figure.get_layout_engine()
     if engine is not None and figure.axes:
-        # Axes with a fixed aspect need two passes.
-        for _ in range(2):
+        engine.execute(figure)
+        if any(axes.get_box_aspect() is not None for axes in figure.axes):
             engine.execute(figure)
 
 

@@ -93,7 +93,7 @@ class WarmProcess:
             self.process.stdin.flush()
         except BrokenPipeError:
             return lost
-        child, machine, largest, listed = None, None, 0, 0.0
+        child, machine, largest, listed = None, None, 0, time.monotonic()
         try:
             while True:
                 for answer in self._answers():

@@ -15,6 +15,7 @@ import json
 import math
 import os
 import resource
+import select
 import shutil
 import signal
 import sys
@@ -33,6 +34,8 @@ from runs.parts import SPECIFICATION, begin, failure, read_part, write_part
 from runs.result_table import CPU_SECONDS, ERROR, INCONSISTENT, OK, PEAK_MEMORY, UNSUPPORTED
 
 WATCH_SECONDS = 0.2
+# How often the warm process looks whether a child has ended whose descendants live on.
+WAIT_SECONDS = 0.05
 # Below this a file system counts as full: libraries hide the system's error in their own.
 FULL_BYTES = 1 << 20
 # What most mechanisms load when they are first calibrated.
@@ -61,14 +64,17 @@ def main(study: str) -> None:
     gc.freeze()
     for line in sys.stdin:
         cell = json.loads(line)
+        ends, held = os.pipe()
         child = os.fork()
         if child == 0:
             _become_child(experiment, cell["folder"], cell["log"])
+        os.close(held)
         # The child does the same: whichever is first, its group exists before it is named.
         with contextlib.suppress(OSError):
             os.setpgid(child, child)
         _answer({"pid": child})
-        _answer({"ended": _exit_status(child, parent)})
+        _answer({"ended": _exit_status(child, parent, ends)})
+        os.close(ends)
 
 
 def import_study(name: str):
@@ -79,9 +85,11 @@ def import_study(name: str):
     return experiment
 
 
-def _exit_status(child: int, parent: int) -> int:
-    """Wait for the child; end it and this process once `parent` is gone."""
-    pause = 0.001
+def _exit_status(child: int, parent: int, ends: int) -> int:
+    """Wait for the child; end it and this process once `parent` is gone.
+
+    The other end of the pipe `ends` is held by the child, and by what it forks.
+    """
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
@@ -90,8 +98,9 @@ def _exit_status(child: int, parent: int) -> int:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child, signal.SIGKILL)
             os._exit(1)
-        time.sleep(pause)
-        pause = min(2 * pause, 0.05)
+        # The child closes its end a little before it can be waited for.
+        if select.select([ends], [], [], WAIT_SECONDS)[0]:
+            time.sleep(0.001)
 
 
 def _answer(message: dict, to: int = 1) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mechanisms.contract.guard import checked_once
 from mechanisms.contract.mechanism import Mechanism
 
 FEWEST = 4
@@ -64,7 +65,8 @@ class TimedReleases:
         elif count > 1 and self._draws_many:
             drawn = self.mechanism.releases(value, self.rng, count)
         else:
-            drawn = np.array([self.mechanism.release(value, self.rng) for _ in range(count)])
+            with checked_once(value, self.mechanism.query):
+                drawn = np.array([self.mechanism.release(value, self.rng) for _ in range(count)])
         self.spent += time.process_time() - begun
         self.drawn += count
         return drawn
