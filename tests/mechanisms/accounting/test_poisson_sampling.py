@@ -58,6 +58,18 @@ def test_noise_multipliers_solve_for_the_budget(setting):
     assert found == pytest.approx(sigma, rel=1e-8)
 
 
+@pytest.mark.parametrize(
+    "setting",
+    # Small and large orders decide; in the last, dp_accounting's errors at orders such as 2.3 do.
+    [(0.8, 1 / 4096, 64), (1.1, 1 / 64, 7031), (30.0, 0.01, 100), (20.13, 0.469, 6174)],
+)
+def test_noise_multipliers_are_those_of_all_orders(setting):
+    _, rate, steps = setting
+    epsilon = gaussian_epsilon(*setting, 1e-5)
+    found = noise_multiplier(epsilon, 1e-5, rate, steps)
+    assert gaussian_epsilon(found, rate, steps, 1e-5) == pytest.approx(epsilon, rel=1e-7)
+
+
 def test_a_noise_multiplier_at_a_jump_of_epsilon_keeps_the_budget():
     """With orders up to 1,024 Renyi DP shows 0.0035 here, or zero."""
     found = noise_multiplier(1e-3, 1e-5, 0.01, 100)
