@@ -265,7 +265,7 @@ def _betting_lower_bound(values: np.ndarray, weights: np.ndarray, tail: float) -
     def log_wealth_above_target(log_mean: float) -> float:
         with np.errstate(divide="ignore"):  # all wealth on a value of zero: log 0 = -inf
             gains = np.log((1.0 - shares) + shares * (values / math.exp(log_mean)))
-        return scipy.special.logsumexp(gains @ weights) - math.log(len(shares)) + math.log(tail)
+        return np.logaddexp.reduce(gains @ weights) - math.log(len(shares)) + math.log(tail)
 
     # At the sample mean no bet gains (Jensen). At `low` one sample of the largest value wins: with
     # share 1/count the others cost a factor e at most. Below the grid's first step there may be

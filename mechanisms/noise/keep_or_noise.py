@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -38,8 +39,9 @@ class KeepOrNoise(Noise):
 
     def loss(self):
         squares = replace(self.noise, shape=(1,)).loss().raw()
-        noisy = np.broadcast_to(-np.expm1(self.log_keep), self.shape)
-        return LossMoments.of_sum(tuple(noisy * moment for moment in squares))
+        noisy = -np.expm1(self.log_keep)
+        elements_each = math.prod(self.shape) // noisy.size
+        return LossMoments.of_sum(tuple(noisy * moment for moment in squares), elements_each)
 
     def workload_variance(self, factors):
         variances = np.broadcast_to(-np.expm1(self.log_keep), self.shape)

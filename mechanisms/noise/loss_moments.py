@@ -26,9 +26,12 @@ class LossMoments:
         return cls(tuple(count * k for k in _cumulants(*raw)))
 
     @classmethod
-    def of_sum(cls, raw: tuple[np.ndarray, ...]) -> Self:
-        """L = sum of independent X_i of different laws: raw[k - 1] holds E X_i^k, k = 1..4."""
-        return cls(tuple(float(np.sum(k)) for k in _cumulants(*raw)))
+    def of_sum(cls, raw: tuple[np.ndarray, ...], times: int = 1) -> Self:
+        """L = sum of independent X_i of different laws, `times` of each.
+
+        raw[k - 1] holds E X_i^k, k = 1..4.
+        """
+        return cls(tuple(times * float(np.sum(k)) for k in _cumulants(*raw)))
 
     @classmethod
     def of_kronecker_gaussian(cls, *stds: np.ndarray) -> Self:
