@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 import mpmath
@@ -97,7 +97,8 @@ class CubeNorm(KNorm):
         return points
 
     def raw_of_body(self):
-        return _raw_of_squares(self.size)
+        scaled = _raw_of_squares(self.size)
+        return tuple(mpmath.mpf(each) / _UNIT**k for k, each in enumerate(scaled, 1))
 
     def workload_variance(self, factors):
         trace = math.prod(factor.trace() for factor in factors)
@@ -127,20 +128,22 @@ class CountNorm(KNorm):
 
     def raw_of_body(self):
         # ||u||^2 = t^2 A + (1 - t)^2 B, A = 1 and j - 1 squares of uniform numbers, B = M - j more.
+        # Exact whole numbers, an array over j; where j is 0, `up` is 0 but for a = 0.
         size = self.size
-        totals = [mpmath.mpf(0)] * 4
-        for j in range(size + 1):
-            above = (1, *(_with_one(_raw_of_squares(j - 1)) if j else (0, 0, 0, 0)))
-            below = (1, *_raw_of_squares(size - j))
-            up = [math.prod(range(j, j + 2 * a)) for a in range(5)]
-            down = [math.prod(range(size - j + 1, size - j + 1 + 2 * b)) for b in range(5)]
-            for k in range(1, 5):
-                totals[k - 1] += sum(
-                    math.comb(k, a) * up[a] * down[k - a] * above[a] * below[k - a]
-                    for a in range(k + 1)
-                )
+        j = np.arange(size + 1).astype(object)
+        above, below = _with_one(_raw_of_squares(j - 1)), (1, *_raw_of_squares(size - j))
+        up = [math.prod(j + i for i in range(2 * a)) for a in range(5)]
+        down = [math.prod(size - j + 1 + i for i in range(2 * b)) for b in range(5)]
+        totals = [
+            sum(
+                np.sum(math.comb(k, a) * up[a] * down[k - a] * above[a] * below[k - a])
+                for a in range(k + 1)
+            )
+            for k in range(1, 5)
+        ]
         return tuple(
-            total / ((size + 1) * math.prod(range(size + 1, size + 1 + 2 * k)))
+            mpmath.mpf(int(total))
+            / (_UNIT**k * (size + 1) * math.prod(range(size + 1, size + 1 + 2 * k)))
             for k, total in enumerate(totals, 1)
         )
 
@@ -169,9 +172,12 @@ def _mean_square_of_sum(size: int) -> float:
     return float(np.mean(tt * inner - 2 * cross * mean * rest / 2 + ss * outer))
 
 
-def _raw_of_squares(count: int) -> tuple[mpmath.mpf, ...]:
-    """E S^k, k = 1..4, for a sum S of `count` squares of numbers uniform on [0, 1]."""
-    k1, k2, k3, k4 = (count * each for each in _cumulants_of_one())
+def _raw_of_squares(count):
+    """_UNIT^k E S^k, k = 1..4, for a sum S of `count` squares of numbers uniform on [0, 1].
+
+    count: A whole number, or an array of them as objects; exact.
+    """
+    k1, k2, k3, k4 = (count * each for each in _CUMULANTS)
     return (
         k1,
         k2 + k1**2,
@@ -180,20 +186,25 @@ def _raw_of_squares(count: int) -> tuple[mpmath.mpf, ...]:
     )
 
 
-@functools.cache
-def _cumulants_of_one() -> tuple[mpmath.mpf, ...]:
+def _cumulants_of_one() -> tuple[Fraction, ...]:
     """Cumulants 1 to 4 of the square of a uniform number, whose k-th moment is 1 / (2 k + 1)."""
-    with mpmath.workdps(_DIGITS):
-        m1, m2, m3, m4 = (mpmath.mpf(1) / (2 * k + 1) for k in range(1, 5))
-        return (
-            m1,
-            m2 - m1**2,
-            m3 - 3 * m2 * m1 + 2 * m1**3,
-            m4 - 4 * m3 * m1 - 3 * m2**2 + 12 * m2 * m1**2 - 6 * m1**4,
-        )
+    m1, m2, m3, m4 = (Fraction(1, 2 * k + 1) for k in range(1, 5))
+    return (
+        m1,
+        m2 - m1**2,
+        m3 - 3 * m2 * m1 + 2 * m1**3,
+        m4 - 4 * m3 * m1 - 3 * m2**2 + 12 * m2 * m1**2 - 6 * m1**4,
+    )
 
 
-def _with_one(raw: tuple[mpmath.mpf, ...]) -> tuple[mpmath.mpf, ...]:
-    """E (1 + S)^k from E S^k, k = 1..4."""
+# A unit in which these cumulants, and hence all moments, are whole numbers.
+_UNIT = math.lcm(*(each.denominator for each in _cumulants_of_one()))
+_CUMULANTS = tuple(int(each * _UNIT**k) for k, each in enumerate(_cumulants_of_one(), 1))
+
+
+def _with_one(raw):
+    """_UNIT^k E (1 + S)^k, k = 0..4, from _UNIT^k E S^k, k = 1..4."""
     moments = (1, *raw)
-    return tuple(sum(math.comb(k, i) * moments[i] for i in range(k + 1)) for k in range(1, 5))
+    return [
+        sum(math.comb(k, i) * _UNIT ** (k - i) * moments[i] for i in range(k + 1)) for k in range(5)
+    ]
