@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 Score = Callable[[np.ndarray], np.ndarray]  # (n, *shape) -> (n,)
+Rows = Callable[[np.ndarray], np.ndarray]
 
 # Exponents of bits lie between these: a zero is a multiple of every power of two.
 _LOWEST_BIT, _HIGHEST_BIT = -160, 64
@@ -20,7 +21,14 @@ _DENSITY_BITS = 30
 # Numbers of outputs that a classifier holds of each side.
 _HELD_NUMBERS = 1 << 21
 # Numbers that are worked on at once: they stay in a processor's cache.
-_CHUNK_NUMBERS = 1 << 15
+_CHUNK_NUMBERS = 1 << 16
+# Longer products may be shared by threads, and then depend on their number.
+_PRODUCT_NUMBERS = 1 << 13
+# Outputs of each side that variances are learned from: they are then known to a few per cent, and
+# weights that are off by so much tell nearly as much. Means are learned from all outputs.
+_VARIANCE_OUTPUTS = 4096
+# Means so many standard deviations from zero leave a sum of products ten digits of the noise.
+_NEAR_ZERO = 1e3
 
 
 def lowest_bits(outputs: np.ndarray) -> np.ndarray:
@@ -48,67 +56,101 @@ def _chunks(outputs: np.ndarray) -> Iterator[np.ndarray]:
     return (flat[start : start + rows] for start in range(0, len(flat), rows))
 
 
+def _products(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The product of each row (n, m) with a vector (m,), or with its row of (n, m).
+
+    Row by row: in a product of matrices equal rows need not give equal numbers.
+    """
+    starts = range(0, rows.shape[1], _PRODUCT_NUMBERS)
+    parts = (slice(start, start + _PRODUCT_NUMBERS) for start in starts)
+    return sum(np.vecdot(rows[:, part], others[..., part]) for part in parts)
+
+
 class LinearLearner:
     """The linear score of independent features: differences of the means over the variances.
 
     Args:
         features: Flat outputs (n, m) -> (n, m).
+        totals: Flat outputs (n, m) -> the sums (m,) of their features, where that takes less time.
     """
 
     # What it learns from outputs are sums, which may be taken apart from each other.
     adds_up = True
 
-    def __init__(self, features: Callable[[np.ndarray], np.ndarray]) -> None:
+    def __init__(self, features: Rows, totals: Rows | None = None) -> None:
         self._features = features
-        self._counts = [0, 0]
-        # Of each side: sums and sums of squares around the first output.
-        self._sums: list[np.ndarray] = []
+        self._totals = totals or (lambda flat: features(flat).sum(axis=0))
         self._origin: np.ndarray | None = None
+        # Of each side, around the origin: the sums (m,) of all outputs, and the sums and sums of
+        # squares (2, m) of those that the variances are learned from.
+        self._counts, self._sums = [0, 0], []
+        self._early_counts, self._early_sums = [0, 0], []
+        self._squares_too = True
 
     def add(self, side: int, outputs: np.ndarray) -> None:
         """Learn from outputs (n, *shape) of side 0 or 1."""
-        self._counts[side] += len(outputs)
         if self._origin is None:
             self._origin = self._features(next(_chunks(outputs))).mean(axis=0)
-            self._sums = [np.zeros((2, len(self._origin))) for _ in range(2)]
-        self._sum_into(self._sums[side], outputs)
+            self._sums = [np.zeros(len(self._origin)) for _ in range(2)]
+            self._early_sums = [np.zeros((2, len(self._origin))) for _ in range(2)]
+        self.learn(side, len(outputs), self.lesson(outputs))
 
     def lesson(self, outputs: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
         """A summary of outputs for `learn`, and of those in the summary `before`.
 
         Some outputs must have been added before.
         """
-        sums = np.zeros_like(self._sums[0]) if before is None else before
-        self._sum_into(sums, outputs)
-        return sums
-
-    def learn(self, side: int, count: int, lesson: np.ndarray) -> None:
-        """Learn from the summary of `count` outputs of a side."""
-        self._counts[side] += count
-        self._sums[side] += lesson
-
-    def _sum_into(self, sums: np.ndarray, outputs: np.ndarray) -> None:
+        if not self._squares_too:
+            totals = sum(map(self._totals, _chunks(outputs)))
+            return totals if before is None else before + totals
+        sums = np.zeros((2, len(self._origin))) if before is None else before
         for flat in _chunks(outputs):
             features = self._features(flat) - self._origin
             sums[0] += features.sum(axis=0)
             np.square(features, out=features)
             sums[1] += features.sum(axis=0)
+        return sums
+
+    def learn(self, side: int, count: int, lesson: np.ndarray) -> None:
+        """Learn from the summary of `count` outputs of a side."""
+        self._counts[side] += count
+        if lesson.ndim == 1:
+            self._sums[side] += lesson - count * self._origin
+            return
+        self._sums[side] += lesson[0]
+        self._early_counts[side] += count
+        self._early_sums[side] += lesson
 
     def score(self) -> Score:
         """The score learned so far; constant where the sides appear alike."""
-        means, variances = [], []
-        for count, (total, squares) in zip(self._counts, self._sums, strict=True):
-            means.append(total / count)
-            variances.append(np.maximum(squares / count - (total / count) ** 2, 0.0))
+        # Decided here, where an epoch begins: all its outputs are then summarised alike.
+        self._squares_too = min(self._early_counts) < _VARIANCE_OUTPUTS
+        means = [total / n for n, total in zip(self._counts, self._sums, strict=True)]
+        variances = [
+            np.maximum(squares / n - (total / n) ** 2, 0.0)
+            for n, (total, squares) in zip(self._early_counts, self._early_sums, strict=True)
+        ]
         variance = (variances[0] + variances[1]) / 2
         change = means[0] - means[1]
         # What never varies on either side and still differs tells them apart by itself.
         floor = np.where(change == 0, 1.0, np.maximum(change**2, np.finfo(float).tiny) * 1e-6)
         weights = change / np.maximum(variance, floor)
         middle = (means[0] + means[1]) / 2 + self._origin
-        return lambda outputs: np.concatenate(
-            [(self._features(flat) - middle) @ weights for flat in _chunks(outputs)]
-        )
+        return self._linear(weights, middle, variance)
+
+    def _linear(self, weights: np.ndarray, middle: np.ndarray, variance: np.ndarray) -> Score:
+        """(features - middle) @ weights, in one product where that loses no digits."""
+        before, after = middle, 0.0
+        if (np.abs(middle) <= _NEAR_ZERO * np.sqrt(variance)).all():
+            before, after = None, float(middle @ weights)
+
+        def of(flat: np.ndarray) -> np.ndarray:
+            features = self._features(flat)
+            if before is not None:
+                features = features - before
+            return _products(features, weights) - after
+
+        return lambda outputs: np.concatenate([of(flat) for flat in _chunks(outputs)])
 
 
 class ClassifierLearner:
@@ -163,9 +205,9 @@ class FixedScore:
 Learner = LinearLearner | ClassifierLearner | FixedScore
 
 LINEAR = {
-    "mean": lambda outputs: outputs,
-    "spread": np.square,
-    "bits": lowest_bits,
+    "mean": (lambda flat: flat,),
+    "spread": (np.square, lambda flat: np.einsum("ij,ij->j", flat, flat)),
+    "bits": (lowest_bits,),
 }
 CLASSIFIERS = ("logistic", "boosting")
 SCORES = (*LINEAR, *CLASSIFIERS)
@@ -187,7 +229,7 @@ def learners_of(names: Iterable[str]) -> dict[str, Learner]:
                 f"score must be a function or one of {', '.join(SCORES)}; got {name!r}"
             )
         known = name in LINEAR
-        learners[name] = LinearLearner(LINEAR[name]) if known else ClassifierLearner(name)
+        learners[name] = LinearLearner(*LINEAR[name]) if known else ClassifierLearner(name)
     return learners
 
 
@@ -197,7 +239,10 @@ def distance_score(first: np.ndarray, second: np.ndarray) -> Score:
     def score(outputs: np.ndarray) -> np.ndarray:
         squares = [
             np.concatenate(
-                [np.square(flat - value.reshape(-1)).sum(axis=1) for flat in _chunks(outputs)]
+                [
+                    _products(apart, apart)
+                    for apart in (flat - value.reshape(-1) for flat in _chunks(outputs))
+                ]
             )
             for value in (second, first)
         ]

@@ -10,13 +10,10 @@ import numpy as np
 
 from mechanisms.audit.learned_scores import rows_at_once
 from mechanisms.audit.output_sources import DrawOutputs, in_turn
-from mechanisms.audit.sampled_audit import generator
 
 # Numbers that are held at once: 32 MB.
 BLOCK_NUMBERS = 1 << 22
 LARGEST_BLOCK = 1 << 16
-# So many times what a score works on at once is a part: 1 MB.
-PART_CHUNKS = 4
 SIDES = (0, 1)
 
 
@@ -54,11 +51,13 @@ class OutputSlices:
 
     def parts(self, wanted: Slice, side: int) -> Iterator[np.ndarray]:
         """The same outputs, a few at a time where the source can: they stay in the cache."""
-        few = PART_CHUNKS * rows_at_once(math.prod(self._shape))
+        few = rows_at_once(math.prod(self._shape))
         return self._parts(wanted, side, few if in_turn(self._draws[side]) else wanted.size)
 
     def _parts(self, wanted: Slice, side: int, at_once: int) -> Iterator[np.ndarray]:
-        rng = generator(self._seed, side, wanted.number)
+        # Its normals take a sixth less time than those of numpy's default generator.
+        seeds = np.random.SeedSequence(self._seed, spawn_key=(side, wanted.number))
+        rng = np.random.Generator(np.random.SFC64(seeds))
         for start in range(0, wanted.size, at_once):
             yield self._checked(self._draws[side](rng, min(at_once, wanted.size - start)))
 
