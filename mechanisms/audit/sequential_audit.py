@@ -205,6 +205,8 @@ class _State:
                 scores.append(plan.scores(part))
                 if not last:
                     lessons = self._planner.lessons(part, lessons)
+                # The next part then lies where this one did, which the cache still holds.
+                del part
             return np.concatenate(scores), lessons
 
         slices = outputs.take(end - start)
