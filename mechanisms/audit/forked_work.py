@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import TypeVar
 
 Task = TypeVar("Task")
@@ -14,6 +17,16 @@ Result = TypeVar("Result")
 
 # So many tasks of each process may be done or begun before the first result is taken.
 AHEAD = 4
+
+
+def usable_cores() -> int:
+    """How many cores this process may use; one where a fork is unsafe, on all but Linux."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
+
+
+def threads() -> int:
+    """How many threads this process has, those of libraries included; zero where that is hidden."""
+    return len(list(Path("/proc/self").glob("task/*")))
 
 
 def in_order(

@@ -8,6 +8,7 @@ long outputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,9 +25,6 @@ _HELD_NUMBERS = 1 << 21
 _CHUNK_NUMBERS = 1 << 16
 # Longer products may be shared by threads, and then depend on their number.
 _PRODUCT_NUMBERS = 1 << 13
-# Outputs of each side that variances are learned from: they are then known to a few per cent, and
-# weights that are off by so much tell nearly as much. Means are learned from all outputs.
-_VARIANCE_OUTPUTS = 4096
 # Means so many standard deviations from zero leave a sum of products ten digits of the noise.
 _NEAR_ZERO = 1e3
 
@@ -66,8 +64,27 @@ def _products(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
     return sum(np.vecdot(rows[:, part], others[..., part]) for part in parts)
 
 
+@dataclass
+class Sums:
+    """Sums of the features of some outputs; of the first of them also of their squares.
+
+    count: Outputs in all.
+    first: Number of the first ones.
+    first_sums: Their sums and sums of squares around an origin, (2, m).
+    other_sums: Sums of the others, around zero, (m,).
+    """
+
+    count: int
+    first: int
+    first_sums: np.ndarray
+    other_sums: np.ndarray
+
+
 class LinearLearner:
     """The linear score of independent features: differences of the means over the variances.
+
+    Means are learned from all outputs. Variances, which need not be known as well and take more
+    time, are learned from those that are added and from the first ones of every lesson.
 
     Args:
         features: Flat outputs (n, m) -> (n, m).
@@ -81,57 +98,57 @@ class LinearLearner:
         self._features = features
         self._totals = totals or (lambda flat: features(flat).sum(axis=0))
         self._origin: np.ndarray | None = None
-        # Of each side, around the origin: the sums (m,) of all outputs, and the sums and sums of
-        # squares (2, m) of those that the variances are learned from.
-        self._counts, self._sums = [0, 0], []
-        self._early_counts, self._early_sums = [0, 0], []
-        self._squares_too = True
+        self._known: list[Sums] = []
 
     def add(self, side: int, outputs: np.ndarray) -> None:
         """Learn from outputs (n, *shape) of side 0 or 1."""
         if self._origin is None:
             self._origin = self._features(next(_chunks(outputs))).mean(axis=0)
-            self._sums = [np.zeros(len(self._origin)) for _ in range(2)]
-            self._early_sums = [np.zeros((2, len(self._origin))) for _ in range(2)]
-        self.learn(side, len(outputs), self.lesson(outputs))
+            self._known = [self._nothing(), self._nothing()]
+        self.learn(side, self.lesson(outputs))
 
-    def lesson(self, outputs: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
+    def lesson(self, outputs: np.ndarray, before: Sums | None = None) -> Sums:
         """A summary of outputs for `learn`, and of those in the summary `before`.
 
         Some outputs must have been added before.
         """
-        if not self._squares_too:
-            totals = sum(map(self._totals, _chunks(outputs)))
-            return totals if before is None else before + totals
-        sums = np.zeros((2, len(self._origin))) if before is None else before
+        if before is not None:
+            before.count += len(outputs)
+            for flat in _chunks(outputs):
+                before.other_sums += self._totals(flat)
+            return before
+        sums = self._nothing()
+        sums.count = sums.first = len(outputs)
         for flat in _chunks(outputs):
             features = self._features(flat) - self._origin
-            sums[0] += features.sum(axis=0)
+            sums.first_sums[0] += features.sum(axis=0)
             np.square(features, out=features)
-            sums[1] += features.sum(axis=0)
+            sums.first_sums[1] += features.sum(axis=0)
         return sums
 
-    def learn(self, side: int, count: int, lesson: np.ndarray) -> None:
-        """Learn from the summary of `count` outputs of a side."""
-        self._counts[side] += count
-        if lesson.ndim == 1:
-            self._sums[side] += lesson - count * self._origin
-            return
-        self._sums[side] += lesson[0]
-        self._early_counts[side] += count
-        self._early_sums[side] += lesson
+    def _nothing(self) -> Sums:
+        size = len(self._origin)
+        return Sums(0, 0, np.zeros((2, size)), np.zeros(size))
+
+    def learn(self, side: int, lesson: Sums) -> None:
+        """Learn from the summary of outputs of a side."""
+        known = self._known[side]
+        known.count += lesson.count
+        known.first += lesson.first
+        known.first_sums += lesson.first_sums
+        known.other_sums += lesson.other_sums - (lesson.count - lesson.first) * self._origin
 
     def score(self) -> Score:
         """The score learned so far; constant where the sides appear alike."""
-        # Decided here, where an epoch begins: all its outputs are then summarised alike.
-        self._squares_too = min(self._early_counts) < _VARIANCE_OUTPUTS
-        means = [total / n for n, total in zip(self._counts, self._sums, strict=True)]
-        variances = [
-            np.maximum(squares / n - (total / n) ** 2, 0.0)
-            for n, (total, squares) in zip(self._early_counts, self._early_sums, strict=True)
-        ]
+        means, first_means, variances = [], [], []
+        for known in self._known:
+            total, squares = known.first_sums
+            means.append((total + known.other_sums) / known.count)
+            first_means.append(total / known.first)
+            variances.append(np.maximum(squares / known.first - first_means[-1] ** 2, 0.0))
         variance = (variances[0] + variances[1]) / 2
-        change = means[0] - means[1]
+        # Where no variance was seen, a change that was not seen with it has no scale.
+        change = np.where(variance > 0, means[0] - means[1], first_means[0] - first_means[1])
         # What never varies on either side and still differs tells them apart by itself.
         floor = np.where(change == 0, 1.0, np.maximum(change**2, np.finfo(float).tiny) * 1e-6)
         weights = change / np.maximum(variance, floor)
@@ -195,7 +212,7 @@ class FixedScore:
     def lesson(self, outputs: np.ndarray, before: None = None) -> None:
         """No summary: there is nothing to learn."""
 
-    def learn(self, side: int, count: int, lesson: None) -> None:
+    def learn(self, side: int, lesson: None) -> None:
         """Learn nothing."""
 
     def score(self) -> Score:
@@ -234,9 +251,14 @@ def learners_of(names: Iterable[str]) -> dict[str, Learner]:
 
 
 def distance_score(first: np.ndarray, second: np.ndarray) -> Score:
-    """log of the distance to `second` over that to `first`: right for noise that is spherical."""
+    """log of the distance to `second` over that to `first`: right for noise that is spherical.
+
+    Zero for outputs that have not as many elements as the values: they have no distance.
+    """
 
     def score(outputs: np.ndarray) -> np.ndarray:
+        if outputs[0].size != first.size:
+            return np.zeros(len(outputs))
         squares = [
             np.concatenate(
                 [

@@ -101,10 +101,10 @@ class Planner:
             learner.lesson(outputs, known) for learner, known in zip(learners, before, strict=True)
         ]
 
-    def learn_lessons(self, side: int, count: int, lessons: list) -> None:
-        """Learn from the summaries of `count` outputs of a side; nothing where there are none."""
+    def learn_lessons(self, side: int, lessons: list) -> None:
+        """Learn from the summaries of outputs of a side; nothing where there are none."""
         for learner, lesson in zip(self._learners.values(), lessons, strict=False):
-            learner.learn(side, count, lesson)
+            learner.learn(side, lesson)
 
     def plan(self) -> Plan:
         # They are 64 MB: a single array is not copied.

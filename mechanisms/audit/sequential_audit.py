@@ -216,8 +216,8 @@ class _State:
                 for studied in zip(results, results, strict=True):
                     test([scores for scores, _ in studied])
                     seen += len(studied[0][0])
-                    for side, (scores, lessons) in enumerate(studied):
-                        self._planner.learn_lessons(side, len(scores), lessons)
+                    for side, (_, lessons) in enumerate(studied):
+                        self._planner.learn_lessons(side, lessons)
         else:
             for wanted in slices:
                 pair = [outputs.draw(wanted, side) for side in SIDES]
