@@ -7,7 +7,7 @@ long outputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ _DENSITY_BITS = 30
 # Numbers of outputs that a classifier holds of each side.
 _HELD_NUMBERS = 1 << 21
 # Numbers that are worked on at once: they stay in a processor's cache.
-_CHUNK_NUMBERS = 1 << 16
+_CHUNK_NUMBERS = 1 << 17
 # Longer products may be shared by threads, and then depend on their number.
 _PRODUCT_NUMBERS = 1 << 13
 # Means so many standard deviations from zero leave a sum of products ten digits of the noise.
@@ -47,11 +47,17 @@ def rows_at_once(size: int) -> int:
     return max(1, _CHUNK_NUMBERS // max(1, size))
 
 
-def _chunks(outputs: np.ndarray) -> Iterator[np.ndarray]:
+def _chunks(outputs: np.ndarray) -> list[np.ndarray]:
     """The outputs (n, *shape) as flat rows (k, m), a few at a time."""
     flat = outputs.reshape(len(outputs), -1)
     rows = rows_at_once(flat.shape[1])
-    return (flat[start : start + rows] for start in range(0, len(flat), rows))
+    return [flat[start : start + rows] for start in range(0, len(flat), rows)]
+
+
+def _scored(outputs: np.ndarray, score: Score) -> np.ndarray:
+    """The scores of outputs (n, *shape) by a score of flat rows, (n,)."""
+    scores = [score(flat) for flat in _chunks(outputs)]
+    return scores[0] if len(scores) == 1 else np.concatenate(scores)
 
 
 def _products(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -59,9 +65,11 @@ def _products(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
 
     Row by row: in a product of matrices equal rows need not give equal numbers.
     """
-    starts = range(0, rows.shape[1], _PRODUCT_NUMBERS)
-    parts = (slice(start, start + _PRODUCT_NUMBERS) for start in starts)
-    return sum(np.vecdot(rows[:, part], others[..., part]) for part in parts)
+    product = np.vecdot(rows[:, :_PRODUCT_NUMBERS], others[..., :_PRODUCT_NUMBERS])
+    for start in range(_PRODUCT_NUMBERS, rows.shape[1], _PRODUCT_NUMBERS):
+        part = slice(start, start + _PRODUCT_NUMBERS)
+        product += np.vecdot(rows[:, part], others[..., part])
+    return product
 
 
 @dataclass
@@ -103,7 +111,7 @@ class LinearLearner:
     def add(self, side: int, outputs: np.ndarray) -> None:
         """Learn from outputs (n, *shape) of side 0 or 1."""
         if self._origin is None:
-            self._origin = self._features(next(_chunks(outputs))).mean(axis=0)
+            self._origin = self._features(_chunks(outputs)[0]).mean(axis=0)
             self._known = [self._nothing(), self._nothing()]
         self.learn(side, self.lesson(outputs))
 
@@ -167,7 +175,7 @@ class LinearLearner:
                 features = features - before
             return _products(features, weights) - after
 
-        return lambda outputs: np.concatenate([of(flat) for flat in _chunks(outputs)])
+        return lambda outputs: _scored(outputs, of)
 
 
 class ClassifierLearner:
@@ -256,18 +264,17 @@ def distance_score(first: np.ndarray, second: np.ndarray) -> Score:
     Zero for outputs that have not as many elements as the values: they have no distance.
     """
 
+    def squares_to(value: np.ndarray) -> Score:
+        def of(flat: np.ndarray) -> np.ndarray:
+            apart = flat - value.reshape(-1)
+            return _products(apart, apart)
+
+        return of
+
     def score(outputs: np.ndarray) -> np.ndarray:
         if outputs[0].size != first.size:
             return np.zeros(len(outputs))
-        squares = [
-            np.concatenate(
-                [
-                    _products(apart, apart)
-                    for apart in (flat - value.reshape(-1) for flat in _chunks(outputs))
-                ]
-            )
-            for value in (second, first)
-        ]
+        squares = [_scored(outputs, squares_to(value)) for value in (second, first)]
         with np.errstate(divide="ignore"):
             logs = np.log(squares)
         return np.where(squares[0] == squares[1], 0.0, logs[0] - logs[1])

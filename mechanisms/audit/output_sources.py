@@ -13,7 +13,7 @@ import os
 import signal
 import subprocess
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,17 +38,20 @@ def from_function(release: Release, value: np.ndarray) -> DrawOutputs:
     value = _read_only(value)
 
     def draw(rng: np.random.Generator, n: int) -> np.ndarray:
-        first = _returned(release, value, rng)
-        outputs = np.empty((n, *first.shape))
-        for row in range(n):
-            output = first if row == 0 else _returned(release, value, rng)
-            if output.shape != first.shape:
-                raise ValueError(
-                    f"the release must return one shape, got {first.shape} and {output.shape}"
-                )
-            if output.dtype.kind not in "biuf":
-                raise ValueError(f"the release must return finite numbers, got {output!r}")
-            outputs[row] = output
+        outputs = None
+        with _no_exit():
+            for row in range(n):
+                output = _as_array(release(value, rng))
+                if outputs is None:
+                    outputs = np.empty((n, *output.shape))
+                if output.shape != outputs.shape[1:]:
+                    raise ValueError(
+                        f"the release must return one shape, got {outputs.shape[1:]} and "
+                        f"{output.shape}"
+                    )
+                if output.dtype.kind not in "biuf":
+                    raise ValueError(f"the release must return finite numbers, got {output!r}")
+                outputs[row] = output
         return _finite(outputs, "the release must return finite numbers")
 
     draw.in_turn = True
@@ -63,7 +66,8 @@ def from_batches(release: ReleaseMany, value: np.ndarray) -> DrawOutputs:
     value = _read_only(value)
 
     def draw(rng: np.random.Generator, n: int) -> np.ndarray:
-        outputs = _returned(release, value, rng, n)
+        with _no_exit():
+            outputs = _as_array(release(value, rng, n))
         if not outputs.ndim or len(outputs) != n:
             raise ValueError(
                 f"the release must return {n} outputs, one per row; got shape {outputs.shape}"
@@ -82,13 +86,18 @@ def _read_only(value: np.ndarray) -> np.ndarray:
     return value
 
 
-def _returned(release: Callable, *arguments) -> np.ndarray:
+@contextlib.contextmanager
+def _no_exit() -> Iterator[None]:
+    """The user's function may not end the process."""
     try:
-        output = release(*arguments)
+        yield
     except SystemExit as error:
         raise ValueError(
             f"the release must return an output, but it called sys.exit({error})"
         ) from error
+
+
+def _as_array(output: object) -> np.ndarray:
     try:
         return np.asarray(output)
     except ValueError as error:
@@ -247,6 +256,10 @@ def _real(outputs: np.ndarray, source: str) -> np.ndarray:
 
 
 def _finite(outputs: np.ndarray, complaint: str) -> np.ndarray:
+    # In one pass: what is not finite makes a sum that is not. So may what is very large.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(outputs.sum()):
+            return outputs
     finite = np.isfinite(outputs)
     if not finite.all():
         raise ValueError(f"{complaint}: got {outputs[~finite][0]} among {len(outputs)} outputs")
