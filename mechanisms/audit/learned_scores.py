@@ -22,7 +22,7 @@ _DENSITY_BITS = 30
 # Numbers of outputs that a classifier holds of each side.
 _HELD_NUMBERS = 1 << 21
 # Numbers that are worked on at once: they stay in a processor's cache.
-_CHUNK_NUMBERS = 1 << 17
+_CHUNK_NUMBERS = 1 << 18
 # Longer products may be shared by threads, and then depend on their number.
 _PRODUCT_NUMBERS = 1 << 13
 # Means so many standard deviations from zero leave a sum of products ten digits of the noise.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import signal
 import subprocess
@@ -27,6 +28,9 @@ DrawOutputs = Callable[[np.random.Generator, int], np.ndarray]  # (rng, n) -> (n
 PAIR_NAMES = ("first", "second")
 # Seconds that a call of a program may take, by default and at most.
 TIME_LIMIT, LONGEST_LIMIT = 600, 10**6
+# Numbers that are checked at once.
+_CHECKED_AT_ONCE = 1 << 14
+_DOUBLE = np.dtype(float)
 
 
 def from_function(release: Release, value: np.ndarray) -> DrawOutputs:
@@ -38,21 +42,23 @@ def from_function(release: Release, value: np.ndarray) -> DrawOutputs:
     value = _read_only(value)
 
     def draw(rng: np.random.Generator, n: int) -> np.ndarray:
-        outputs = None
         with _no_exit():
-            for row in range(n):
-                output = _as_array(release(value, rng))
-                if outputs is None:
-                    outputs = np.empty((n, *output.shape))
-                if output.shape != outputs.shape[1:]:
-                    raise ValueError(
-                        f"the release must return one shape, got {outputs.shape[1:]} and "
-                        f"{output.shape}"
-                    )
-                if output.dtype.kind not in "biuf":
-                    raise ValueError(f"the release must return finite numbers, got {output!r}")
-                outputs[row] = output
-        return _finite(outputs, "the release must return finite numbers")
+            first = _numbers(release(value, rng))
+            outputs = np.empty((n, *first.shape))
+            outputs[0] = first
+            few = max(1, _CHECKED_AT_ONCE // max(1, first.size))
+            for start in range(0, n, few):
+                for row in range(start or 1, min(start + few, n)):
+                    output = _numbers(release(value, rng))
+                    if output.shape != first.shape:
+                        raise ValueError(
+                            f"the release must return one shape, got {first.shape} and "
+                            f"{output.shape}"
+                        )
+                    outputs[row] = output
+                # While they are in the cache: reading them again takes longer than the check.
+                _finite(outputs[start : start + few], "the release must return finite numbers")
+        return outputs
 
     draw.in_turn = True
     return draw
@@ -67,13 +73,11 @@ def from_batches(release: ReleaseMany, value: np.ndarray) -> DrawOutputs:
 
     def draw(rng: np.random.Generator, n: int) -> np.ndarray:
         with _no_exit():
-            outputs = _as_array(release(value, rng, n))
+            outputs = _numbers(release(value, rng, n))
         if not outputs.ndim or len(outputs) != n:
             raise ValueError(
                 f"the release must return {n} outputs, one per row; got shape {outputs.shape}"
             )
-        if outputs.dtype.kind not in "biuf":
-            raise ValueError(f"the release must return finite numbers, got {outputs.dtype}")
         return _finite(outputs.astype(float), "the release must return finite numbers")
 
     draw.in_turn = True
@@ -97,14 +101,19 @@ def _no_exit() -> Iterator[None]:
         ) from error
 
 
-def _as_array(output: object) -> np.ndarray:
+def _numbers(output: object) -> np.ndarray:
+    if type(output) is np.ndarray and output.dtype is _DOUBLE:
+        return output
     try:
-        return np.asarray(output)
+        output = np.asarray(output)
     except ValueError as error:
         raise ValueError(
             "the release must return an array of numbers, got a "
             f"{type(output).__name__} that is not one: {error}"
         ) from error
+    if output.dtype.kind not in "biuf":
+        raise ValueError(f"the release must return finite numbers, got {output!r}")
+    return output
 
 
 def from_program(
@@ -256,10 +265,9 @@ def _real(outputs: np.ndarray, source: str) -> np.ndarray:
 
 
 def _finite(outputs: np.ndarray, complaint: str) -> np.ndarray:
-    # In one pass: what is not finite makes a sum that is not. So may what is very large.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(outputs.sum()):
-            return outputs
+    # In one pass: what is not finite makes a sum of squares that is not. So may what is large.
+    if math.isfinite(np.vdot(outputs, outputs)):
+        return outputs
     finite = np.isfinite(outputs)
     if not finite.all():
         raise ValueError(f"{complaint}: got {outputs[~finite][0]} among {len(outputs)} outputs")

@@ -214,12 +214,12 @@ def test_an_audit_of_a_million_long_outputs():
 
     The goal is 60 s and 1 GiB for a million outputs, 500,000 of each value. Two budgets give what
     an audit takes once and what it takes for an output; both are CPU times, so that other work on
-    the machine matters little, and the drawing is measured before and after each. It is drawn
-    with the audit's generator, which the limit is about, and with numpy's default one.
+    the machine matters little, and the drawing is measured before and after each: with numpy's
+    default generator, which the limit is about, and with the faster one of the audit.
     """
     values = np.zeros((2, 89, 89))
     values[1] = 1 / 89
-    few, many, cores = 20_000, 60_000, usable_cores()
+    few, many, cores = 20_000, 100_000, usable_cores()
 
     def drawing(new_generator):
         def draw(number):
@@ -237,22 +237,23 @@ def test_an_audit_of_a_million_long_outputs():
         limits = {"samples": samples, "whole_budget": True, "processes": cores}
         audit_release(gaussian_release, *values, 1.0, 1e-5, **limits)
 
-    alone, by_default, audits = [], [], []
+    alone, faster, audits = [], [], []
     with Memory() as memory:
         for samples in (few, many, few, many):
-            alone.append(drawing(generator))
-            by_default.append(drawing(np.random.default_rng))
+            alone.append(drawing(np.random.default_rng))
+            faster.append(drawing(generator))
             audits.append(cpu_seconds(lambda samples=samples: audit(samples)))
-        alone.append(drawing(generator))
+            alone.append(drawing(np.random.default_rng))
+            faster.append(drawing(generator))
     shorter, longer = np.mean(audits[::2]), np.mean(audits[1::2])
     each = (longer - shorter) / (2 * (many - few))
     once = shorter - 2 * few * each
-    alone, by_default = np.mean(alone), np.mean(by_default)
+    alone, faster = np.mean(alone), np.mean(faster)
     details = (
         f"a million on {cores} cores: drawing alone {1e6 * alone / cores:.0f} s, audit "
-        f"{1e6 * each / cores + once:.0f} s, goal 60 s; {each / by_default:.2f} x with default_rng"
+        f"{1e6 * each / cores + once:.0f} s, goal 60 s; {each / faster:.2f} x with its generator"
     )
-    show_and_check("audit at 89 x 89 against its drawing", each / alone, 1.3, "x", details)
+    show_and_check("audit at 89 x 89 against its drawing", each / alone, 1.25, "x", details)
     show_and_check("memory of that audit", memory.most, 1024, "MiB")
 
 
