@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 Score = Callable[[np.ndarray], np.ndarray]  # (n, *shape) -> (n,)
-Rows = Callable[[np.ndarray], np.ndarray]
+Rows = Callable[[np.ndarray], np.ndarray]  # (n, m) -> (n, m), or sums (m,)
 
 # Exponents of bits lie between these: a zero is a multiple of every power of two.
 _LOWEST_BIT, _HIGHEST_BIT = -160, 64
@@ -21,7 +21,7 @@ _LOWEST_BIT, _HIGHEST_BIT = -160, 64
 _DENSITY_BITS = 30
 # Numbers of outputs that a classifier holds of each side.
 _HELD_NUMBERS = 1 << 21
-# Numbers that are worked on at once: they stay in a processor's cache.
+# Numbers that are worked on at once, 2 MB: a cache holds them, and the calls cost little for each.
 _CHUNK_NUMBERS = 1 << 18
 # Longer products may be shared by threads, and then depend on their number.
 _PRODUCT_NUMBERS = 1 << 13
