@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import shlex
+import sys
 
 import numpy as np
 
-from mechanisms.audit.learned_scores import SCORES, USUAL, density_score
-from mechanisms.audit.output_sources import PAIR_NAMES, load_function, load_pair
-from mechanisms.audit.release_audit import audit_files, audit_release
+from mechanisms.audit.forked_work import usable_cores
+from mechanisms.audit.learned_scores import CLASSIFIERS, SCORES, USUAL, density_score
+from mechanisms.audit.output_sources import (
+    LONGEST_LIMIT,
+    PAIR_NAMES,
+    TIME_LIMIT,
+    load_function,
+    load_pair,
+)
+from mechanisms.audit.release_audit import OneProcessOnly, audit_files, audit_release
 from mechanisms.audit.sequential_audit import SequentialAudit
 from mechanisms.audit.verification import REFUTED
 from mechanisms.command_line.arguments import number, share, whole_number
@@ -46,11 +55,24 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
         help="a function (value, rng) that returns one output drawn with rng, "
         "a numpy.random.Generator",
     )
+    parser.add_argument(
+        "--batch",
+        action="store_true",
+        help="the function is called as (value, rng, count) and returns COUNT independent outputs, "
+        "one per row",
+    )
     parser.add_argument("--program", metavar="COMMAND", help="a program instead of a function")
     parser.add_argument(
         "--text",
         action="store_true",
         help="the program reads the value as one line of numbers and writes one line per output",
+    )
+    parser.add_argument(
+        "--time-limit",
+        metavar="SECONDS",
+        type=whole_number(1, LONGEST_LIMIT),
+        help="longest time that a call of the program may take, for as many as 65,536 outputs "
+        f"(default: {TIME_LIMIT})",
     )
     parser.add_argument(
         "--outputs",
@@ -92,9 +114,9 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--processes",
         type=whole_number(1, 1024),
-        default=1,
         help="forked processes that draw and score the outputs of a function; the result is the "
-        "same for any number (default: 1)",
+        "same for any number (default: the cores that the command may use, on Linux, if the "
+        "function repeats with an equal rng and starts no threads; else 1)",
     )
     parser.add_argument("--seed", type=whole_number(0, 2**63 - 1), default=0, help="default: 0")
     parser.add_argument(
@@ -119,11 +141,14 @@ def _audit(options: argparse.Namespace) -> dict:
             "audit needs one of MODULE:FUNCTION, --program and --outputs, got "
             f"{' and '.join(sources) or 'none'}"
         )
-    if options.text and options.program is None:
-        raise ValueError("--text is for a --program: leave it out")
+    for name, given in (("--text", options.text), ("--time-limit", options.time_limit)):
+        if given and options.program is None:
+            raise ValueError(f"{name} is for a --program: leave it out")
+    if options.batch and options.key is None:
+        raise ValueError("--batch is for a function: leave it out")
     limits = {"confidence": options.confidence, "whole_budget": options.whole_budget}
     if options.outputs:
-        if options.processes > 1:
+        if options.processes not in (None, 1):
             raise ValueError("--outputs are read in one process: leave out --processes")
         if options.pair is not None:
             raise ValueError("--outputs already gives the outputs of both values: leave out --pair")
@@ -138,11 +163,21 @@ def _audit(options: argparse.Namespace) -> dict:
     if options.pair is None:
         raise ValueError("audit needs --pair, the two values that the mechanism is sampled on")
     pair = load_pair(options.pair)
-    found = audit_release(
+    audit = functools.partial(
+        audit_release,
         release, *pair, options.epsilon, options.delta, score=_score(options, pair),
-        samples=options.samples or DEFAULT_SAMPLES, seed=options.seed,
-        processes=options.processes, text=options.text, **limits,
+        samples=options.samples or DEFAULT_SAMPLES, seed=options.seed, batch=options.batch,
+        text=options.text, time_limit=options.time_limit or TIME_LIMIT, **limits,
     )  # fmt: skip
+    alone = options.program is not None or options.score in CLASSIFIERS
+    if options.processes is not None or alone:
+        found = audit(processes=options.processes or 1)
+    else:
+        try:
+            found = audit(processes=usable_cores())
+        except OneProcessOnly as reason:
+            print(f"warning: {reason}", file=sys.stderr)
+            found = audit(processes=1)
     return {"release": options.program or options.key, **_answer(found)}
 
 

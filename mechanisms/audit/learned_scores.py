@@ -7,11 +7,13 @@ long outputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 Score = Callable[[np.ndarray], np.ndarray]  # (n, *shape) -> (n,)
+Rows = Callable[[np.ndarray], np.ndarray]  # (n, m) -> (n, m), or sums (m,)
 
 # Exponents of bits lie between these: a zero is a multiple of every power of two.
 _LOWEST_BIT, _HIGHEST_BIT = -160, 64
@@ -19,8 +21,12 @@ _LOWEST_BIT, _HIGHEST_BIT = -160, 64
 _DENSITY_BITS = 30
 # Numbers of outputs that a classifier holds of each side.
 _HELD_NUMBERS = 1 << 21
-# Numbers that are worked on at once: they stay in a processor's cache.
-_CHUNK_NUMBERS = 1 << 15
+# Numbers that are worked on at once, 2 MB: a cache holds them, and the calls cost little for each.
+_CHUNK_NUMBERS = 1 << 18
+# Longer products may be shared by threads, and then depend on their number.
+_PRODUCT_NUMBERS = 1 << 13
+# Means so many standard deviations from zero leave a sum of products ten digits of the noise.
+_NEAR_ZERO = 1e3
 
 
 def lowest_bits(outputs: np.ndarray) -> np.ndarray:
@@ -41,74 +47,135 @@ def rows_at_once(size: int) -> int:
     return max(1, _CHUNK_NUMBERS // max(1, size))
 
 
-def _chunks(outputs: np.ndarray) -> Iterator[np.ndarray]:
+def _chunks(outputs: np.ndarray) -> list[np.ndarray]:
     """The outputs (n, *shape) as flat rows (k, m), a few at a time."""
     flat = outputs.reshape(len(outputs), -1)
     rows = rows_at_once(flat.shape[1])
-    return (flat[start : start + rows] for start in range(0, len(flat), rows))
+    return [flat[start : start + rows] for start in range(0, len(flat), rows)]
+
+
+def _scored(outputs: np.ndarray, score: Score) -> np.ndarray:
+    """The scores of outputs (n, *shape) by a score of flat rows, (n,)."""
+    scores = [score(flat) for flat in _chunks(outputs)]
+    return scores[0] if len(scores) == 1 else np.concatenate(scores)
+
+
+def _products(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The product of each row (n, m) with a vector (m,), or with its row of (n, m).
+
+    Row by row: in a product of matrices equal rows need not give equal numbers.
+    """
+    product = np.vecdot(rows[:, :_PRODUCT_NUMBERS], others[..., :_PRODUCT_NUMBERS])
+    for start in range(_PRODUCT_NUMBERS, rows.shape[1], _PRODUCT_NUMBERS):
+        part = slice(start, start + _PRODUCT_NUMBERS)
+        product += np.vecdot(rows[:, part], others[..., part])
+    return product
+
+
+@dataclass
+class Sums:
+    """Sums of the features of some outputs; of the first of them also of their squares.
+
+    count: Outputs in all.
+    first: Number of the first ones.
+    first_sums: Their sums and sums of squares around an origin, (2, m).
+    other_sums: Sums of the others, around zero, (m,).
+    """
+
+    count: int
+    first: int
+    first_sums: np.ndarray
+    other_sums: np.ndarray
 
 
 class LinearLearner:
     """The linear score of independent features: differences of the means over the variances.
 
+    Means are learned from all outputs. Variances, which need not be known as well and take more
+    time, are learned from those that are added and from the first ones of every lesson.
+
     Args:
         features: Flat outputs (n, m) -> (n, m).
+        totals: Flat outputs (n, m) -> the sums (m,) of their features, where that takes less time.
     """
 
     # What it learns from outputs are sums, which may be taken apart from each other.
     adds_up = True
 
-    def __init__(self, features: Callable[[np.ndarray], np.ndarray]) -> None:
+    def __init__(self, features: Rows, totals: Rows | None = None) -> None:
         self._features = features
-        self._counts = [0, 0]
-        # Of each side: sums and sums of squares around the first output.
-        self._sums: list[np.ndarray] = []
+        self._totals = totals or (lambda flat: features(flat).sum(axis=0))
         self._origin: np.ndarray | None = None
+        self._known: list[Sums] = []
 
     def add(self, side: int, outputs: np.ndarray) -> None:
         """Learn from outputs (n, *shape) of side 0 or 1."""
-        self._counts[side] += len(outputs)
         if self._origin is None:
-            self._origin = self._features(next(_chunks(outputs))).mean(axis=0)
-            self._sums = [np.zeros((2, len(self._origin))) for _ in range(2)]
-        self._sum_into(self._sums[side], outputs)
+            self._origin = self._features(_chunks(outputs)[0]).mean(axis=0)
+            self._known = [self._nothing(), self._nothing()]
+        self.learn(side, self.lesson(outputs))
 
-    def lesson(self, outputs: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
+    def lesson(self, outputs: np.ndarray, before: Sums | None = None) -> Sums:
         """A summary of outputs for `learn`, and of those in the summary `before`.
 
         Some outputs must have been added before.
         """
-        sums = np.zeros_like(self._sums[0]) if before is None else before
-        self._sum_into(sums, outputs)
-        return sums
-
-    def learn(self, side: int, count: int, lesson: np.ndarray) -> None:
-        """Learn from the summary of `count` outputs of a side."""
-        self._counts[side] += count
-        self._sums[side] += lesson
-
-    def _sum_into(self, sums: np.ndarray, outputs: np.ndarray) -> None:
+        if before is not None:
+            before.count += len(outputs)
+            for flat in _chunks(outputs):
+                before.other_sums += self._totals(flat)
+            return before
+        sums = self._nothing()
+        sums.count = sums.first = len(outputs)
         for flat in _chunks(outputs):
             features = self._features(flat) - self._origin
-            sums[0] += features.sum(axis=0)
+            sums.first_sums[0] += features.sum(axis=0)
             np.square(features, out=features)
-            sums[1] += features.sum(axis=0)
+            sums.first_sums[1] += features.sum(axis=0)
+        return sums
+
+    def _nothing(self) -> Sums:
+        size = len(self._origin)
+        return Sums(0, 0, np.zeros((2, size)), np.zeros(size))
+
+    def learn(self, side: int, lesson: Sums) -> None:
+        """Learn from the summary of outputs of a side."""
+        known = self._known[side]
+        known.count += lesson.count
+        known.first += lesson.first
+        known.first_sums += lesson.first_sums
+        known.other_sums += lesson.other_sums - (lesson.count - lesson.first) * self._origin
 
     def score(self) -> Score:
         """The score learned so far; constant where the sides appear alike."""
-        means, variances = [], []
-        for count, (total, squares) in zip(self._counts, self._sums, strict=True):
-            means.append(total / count)
-            variances.append(np.maximum(squares / count - (total / count) ** 2, 0.0))
+        means, first_means, variances = [], [], []
+        for known in self._known:
+            total, squares = known.first_sums
+            means.append((total + known.other_sums) / known.count)
+            first_means.append(total / known.first)
+            variances.append(np.maximum(squares / known.first - first_means[-1] ** 2, 0.0))
         variance = (variances[0] + variances[1]) / 2
-        change = means[0] - means[1]
+        # Where no variance was seen, a change that was not seen with it has no scale.
+        change = np.where(variance > 0, means[0] - means[1], first_means[0] - first_means[1])
         # What never varies on either side and still differs tells them apart by itself.
         floor = np.where(change == 0, 1.0, np.maximum(change**2, np.finfo(float).tiny) * 1e-6)
         weights = change / np.maximum(variance, floor)
         middle = (means[0] + means[1]) / 2 + self._origin
-        return lambda outputs: np.concatenate(
-            [(self._features(flat) - middle) @ weights for flat in _chunks(outputs)]
-        )
+        return self._linear(weights, middle, variance)
+
+    def _linear(self, weights: np.ndarray, middle: np.ndarray, variance: np.ndarray) -> Score:
+        """(features - middle) @ weights, in one product where that loses no digits."""
+        before, after = middle, 0.0
+        if (np.abs(middle) <= _NEAR_ZERO * np.sqrt(variance)).all():
+            before, after = None, float(middle @ weights)
+
+        def of(flat: np.ndarray) -> np.ndarray:
+            features = self._features(flat)
+            if before is not None:
+                features = features - before
+            return _products(features, weights) - after
+
+        return lambda outputs: _scored(outputs, of)
 
 
 class ClassifierLearner:
@@ -153,7 +220,7 @@ class FixedScore:
     def lesson(self, outputs: np.ndarray, before: None = None) -> None:
         """No summary: there is nothing to learn."""
 
-    def learn(self, side: int, count: int, lesson: None) -> None:
+    def learn(self, side: int, lesson: None) -> None:
         """Learn nothing."""
 
     def score(self) -> Score:
@@ -163,9 +230,9 @@ class FixedScore:
 Learner = LinearLearner | ClassifierLearner | FixedScore
 
 LINEAR = {
-    "mean": lambda outputs: outputs,
-    "spread": np.square,
-    "bits": lowest_bits,
+    "mean": (lambda flat: flat,),
+    "spread": (np.square, lambda flat: np.einsum("ij,ij->j", flat, flat)),
+    "bits": (lowest_bits,),
 }
 CLASSIFIERS = ("logistic", "boosting")
 SCORES = (*LINEAR, *CLASSIFIERS)
@@ -187,20 +254,27 @@ def learners_of(names: Iterable[str]) -> dict[str, Learner]:
                 f"score must be a function or one of {', '.join(SCORES)}; got {name!r}"
             )
         known = name in LINEAR
-        learners[name] = LinearLearner(LINEAR[name]) if known else ClassifierLearner(name)
+        learners[name] = LinearLearner(*LINEAR[name]) if known else ClassifierLearner(name)
     return learners
 
 
 def distance_score(first: np.ndarray, second: np.ndarray) -> Score:
-    """log of the distance to `second` over that to `first`: right for noise that is spherical."""
+    """log of the distance to `second` over that to `first`: right for noise that is spherical.
+
+    Zero for outputs that have not as many elements as the values: they have no distance.
+    """
+
+    def squares_to(value: np.ndarray) -> Score:
+        def of(flat: np.ndarray) -> np.ndarray:
+            apart = flat - value.reshape(-1)
+            return _products(apart, apart)
+
+        return of
 
     def score(outputs: np.ndarray) -> np.ndarray:
-        squares = [
-            np.concatenate(
-                [np.square(flat - value.reshape(-1)).sum(axis=1) for flat in _chunks(outputs)]
-            )
-            for value in (second, first)
-        ]
+        if outputs[0].size != first.size:
+            return np.zeros(len(outputs))
+        squares = [_scored(outputs, squares_to(value)) for value in (second, first)]
         with np.errstate(divide="ignore"):
             logs = np.log(squares)
         return np.where(squares[0] == squares[1], 0.0, logs[0] - logs[1])

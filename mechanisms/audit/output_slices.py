@@ -10,14 +10,16 @@ import numpy as np
 
 from mechanisms.audit.learned_scores import rows_at_once
 from mechanisms.audit.output_sources import DrawOutputs, in_turn
-from mechanisms.audit.sampled_audit import generator
 
 # Numbers that are held at once: 32 MB.
 BLOCK_NUMBERS = 1 << 22
 LARGEST_BLOCK = 1 << 16
-# So many times what a score works on at once is a part: 1 MB.
-PART_CHUNKS = 4
 SIDES = (0, 1)
+
+
+def generator(seed: int, *key: int) -> np.random.Generator:
+    """What a source draws with. Its normals take a sixth less time than those of default_rng."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
 class Slice(NamedTuple):
@@ -49,18 +51,17 @@ class OutputSlices:
 
     def draw(self, wanted: Slice, side: int) -> np.ndarray:
         """The outputs of one side, (n, *shape)."""
-        (outputs,) = self._parts(wanted, side, wanted.size)
-        return outputs
+        parts = list(self.parts(wanted, side))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def parts(self, wanted: Slice, side: int) -> Iterator[np.ndarray]:
         """The same outputs, a few at a time where the source can: they stay in the cache."""
-        few = PART_CHUNKS * rows_at_once(math.prod(self._shape))
-        return self._parts(wanted, side, few if in_turn(self._draws[side]) else wanted.size)
-
-    def _parts(self, wanted: Slice, side: int, at_once: int) -> Iterator[np.ndarray]:
+        few = wanted.size
+        if self._shape is not None and in_turn(self._draws[side]):
+            few = rows_at_once(math.prod(self._shape))
         rng = generator(self._seed, side, wanted.number)
-        for start in range(0, wanted.size, at_once):
-            yield self._checked(self._draws[side](rng, min(at_once, wanted.size - start)))
+        for start in range(0, wanted.size, few):
+            yield self._checked(self._draws[side](rng, min(few, wanted.size - start)))
 
     def _checked(self, outputs: np.ndarray) -> np.ndarray:
         if self._shape is None:

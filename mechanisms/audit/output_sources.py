@@ -1,16 +1,20 @@
 """Where an audit's outputs come from: a function, a program in any language, or files.
 
 Every source is a function (rng, n) that returns n independent outputs for one value, shape
-(n, *shape), as finite numbers of double precision. If a source has a true attribute `in_turn`,
-several calls for fewer outputs with one rng return the same outputs as one call for all of them.
+(n, *shape), as finite numbers of double precision. A source with a true attribute `in_turn` may be
+asked for a few outputs at a time, all with one rng.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
+import math
+import os
+import signal
 import subprocess
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +22,15 @@ import numpy as np
 from mechanisms.contract.named_code import LoadError, load_named
 
 Release = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # (value, rng) -> one output
+# (value, rng, count) -> count outputs, one per row
+ReleaseMany = Callable[[np.ndarray, np.random.Generator, int], np.ndarray]
 DrawOutputs = Callable[[np.random.Generator, int], np.ndarray]  # (rng, n) -> (n, *shape)
 PAIR_NAMES = ("first", "second")
+# Seconds that a call of a program may take, by default and at most.
+TIME_LIMIT, LONGEST_LIMIT = 600, 10**6
+# Numbers that are checked at once.
+_CHECKED_AT_ONCE = 1 << 14
+_DOUBLE = np.dtype(float)
 
 
 def from_function(release: Release, value: np.ndarray) -> DrawOutputs:
@@ -28,43 +39,90 @@ def from_function(release: Release, value: np.ndarray) -> DrawOutputs:
     The source raises ValueError where an output is not finite, is no array, or changes its shape,
     and where the function ends the process.
     """
-    value = np.array(value)
-    value.flags.writeable = False
-
-    def one(rng: np.random.Generator) -> np.ndarray:
-        try:
-            output = release(value, rng)
-        except SystemExit as error:
-            raise ValueError(
-                f"the release must return an output, but it called sys.exit({error})"
-            ) from error
-        try:
-            return np.asarray(output)
-        except ValueError as error:
-            raise ValueError(
-                "the release must return an array of numbers, got a "
-                f"{type(output).__name__} that is not one: {error}"
-            ) from error
+    value = _read_only(value)
 
     def draw(rng: np.random.Generator, n: int) -> np.ndarray:
-        first = one(rng)
-        outputs = np.empty((n, *first.shape))
-        for row in range(n):
-            output = first if row == 0 else one(rng)
-            if output.shape != first.shape:
-                raise ValueError(
-                    f"the release must return one shape, got {first.shape} and {output.shape}"
-                )
-            if output.dtype.kind not in "biuf":
-                raise ValueError(f"the release must return finite numbers, got {output!r}")
-            outputs[row] = output
-        return _finite(outputs, "the release must return finite numbers")
+        with _no_exit():
+            first = _numbers(release(value, rng))
+            outputs = np.empty((n, *first.shape))
+            outputs[0] = first
+            few = max(1, _CHECKED_AT_ONCE // max(1, first.size))
+            for start in range(0, n, few):
+                for row in range(start or 1, min(start + few, n)):
+                    output = _numbers(release(value, rng))
+                    if output.shape != first.shape:
+                        raise ValueError(
+                            f"the release must return one shape, got {first.shape} and "
+                            f"{output.shape}"
+                        )
+                    outputs[row] = output
+                # While they are in the cache: reading them again takes longer than the check.
+                _finite(outputs[start : start + few], "the release must return finite numbers")
+        return outputs
 
     draw.in_turn = True
     return draw
 
 
-def from_program(command: Sequence[str], value: np.ndarray, *, text: bool = False) -> DrawOutputs:
+def from_batches(release: ReleaseMany, value: np.ndarray) -> DrawOutputs:
+    """Outputs of `release(value, rng, count)`, one per row; `value` is read-only for it.
+
+    The source raises ValueError as that of `from_function`, and where there are not `count` rows.
+    """
+    value = _read_only(value)
+
+    def draw(rng: np.random.Generator, n: int) -> np.ndarray:
+        with _no_exit():
+            outputs = _numbers(release(value, rng, n))
+        if not outputs.ndim or len(outputs) != n:
+            raise ValueError(
+                f"the release must return {n} outputs, one per row; got shape {outputs.shape}"
+            )
+        return _finite(outputs.astype(float), "the release must return finite numbers")
+
+    draw.in_turn = True
+    return draw
+
+
+def _read_only(value: np.ndarray) -> np.ndarray:
+    value = np.array(value)
+    value.flags.writeable = False
+    return value
+
+
+@contextlib.contextmanager
+def _no_exit() -> Iterator[None]:
+    """The user's function may not end the process."""
+    try:
+        yield
+    except SystemExit as error:
+        raise ValueError(
+            f"the release must return an output, but it called sys.exit({error})"
+        ) from error
+
+
+def _numbers(output: object) -> np.ndarray:
+    if type(output) is np.ndarray and output.dtype is _DOUBLE:
+        return output
+    try:
+        output = np.asarray(output)
+    except ValueError as error:
+        raise ValueError(
+            "the release must return an array of numbers, got a "
+            f"{type(output).__name__} that is not one: {error}"
+        ) from error
+    if output.dtype.kind not in "biuf":
+        raise ValueError(f"the release must return finite numbers, got {output!r}")
+    return output
+
+
+def from_program(
+    command: Sequence[str],
+    value: np.ndarray,
+    *,
+    text: bool = False,
+    time_limit: float = TIME_LIMIT,
+) -> DrawOutputs:
     """Outputs that a program writes, called as ``COMMAND... COUNT SEED``.
 
     It reads the value from its standard input as a .npy file, and writes COUNT independent outputs
@@ -74,20 +132,30 @@ def from_program(command: Sequence[str], value: np.ndarray, *, text: bool = Fals
     With `text` the value is one line of its elements, in C order with 17 digits, and every output
     is one line of numbers, separated by blanks.
 
-    The source raises ValueError where the program cannot be started, fails or writes something
-    else.
+    The source raises ValueError where the program cannot be started, fails, writes something else
+    or takes more than `time_limit` seconds for a call, at most 10^6; it is then ended, with all
+    that it started.
     """
     if not command:
         raise ValueError("a program must be the words of a command, got none")
+    if not 0 < time_limit <= LONGEST_LIMIT:
+        raise ValueError(
+            f"a time limit must lie in (0, {LONGEST_LIMIT}] seconds, got {time_limit!r}"
+        )
     given, read = (_as_text, _from_text) if text else (_as_npy, _from_npy)
     stream, name = given(np.asarray(value)), " ".join(command)
 
     def draw(rng: np.random.Generator, n: int) -> np.ndarray:
         arguments = [*command, str(n), str(rng.integers(2**63))]
         try:
-            done = subprocess.run(arguments, input=stream, capture_output=True, check=False)
+            done = _ended(arguments, stream, time_limit)
         except OSError as error:
             raise ValueError(f"cannot start the program {name}: {error}") from error
+        except subprocess.TimeoutExpired:
+            raise ValueError(
+                f"the program {name} was given {time_limit:g} s for {n} outputs and did not end; "
+                "check that it ends by itself, or give it a longer --time-limit"
+            ) from None
         if done.returncode:
             words = done.stderr.decode(errors="replace").strip().splitlines()
             last = f": {words[-1]}" if words else ""
@@ -100,6 +168,24 @@ def from_program(command: Sequence[str], value: np.ndarray, *, text: bool = Fals
         return _finite(_real(outputs, f"the program {name}"), f"the program {name}")
 
     return draw
+
+
+def _ended(
+    arguments: Sequence[str], stream: bytes, time_limit: float
+) -> subprocess.CompletedProcess[bytes]:
+    """What a program wrote until it ended."""
+    pipe = subprocess.PIPE
+    # A group of its own: a shell that is ended alone leaves behind what it started.
+    with subprocess.Popen(
+        arguments, stdin=pipe, stdout=pipe, stderr=pipe, process_group=0
+    ) as program:
+        try:
+            written, errors = program.communicate(stream, timeout=time_limit)
+        except BaseException:  # Ctrl-C too, which does not reach another group
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(arguments, program.returncode, written, errors)
 
 
 def _as_npy(value: np.ndarray) -> bytes:
@@ -168,7 +254,7 @@ def from_file(path: str | Path) -> tuple[DrawOutputs, int]:
 
 
 def in_turn(source: DrawOutputs) -> bool:
-    """Whether a source may be asked for fewer outputs several times, with the same result."""
+    """Whether a source may be asked for a few outputs at a time."""
     return getattr(source, "in_turn", False)
 
 
@@ -179,6 +265,9 @@ def _real(outputs: np.ndarray, source: str) -> np.ndarray:
 
 
 def _finite(outputs: np.ndarray, complaint: str) -> np.ndarray:
+    # In one pass: what is not finite makes a sum of squares that is not. So may what is large.
+    if math.isfinite(np.vdot(outputs, outputs)):
+        return outputs
     finite = np.isfinite(outputs)
     if not finite.all():
         raise ValueError(f"{complaint}: got {outputs[~finite][0]} among {len(outputs)} outputs")

@@ -101,22 +101,20 @@ class Planner:
             learner.lesson(outputs, known) for learner, known in zip(learners, before, strict=True)
         ]
 
-    def learn_lessons(self, side: int, count: int, lessons: list) -> None:
-        """Learn from the summaries of `count` outputs of a side; nothing where there are none."""
+    def learn_lessons(self, side: int, lessons: list) -> None:
+        """Learn from the summaries of outputs of a side; nothing where there are none."""
         for learner, lesson in zip(self._learners.values(), lessons, strict=False):
-            learner.learn(side, count, lesson)
+            learner.learn(side, lesson)
 
     def plan(self) -> Plan:
-        # They are 64 MB: a single array is not copied.
-        choice = [held[0] if len(held) == 1 else np.concatenate(held) for held in self._choice]
-        self._choice = tuple([each] for each in choice)
-        plans = (
-            self._plan_of(name, learner.score(), choice) for name, learner in self._learners.items()
-        )
+        plans = (self._plan_of(name, learner.score()) for name, learner in self._learners.items())
         return max(plans, key=lambda plan: plan.gain)
 
-    def _plan_of(self, name: str, score: Score, choice: list[np.ndarray]) -> Plan:
-        scores = [checked_values(score(each), len(each), "score") for each in choice]
+    def _plan_of(self, name: str, score: Score) -> Plan:
+        scores = [
+            np.concatenate([checked_values(score(each), len(each), "score") for each in held])
+            for held in self._choice
+        ]
         counted, bound = [], 0.0
         for a, b in ((0, 1), (1, 0)):
             promised, sign, threshold = best_event(scores[a], scores[b], self._epsilon, CAUTION)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from mechanisms.audit.forked_work import threads
+from mechanisms.audit.fresh_noise import of_neighbours
 from mechanisms.audit.learned_scores import (
     USUAL,
     FixedScore,
@@ -15,19 +17,31 @@ from mechanisms.audit.learned_scores import (
     distance_score,
     learners_of,
 )
+from mechanisms.audit.output_slices import generator
 from mechanisms.audit.output_sources import (
+    TIME_LIMIT,
     DrawOutputs,
     Release,
+    ReleaseMany,
     check_pair,
+    from_batches,
     from_file,
     from_function,
     from_program,
 )
 from mechanisms.audit.sequential_audit import SequentialAudit, audit_samples
 
+# Outputs of each value that must repeat, those of a batch whose rows are compared, and how many
+# different ones of these do not come again by chance: the probability is below 1e-12.
+REPEATED, COMPARED, DISTINCT = 16, 128, 8
+
+
+class OneProcessOnly(ValueError):
+    """The outputs must be drawn in one process; the message says why."""
+
 
 def audit_release(
-    release: Release | Sequence[str],
+    release: Release | ReleaseMany | Sequence[str],
     first: np.ndarray,
     second: np.ndarray,
     epsilon: float,
@@ -39,7 +53,9 @@ def audit_release(
     confidence: float = 0.999,
     whole_budget: bool = False,
     processes: int = 1,
+    batch: bool = False,
     text: bool = False,
+    time_limit: float = TIME_LIMIT,
 ) -> SequentialAudit:
     """Test a release's claim of (epsilon, delta)-differential privacy on a pair of values.
 
@@ -58,11 +74,16 @@ def audit_release(
             to both values are tried, and the one that distinguishes best is used.
         samples: The most outputs for each value.
         seed, confidence, whole_budget, processes: See `audit_samples`. A program takes one process.
+        batch: Whether a function is called as release(value, rng, count), and returns `count`
+            independent outputs, one per row.
         text: Whether a program reads and writes lines of numbers, and no .npy files.
+        time_limit: Seconds that a call of a program may take, at most 10^6.
 
     Raises:
-        TypeError, ValueError: As `audit_samples`; the values are not such a pair; or an output is
-            not finite or changes its shape.
+        TypeError, ValueError: As `audit_samples`; the values are not such a pair; an output is not
+            finite or changes its shape; or the rows of a batch are not independent.
+        OneProcessOnly: A ValueError; with several processes, the release does not repeat with an
+            equal generator, or starts threads.
     """
     pair = np.array(first), np.array(second)
     check_pair(*pair)
@@ -70,18 +91,64 @@ def audit_release(
         raise ValueError(f"a program is run in one process, got processes = {processes}")
     if text and callable(release):
         raise ValueError("text is for a program; a function takes and returns arrays")
+    if batch and not callable(release):
+        raise ValueError("batch is for a function; a program returns many outputs anyway")
     learners = _learners(score)
     if score is None:
         learners["distance"] = FixedScore(distance_score(*pair))
+    if not callable(release):
+        draws = tuple(
+            from_program(release, value, text=text, time_limit=time_limit) for value in pair
+        )
+    else:
+        source = from_batches if batch else from_function
+        draws = tuple(source(release, value) for value in pair)
+    if batch:
+        for draw, value in zip(draws, pair, strict=True):
+            _check_rows(draw, value)
+    if processes != 1:
+        _check_shared(draws, learners)
     return _audit(
-        tuple(
-            from_function(release, value)
-            if callable(release)
-            else from_program(release, value, text=text)
-            for value in pair
-        ),
-        learners, epsilon, delta, samples, seed, confidence, whole_budget, processes,
-    )  # fmt: skip
+        draws, learners, epsilon, delta, samples, seed, confidence, whole_budget, processes
+    )
+
+
+def _check_rows(draw: DrawOutputs, value: np.ndarray) -> None:
+    """Raise ValueError where rows of a batch share what rows of different batches do not."""
+    outputs, others = (draw(generator(0, batch), COMPARED) for batch in range(2))
+    # By chance the same rows come again where most of them are equal, so not where many differ.
+    distinct = len(np.unique(outputs.reshape(COMPARED, -1), axis=0))
+    if np.array_equal(outputs, others) and distinct >= DISTINCT:
+        raise ValueError(
+            f"a batch must be drawn with rng; two generators give the same {COMPARED} outputs, of "
+            f"which {distinct} differ"
+        )
+    # Noise shows its repetitions up to its sign too.
+    if outputs.shape[1:] == value.shape:
+        outputs, others = outputs - value, others - value
+    for sentence in of_neighbours(outputs, others):
+        raise ValueError(f"the rows of a batch must be independent: {sentence}")
+
+
+def _check_shared(draws: Sequence[DrawOutputs], learners: dict[str, Learner]) -> None:
+    """Raise OneProcessOnly where forked processes might not draw what one process would."""
+    before = threads()
+    for side, draw in enumerate(draws):
+        outputs, again = (draw(generator(0, side), REPEATED) for _ in range(2))
+        if not np.array_equal(outputs, again):
+            raise OneProcessOnly(
+                "the release takes one process: called again with an equal rng it returns other "
+                "outputs, and forked processes might draw the same ones; it must take all its "
+                "random numbers from rng"
+            )
+        for learner in learners.values():
+            if isinstance(learner, FixedScore):
+                learner.score()(outputs)
+    if threads() > before:
+        raise OneProcessOnly(
+            "the release takes one process: it or the score starts threads, which a fork loses; if "
+            "they are those of linear algebra, OMP_NUM_THREADS=1 avoids them"
+        )
 
 
 def audit_files(

@@ -205,6 +205,8 @@ class _State:
                 scores.append(plan.scores(part))
                 if not last:
                     lessons = self._planner.lessons(part, lessons)
+                # The next part then lies where this one did, which the cache still holds.
+                del part
             return np.concatenate(scores), lessons
 
         slices = outputs.take(end - start)
@@ -214,8 +216,8 @@ class _State:
                 for studied in zip(results, results, strict=True):
                     test([scores for scores, _ in studied])
                     seen += len(studied[0][0])
-                    for side, (scores, lessons) in enumerate(studied):
-                        self._planner.learn_lessons(side, len(scores), lessons)
+                    for side, (_, lessons) in enumerate(studied):
+                        self._planner.learn_lessons(side, lessons)
         else:
             for wanted in slices:
                 pair = [outputs.draw(wanted, side) for side in SIDES]

@@ -5,6 +5,7 @@ from mechanisms.__main__ import main
 CODE = '''
 import os
 import pathlib
+import threading
 import time
 
 import numpy as np
@@ -40,11 +41,18 @@ def changing(value, rng):
 def late(value, rng):
     """Fails rarely, and leaves a file where it did so in another process."""
     noise = rng.laplace(scale=0.5, size=value.shape)
-    if noise[0] > 4.2:
+    if noise[0] > 3.3:
         if os.getpid() != AUDIT:
             pathlib.Path("other.process").touch()
         raise OverflowError("rare")
     return value + noise
+
+
+def leaves_a_file(value, rng):
+    """Tells that it was called in another process."""
+    if os.getpid() != AUDIT:
+        pathlib.Path("other.process").touch()
+    return laplace(value, rng)
 
 
 def dies(value, rng):
@@ -60,6 +68,23 @@ def slow(value, rng):
         pathlib.Path(f"{os.getpid()}.worker").touch()
         time.sleep(0.001)
     return value + rng.laplace(scale=0.5, size=value.shape)
+
+
+def batches(value, rng, count):
+    return value + rng.laplace(scale=0.5, size=(count, *value.shape))
+
+
+own = np.random.default_rng(5)
+
+
+def forgets_the_generator(value, rng):
+    return value + own.laplace(scale=0.5, size=value.shape)
+
+
+def starts_a_thread(value, rng):
+    if os.getpid() == AUDIT and threading.active_count() < 3:
+        threading.Thread(target=time.sleep, args=(5,), daemon=True).start()
+    return laplace(value, rng)
 
 
 def leaves(value, rng):

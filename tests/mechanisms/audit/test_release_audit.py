@@ -154,6 +154,28 @@ def test_a_number_is_an_output(black_box, capsys):
     assert "undecided" in capsys.readouterr().out
 
 
+def test_batches_are_audited_as_single_outputs_are(black_box, capsys):
+    module, pair = black_box
+    limits = ["--epsilon", "1", "--delta", "0.1", "--json", "--whole-budget"]
+    for function, option in (("laplace", []), ("batches", ["--batch"])):
+        assert run(module, function, pair, *limits, *option, samples=4000) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["verdict"] == "refuted"
+        assert 0.25 < found["delta_lower"] < 1 - np.exp(-0.5)
+
+
+def test_a_batch_of_long_outputs_is_drawn_a_few_at_a_time():
+    counts = []
+
+    def release(value, rng, count):
+        counts.append(count)
+        return value + rng.laplace(scale=0.5, size=(count, *value.shape))
+
+    pair = np.zeros(20_000), np.eye(1, 20_000)[0]
+    audit_release(release, *pair, 1.0, samples=600, batch=True, whole_budget=True)
+    assert max(counts[8:]) * 20_000 <= 1 << 18
+
+
 def test_a_score_of_ones_own_sees_outputs_in_their_shape():
     shapes = set()
 

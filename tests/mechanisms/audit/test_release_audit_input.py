@@ -1,6 +1,7 @@
 """What the audit of a black box says about bad releases, programs, pairs and files."""
 
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -134,6 +135,11 @@ def test_bad_text_of_programs_is_named(black_box, capsys, code, words):
             """must be a command of a shell, got "a 'b": No closing quotation""",
         ),
         (["black_box_under_audit:laplace", "--text"], "--text is for a --program: leave it out"),
+        (
+            ["black_box_under_audit:laplace", "--time-limit", "5"],
+            "--time-limit is for a --program: leave it out",
+        ),
+        (["--program", "./none", "--batch"], "--batch is for a function: leave it out"),
         (["--outputs", "first.npy", "second.npy"], "of both values: leave out --pair"),
     ],
 )
@@ -142,9 +148,82 @@ def test_sources_that_make_no_sense_are_named(black_box, capsys, source, words):
     assert words in capsys.readouterr().err
 
 
-def test_text_is_for_a_program():
+def test_options_of_the_other_kind_are_refused():
+    pair = np.zeros(1), np.ones(1)
     with pytest.raises(ValueError, match="text is for a program"):
-        audit_release(lambda value, rng: value, np.zeros(1), np.ones(1), 1.0, text=True)
+        audit_release(lambda value, rng: value, *pair, 1.0, text=True)
+    with pytest.raises(ValueError, match="batch is for a function"):
+        audit_release(["./none"], *pair, 1.0, batch=True)
+
+
+def test_a_program_that_hangs_is_ended_with_all_that_it_started(black_box, capsys):
+    """A shell that waits for another program: both are gone, in the time that was given."""
+    Path("hangs.sh").write_text("sleep 600 & echo $! > sleeper; echo $$ > shell; wait")
+    program = ["--program", "sh hangs.sh", "--pair", "pair.npz", "--epsilon", "1"]
+    clock = time.monotonic()
+    assert main(["audit", *program, "--time-limit", "1"]) == 2
+    assert time.monotonic() - clock < 20
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == (
+        "error: the program sh hangs.sh was given 1 s for 16 outputs and did not end; check that "
+        "it ends by itself, or give it a longer --time-limit"
+    )
+    for name in ("sleeper", "shell"):
+        state = Path(f"/proc/{Path(name).read_text().strip()}/stat")
+        wait = time.monotonic() + 10
+        # What nobody waits for may stay in the list, ended.
+        while state.exists() and state.read_text().split()[2] != "Z":
+            assert time.monotonic() < wait
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize("limit", [0, -1, float("nan"), 10**7])
+def test_a_time_limit_has_limits(limit):
+    with pytest.raises(ValueError, match=r"must lie in \(0, 1000000\] seconds, got"):
+        audit_release(["./none"], np.zeros(1), np.ones(1), 1.0, time_limit=limit)
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"),
+    [
+        (lambda rng, count: rng.laplace(size=(2, 3)), "must return 128 outputs, one per row"),
+        (lambda rng, count: "text", "must return finite numbers"),
+        (lambda rng, count: np.full((count, 3), np.nan), "must return finite numbers: got nan"),
+        (
+            lambda rng, count: np.repeat(rng.laplace(size=(count // 2, 3)), 2, axis=0),
+            "rows of a batch must be independent: .* that of the release before",
+        ),
+        (
+            lambda rng, count: np.concatenate([half := rng.laplace(size=(count // 2, 3)), -half]),
+            "rows of a batch must be independent: .* half of them before",
+        ),
+        (
+            lambda rng, count: np.random.default_rng(0).laplace(size=(count, 3)),
+            "drawn with rng; two generators give the same 128 outputs, of which 128 differ",
+        ),
+    ],
+)
+def test_bad_batches_are_named(noise, words):
+    def release(value, rng, count):
+        made = noise(rng, count)
+        return made if isinstance(made, str) else value + made
+
+    with pytest.raises(ValueError, match=words):
+        audit_release(release, np.zeros(3), np.eye(3)[0], 1.0, batch=True)
+
+
+def test_batches_of_equal_or_few_different_rows_are_no_mistake():
+    """A constant, and a bit that is rarely set: whole batches come again by chance."""
+
+    def rare(value, rng, count):
+        return (rng.random((count, 1)) < 1e-4 * (1 + value)).astype(float)
+
+    for release in (lambda value, rng, count: np.zeros((count, 1)), rare):
+        for seed in range(3):
+            found = audit_release(
+                release, np.zeros(1), np.ones(1), 1.0, batch=True, samples=200, seed=seed
+            )
+            assert found.verdict == "undecided"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,8 +14,9 @@ import pytest
 from black_boxes import run
 
 from mechanisms.__main__ import main
-from mechanisms.audit import output_slices, plans
-from mechanisms.audit.release_audit import audit_release
+from mechanisms.audit import audit_command, forked_work, output_slices, plans
+from mechanisms.audit.forked_work import in_order, usable_cores
+from mechanisms.audit.release_audit import OneProcessOnly, audit_release
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -39,6 +41,68 @@ def test_the_number_of_processes_changes_nothing(score, monkeypatch):
     )
     assert alone == shared
     assert alone["samples"] == 1500
+
+
+def test_the_command_uses_the_cores_that_it_may_use(black_box, monkeypatch, capsys):
+    assert usable_cores() == len(os.sched_getaffinity(0))
+    module, pair = black_box
+    told = []
+    for cores in (1, 3):
+        monkeypatch.setattr(audit_command, "usable_cores", lambda cores=cores: cores)
+        Path("other.process").unlink(missing_ok=True)
+        status = run(module, "leaves_a_file", pair, "--epsilon", "2", "--json", samples=2000)
+        told.append((status, *capsys.readouterr(), Path("other.process").exists()))
+    (status, shown, complaint, forked), (_, again, _, forked_again) = told
+    assert (status, complaint) == (0, "") and shown == again
+    assert (forked, forked_again) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [("forgets_the_generator", "with an equal rng"), ("starts_a_thread", "starts threads")],
+)
+def test_a_function_that_must_not_be_shared_is_drawn_in_one_process(
+    black_box, monkeypatch, capsys, function, words
+):
+    """Told with two processes, and done without being asked where none were asked for."""
+    module, pair = black_box
+    assert run(module, function, pair, "--epsilon", "1", "--processes", "2") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: the release takes one process") and words in line
+    monkeypatch.setattr(audit_command, "usable_cores", lambda: 2)
+    wait_until(lambda: threading.active_count() == 1)
+    assert run(module, function, pair, "--epsilon", "1") == 0
+    shown, complaint = capsys.readouterr()
+    assert complaint == line.replace("error", "warning", 1) + "\n" and "refuted" in shown
+    with pytest.raises(OneProcessOnly):
+        own = np.random.default_rng(0)
+        audit_release(lambda value, rng: own.random(2), *np.eye(2), 1.0, processes=2)
+
+
+def test_tasks_keep_their_order_and_a_slow_one_holds_up_no_other():
+    """The first takes longer than the rest: another process does most of the rest."""
+
+    def work(task):
+        time.sleep(0.5 if task == 0 else 0.01)
+        return task, os.getpid()
+
+    done = list(in_order(work, range(30), 2))
+    assert [task for task, _ in done] == list(range(30))
+    ahead = [who for _, who in done[1 : 2 * forked_work.AHEAD]]
+    assert len(set(ahead)) == 1 and ahead[0] != done[0][1] != os.getpid()
+
+
+def test_results_that_wait_for_a_slow_task_are_few(tmp_path):
+    """Only so many tasks are begun before the first is done."""
+
+    def work(task):
+        if task == 0:
+            time.sleep(0.5)
+            return len(list(tmp_path.iterdir()))
+        (tmp_path / str(task)).touch()
+        return 0
+
+    assert next(in_order(work, range(200), 2)) == 2 * forked_work.AHEAD - 1
 
 
 def test_a_classifier_takes_one_process():
