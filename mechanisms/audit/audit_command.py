@@ -11,13 +11,8 @@ import numpy as np
 
 from mechanisms.audit.forked_work import usable_cores
 from mechanisms.audit.learned_scores import CLASSIFIERS, SCORES, USUAL, density_score
-from mechanisms.audit.output_sources import (
-    LONGEST_LIMIT,
-    PAIR_NAMES,
-    TIME_LIMIT,
-    load_function,
-    load_pair,
-)
+from mechanisms.audit.output_sources import PAIR_NAMES, load_function, load_pair
+from mechanisms.audit.program_source import LONGEST_LIMIT, TIME_LIMIT
 from mechanisms.audit.release_audit import OneProcessOnly, audit_files, audit_release
 from mechanisms.audit.sequential_audit import SequentialAudit
 from mechanisms.audit.verification import REFUTED

@@ -1,4 +1,4 @@
-"""Where an audit's outputs come from: a function, a program in any language, or files.
+"""Where an audit's outputs come from: a function, or files; programs are in `program_source`.
 
 Every source is a function (rng, n) that returns n independent outputs for one value, shape
 (n, *shape), as finite numbers of double precision. A source with a true attribute `in_turn` may be
@@ -8,13 +8,9 @@ asked for a few outputs at a time, all with one rng.
 from __future__ import annotations
 
 import contextlib
-import io
 import math
-import os
-import signal
-import subprocess
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +22,10 @@ Release = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # (value, rng
 ReleaseMany = Callable[[np.ndarray, np.random.Generator, int], np.ndarray]
 DrawOutputs = Callable[[np.random.Generator, int], np.ndarray]  # (rng, n) -> (n, *shape)
 PAIR_NAMES = ("first", "second")
-# Seconds that a call of a program may take, by default and at most.
-TIME_LIMIT, LONGEST_LIMIT = 600, 10**6
 # Numbers that are checked at once.
 _CHECKED_AT_ONCE = 1 << 14
 _DOUBLE = np.dtype(float)
+_COMPLAINT = "the release must return finite numbers"
 
 
 def from_function(release: Release, value: np.ndarray) -> DrawOutputs:
@@ -57,7 +52,7 @@ def from_function(release: Release, value: np.ndarray) -> DrawOutputs:
                         )
                     outputs[row] = output
                 # While they are in the cache: reading them again takes longer than the check.
-                _finite(outputs[start : start + few], "the release must return finite numbers")
+                finite_numbers(outputs[start : start + few], _COMPLAINT)
         return outputs
 
     draw.in_turn = True
@@ -78,7 +73,7 @@ def from_batches(release: ReleaseMany, value: np.ndarray) -> DrawOutputs:
             raise ValueError(
                 f"the release must return {n} outputs, one per row; got shape {outputs.shape}"
             )
-        return _finite(outputs.astype(float), "the release must return finite numbers")
+        return finite_numbers(outputs.astype(float), _COMPLAINT)
 
     draw.in_turn = True
     return draw
@@ -116,116 +111,6 @@ def _numbers(output: object) -> np.ndarray:
     return output
 
 
-def from_program(
-    command: Sequence[str],
-    value: np.ndarray,
-    *,
-    text: bool = False,
-    time_limit: float = TIME_LIMIT,
-) -> DrawOutputs:
-    """Outputs that a program writes, called as ``COMMAND... COUNT SEED``.
-
-    It reads the value from its standard input as a .npy file, and writes COUNT independent outputs
-    to its standard output as one .npy file of shape (COUNT, *shape). SEED is a whole number from 0
-    to 2^63 - 1, another one in every call; an audit repeats exactly if the program draws by it.
-
-    With `text` the value is one line of its elements, in C order with 17 digits, and every output
-    is one line of numbers, separated by blanks.
-
-    The source raises ValueError where the program cannot be started, fails, writes something else
-    or takes more than `time_limit` seconds for a call, at most 10^6; it is then ended, with all
-    that it started.
-    """
-    if not command:
-        raise ValueError("a program must be the words of a command, got none")
-    if not 0 < time_limit <= LONGEST_LIMIT:
-        raise ValueError(
-            f"a time limit must lie in (0, {LONGEST_LIMIT}] seconds, got {time_limit!r}"
-        )
-    given, read = (_as_text, _from_text) if text else (_as_npy, _from_npy)
-    stream, name = given(np.asarray(value)), " ".join(command)
-
-    def draw(rng: np.random.Generator, n: int) -> np.ndarray:
-        arguments = [*command, str(n), str(rng.integers(2**63))]
-        try:
-            done = _ended(arguments, stream, time_limit)
-        except OSError as error:
-            raise ValueError(f"cannot start the program {name}: {error}") from error
-        except subprocess.TimeoutExpired:
-            raise ValueError(
-                f"the program {name} was given {time_limit:g} s for {n} outputs and did not end; "
-                "check that it ends by itself, or give it a longer --time-limit"
-            ) from None
-        if done.returncode:
-            words = done.stderr.decode(errors="replace").strip().splitlines()
-            last = f": {words[-1]}" if words else ""
-            raise ValueError(f"the program {name} ended with status {done.returncode}{last}")
-        outputs = read(done.stdout, f"the program {name}")
-        if not outputs.ndim or len(outputs) != n:
-            raise ValueError(
-                f"the program {name} must write {n} outputs, one per row; got shape {outputs.shape}"
-            )
-        return _finite(_real(outputs, f"the program {name}"), f"the program {name}")
-
-    return draw
-
-
-def _ended(
-    arguments: Sequence[str], stream: bytes, time_limit: float
-) -> subprocess.CompletedProcess[bytes]:
-    """What a program wrote until it ended."""
-    pipe = subprocess.PIPE
-    # A group of its own: a shell that is ended alone leaves behind what it started.
-    with subprocess.Popen(
-        arguments, stdin=pipe, stdout=pipe, stderr=pipe, process_group=0
-    ) as program:
-        try:
-            written, errors = program.communicate(stream, timeout=time_limit)
-        except BaseException:  # Ctrl-C too, which does not reach another group
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(program.pid, signal.SIGKILL)
-            raise
-    return subprocess.CompletedProcess(arguments, program.returncode, written, errors)
-
-
-def _as_npy(value: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, value, allow_pickle=False)
-    return stream.getvalue()
-
-
-def _from_npy(written: bytes, program: str) -> np.ndarray:
-    # Of anything else numpy says that it may be a pickle.
-    if not written.startswith(np.lib.format.MAGIC_PREFIX):
-        raise ValueError(
-            f"{program} must write a .npy file to its standard output and nothing else; it wrote "
-            f"{_beginning(written)}"
-        )
-    try:
-        return np.load(io.BytesIO(written), allow_pickle=False)
-    except (EOFError, ValueError) as error:
-        raise ValueError(f"{program} wrote a damaged .npy file: {error}") from error
-
-
-def _as_text(value: np.ndarray) -> bytes:
-    return (" ".join(f"{element:.17g}" for element in value.flat) + "\n").encode()
-
-
-def _from_text(written: bytes, program: str) -> np.ndarray:
-    try:
-        rows = [[float(word) for word in line.split()] for line in written.splitlines()]
-        return np.array(rows, dtype=float)
-    except ValueError as error:
-        raise ValueError(
-            f"{program} must write one line of numbers per output, as many in each; it wrote "
-            f"{_beginning(written)}"
-        ) from error
-
-
-def _beginning(written: bytes) -> str:
-    return repr(written[:40].decode(errors="replace")) if written else "nothing"
-
-
 def from_file(path: str | Path) -> tuple[DrawOutputs, int]:
     """The rows of a .npy file in their order, each used once, and how many there are.
 
@@ -248,7 +133,7 @@ def from_file(path: str | Path) -> tuple[DrawOutputs, int]:
         if used + n > len(rows):
             raise ValueError(f"{path} holds {len(rows)} outputs, and {used + n} are needed")
         used += n
-        return _finite(_real(np.array(rows[used - n : used]), str(path)), str(path))
+        return finite_numbers(real_numbers(np.array(rows[used - n : used]), str(path)), str(path))
 
     return draw, len(rows)
 
@@ -258,13 +143,15 @@ def in_turn(source: DrawOutputs) -> bool:
     return getattr(source, "in_turn", False)
 
 
-def _real(outputs: np.ndarray, source: str) -> np.ndarray:
+def real_numbers(outputs: np.ndarray, source: str) -> np.ndarray:
+    """The outputs in double precision, or ValueError that names their source."""
     if outputs.dtype.kind not in "biuf":
         raise ValueError(f"{source} must hold numbers, got {outputs.dtype}")
     return outputs.astype(float)
 
 
-def _finite(outputs: np.ndarray, complaint: str) -> np.ndarray:
+def finite_numbers(outputs: np.ndarray, complaint: str) -> np.ndarray:
+    """The outputs, or ValueError with the complaint where one is not finite."""
     # In one pass: what is not finite makes a sum of squares that is not. So may what is large.
     if math.isfinite(np.vdot(outputs, outputs)):
         return outputs

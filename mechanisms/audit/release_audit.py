@@ -19,7 +19,6 @@ from mechanisms.audit.learned_scores import (
 )
 from mechanisms.audit.output_slices import generator
 from mechanisms.audit.output_sources import (
-    TIME_LIMIT,
     DrawOutputs,
     Release,
     ReleaseMany,
@@ -27,8 +26,8 @@ from mechanisms.audit.output_sources import (
     from_batches,
     from_file,
     from_function,
-    from_program,
 )
+from mechanisms.audit.program_source import TIME_LIMIT, from_program
 from mechanisms.audit.sequential_audit import SequentialAudit, audit_samples
 
 # Outputs of each value that must repeat, those of a batch whose rows are compared, and how many

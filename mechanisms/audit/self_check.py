@@ -41,8 +41,7 @@ from mechanisms.audit.neighbours import (
     random_value,
     resting_value,
 )
-from mechanisms.audit.profile_check import of_curve, of_losses, of_noise
-from mechanisms.audit.stated_law import of_norms, of_signs
+from mechanisms.audit.stated_law import of_curve, of_losses, of_noise, of_norms, of_signs
 from mechanisms.audit.timed_releases import (
     FEWEST,
     LEAST,

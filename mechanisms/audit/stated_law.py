@@ -1,14 +1,25 @@
-"""Does noise follow its stated distribution beyond the moments: its symmetry, and its norm?"""
+"""Does noise follow its stated distribution, and does a privacy profile agree with its noise?
+
+Of noise beyond its moments: its symmetry and its norm. Of a profile: its curve, the losses that it
+draws, and the profile of the noise it comes from.
+"""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 
 import numpy as np
 
-from mechanisms.audit.audit_statistics import clopper_pearson
-from mechanisms.audit.events import TAIL, projected
+from mechanisms.audit.audit_statistics import clopper_pearson, hockey_stick
+from mechanisms.audit.events import EPSILONS, ROUNDING, TAIL, event_bounds, projected
+from mechanisms.audit.timed_releases import LEAST, LOOK
+from mechanisms.contract.mechanism import AdditiveMechanism
+from mechanisms.profiles.profile import PrivacyProfile
+
+# A loss of exactly epsilon is not above it, and rounding must not put it there.
+LOSS_ROUNDING = 1e-9
 
 
 def of_signs(noise, training: np.ndarray, test: np.ndarray, where: str) -> Iterator[str]:
@@ -65,4 +76,80 @@ def of_norms(noise, draws: np.ndarray, rounding: float, where: str) -> Iterator[
         yield (
             f"the norm of the noise of {len(norms)} releases {where} has a distribution that "
             f"differs by {distance:.2g} from the stated one, where chance allows {reach:.2g}"
+        )
+
+
+def of_curve(profile: PrivacyProfile, epsilon: float) -> Iterator[str]:
+    """Sentences on a stated delta that is not a probability, or grows with epsilon.
+
+    Args:
+        epsilon: Of the claim, looked at beside `EPSILONS`.
+    """
+    epsilons = np.unique(np.append(EPSILONS, epsilon))
+    stated = profile.delta(epsilons)
+    for name in ("lower", "value", "upper"):
+        deltas = np.asarray(getattr(stated, name), dtype=float)
+        wrong = ~((deltas >= 0) & (deltas <= 1 + ROUNDING))
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            yield (
+                f"the profile states delta({epsilons[place]:g}) = {deltas[place]:.4g} ({name}), "
+                "which is not a probability"
+            )
+    if (np.asarray(stated.lower)[1:] > np.asarray(stated.upper)[:-1] * (1 + ROUNDING)).any():
+        yield (
+            f"the profile states a delta that grows with epsilon: at least {stated.lower} at "
+            f"{epsilons}"
+        )
+
+
+def of_losses(
+    profile: PrivacyProfile, rng: np.random.Generator, count: int, seconds: float
+) -> Iterator[str]:
+    """Sentences on `count` privacy losses that a profile draws and the delta that it states.
+
+    Fewer losses, but `LEAST`, where both sides would take more CPU time than `seconds`: one of
+    thousands of composed releases is a sum of thousands. None where it cannot draw losses.
+    """
+    try:
+        in_time = int(seconds / (2 * _seconds_of_one(profile)))
+        count = min(count, max(LEAST, in_time))
+        sides = [profile.sample_losses(rng, count, reverse=side) for side in (False, True)]
+    except NotImplementedError:
+        return
+    claims = profile.delta(EPSILONS).upper
+    lower, upper = event_bounds(sides, (0, 1), EPSILONS + LOSS_ROUNDING, above=True)
+    for epsilon, claim, low, high in zip(EPSILONS, claims, lower, upper, strict=True):
+        proved = float(hockey_stick(low, high, epsilon))
+        if proved > claim * (1 + ROUNDING):
+            yield (
+                f"{count} privacy losses that the profile draws show delta({epsilon:g}) of at "
+                f"least {proved:.4g}; the profile states at most {claim:.4g}"
+            )
+
+
+def _seconds_of_one(profile: PrivacyProfile) -> float:
+    """CPU seconds of a privacy loss; the first of all may compute what later ones use."""
+    rng = np.random.default_rng(0)
+    profile.sample_losses(rng, 1)
+    begun = time.process_time()
+    profile.sample_losses(rng, LOOK)
+    return max((time.process_time() - begun) / LOOK, 1e-9)
+
+
+def of_noise(mechanism: AdditiveMechanism, profile: PrivacyProfile | None) -> Iterator[str]:
+    """A sentence where the profile promises more than that of the noise, which is only added."""
+    if profile is None or not mechanism.only_adds_noise:
+        return
+    noise = mechanism.noise.profile(mechanism.query)
+    if noise is None or mechanism.noise.slack(mechanism.query):
+        return
+    epsilons = np.array([0.0, mechanism.budget.epsilon])
+    stated, true = profile.delta(epsilons).upper, noise.delta(epsilons).lower
+    worse = true > stated * (1 + ROUNDING)
+    if worse.any():
+        place = int(np.argmax(worse))
+        yield (
+            f"the profile states delta({epsilons[place]:g}) of at most {stated[place]:.4g}, and "
+            f"that of the noise has at least {true[place]:.4g}"
         )

@@ -12,7 +12,7 @@ from mechanisms.noise.distribution import Noise, checked_dtype, uncorrelated_var
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.profiles import fisher
 from mechanisms.profiles.bounded_profile import enclosed
-from mechanisms.profiles.product_profiles import laplace_profile
+from mechanisms.profiles.laplace_profile import laplace_profile
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from mechanisms.noise.distribution import Noise
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.loss_moments import LossMoments, quadratic_form_cumulants
 from mechanisms.profiles.bounded_profile import BoundedProfile
-from mechanisms.profiles.product_profiles import laplace_profile
+from mechanisms.profiles.laplace_profile import laplace_profile
 from mechanisms.strategies.p_identity import PIdentity
 
 

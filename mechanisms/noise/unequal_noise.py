@@ -13,7 +13,7 @@ from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.profiles.bounded_profile import enclosed
 from mechanisms.profiles.gaussian_profile import GaussianProfile
-from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.profiles.laplace_profile import LaplaceProfile
 from mechanisms.profiles.unequal_releases import UnequalReleasesProfile
 
 # Sensitivities that are computed apart differ by rounding.

@@ -18,7 +18,7 @@ from mechanisms.noise.gamma_mixture import GammaMixture
 from mechanisms.profiles.fisher import gamma_mixture_mu
 from mechanisms.profiles.gamma_mixture_profile import GammaMixtureProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile
-from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.profiles.laplace_profile import LaplaceProfile
 
 BUDGET = Budget(epsilon=1.0, delta=1e-5)
 

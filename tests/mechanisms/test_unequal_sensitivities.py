@@ -9,7 +9,7 @@ from scipy import optimize
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
 from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
-from mechanisms.profiles.product_profiles import IndependentLaplaceProfile, LaplaceProfile
+from mechanisms.profiles.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
 from mechanisms.profiles.unequal_releases import UnequalReleasesProfile
 from mechanisms.strategies.workload import Prefix
 

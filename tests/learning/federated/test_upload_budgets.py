@@ -12,7 +12,7 @@ from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
 from mechanisms.accounting import kairouz
 from mechanisms.profiles.composition import ComposedProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile
-from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.profiles.laplace_profile import LaplaceProfile
 from papers.box_query import box_query
 
 TOTAL = Budget(epsilon=300.0, delta=1e-5)

@@ -14,7 +14,7 @@ from mechanisms.accounting.poisson_sampling import (
     step_budget,
 )
 from mechanisms.profiles.gaussian_profile import GaussianProfile
-from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.profiles.laplace_profile import LaplaceProfile
 from mechanisms.profiles.spherical_profile import SphericalProfile
 
 # Abadi et al. 2016, and r1smg2024 at its two noise multipliers.

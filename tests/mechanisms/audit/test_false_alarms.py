@@ -16,9 +16,8 @@ from mechanisms.audit import stated_law
 from mechanisms.audit.events import squared_products
 from mechanisms.audit.moment_test import StatedMean, deviation
 from mechanisms.audit.neighbours import changes, is_allowed, random_value, resting_value
-from mechanisms.audit.profile_check import of_losses
 from mechanisms.audit.self_check import THOROUGH, Effort, require_consistent
-from mechanisms.audit.stated_law import of_norms, of_signs
+from mechanisms.audit.stated_law import of_losses, of_norms, of_signs
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.wishart_noise import Wishart
 from mechanisms.profiles.gaussian_profile import GaussianProfile

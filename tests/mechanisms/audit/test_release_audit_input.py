@@ -95,6 +95,7 @@ def test_a_name_without_a_function_is_refused(black_box, capsys):
         (PROGRAM.replace("getvalue()", "getvalue()[:90]"), "wrote a damaged .npy file"),
         (PROGRAM.replace("count, *", "3, *"), "must write 16 outputs, one per row"),
         (PROGRAM.replace("value +", "np.nan * value +"), "got nan"),
+        (PROGRAM.replace("rng(seed)", "rng(7)"), "wrote the same outputs for two seeds"),
     ],
 )
 def test_bad_programs_are_named(black_box, capsys, code, words):

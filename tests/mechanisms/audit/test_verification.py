@@ -25,7 +25,7 @@ from mechanisms.audit.verification import (
 )
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.profiles.gaussian_profile import mu_for
-from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.profiles.laplace_profile import LaplaceProfile
 
 
 def calibrated(key, query, budget, calibration="published"):

@@ -14,8 +14,8 @@ from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.mahalanobis import allowed_share
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.profiles.gaussian_profile import GaussianProfile, worst_case_mu
+from mechanisms.profiles.laplace_profile import IndependentLaplaceProfile
 from mechanisms.profiles.numerics import unit_gauss_legendre
-from mechanisms.profiles.product_profiles import IndependentLaplaceProfile
 from papers.mvg2018 import FIRST_COMPONENT
 from papers.r1smg2024 import setting
 

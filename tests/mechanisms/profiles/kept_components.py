@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mechanisms.profiles.product_profiles import KeepOrNoiseProfile
+from mechanisms.profiles.keep_or_noise_profile import KeepOrNoiseProfile
 
 
 def keep_or_noise(noise, keep, components):

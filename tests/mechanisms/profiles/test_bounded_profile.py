@@ -8,7 +8,7 @@ import pytest
 from mechanisms.profiles.bounded_profile import BoundedProfile, enclosed
 from mechanisms.profiles.event_profile import EventProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile
-from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.profiles.laplace_profile import LaplaceProfile
 from mechanisms.profiles.pure_profile import PureProfile
 
 

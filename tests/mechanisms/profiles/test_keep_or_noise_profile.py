@@ -6,10 +6,10 @@ import pytest
 from kept_components import keep_or_noise
 
 from mechanisms.profiles.gaussian_profile import GaussianProfile
-from mechanisms.profiles.numerics import unit_gauss_legendre
-from mechanisms.profiles.product_profiles import (
+from mechanisms.profiles.laplace_profile import (
     LaplaceProfile,
 )
+from mechanisms.profiles.numerics import unit_gauss_legendre
 
 
 def keep_or_noise_by_brute_force(density, keep, epsilon, cells):

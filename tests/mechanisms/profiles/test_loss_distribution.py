@@ -9,8 +9,8 @@ from mechanisms import Budget, Query, Unsupported, all_mechanisms
 from mechanisms.profiles.chi_square_profile import RaisedVarianceProfile
 from mechanisms.profiles.composition import ComposedProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.profiles.laplace_profile import LaplaceProfile
 from mechanisms.profiles.moving_support import WishartProfile
-from mechanisms.profiles.product_profiles import LaplaceProfile
 from mechanisms.profiles.pure_profile import PureProfile
 
 EPSILON = np.array([0.0, 0.01, 0.3, 1.0, 2.0])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from mechanisms.profiles.product_profiles import LaplaceProfile
+from mechanisms.profiles.laplace_profile import LaplaceProfile
 from mechanisms.profiles.pure_profile import PureProfile
 
 

@@ -8,12 +8,12 @@ from kept_components import keep_or_noise
 
 from mechanisms.profiles.composition import ComposedProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile
-from mechanisms.profiles.numerics import unit_gauss_legendre
-from mechanisms.profiles.product_profiles import (
+from mechanisms.profiles.keep_or_noise_profile import KeepOrNoiseProfile
+from mechanisms.profiles.laplace_profile import (
     IndependentLaplaceProfile,
-    KeepOrNoiseProfile,
     LaplaceProfile,
 )
+from mechanisms.profiles.numerics import unit_gauss_legendre
 
 
 def two_laplace_delta(epsilon, first, second):
