@@ -19,6 +19,7 @@ STUDY = {
     "timed_draws": 2,
 }
 CONFIG = {"run": "small", "cells_per_job": 2, "experiments": {"noise_only": STUDY}}
+TARGETS = ("results", "mgm2021_table4", "tables", "mgm2021")
 # Results with the numbers that no two runs share left out.
 SAME = ("results.parquet", "results.csv", "experiments/noise_only.parquet")
 
@@ -35,17 +36,16 @@ def bytes_of(project):
     return [(project.folder / "results/small" / name).read_bytes() for name in SAME]
 
 
-@pytest.mark.parametrize("target", ["results", "mgm2021_table4", "tables", "mgm2021"])
-def test_cells_to_redo_run_again_for_every_target(finished, target):
+def test_cells_to_redo_run_again_for_every_target(finished):
     before = bytes_of(finished)
     finished.python("runs", "redo", "small", "--mechanism", "laplace")
     batches = {f"noise_only/{dataset}--1" for dataset in STUDY["datasets"]}
-    planned = finished.planned_batches(target, config="small.yaml")
-    assert batches <= planned
-    finished.snakemake("results", target, config="small.yaml")
+    for target in TARGETS:
+        assert batches <= finished.planned_batches(target, config="small.yaml"), target
+    finished.snakemake("results", "mgm2021_table4", config="small.yaml")
     assert not finished.cells_to_run("small.yaml")
     assert bytes_of(finished) == before
-    assert not finished.planned_batches("results", target, config="small.yaml")
+    assert not finished.planned_batches(*TARGETS, config="small.yaml")
 
 
 @pytest.mark.parametrize(
