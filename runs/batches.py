@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ from runs.runner import is_current
 
 @dataclass(frozen=True)
 class Batch:
-    """Cells of one study on one data set.
+    """Cells of one study that need the same official files.
+
+    So data that cannot be fetched hold up no cell that does not read them.
 
     Args:
-        number: Its place among the batches of that study and data set, from 0.
+        number: Its place among the batches of that study, from 0.
         cells: At most as many as the study's `cells_per_job` says.
     """
 
@@ -30,7 +33,7 @@ class Batch:
     @property
     def stem(self) -> str:
         """Path of its files below results/<run>/batches/, without an ending."""
-        return f"{self.experiment}/{self.cells[0].dataset}--{self.number}"
+        return f"{self.experiment}/{self.number}"
 
     def downloads(self, config: dict) -> list[str]:
         """Entries of `datasets` that have to be fetched before it."""
@@ -47,15 +50,19 @@ class Batch:
 
 def batches_of(config: dict) -> list[Batch]:
     """Every batch of a checked config, in the order of its cells."""
-    groups: dict[tuple[str, str], list[Cell]] = {}
+    groups: dict[tuple[str, tuple[str, ...]], list[Cell]] = {}
     for cell in cells_of(config):
-        groups.setdefault((cell.experiment, cell.dataset), []).append(cell)
-    batches = []
+        needs = tuple(cell.downloads(config))
+        groups.setdefault((cell.experiment, needs), []).append(cell)
+    batches: dict[str, list[Batch]] = {}
     for (experiment, _), cells in groups.items():
-        size = _size(config, experiment)
-        for number, start in enumerate(range(0, len(cells), size)):
-            batches.append(Batch(number, tuple(cells[start : start + size])))
-    return batches
+        of_study = batches.setdefault(experiment, [])
+        jobs = ceil(len(cells) / _size(config, experiment))
+        # As equal as they can be: to start a job for a last cell costs more than the cell.
+        for job in range(jobs):
+            part = cells[len(cells) * job // jobs : len(cells) * (job + 1) // jobs]
+            of_study.append(Batch(len(of_study), tuple(part)))
+    return [batch for of_study in batches.values() for batch in of_study]
 
 
 def _size(config: dict, experiment: str) -> int:

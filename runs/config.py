@@ -100,7 +100,7 @@ class RunSettings(Section):
         True, description="end with status 1 when a row has status error, timeout or inconsistent"
     )
     cells_per_job: Whole = Field(
-        8, ge=1, description="cells of a study and data set that one job runs, one after the other"
+        8, ge=1, description="most cells of a study that one job runs, one after the other"
     )
     data: Data = Field(Data(), description="where data come from")
     limits: Limits = Field(Limits(), description="limits of one cell")

@@ -62,9 +62,8 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
             found.append(str(rows.relative_to(folder).with_suffix("")))
             rows.unlink()
             rows.with_suffix(".timings.parquet").unlink(missing_ok=True)
-    studies = {tuple(stem.split("/")[:2]) for stem in found}
-    for study, dataset in studies:
-        for batch in (run / "batches" / study).glob(f"{dataset}--*.parquet"):
+    for study in {stem.split("/")[0] for stem in found}:
+        for batch in (run / "batches" / study).glob("*.parquet"):
             batch.unlink()
         for ending in ("", ".timings", ".maps"):
             (run / "experiments" / f"{study}{ending}.parquet").unlink(missing_ok=True)

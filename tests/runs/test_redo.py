@@ -18,7 +18,7 @@ CELLS = {
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """A run of five cells in four batches, in a folder "results"."""
+    """A run of five cells in two batches, in a folder "results"."""
     monkeypatch.chdir(tmp_path)
     run = tmp_path / "results" / "mine"
     tables = {}
@@ -35,13 +35,11 @@ def run(tmp_path, monkeypatch):
         ]  # fmt: skip
         for ending in ("", ".timings"):
             write_table(to_table(rows), run / "cells" / f"{stem}{ending}.parquet", "digest")
-        tables.setdefault((study, dataset), []).extend(rows)
-    for (study, dataset), rows in tables.items():
+        tables.setdefault(study, []).extend(rows)
+    for study, rows in tables.items():
         for ending in ("", ".timings"):
-            write_table(to_table(rows), run / "batches" / study / f"{dataset}--0{ending}.parquet")
-    for study in ("counts", "noise"):
-        joined = [row for (name, _), rows in tables.items() if name == study for row in rows]
-        write_table(to_table(joined), run / "experiments" / f"{study}.parquet")
+            write_table(to_table(rows), run / "batches" / study / f"0{ending}.parquet")
+        write_table(to_table(rows), run / "experiments" / f"{study}.parquet")
     return run
 
 
@@ -67,14 +65,11 @@ def left(run):
 def test_the_cells_that_are_wanted_go_with_their_batches(run, wanted, removed):
     assert set(redo(run, Wanted(**wanted))) == removed
     assert left(run) == set(CELLS) - removed
-    gone = {tuple(stem.split("/")[:2]) for stem in removed}
-    for study, dataset in (("counts", "city"), ("counts", "uber"), ("noise", "none")):
-        for ending in ("", ".timings"):
-            batch = run / "batches" / study / f"{dataset}--0{ending}.parquet"
-            assert batch.exists() == ((study, dataset) not in gone)
+    gone = {stem.split("/")[0] for stem in removed}
     for study in ("counts", "noise"):
-        table = run / "experiments" / f"{study}.parquet"
-        assert table.exists() == (study not in {name for name, _ in gone})
+        joined = [f"batches/{study}/0", f"batches/{study}/0.timings", f"experiments/{study}"]
+        for name in joined:
+            assert (run / f"{name}.parquet").exists() == (study not in gone)
 
 
 def test_damaged_cells_are_always_among_them(run):

@@ -52,7 +52,7 @@ OFFICIAL = sorted({name for batch in BATCHES.values() for name in batch.download
 wildcard_constraints:
     dataset=r"[a-z0-9_-]+",
     experiment=r"[a-z0-9_]+",
-    batch=r"[a-z0-9_]+/[a-z0-9_-]+",
+    batch=r"[a-z0-9_]+/[0-9]+",
     # What nothing here makes: files outside of data/ and of the folder of this run, and drawings
     # that the run does not have.
     target=(

@@ -1,4 +1,4 @@
-"""One job per batch: cells of a study on a data set, one after the other in one warm process."""
+"""One job per batch: cells of a study, one after the other in one warm process."""
 
 
 rule run_batch:
