@@ -6,6 +6,7 @@ import pytest
 from scipy import linalg, optimize, signal
 
 from mechanisms.contract.query import Unsupported
+from mechanisms.factorisations import optimal_stream
 from mechanisms.factorisations.closed_forms import banded_inverse_root, square_root
 from mechanisms.factorisations.designs import FAMILIES, Design, factorisation
 from mechanisms.factorisations.factorisation import ToeplitzFactorisation
@@ -43,6 +44,17 @@ def test_the_tridiagonal_search_agrees_with_the_dense_one(steps):
     assert found.gap <= TOLERANCE
     assert found.lower_bound <= dense.error / steps * (1 + 1e-12)
     assert found.least_error >= dense.lower_bound / steps * (1 - 1e-12)
+    assert found.least_error == pytest.approx(found.error(workload, ONCE).mean, rel=1e-12)
+
+
+@pytest.mark.parametrize(("decay", "momentum"), [(1.0, 0.9), (1.0, 0.5), (0.999, 0.95)])
+def test_long_streams_with_momentum_have_a_wider_gap_that_holds(monkeypatch, decay, momentum):
+    workload = StreamWorkload(steps=300, decay=decay, momentum=momentum)
+    tight = optimal_factorisation(workload)
+    monkeypatch.setattr(optimal_stream, "SMALL", 256)
+    found = optimal_factorisation(workload)
+    assert tight.gap < 1e-6 < found.gap <= optimal_stream.MOMENTUM_TOLERANCE
+    assert found.lower_bound <= tight.least_error and tight.lower_bound <= found.least_error
     assert found.least_error == pytest.approx(found.error(workload, ONCE).mean, rel=1e-12)
 
 
