@@ -1,6 +1,7 @@
 """Continual release: what the factorisations of a stream cost at equal true privacy.
 
-`suite_streams` and `suite_streams_table` read the rows of the study continual_release.
+`suite_streams`, `suite_streams_momentum` and `suite_streams_table` read the rows of the study
+continual_release.
 """
 
 from __future__ import annotations
@@ -27,8 +28,20 @@ KNOWN = 1e-9
 @drawing("suite_streams", kind="figures", needs=[f"{EXPERIMENT}/prefix-sums"])
 def streams(results: Results) -> Drawn:
     """Root mean squared error over n; mean error over the least, over n and participation."""
+    return _drawn(results, "prefix-sums", "Prefix sums of", "a prefix sum")
+
+
+@drawing("suite_streams_momentum", kind="figures", needs=[f"{EXPERIMENT}/momentum"])
+def streams_with_momentum(results: Results) -> Drawn:
+    """The same for the iterates of SGD with momentum."""
+    return _drawn(results, "momentum", "SGD with momentum on", "an iterate")
+
+
+def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
     errors = errors_of(results.rows)
-    errors = errors[errors["dataset"] == "prefix-sums"]
+    errors = errors[errors["dataset"] == dataset]
+    if errors.empty:
+        raise DrawingError(f"the results hold no errors of {EXPERIMENT}/{dataset}; run it first")
     once = errors[errors["participations"] == 1]
     # The longest stream of those with the most mechanisms at the most participations.
     tried = errors.groupby("steps").size()
@@ -50,7 +63,7 @@ def streams(results: Results) -> Drawn:
             part = own[own["known"] == known]
             mark = {"marker": style.marker, "color": style.colour, "linestyle": "none"}
             right.plot(part["participations"], part["ratio"], **mark, markerfacecolor=face)
-    left.set(xscale="log", yscale="log", ylabel="root mean squared error of a prefix sum")
+    left.set(xscale="log", yscale="log", ylabel=f"root mean squared error of {answer}")
     middle.set(xscale="log", ylabel="mean squared error over the least")
     right.set(xscale="log", ylabel="mean squared error over the least")
     for axis, ticks, words in (
@@ -70,14 +83,15 @@ def streams(results: Results) -> Drawn:
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3)
     caption = (
-        f"Prefix sums of a stream of n numbers in [-1, 1] at equal true privacy, "
-        f"{_budget_words(results.rows)}. In closed form, without data. Left: root mean squared "
-        "error of a sum. Middle and right: mean squared error over that of the best one drawn; "
-        "identity lies outside the axes. Dense is the optimum for one participation only."
+        f"{subject} a stream of n numbers in [-1, 1] at equal true privacy, "
+        f"{_budget_words(results.rows)}. In closed form, without data. Left: error of "
+        f"{answer}. Middle and right: mean squared error over that of the best one drawn; "
+        "identity lies outside. Dense is optimal for one participation only"
+        + (", where banded hides it." if BANDED in set(errors["mechanism"]) else ".")
     ) + (
         ""
         if errors["known"].all()
-        else " Hollow: the sensitivity is bounded from above, so the error may be less."
+        else " Hollow: the sensitivity is bounded from above; the error may be less."
     )
     columns = [*KEYS, "mean_error", "max_error", "ratio", "known"]
     return Drawn(caption, errors[columns], figure, _note(errors))
