@@ -13,6 +13,7 @@ from runs.result_table import CELL, STATUSES, DamagedTable, read_file
 
 # How the name of a cell's file ends: its calibration, and its trial where each has its own cell.
 _AFTER_MECHANISM = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?$")
+_TRIAL = re.compile(r"--\d+$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +65,21 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
             rows.with_suffix(".timings.parquet").unlink(missing_ok=True)
     for study in {stem.split("/")[0] for stem in found}:
         for batch in (run / "batches" / study).glob("*.parquet"):
-            batch.unlink()
+            if not _holds_only_others(batch, found):
+                batch.unlink()
         for ending in ("", ".timings", ".maps"):
             (run / "experiments" / f"{study}{ending}.parquet").unlink(missing_ok=True)
     return found
+
+
+def _holds_only_others(batch: Path, stems: Collection[str]) -> bool:
+    """Whether no row of a batch is of the cells `stems`, with a trial of their own or not."""
+    try:
+        held = read_file(batch, CELL).group_by(CELL, use_threads=False).aggregate([]).to_pylist()
+    except DamagedTable:
+        return False
+    cells = {"{experiment}/{dataset}/{mechanism}--{calibration}".format(**row) for row in held}
+    return not cells & {_TRIAL.sub("", stem) for stem in stems}
 
 
 def _require_known(cells: list[Path], wanted: Wanted, run: Path) -> None:

@@ -14,14 +14,16 @@ CELLS = {
     "counts/uber/slow--exact": ["timeout", "timeout"],
     "noise/none/good--exact": ["unsupported"],
 }
+# The batch of every data set.
+BATCHES = {"city": "counts/0", "uber": "counts/1", "none": "noise/0"}
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """A run of five cells in two batches, in a folder "results"."""
+    """A run of five cells in three batches, in a folder "results"."""
     monkeypatch.chdir(tmp_path)
     run = tmp_path / "results" / "mine"
-    tables = {}
+    tables, batches = {}, {}
     for stem, statuses in CELLS.items():
         study, dataset, last = stem.split("/")
         mechanism, calibration = last.split("--")
@@ -36,9 +38,11 @@ def run(tmp_path, monkeypatch):
         for ending in ("", ".timings"):
             write_table(to_table(rows), run / "cells" / f"{stem}{ending}.parquet", "digest")
         tables.setdefault(study, []).extend(rows)
-    for study, rows in tables.items():
+        batches.setdefault(BATCHES[dataset], []).extend(rows)
+    for batch, rows in batches.items():
         for ending in ("", ".timings"):
-            write_table(to_table(rows), run / "batches" / study / f"0{ending}.parquet")
+            write_table(to_table(rows), run / "batches" / f"{batch}{ending}.parquet")
+    for study, rows in tables.items():
         write_table(to_table(rows), run / "experiments" / f"{study}.parquet")
     return run
 
@@ -65,11 +69,13 @@ def left(run):
 def test_the_cells_that_are_wanted_go_with_their_batches(run, wanted, removed):
     assert set(redo(run, Wanted(**wanted))) == removed
     assert left(run) == set(CELLS) - removed
-    gone = {stem.split("/")[0] for stem in removed}
+    studies, datasets = ({stem.split("/")[place] for stem in removed} for place in (0, 1))
     for study in ("counts", "noise"):
-        joined = [f"batches/{study}/0", f"batches/{study}/0.timings", f"experiments/{study}"]
-        for name in joined:
-            assert (run / f"{name}.parquet").exists() == (study not in gone)
+        assert (run / f"experiments/{study}.parquet").exists() == (study not in studies)
+    for dataset, batch in BATCHES.items():
+        for ending in ("", ".timings"):
+            there = (run / f"batches/{batch}{ending}.parquet").exists()
+            assert there == (dataset not in datasets)
 
 
 def test_damaged_cells_are_always_among_them(run):
