@@ -1,79 +1,74 @@
-"""The law of the radius of spherical noise, and the integrand of its privacy profile over it.
+"""The law of the radius of spherical noise, and the integrands of its privacy profile over it.
 
-With the notation of `spherical_angle`, L > epsilon exactly where phi is above an edge, so
-
-    delta(epsilon) = E_r E_phi[ (1 - e^(epsilon - L))_+ ]
-
-has a positive integrand everywhere: nothing cancels, however small delta is. v = r^p is Gamma(k),
-k = a / p, and for v = k e^y the density of y is exp(-k (e^y - 1 - y)) up to a constant near
-sqrt(k / 2 pi), which loses no digits at k = 5e6.
+v = (r / b)^p is Gamma(k), k = a / p, and for v = k e^y the density of y is exp(-k (e^y - 1 - y)) up
+to a constant near sqrt(k / 2 pi), which loses no digits at k = 5e6. The radius of the ball in which
+the noise is uniform (see `spherical_balls`) has this density times (M - a + p v) / M.
 """
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from typing import NamedTuple
+from functools import lru_cache
 
 import numpy as np
+import scipy
 
-from mechanisms.profiles.numerics import LOG_SQRT_2PI, expm1_excess, stirling_remainder
-from mechanisms.profiles.spherical_angle import Spherical, log_angle_integrals, rule_of
+from mechanisms.profiles.numerics import LOG_SQRT_2PI, stirling_remainder
+from mechanisms.profiles.spherical_balls import (
+    Meeting,
+    Spherical,
+    meeting,
+)
 
-# Half-width of the radius window in standard deviations: outside is less than e^(-700).
-WINDOW = 38.0
-LOG_LEFT_OUT = -700.0
-SCAN_POINTS = 65
-
-
-class Estimate(NamedTuple):
-    """Flat arrays, one entry per epsilon."""
-
-    log_delta: np.ndarray
-    relative_error: np.ndarray
-    log_survival: np.ndarray  # log P(L > epsilon)
+# Half-width of the window of radii in standard deviations: outside is less than e^(-700).
+_WINDOW = 38.0
 
 
-def log_integrands(noise: Spherical, y: np.ndarray, epsilon: np.ndarray, nodes: int) -> np.ndarray:
-    """logs of the density of y times the two inner integrals, (2, size); flat arrays."""
-    inner = log_angle_integrals(noise, rule_of(noise, y, epsilon), nodes)
-    return inner + log_norm(noise.order) - noise.order * expm1_excess(y)
+def balls_at(noise: Spherical, y: np.ndarray, epsilon: np.ndarray) -> Meeting:
+    """The two balls at y; arrays that broadcast."""
+    return meeting(noise, y + np.log(noise.order), epsilon)
 
 
-@cache
-def log_norm(k: float) -> float:
+def log_tail_bound(noise: Spherical, y: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """A cheap upper bound of `log_tail`, about log M above it at most."""
+    top = np.minimum(np.maximum(height, 0.0), 1.0)
+    return _log_density(noise, y) + 0.5 * (noise.dimension - 1) * np.log1p(-(top**2))
+
+
+def log_ball_density(noise: Spherical, y: np.ndarray) -> np.ndarray:
+    """log of the density of y, of the radius of the ball in which the noise is uniform."""
+    return _log_density(noise, y) + _log_weight(noise, y)
+
+
+def _log_weight(noise: Spherical, y: np.ndarray) -> np.ndarray:
+    return np.log((noise.gap + noise.shape * np.exp(np.maximum(y, -700.0))) / noise.dimension)
+
+
+def log_tail(noise: Spherical, y: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """log of the integrand of P(L > epsilon): the share of the sphere of radius r above z.
+
+    For a uniform direction, sqrt(M - 1) times the cotangent of its angle to an axis has Student's
+    law with M - 1 degrees of freedom.
+    """
+    z = np.minimum(np.maximum(height, -1.0), 1.0)
+    freedom = noise.dimension - 1
+    beyond = scipy.special.stdtr(freedom, -z * np.sqrt(freedom / (1 - z**2)))
+    return np.log(beyond) + _log_density(noise, y)
+
+
+def _log_density(noise: Spherical, y: np.ndarray) -> np.ndarray:
+    # Within the window y is so small that e^y - 1 - y, times k, loses no digits that matter.
+    return _log_norm(noise.order) - noise.order * (np.expm1(y) - y)
+
+
+@lru_cache(maxsize=16)
+def _log_norm(k: float) -> float:
     """log of the density of y at its peak, 0."""
     return float(0.5 * np.log(k) - LOG_SQRT_2PI - stirling_remainder(k))
 
 
-def scan(noise: Spherical, y: np.ndarray, epsilon: np.ndarray, nodes: int) -> np.ndarray:
-    """The log of the integrand to a few digits; y one row for all epsilons, or a row for each."""
-    y = np.broadcast_to(y, (epsilon.size, y.shape[-1]))
-    rate = np.repeat(epsilon, y.shape[-1])
-    return log_integrands(noise, y.ravel(), rate, nodes)[0].reshape(y.shape)
-
-
-class Law(NamedTuple):
-    """Points y of the radius, log(dy / dw) for w evenly spaced, and k (e^y - 1 - y); read-only."""
-
-    y: np.ndarray
-    log_slope: np.ndarray
-    fall: np.ndarray
-
-
-@lru_cache(maxsize=16)
-def law_of_radius(k: float, steps: int = 1) -> Law:
-    """Points y evenly spaced in w = +-sqrt(2 k (e^y - 1 - y)), in which the law of y is nearly the
-    standard normal; `steps` of them to a step of the scan."""
-    w = np.linspace(-WINDOW, WINDOW, steps * (SCAN_POINTS - 1) + 1)
-    goal = 0.5 * w**2 / k
-    outside = goal + np.sqrt(2 * goal)
-    y = np.where(w > 0, np.log1p(outside), -outside)
-    for _ in range(8):
-        slope = np.where(w == 0, 1.0, np.expm1(y))
-        y = np.where(w == 0, 0.0, y - (expm1_excess(y) - goal) / slope)
-    # k (e^y - 1) dy = w dw; at w = 0 their ratio is that of the second order.
-    slope = np.where(w == 0, 1 / np.sqrt(k), w / (k * np.where(w == 0, 1.0, np.expm1(y))))
-    law = Law(y, np.log(slope), k * expm1_excess(y))
-    for each in law:
-        each.flags.writeable = False
-    return law
+def window(k: float, points: int) -> np.ndarray:
+    """Points y at nearly equal steps of w = +-sqrt(2 k (e^y - 1 - y)), in which the law of y is
+    nearly the standard normal; at both ends |w| is _WINDOW or more."""
+    w = np.linspace(-_WINDOW, _WINDOW, points)
+    outside = 0.5 * w**2 / k + np.abs(w) / np.sqrt(k)
+    return np.where(w > 0, np.log1p(outside), -outside)

@@ -123,7 +123,7 @@ def test_a_thousand_analytic_calibrations():
 
 
 @pytest.mark.parametrize("claimed", [1e-5, 1.0, 30.0])
-@pytest.mark.parametrize("size", [64, 784, 7921, 26_010, 10**6])
+@pytest.mark.parametrize("size", [3, 12, 64, 784, 7921, 26_010, 10**6])
 def test_true_delta_of_r1smg(size, claimed):
     """delta(epsilon) of R1SMG from scratch: an epsilon that was not asked for before."""
     query = Query(shape=(size,), l2_sensitivity=1.0)

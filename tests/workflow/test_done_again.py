@@ -53,9 +53,7 @@ def test_cells_to_redo_run_again_for_every_target(finished):
     assert not finished.planned_batches(*TARGETS, config="small.yaml")
 
 
-@pytest.mark.parametrize(
-    "name", ["batches/noise_only/0.parquet", "experiments/noise_only.parquet"]
-)
+@pytest.mark.parametrize("name", ["batches/noise_only/0.parquet", "experiments/noise_only.parquet"])
 def test_a_damaged_file_is_named_and_made_again(finished, name):
     before = bytes_of(finished)
     damaged = finished.folder / "results/small" / name

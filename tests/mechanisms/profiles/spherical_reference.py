@@ -8,7 +8,7 @@ rewrites `spherical_reference.csv` beside this file (about an hour on one core).
     log g(h(r)) = log g(r) - epsilon,   log g(k(r)) = log g(r) + epsilon,
 
 integrates the radius against the distribution function of the angle, and cancels: 50 digits pay
-for that. It shares nothing with `mechanisms.profiles.spherical_panels` but the model; only the
+for that. It shares nothing with `mechanisms.profiles.spherical_balls` but the model; only the
 scales come from the package, so that delta lands near the wanted values.
 """
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import spherical_reference
 
-from mechanisms.profiles import spherical_integral, spherical_panels, spherical_radius
 from mechanisms.profiles.composition import ComposedProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.profiles.spherical_optimum import optimal_shape
@@ -279,31 +278,3 @@ def test_the_l2_mechanism_is_purely_private_at_its_largest_loss(dimension, epsil
     assert np.isfinite(profile.delta(0.99 * epsilon).value)
     assert profile.epsilon(0.0).value == pytest.approx(epsilon, rel=1e-12)
     assert 0 < profile.scale_factor(epsilon, 3.33e-7) < 1
-
-
-@pytest.mark.parametrize(
-    ("dimension", "shape", "power", "scale"),
-    [
-        (16, 1.0, 2.0, 5.0),
-        (100, 1.0, 2.0, 3.0),
-        (7921, 1.0, 2.0, 900.0),
-        (64, 64.0, 1.0, 0.4),
-        (1000, 300.0, 1.5, 9.0),
-        (500, 0.7, 0.6, 0.3),
-        (40, 1.0, 0.4, 0.05),
-        # Two peaks over the radius; a fall over a thousandth of it; noise that hides nothing.
-        (13, 6.3, 7.0, 45.0),
-        (64, 1.0, 2.0, 2.7),
-        (784, 1.0, 2.0, 0.65),
-    ],
-)
-def test_two_rules_over_the_radius_agree(dimension, shape, power, scale):
-    noise = spherical_radius.Spherical(dimension, shape, power, 1 / scale)
-    epsilon = np.array([0.0, 1e-4, 0.3, 0.68, 2.0, 10.0, 30.0, 300.0])
-    quick = spherical_integral.log_delta(noise, epsilon)
-    with np.errstate(all="ignore"):
-        panels = spherical_panels.log_delta(noise, epsilon)
-    np.testing.assert_allclose(quick.log_delta, panels.log_delta, rtol=0, atol=1e-9)
-    # Panels are halved for delta alone.
-    np.testing.assert_allclose(quick.log_survival, panels.log_survival, rtol=0, atol=1e-8)
-    assert (quick.relative_error < 1e-7).all()
