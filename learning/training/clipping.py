@@ -1,4 +1,7 @@
-"""How far one record can move the gradient: clipping in l2, and the query that follows."""
+"""How far one record can move the gradient: clipping in l2, and the query that follows.
+
+The sums of clipped per-example gradients are computed in clipped_sums.py.
+"""
 
 from __future__ import annotations
 
