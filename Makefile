@@ -31,7 +31,8 @@ run: $(READY)
 	$(BIN)/python -m paper_figures where quick
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	# Three at a time on two cores: some tests wait for a process to be stopped.
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(BIN)/ruff check .
