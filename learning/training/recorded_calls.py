@@ -26,8 +26,6 @@ from torch.nn import functional
 _PRODUCTS_PER_NUMBER = 20
 # oneDNN convolves this many channels at once; with fewer in a group it is slow.
 _CHANNELS_AT_ONCE = 16
-# Images whose patches are made at once, so that they stay in the cache.
-_IN_CACHE = 32
 
 
 class Call(ABC):
@@ -163,13 +161,14 @@ class Convolution(Affine):
         return self._patches(self.images)
 
     def _patches(self, images) -> Tensor:
-        """(n, d, places); without groups and dilation."""
+        """(n, d, places), each patch in one piece; without groups and dilation."""
         (up, left), (down, right) = self.padding, self.stride
         height, width = self.weights[0].shape[2:]
         padded = functional.pad(images, (left, left, up, up))
         patches = padded.unfold(2, height, down).unfold(3, width, right)
         places = patches.shape[2] * patches.shape[3]
-        return patches.permute(0, 1, 4, 5, 2, 3).reshape(len(images), -1, places)
+        rows = patches.permute(0, 2, 3, 1, 4, 5).reshape(len(images), places, -1)
+        return rows.transpose(1, 2)
 
     def outward(self, gradient):
         self.shape = gradient.shape[1:]
@@ -183,8 +182,7 @@ class Convolution(Affine):
 
     def per_example_gradients(self):
         if self._has_patches() and self.weights[0].shape[1] < _CHANNELS_AT_ONCE:
-            pairs = zip(self.g.split(_IN_CACHE), self.images.split(_IN_CACHE), strict=True)
-            return torch.cat([g @ self._patches(images).transpose(1, 2) for g, images in pairs])
+            return super().per_example_gradients()
         n = len(self.g)
         weight = self.weights[0].new_empty(n * len(self.weights[0]), *self.weights[0].shape[1:])
         # With every example as a group of channels of one image.
