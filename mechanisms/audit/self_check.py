@@ -166,6 +166,8 @@ class _Check:
         count = self.count(rest, 7 + MORE, LEAST_OF_NOISE, FEWEST, max(self.source.most // 4, 1))
         if not count:
             return
+        # An even number has one middle, where what is drawn at once may begin to repeat itself.
+        count += count % 2
         training = self.noise(rest, count)
         test = self.noise(rest, count)
         yield from self._of_moments(np.concatenate([training, test]), rest, "of a constant")

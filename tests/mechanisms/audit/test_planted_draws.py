@@ -41,6 +41,7 @@ FOR_VERIFY_ALONE = {
 }
 
 
+@pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
 @pytest.mark.parametrize("effort", [QUICK, THOROUGH], ids=["quick", "thorough"])
 def test_a_mistake_in_drawing_is_caught(mistake, effort):
@@ -52,6 +53,15 @@ def test_a_mistake_in_drawing_is_caught(mistake, effort):
         require_consistent(mechanism, seed=2, effort=effort)
 
 
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("steady_clock", [1 / 1995], ids=["199 releases"], indirect=True)
+def test_halves_alike_are_caught_in_an_odd_number_of_releases():
+    antithetic = draws.AntitheticHalves.calibrate(planted.QUERY, planted.BUDGET)
+    with pytest.raises(Inconsistent, match="of the release half of them before"):
+        require_consistent(antithetic, seed=2)
+
+
+@pytest.mark.usefixtures("steady_clock")
 def test_randomised_response_of_the_right_epsilon_is_no_mistake():
     right = draws.Bits.calibrate(kinds.BOX, AT_TWO)
     for seed in range(3):
