@@ -13,8 +13,8 @@ from learning.networks.pooling import pooled
 def _lenet(parameters, images):
     from torch.nn.functional import conv2d, linear, relu
 
-    x = pooled(relu(conv2d(images, *parameters[0], padding=2)))
-    x = pooled(relu(conv2d(x, *parameters[1])))
+    x = relu(pooled(conv2d(images, *parameters[0], padding=2)))
+    x = relu(pooled(conv2d(x, *parameters[1])))
     x = relu(linear(x.flatten(1), *parameters[2]))
     return linear(relu(linear(x, *parameters[3])), *parameters[4])
 

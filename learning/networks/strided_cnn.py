@@ -22,6 +22,6 @@ def strided_cnn(channels: int, side: int) -> Network:
 def _apply(parameters, images):
     from torch.nn.functional import conv2d, linear, relu
 
-    x = pooled(relu(conv2d(images, *parameters[0], stride=2, padding=2)))
+    x = relu(pooled(conv2d(images, *parameters[0], stride=2, padding=2)))
     x = relu(conv2d(x, *parameters[1], stride=2))
     return linear(relu(linear(x.flatten(1), *parameters[2])), *parameters[3])

@@ -11,16 +11,16 @@ def _mnist_cnn(parameters, images):
     from torch.nn.functional import conv2d, linear, relu
 
     # "Same" padding at stride 2 gives 14 outputs per axis: three zeros on either side.
-    x = pooled(relu(conv2d(images, *parameters[0], stride=2, padding=3)), stride=1)
-    x = pooled(relu(conv2d(x, *parameters[1], stride=2)), stride=1)
+    x = relu(pooled(conv2d(images, *parameters[0], stride=2, padding=3), stride=1))
+    x = relu(pooled(conv2d(x, *parameters[1], stride=2), stride=1))
     return linear(relu(linear(x.flatten(1), *parameters[2])), *parameters[3])
 
 
 def _cifar10_cnn(parameters, images):
     from torch.nn.functional import conv2d, linear, relu
 
-    x = pooled(relu(conv2d(images, *parameters[0])))
-    x = pooled(relu(conv2d(x, *parameters[1])))
+    x = relu(pooled(conv2d(images, *parameters[0])))
+    x = relu(pooled(conv2d(x, *parameters[1])))
     x = relu(conv2d(x, *parameters[2]))
     return linear(relu(linear(x.flatten(1), *parameters[3])), *parameters[4])
 

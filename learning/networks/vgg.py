@@ -36,7 +36,8 @@ def features(parameters, images, activation):
             (weight, _), normalisation = next(remaining), next(remaining)
             x = conv2d(x, weight, padding=1)
             x = activation(group_norm(x, GROUPS, *normalisation))
-        x = pooled(x)
+        # Normalisation is faster where the channels of a pixel are apart in memory.
+        x = pooled(x).contiguous()
     return x.flatten(1)
 
 

@@ -7,7 +7,6 @@ gradient with respect to all parameters is formed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import reduce
 
 import torch
@@ -38,10 +37,10 @@ _CALLS = {
 }
 _ALLOWED = ", ".join([*(function.__name__ for function in _CALLS), "torch.lstm"])
 # Questions to a parameter whose answers do not depend on its values.
-_QUESTIONS = (
+_QUESTIONS = {
     *(getattr(Tensor, name).__get__ for name in ("shape", "dtype", "device", "ndim")),
     *(Tensor.size, Tensor.dim, Tensor.__len__),
-)
+}
 
 
 class NoPerExampleGradients(NotImplementedError):
@@ -66,10 +65,10 @@ def clipped_sum(
     Raises:
         NoPerExampleGradients: The network does otherwise.
     """
-    found = []
+    found, tensors = [], network.tensors(parameters.detach())
     for x, y in zip(inputs.split(chunk), labels.split(chunk), strict=True):
         if len(y):
-            tensors, x = network.tensors(parameters.detach()), network.shortened(x)
+            x = network.shortened(x)
             if clipping is None:
                 parts = _plain_sums(network, tensors, x, y)
             else:
@@ -144,13 +143,11 @@ class _Recorded(Tensor):
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        given = list(_tensors((*args, *kwargs.values())))
-        used = [each for each in given if isinstance(each, cls)]
-        args = _plain(args)
+        used: list[_Recorded] = []
+        args = _plain(args, used)
         if func in _QUESTIONS:
             return func(*args)
-        kwargs = {name: _plain(value) for name, value in kwargs.items()}
+        kwargs = {name: _plain(value, used) for name, value in (kwargs or {}).items()}
         return used[0].record.called(func, args, kwargs, [each.plain for each in used])
 
 
@@ -179,7 +176,7 @@ class _Record:
         known = [id(parameter) for call in calls for parameter in call.parameters]
         if sorted(known) != sorted(map(id, used)):
             raise _refusal(func, used, "weight and bias must both be parameters")
-        if not len(args[0]) == len(result) == self.examples:
+        if not args[0].shape[0] == result.shape[0] == self.examples:
             raise _refusal(func, used, "the rows of its input must be the examples")
         self.calls += calls
         self.versions += ((each, each._version) for each in (args[0], result))
@@ -224,17 +221,11 @@ def _refusal(func, used: list[Tensor], reason) -> NoPerExampleGradients:
     )
 
 
-def _tensors(values) -> Iterator[Tensor]:
-    """The tensors among values, and in lists and tuples of them."""
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from _tensors(value)
-
-
-def _plain(value):
-    """A value, or a list or tuple of values, with parameters themselves in place of recorded."""
+def _plain(value, used: list[_Recorded]):
+    """A value, or a list or tuple of values, with parameters in place of recorded ones, `used`."""
     if isinstance(value, _Recorded):
+        used.append(value)
         return value.plain
-    return type(value)(map(_plain, value)) if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return type(value)([_plain(each, used) for each in value])
+    return value

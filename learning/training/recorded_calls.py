@@ -26,6 +26,8 @@ from torch.nn import functional
 _PRODUCTS_PER_NUMBER = 20
 # oneDNN convolves this many channels at once; with fewer in a group it is slow.
 _CHANNELS_AT_ONCE = 16
+# So many numbers of patches are in memory at once, about as many as a core's cache holds.
+_PATCHES_AT_ONCE = 1 << 20
 
 
 class Call(ABC):
@@ -126,7 +128,7 @@ class Linear(Call):
         return _squares(self.x).add_(len(self.parameters) - 1).mul_(_squares(gradient))
 
     def sums(self, factors):
-        g = self.g * factors[:, None]
+        g = self.g * factors.unsqueeze(1)
         return [g.T @ self.x, g.sum(dim=0)][: len(self.parameters)]
 
 
@@ -161,28 +163,42 @@ class Convolution(Affine):
         return self._patches(self.images)
 
     def _patches(self, images) -> Tensor:
-        """(n, d, places), each patch in one piece; without groups and dilation."""
+        """(n, d, places), each patch in one piece; without groups and dilation.
+
+        A patch is (height, width, channels), as images in channels_last have it in memory.
+        """
         (up, left), (down, right) = self.padding, self.stride
-        height, width = self.weights[0].shape[2:]
-        padded = functional.pad(images, (left, left, up, up))
-        patches = padded.unfold(2, height, down).unfold(3, width, right)
-        places = patches.shape[2] * patches.shape[3]
-        rows = patches.permute(0, 2, 3, 1, 4, 5).reshape(len(images), places, -1)
-        return rows.transpose(1, 2)
+        channels, height, width = self.weights[0].shape[1:]
+        padded = functional.pad(images, (left, left, up, up)).permute(0, 2, 3, 1)
+        # Axis by axis: the second copy, which is the larger one, then copies longer pieces.
+        columns = padded.unfold(2, width, right).permute(0, 2, 1, 4, 3).flatten(3).contiguous()
+        row = width * channels
+        patches = columns.flatten(2).unfold(2, height * row, down * row).transpose(1, 2)
+        return patches.flatten(1, 2).transpose(1, 2)
 
     def outward(self, gradient):
         self.shape = gradient.shape[1:]
-        return gradient.flatten(2)
+        if gradient.is_contiguous():
+            return gradient.flatten(2)
+        # A view where the channels of a pixel are together.
+        return gradient.permute(0, 2, 3, 1).flatten(1, 2).transpose(1, 2)
 
     def _has_patches(self) -> bool:
         return self.groups == 1 and self.dilation == (1, 1)
+
+    def _takes_patches(self) -> bool:
+        """Whether per-example gradients are products of patches, not grouped convolutions."""
+        if not self._has_patches():
+            return False
+        few = self.weights[0].shape[1] < _CHANNELS_AT_ONCE
+        return few or self.images.is_contiguous(memory_format=torch.channels_last)
 
     def has_cheap_ghost(self):
         return self._has_patches() and super().has_cheap_ghost()
 
     def per_example_gradients(self):
-        if self._has_patches() and self.weights[0].shape[1] < _CHANNELS_AT_ONCE:
-            return super().per_example_gradients()
+        if self._takes_patches():
+            return self._from_patches()
         n = len(self.g)
         weight = self.weights[0].new_empty(n * len(self.weights[0]), *self.weights[0].shape[1:])
         # With every example as a group of channels of one image.
@@ -190,8 +206,26 @@ class Convolution(Affine):
         found = self._backward(self.g.reshape(1, -1, *self.shape[1:]), images, weight, n)
         return found.view(n, len(self.weights[0]), -1)
 
+    def _from_patches(self) -> Tensor:
+        n, outputs, places = self.g.shape
+        inputs = self.weights[0][0].numel()
+        found = self.g.new_empty(n, outputs, inputs)
+        size = max(_PATCHES_AT_ONCE // (places * inputs), 1)
+        parts = (each.split(size) for each in (self.g, self.images, found))
+        for g, images, singles in zip(*parts, strict=True):
+            torch.bmm(g, self._patches(images).transpose(1, 2), out=singles)
+        return found
+
+    def sums(self, factors):
+        weight, *bias = super().sums(factors)
+        if self.singles is not None and self._takes_patches():
+            outputs, channels, height, width = self.weights[0].shape
+            weight = weight.view(outputs, height, width, channels).permute(0, 3, 1, 2)
+        return [weight, *bias]
+
     def summed_gradient(self, g):
-        return self._backward(g.view(-1, *self.shape), self.images, self.weights[0], 1).flatten(1)
+        gradient = g.reshape(-1, *self.shape)
+        return self._backward(gradient, self.images, self.weights[0], 1).flatten(1)
 
     def _backward(self, gradient, images, weight, times):
         options = (self.stride, self.padding, self.dilation, False, [0, 0], times * self.groups)
