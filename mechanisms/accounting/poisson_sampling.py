@@ -38,7 +38,7 @@ _NEGLIGIBLE = 1e-15
 _NODES_PER_SIDE = 128
 # A grid for replaced records has about so many points on either side.
 _SIZE_FOR_REPLACING = 20_000
-# Every how many orders of Renyi DP one is tried first.
+# Every how many orders of Renyi DP one is tried first; those are whole numbers, the fast ones.
 _EVERY = 10
 # In place of 0 and infinity, which have no logarithm.
 _TINY, _HUGE = 1e-300, 1e300
@@ -97,7 +97,7 @@ def _renyi_epsilon(multiplier: float, rate: float, steps: int, delta: float) -> 
 
     orders = list(DEFAULT_RDP_ORDERS)
     with _without_warnings():
-        spread, best = least(orders[::_EVERY])
+        spread, best = least(orders[_EVERY - 1 :: _EVERY])
         place = orders.index(best)
         near, _ = least(orders[max(place - _EVERY, 0) : place + _EVERY + 1])
     return float(min(spread, near))
