@@ -148,7 +148,7 @@ def all_claims() -> list[Claim]:
     return claims
 
 
-class _ClaimsLoader(yaml.SafeLoader):
+class _ClaimsLoader(yaml.CSafeLoader):
     """Reads `!paper NAME` as what papers/<paper>.py has under that name, such as `A` or `A.b.c`."""
 
     paper: str
