@@ -127,6 +127,26 @@ def wait_for(condition):
     return found
 
 
+@pytest.fixture(scope="module", autouse=True)
+def tiny_alone(new_project, tmp_path_factory):
+    """The tiny run without a cluster: its process and its project; most tests wait meanwhile."""
+    project = new_project(tmp_path_factory.mktemp("tiny") / "project")
+    command = [sys.executable, "-m", "snakemake", "results", "--cores", "1"]
+    with open(project.folder / "log", "w") as log:
+        child = subprocess.Popen(
+            [*command, "--configfile", "config/tiny.yaml"],
+            cwd=project.folder,
+            env=project.environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    yield child, project
+    if child.poll() is None:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
 @pytest.fixture(scope="module")
 def local_rows(new_project, tmp_path_factory):
     """What the waiting mechanism and a Gaussian give in a run without a cluster."""
@@ -134,20 +154,6 @@ def local_rows(new_project, tmp_path_factory):
     (project.folder / "outside.py").write_text(MECHANISMS)
     project.snakemake("results", config=write_config(project, ["gaussian", "waits"]))
     return rows_of(project)
-
-
-def test_the_tiny_run_gives_the_rows_of_a_local_run(slurm, new_project, tmp_path):
-    """All studies: every batch is a job, and no byte depends on where it ran."""
-    rows = {}
-    for name, options in (("local", []), ("cluster", OPTIONS)):
-        project = new_project(tmp_path / name)
-        project.snakemake("results", *options, config="config/tiny.yaml")
-        folder = project.folder / "results/tiny/experiments"
-        paths = [path for path in folder.iterdir() if ".timings" not in path.name]
-        rows[name] = {path.name: path.read_bytes() for path in paths}
-    local, cluster = rows["local"], rows["cluster"]
-    assert cluster.keys() == local.keys()
-    assert [name for name in local if cluster[name] != local[name]] == []
 
 
 def job_of(project):
@@ -161,9 +167,16 @@ def job_of(project):
     return wait_for(job)[0]
 
 
+def start_now(job):
+    """Slurm holds back for two minutes a job that returns to the queue."""
+    wait_for(lambda: slurm_says("squeue", "-h", "-j", job, "-o", "%T") == ["PENDING"])
+    subprocess.run(["scontrol", "update", f"jobid={job}", "starttime=now"], check=True)
+
+
 def requeue(job, child):
     """A site sends the job back into the queue."""
     subprocess.run(["scontrol", "requeue", job], check=True)
+    start_now(job)
 
 
 def cancel(job, child):
@@ -176,6 +189,7 @@ def lose_node(job, child):
     node = slurm_says("squeue", "-h", "-j", job, "-o", "%N")[0]
     down = f"nodename={node}"
     subprocess.run(["scontrol", "update", down, "state=down", "reason=test"], check=True)
+    start_now(job)
 
 
 def kill_snakemake(job, child):
@@ -254,3 +268,20 @@ def test_a_study_that_can_use_a_gpu_asks_for_one(project):
     project.snakemake("results", *OPTIONS, config="gpu.yaml")
     asked = slurm_says("sacct", "-nX", "-o", "AllocTRES", "-P", "-S", "now-2minutes")
     assert any("gres/gpu=1" in resources for resources in asked)
+
+
+def tiny_rows(project):
+    folder = project.folder / "results/tiny/experiments"
+    paths = [path for path in folder.iterdir() if ".timings" not in path.name]
+    return {path.name: path.read_bytes() for path in paths}
+
+
+def test_the_tiny_run_gives_the_rows_of_a_local_run(slurm, new_project, tmp_path, tiny_alone):
+    """All studies: every batch is a job, and no byte depends on where it ran."""
+    project = new_project(tmp_path / "cluster")
+    project.snakemake("results", *OPTIONS, config="config/tiny.yaml")
+    child, alone = tiny_alone
+    assert child.wait(PATIENCE) == 0, (alone.folder / "log").read_text()
+    local, cluster = tiny_rows(alone), tiny_rows(project)
+    assert cluster.keys() == local.keys()
+    assert [name for name in local if cluster[name] != local[name]] == []
