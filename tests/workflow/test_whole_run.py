@@ -152,7 +152,7 @@ def test_every_study_of_the_shipped_configs_is_open_to_new_mechanisms(name):
 
 
 def test_a_second_run_does_nothing(finished):
-    ended = finished.snakemake()
+    ended = finished.snakemake("all", "results", "r1smg2024", "mgm2021")
     assert "Nothing to be done" in ended.stdout + ended.stderr
 
 
@@ -169,10 +169,6 @@ def test_the_report_has_every_drawing_with_its_own_caption(finished):
     caption = words_of(run / "figures/suite_validity.md")[0]
     assert html.escape(caption, quote=False) in page
     assert "system-message" not in page
-
-
-def test_targets_exist(finished):
-    finished.snakemake("--dry-run", "data", "results", "r1smg2024", "mgm2021")
 
 
 def small_config(project):
@@ -232,7 +228,6 @@ def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_c
 def test_editing_a_mechanism_reruns_its_cells_only(finished):
     """Last of those that use `finished`, as it changes a file."""
     path = finished.folder / "mechanisms" / "r1smg.py"
-    assert finished.cells_to_run() == set()
     path.write_text(path.read_text() + "\n# a comment\n")
     plan = finished.plan()
     expected = {stem for stems in plan.values() for stem in stems if "/r1smg--" in stem}
