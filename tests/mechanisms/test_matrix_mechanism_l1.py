@@ -299,10 +299,10 @@ def test_release_is_unbiased():
 
 
 def test_too_many_cells_are_refused_at_once_but_not_per_axis():
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(Unsupported, match=r"at most 1024 cells .* got 2048: .* 80 seconds"):
         calibrated(2048, workload="prefix")
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
     assert workload_error(calibrated(40, 60, workload="prefix")) > 0
 
 
