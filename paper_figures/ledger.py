@@ -22,6 +22,7 @@ from paper_figures.intervals import TooFewTrials
 from paper_figures.results import Results, read_results
 from paper_figures.verdicts import CONFIRMED, INCONCLUSIVE, VERDICTS, Finding, Part, Sizes, not_run
 from runs.sources import source_files
+from runs.stored import REFERENCE
 
 KINDS = ("guarantee", "value", "order", "formula", "trend", "cost")
 CLAIMS = Path(__file__).parent
@@ -58,7 +59,8 @@ class Claim:
         margin: The smallest difference that matters, for numbers over trials, in their units.
         reason: Why that tolerance or margin.
         sizes: The paper's sizes, as in `Sizes`.
-        meaning: One sentence for readers per verdict that can be expected.
+        meaning: One sentence for readers per verdict that can be expected; true of every run.
+        in_reference: The same about the numbers of the committed run, for that run alone.
     """
 
     id: str
@@ -76,6 +78,7 @@ class Claim:
     reason: str = ""
     sizes: Sizes = field(default_factory=Sizes)
     meaning: dict[str, str] = field(default_factory=dict)
+    in_reference: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -192,11 +195,12 @@ def _claim(path: Path, entry: dict) -> Claim:
         raise LedgerError(
             f"claim {claim.id}: kind must be one of {', '.join(KINDS)}, got {claim.kind!r}"
         )
-    if unknown := set(claim.meaning) - set(VERDICTS):
-        raise LedgerError(
-            f"claim {claim.id}: meaning must have verdicts as keys, {', '.join(VERDICTS)}, got "
-            f"{sorted(unknown)}"
-        )
+    for name in ("meaning", "in_reference"):
+        if unknown := set(getattr(claim, name)) - set(VERDICTS):
+            raise LedgerError(
+                f"claim {claim.id}: {name} must have verdicts as keys, {', '.join(VERDICTS)}, got "
+                f"{sorted(unknown)}"
+            )
     return claim
 
 
@@ -215,7 +219,7 @@ def evaluate(folder: Path) -> pd.DataFrame:
                 f"paper_figures/{claim.paper}/, from templates/claim.py"
             )
         finding = _found(claim, judges[claim.judge], folder / "experiments")
-        rows.append(_row(claim, finding))
+        rows.append(_row(claim, finding, folder.name))
     counts = ("records", "rounds", "trials")
     whole = [*counts, *(f"paper {name}" for name in counts)]
     return pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64"))
@@ -236,18 +240,19 @@ def _found(claim: Claim, chosen: Judge, folder: Path) -> Finding:
         return Finding(parts=(Part("", INCONCLUSIVE),), because=f"{reason}.")
 
 
-def sentence_of(claim: Claim, finding: Finding) -> str:
+def sentence_of(claim: Claim, finding: Finding, run: str) -> str:
     """What the claim, or else its judge, says about the verdict; nothing where neither does."""
-    return claim.meaning.get(finding.verdict) or finding.reason
+    said = claim.meaning | (claim.in_reference if run == REFERENCE else {})
+    return said.get(finding.verdict) or finding.reason
 
 
 _PAPER_SIZES = [size.name for size in fields(Sizes) if size.name != "dataset"]
 
 
-def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
+def _row(claim: Claim, finding: Finding, run: str) -> dict[str, Any]:
     verdict, ours = finding.verdict, finding.sizes
     theirs = claim.sizes.on(ours.dataset)
-    sentence = sentence_of(claim, finding)
+    sentence = sentence_of(claim, finding, run)
     if not sentence and verdict != CONFIRMED:
         sentence = finding.by_verdict
     return {

@@ -39,9 +39,8 @@ from runs.frames import read_frame
 from runs.redo import Wanted, redo
 from runs.result_table import CELL, OK, DamagedTable, read_file
 from runs.runner import CellError, cell_files, run_cells
-from runs.stored import RESULTS, runs_with_results, stored_runs
+from runs.stored import REFERENCE, RESULTS, runs_with_results, stored_runs
 
-REFERENCE = "reference"
 # Cells of a run that are computed again unless told otherwise.
 SAMPLE = 5
 

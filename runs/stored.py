@@ -7,6 +7,8 @@ from pathlib import Path
 from experiments.contract.settings import ConfigError, nearest
 
 RESULTS = Path("results")
+# The run whose results are committed.
+REFERENCE = "reference"
 
 
 def stored_runs() -> list[str]:

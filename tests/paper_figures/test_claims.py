@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from paper_figures import ledger
@@ -52,7 +53,14 @@ def test_a_claim_is_told_in_full(claim):
     for number in (claim.tolerance, claim.margin):
         assert number is None or isinstance(number, float)
         assert number is None or claim.reason, "a tolerance or a margin needs a reason"
-    assert all(text.endswith(".") for text in claim.meaning.values())
+    sentences = [*claim.meaning.values(), *claim.in_reference.values()]
+    assert all(text.endswith(".") for text in sentences)
+
+
+def test_a_sentence_on_the_committed_numbers_is_on_the_committed_verdict():
+    committed = pd.read_csv("results/reference/claims.csv", index_col="claim")["verdict"]
+    about = {claim.id: list(claim.in_reference) for claim in all_claims() if claim.in_reference}
+    assert about and about == {name: [committed[name]] for name in about}
 
 
 WHOLE = {

@@ -121,6 +121,13 @@ def test_a_verdict_without_a_sentence_lists_its_parts(run):
     assert re.fullmatch(r"Confirmed: .+\. Not found: .+\.", found["sentence"][1])
 
 
+def test_a_sentence_on_the_numbers_of_the_reference_is_of_no_other_run(run):
+    said = {"meaning": {"contradicted": "It is not."}, "in_reference": {"contradicted": "It is 2."}}
+    folder = run(entry("no", **given("contradicted"), **said))
+    assert evaluate(folder)["sentence"][0] == "It is not."
+    assert evaluate(folder / "reference")["sentence"][0] == "It is 2."
+
+
 @pytest.fixture
 def folder(run):
     """A run with one claim of every verdict."""
