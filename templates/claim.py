@@ -1,7 +1,8 @@
 """Template of a judge and of a table: copy this file to `paper_figures/<paper>/<study>.py`.
 
-The judge decides the claims in `claims.yaml` beside it that name it. `snakemake my_paper_coins`
-draws the table or figure, and so does a whole run. Both read the same rows: select them once.
+The judge decides the claims in `claims.yaml` beside it that name it. `snakemake --cores 1
+my_paper_coins --configfile config/my_run.yaml` draws the table or figure, and so does a whole run.
+Both read the same rows: select them once.
 """
 
 from __future__ import annotations
@@ -9,17 +10,20 @@ from __future__ import annotations
 import pandas as pd
 
 from paper_figures.drawings import Drawn, drawing
+from paper_figures.intervals import Mean
 from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.results import Results
+from paper_figures.rules import order
 from paper_figures.selections import ok_rows
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, Finding, Part
+from paper_figures.verdicts import Finding, Sizes
+
+SETTING = ["mechanism", "calibration", "epsilon"]
 
 
 def errors(results: Results) -> pd.DataFrame:
-    """Mean squared error of every mechanism, calibration and epsilon, over trials and halves."""
+    """Mean squared error over both halves, of every trial of every setting."""
     rows = ok_rows(results.rows, "my_study", "squared_error")
-    keys = ["mechanism", "calibration", "epsilon"]
-    return rows.groupby(keys, as_index=False)["value"].mean()
+    return rows.groupby([*SETTING, "trial"], as_index=False)["value"].mean()
 
 
 @judge(experiments=("my_study",))
@@ -34,16 +38,18 @@ def coins_error(claim: Claim, results: Results) -> Finding:
     if found.empty:
         # The verdict is then "not run", with this reason.
         raise CannotJudge(f"no rows of {wanted['mechanism']} at epsilon {wanted['epsilon']:g}")
-    error = float(found["value"].iloc[0])
-    verdict = CONFIRMED if error <= wanted["largest"] else CONTRADICTED
+    # A rule decides, from the trials and the margin: the error is below the largest.
+    below = Mean(wanted["largest"] - found["value"])
     return Finding(
-        parts=[Part(name="error", verdict=verdict, found=f"{error:.3g}")],
-        detail="Mean over trials and halves, simulated coins.",
+        parts=order({f"{wanted['largest']:g} less the error": below}, margin=claim.margin),
+        detail=f"Mean squared error {found['value'].mean():.3g} over both halves, simulated coins.",
         calibration="published",
+        sizes=Sizes(trials=len(found)),
     )
 
 
 @drawing("my_paper_coins", kind="tables", needs=("my_study",))
 def coins_table(results: Results) -> Drawn:
     """The errors as a table. A figure has kind="figures" and returns Drawn(..., figure=figure)."""
-    return Drawn(caption="Mean squared error on simulated coins.", data=errors(results))
+    means = errors(results).groupby(SETTING, as_index=False)["value"].mean()
+    return Drawn(caption="Mean squared error on simulated coins, over all trials.", data=means)

@@ -108,7 +108,7 @@ def test_the_claim_is_judged_from_the_study():
     (entry,) = yaml.safe_load((TEMPLATES / "claim.yaml").read_text())
     claim = Claim(**entry, paper="my-paper")
     assert module.coins_error.judge.name == claim.judge
-    results = Results(run_study("gaussian"))
+    results = Results(run_study("gaussian", trials=20))
     for largest, verdict in ((1e3, CONFIRMED), (1e-9, CONTRADICTED)):
         claim.arguments["largest"] = largest
         assert [part.verdict for part in module.coins_error(claim, results).parts] == [verdict]
