@@ -1,9 +1,10 @@
-"""Accuracies of imgm2022's two studies: what their figures and their verdicts both read."""
+"""Accuracies of imgm2022's two studies, for their figures and their verdicts."""
 
 from __future__ import annotations
 
 import pandas as pd
 
+from learning.networks.cut_network import CUTS
 from paper_figures.judged_rows import pick
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
 from paper_figures.style import dataset_title
@@ -77,13 +78,33 @@ def sizes_of(rows: pd.DataFrame, experiment: str, datasets: list[str]) -> Sizes:
         records=int(records[least]) if len(records) else None,
         epochs=None if pd.isna(last) else float(last),
         trials=int(private.groupby("dataset")["trial"].nunique().min()),
-        network=", ".join(NETWORKS[experiment].get(name, name) for name in datasets),
+        network=", ".join(_network_of(rows, experiment, name) for name in datasets),
         epsilons=", ".join(f"{epsilon:g}" for epsilon in sorted(set(private["epsilon"]))),
     )
 
 
-# The networks of the reference run, by study and data set.
-NETWORKS = {
-    "features": {"mnist": "LeNet", "cifar10": "small CNN"},
-    "gradients": {"mnist": "LeNet", "adult": "MLP", "cora": "GCN"},
+# The study `gradients` has one network for each data set.
+GRADIENT_NETWORKS = {
+    "mnist": "LeNet",
+    "svhn": "AlexNet",
+    "cifar10": "VGG-16",
+    "adult": "MLP",
+    "cora": "GCN",
 }
+# A config chooses the networks of the study `features`, by these names.
+CUT_NETWORKS = {
+    "lenet": "LeNet",
+    "cnn": "small CNN",
+    "vgg16": "VGG-16",
+    "alexnet": "AlexNet",
+    "bilstm": "BiLSTM",
+}
+
+
+def _network_of(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
+    """The title of the network that a study trained; that of `features` by its features."""
+    if experiment == "gradients":
+        return GRADIENT_NETWORKS[dataset]
+    own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
+    width = int(own["shape"].iloc[0].split("x")[-1])
+    return next(title for name, title in CUT_NETWORKS.items() if CUTS[name].features == width)

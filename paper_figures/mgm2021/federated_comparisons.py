@@ -261,7 +261,7 @@ def sizes_of(
     )
 
 
-# What the paper calls the networks, by study and data set.
+# The studies have one network for each data set, named as in the paper.
 NETWORKS = {
     "federated_horizontal": {
         "mnist": "LeNet",

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from experiments import gradients
+from paper_figures.imgm2022.accuracies import GRADIENT_NETWORKS
 from paper_figures.imgm2022.features import features_order, imgm_and_analytic
 from paper_figures.imgm2022.gradients import gradients_beside_features
 from paper_figures.ledger import CannotJudge
@@ -19,6 +21,7 @@ from paper_figures.verdicts import (
 ALL = ("mnist", "cifar10", "svhn", "imdb")
 AS_CLAIMED = {"imgm": 0.8, "gaussian-analytic": 0.8, "mvg": 0.12}
 CONTROLS = {"random-answer": 0.1, "non-private": 0.95}
+FEATURES = {"mnist": 400, "cifar10": 512, "svhn": 1024, "imdb": 150}
 METRICS = {"features": "test_accuracy", "gradients": "final_test_accuracy"}
 
 
@@ -34,6 +37,7 @@ def rows(levels, datasets=ALL, experiment="features", source="official", trials=
                     "data_source": source,
                     "mechanism": mechanism,
                     "epsilon": epsilon,
+                    "shape": f"256x{FEATURES[dataset]}",
                 }
                 found.append(cell | {"metric": "records", "value": 100.0})
                 for trial in range(trials):
@@ -61,6 +65,21 @@ def test_imgm_above_mvg(changes, expected, make_claim, make_results):
     found = order(make_claim, make_results, AS_CLAIMED | changes)
     assert found.verdict == expected
     assert found.sizes.trials == 10 and found.sizes.records == 100
+
+
+def test_the_networks_of_a_run_follow_from_its_features(make_claim, make_results):
+    found = order(make_claim, make_results)
+    assert found.sizes.network == "LeNet, VGG-16, AlexNet, BiLSTM"
+    of_another_run = [
+        row | {"shape": row["shape"].replace("512", "256")} for row in rows(AS_CLAIMED)
+    ]
+    claim = replace(make_claim(datasets=["cifar10"], random=0.1), margin=0.01)
+    assert features_order(claim, make_results(of_another_run)).sizes.network == "small CNN"
+
+
+def test_every_official_network_of_the_study_of_gradients_has_a_title():
+    official = {name for name, source in gradients.DATASETS.items() if source == "official"}
+    assert set(GRADIENT_NETWORKS) == official
 
 
 def test_nothing_learned_is_no_signal(make_claim, make_results):
