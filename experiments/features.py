@@ -125,6 +125,11 @@ class FeaturesTask:
     settings: dict
 
 
+def network_of(features: int) -> str:
+    """The name of the network whose cut has so many features."""
+    return next(name for name, cut in CUTS.items() if cut.features == features)
+
+
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     """The grid over epsilon at the shape of one batch."""
     shape = (settings["batch"], CUTS[settings["networks"][dataset]].features)

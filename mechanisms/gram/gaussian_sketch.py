@@ -29,8 +29,7 @@ class GaussianSketch(JohnsonLindenstrauss):
     One record is added or removed. The profile, as that of `jl`, is the normal distributions
     indistinguishability spectrum (NDIS; Lu et al., arXiv:2309.01243) of the worst two data sets:
     with S for one and S + x x^T for the other, the rows are normal with these covariances, and all
-    that counts of any pair is x^T S^-1 x. `mechanisms.accounting.normal_pair` has the spectrum of
-    any two normal distributions.
+    that counts of any pair is x^T S^-1 x.
     """
 
     key = "gaussian-sketch"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from learning.networks.cut_network import CUTS
+from experiments.features import network_of
 from paper_figures.judged_rows import pick
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
 from paper_figures.style import dataset_title
@@ -78,7 +78,7 @@ def sizes_of(rows: pd.DataFrame, experiment: str, datasets: list[str]) -> Sizes:
         records=int(records[least]) if len(records) else None,
         epochs=None if pd.isna(last) else float(last),
         trials=int(private.groupby("dataset")["trial"].nunique().min()),
-        network=", ".join(_network_of(rows, experiment, name) for name in datasets),
+        network=", ".join(_network_title(rows, experiment, name) for name in datasets),
         epsilons=", ".join(f"{epsilon:g}" for epsilon in sorted(set(private["epsilon"]))),
     )
 
@@ -101,10 +101,9 @@ CUT_NETWORKS = {
 }
 
 
-def _network_of(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
-    """The title of the network that a study trained; that of `features` by its features."""
+def _network_title(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
+    """The network that a study trained; that of `features` by its features."""
     if experiment == "gradients":
         return GRADIENT_NETWORKS[dataset]
     own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
-    width = int(own["shape"].iloc[0].split("x")[-1])
-    return next(title for name, title in CUT_NETWORKS.items() if CUTS[name].features == width)
+    return CUT_NETWORKS[network_of(int(own["shape"].iloc[0].split("x")[-1]))]

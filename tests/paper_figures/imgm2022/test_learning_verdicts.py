@@ -1,12 +1,15 @@
 """Verdicts on imgm2022's learning studies, on made-up accuracies whose verdict is known."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from experiments import gradients
-from paper_figures.imgm2022.accuracies import GRADIENT_NETWORKS
+from learning.networks.cut_network import CUTS
+from paper_figures.imgm2022.accuracies import CUT_NETWORKS, GRADIENT_NETWORKS
 from paper_figures.imgm2022.features import features_order, imgm_and_analytic
 from paper_figures.imgm2022.gradients import gradients_beside_features
 from paper_figures.ledger import CannotJudge
@@ -77,9 +80,14 @@ def test_the_networks_of_a_run_follow_from_its_features(make_claim, make_results
     assert features_order(claim, make_results(of_another_run)).sizes.network == "small CNN"
 
 
-def test_every_official_network_of_the_study_of_gradients_has_a_title():
+def test_every_network_for_official_data_has_a_title():
     official = {name for name, source in gradients.DATASETS.items() if source == "official"}
     assert set(GRADIENT_NETWORKS) == official
+    config = yaml.safe_load(Path("config/paper.yaml").read_text())
+    chosen = config["experiments"]["features"]["networks"].values()
+    assert set(chosen) <= set(CUT_NETWORKS) <= set(CUTS)
+    widths = [cut.features for cut in CUTS.values()]
+    assert len(widths) == len(set(widths)), "features tell the networks apart"
 
 
 def test_nothing_learned_is_no_signal(make_claim, make_results):

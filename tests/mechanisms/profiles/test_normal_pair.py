@@ -5,9 +5,9 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from normal_pair import NormalPair
 
 from mechanisms import Budget, Query, get_mechanism
-from mechanisms.accounting.normal_pair import NormalPair
 from mechanisms.profiles.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
 from mechanisms.profiles.gaussian_profile import GaussianProfile
 
