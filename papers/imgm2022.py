@@ -7,7 +7,9 @@ from papers.box_query import box_query
 from papers.mgm2021 import NO_EPSILON
 from papers.paper_setting import PaperSetting
 
-# Section 5.2: m x n of the features of a batch.
+# Section 5: training records.
+RECORDS = {"mnist": 55_000, "cifar10": 50_000, "svhn": 73_257, "imdb": 25_000}
+# Section 5.2: m x n of the features of a batch of m records.
 FEATURES = {
     "mnist": (256, 400),
     "cifar10": (256, 512),

@@ -8,6 +8,15 @@ from mechanisms import Budget
 from papers.box_query import box_query
 from papers.paper_setting import PaperSetting
 
+# Training records and rounds of Type I, and training records of Type II (Table 3).
+HORIZONTAL_RECORDS = {"mnist": 55_000, "cifar10": 50_000, "imdb": 25_000, "adult": 32_561}
+HORIZONTAL_ROUNDS = {"mnist": 25, "cifar10": 50, "imdb": 10, "adult": 10}
+VERTICAL_RECORDS = {
+    "adult": 32_561,
+    "purchase100": 10_000,
+    "location30": 1_600,
+    "texas100": 10_000,
+}
 # Table 2: m x n of the layer that is released.
 LAYERS = {"mnist": (120, 400), "cifar10": (4608, 512), "imdb": (20_002, 128), "adult": (105, 12)}
 # Figure 3: the smallest and the largest epsilon of Type II.

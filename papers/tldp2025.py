@@ -8,6 +8,16 @@ from mechanisms import Budget, get_mechanism
 from papers.box_query import box_query
 from papers.paper_setting import PaperSetting
 
+# Section 5.1: training records.
+RECORDS = {
+    "mnist": 60_000,
+    "cifar10": 50_000,
+    "svhn": 73_257,
+    "imdb": 25_000,
+    "darknet2020": 113_184,
+}
+# Sections 5.1 and 5.2.3: epochs of training, each a round in which private parameters are sent.
+ROUNDS = {"mnist": 10, "cifar10": 10, "svhn": 10, "imdb": 50, "darknet2020": 25}
 # Ranges of one element. Pixels are scaled to [0, 1] here, to (-1, 1) in eq. (17): the noise
 # relative to the range is the same for both. Features end in tanh (eq. 18).
 PIXELS = (0.0, 1.0)
