@@ -64,7 +64,9 @@ METRICS = {
     "leading_variance": "exact variance along the exact leading components",
     "leading_deviation": "leading_variance minus the exact variance along the private components",
     "variance": "exact total variance",
-    "total_deviation": "sum over the first 2041 components of |private - exact variance|",
+    "total_deviation": (
+        f"sum over the first {DEVIATION_COMPONENTS} components of |private - exact variance|"
+    ),
     "expected_loss": "E||noise||^2 in closed form",
     "records": "records",
     "records_dropped": "records left out because a cell is empty",
