@@ -33,5 +33,8 @@ class IMGM(AdditiveMechanism):
         sigma = query.l2_sensitivity * math.sqrt(compositions) / root
         return IndependentGaussian(shape=query.shape, sigma=sigma)
 
+    def profile_of_release(self):
+        return self.noise.profile(self.query)
+
     def profile(self):
         return self.noise.profile(self.query).compose(self.settings["compositions"])

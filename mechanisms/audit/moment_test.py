@@ -97,7 +97,7 @@ def stated_moments(mechanism: AdditiveMechanism) -> tuple[float, float, float] |
         mean, variance, _, fourth = mechanism.loss().cumulants
     except Unsupported:
         return None
-    moments = mean, variance, fourth + 3 * variance**2
+    moments = mean, variance, fourth + 3 * variance * variance
     if any(map(math.isnan, (mean, variance, fourth))):
         raise Inconsistent("the moments stated for the squared norm of the noise are NaN")
     return moments if all(map(math.isfinite, moments)) else None
@@ -113,20 +113,23 @@ def of_moments(
         value: What was released; sums with it are rounded.
         where: Which releases these are, in words.
     """
-    flat = noise.reshape(len(noise), -1)
+    # In units of the mean, as powers of large losses are beyond the largest float.
+    unit = stated[0] or 1.0
+    mean, variance = stated[0] / unit, stated[1] / unit / unit
+    fourth = stated[2] / unit / unit / unit / unit
+    flat = noise.reshape(len(noise), -1) / math.sqrt(unit)
     losses = np.vecdot(flat, flat)
-    mean, variance, fourth = stated
     # What rounding to the precision of the answers may change in a loss.
     single = value.dtype == np.float32
-    error = np.finfo(value.dtype).eps * math.sqrt(value.size) * float(np.abs(value).max())
-    relative = error / math.sqrt(mean) if mean else 0.0
+    error = float(np.finfo(value.dtype).eps) * math.sqrt(value.size) * float(np.abs(value).max())
+    relative = error / math.sqrt(unit) if mean else 0.0
     rounding = 2 * relative + relative**2 + (1e-5 if single else 1e-9)
     found = deviation(losses, StatedMean(mean, variance, fourth), TAIL, rounding)
     if found is not None:
         yield (
             f"the noise of {len(losses)} releases {where} has a mean squared norm of "
-            f"{found.found:.4g}; the mechanism states {mean:.4g}, for which chance allows "
-            f"[{found.lower:.4g}, {found.upper:.4g}]"
+            f"{found.found * unit:.4g}; the mechanism states {stated[0]:.4g}, for which chance "
+            f"allows [{found.lower * unit:.4g}, {found.upper * unit:.4g}]"
         )
     squares = (losses - mean) ** 2
     spread = StatedMean(variance, fourth - variance**2)
@@ -136,7 +139,7 @@ def of_moments(
     if found is not None:
         yield (
             f"the squared norm of the noise of {len(losses)} releases {where} has a variance "
-            f"of {found.found:.4g}; the mechanism states {variance:.4g}, for which chance "
-            f"allows [{found.lower:.4g}, {found.upper:.4g}]: elements or releases depend "
-            "on each other, or the noise has other tails"
+            f"of {found.found * unit * unit:.4g}; the mechanism states {stated[1]:.4g}, for which "
+            f"chance allows [{found.lower * unit * unit:.4g}, {found.upper * unit * unit:.4g}]: "
+            "elements or releases depend on each other, or the noise has other tails"
         )

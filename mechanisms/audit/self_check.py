@@ -61,8 +61,12 @@ NUMBERS_PER_LOSS = 64
 # An additive mechanism is audited at multiples of a change that are this many standard deviations
 # of its noise: the profile of less noise is known, and such changes are seen in few releases.
 SHIFTS = (1.0, 3.0)
+# The median of the absolute value of a standard normal number.
+NORMAL_MEDIAN = 0.6745
 # Samples of a random value, for one of a constant.
 MORE = 3
+# A relative change far above rounding, and far below the grid of any noise.
+SMALLEST = 2.0**-40
 # Part of the norm that a release of its own may change, as one that rounds the answer does.
 ROUNDED_AWAY = 0.005
 
@@ -182,13 +186,13 @@ class _Check:
         # which changes by whole numbers allow.
         atom = None
         whole = self.query.structure in ("counts", "votes", "histogram")
-        if profile is not None and not whole and not rest.any():
-            atom = float(profile.delta(LARGE_EPSILON).upper)
         where, largest = "of a constant", float(np.abs(rest).max())
         scale = 10 * math.sqrt(self.mechanism.expected_loss() / self.query.size)
         scale = scale or self.query.l2_sensitivity
         value = random_value(self.query, self.rng, scale)
         if value is not None:
+            if profile is not None and not (whole or rest.any() or self._rounds_first(value)):
+                atom = float(profile.delta(LARGE_EPSILON).upper)
             elsewhere = self.noise(value, MORE * count)
             where, largest = f"{where} and a random value", max(largest, np.abs(value).max())
             if atom is not None:
@@ -223,6 +227,12 @@ class _Check:
             largest = max(moved, key=np.linalg.norm)
             yield from self._of_shifts(training, test, name, largest, profile)
         yield from self._of_a_grid(rest, profile, count)
+
+    def _rounds_first(self, value: np.ndarray) -> bool:
+        """Whether the smallest changes of a value are lost before noise is added, as on a grid."""
+        moved = self.mechanism.prepared(value * (1 - SMALLEST))
+        unmoved = moved == self.mechanism.prepared(value)
+        return bool(np.mean(unmoved[value != 0]) > 0.5)
 
     def _of_moments(self, noise: np.ndarray, value: np.ndarray, where: str) -> Iterator[str]:
         stated = stated_moments(self.mechanism)
@@ -266,7 +276,7 @@ class _Check:
         direction = telling_direction(change, training)
         length = float(direction.ravel() @ change.ravel())
         trained, tested = (projected(draws, direction) for draws in (training, test))
-        deviation_along = math.sqrt(float(np.mean(trained**2)))
+        deviation_along = _deviation(trained)
         multiples = {1.0}
         # What records add to counts and votes comes in whole multiples, and so may the noise.
         whole = self.query.structure in ("counts", "votes")
@@ -325,3 +335,14 @@ class _Check:
             return
         claim = float(self._claims(profile, 1.0)[0])
         yield from of_a_grid(self.source.answers, self.query, rest, self._changes, count, claim)
+
+
+def _deviation(scores: np.ndarray) -> float:
+    """The standard deviation of scores (n,) about 0, or that of normal ones with their median.
+
+    The smaller one: heavy tails make the first large, and a few zeros leave the second as it is.
+    """
+    squares = scores**2
+    middle = math.sqrt(float(np.median(squares)))
+    spread = math.sqrt(float(np.mean(squares)))
+    return min(spread, middle / NORMAL_MEDIAN) or spread

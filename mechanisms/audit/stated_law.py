@@ -138,18 +138,26 @@ def _seconds_of_one(profile: PrivacyProfile) -> float:
 
 
 def of_noise(mechanism: AdditiveMechanism, profile: PrivacyProfile | None) -> Iterator[str]:
-    """A sentence where the profile promises more than that of the noise, which is only added."""
+    """Sentences where a profile excludes that of the noise, which is only added.
+
+    Both contain the delta of the worst pair, however wide their bounds are.
+    """
     if profile is None or not mechanism.only_adds_noise:
         return
     noise = mechanism.noise.profile(mechanism.query)
-    if noise is None or mechanism.noise.slack(mechanism.query):
+    if noise is None:
         return
     epsilons = np.array([0.0, mechanism.budget.epsilon])
-    stated, true = profile.delta(epsilons).upper, noise.delta(epsilons).lower
-    worse = true > stated * (1 + ROUNDING)
-    if worse.any():
-        place = int(np.argmax(worse))
-        yield (
-            f"the profile states delta({epsilons[place]:g}) of at most {stated[place]:.4g}, and "
-            f"that of the noise has at least {true[place]:.4g}"
-        )
+    stated, true = profile.delta(epsilons), noise.delta(epsilons)
+    for place, epsilon in enumerate(epsilons):
+        if true.lower[place] > stated.upper[place] * (1 + ROUNDING):
+            yield (
+                f"the profile states delta({epsilon:g}) of at most {stated.upper[place]:.4g}, and "
+                f"that of the noise has at least {true.lower[place]:.4g}"
+            )
+        if stated.lower[place] > true.upper[place] * (1 + ROUNDING):
+            yield (
+                f"the profile states delta({epsilon:g}) of at least {stated.lower[place]:.4g}, and "
+                f"that of the noise has at most {true.upper[place]:.4g}; where the claim covers "
+                "several releases, override profile_of_release, which is of one"
+            )

@@ -199,7 +199,8 @@ class Mechanism(ABC):
     def profile_of_release(self) -> PrivacyProfile | None:
         """The profile of one call of `release` with the answer of all records, or None if unknown.
 
-        That of `profile`, unless the claim covers releases on secret samples of the records.
+        That of `profile`, unless the claim covers several releases, or releases on secret samples
+        of the records.
         """
         return self.profile()
 

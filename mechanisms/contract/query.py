@@ -13,6 +13,7 @@ ADJACENCIES = ("add-remove", "replace", "local")
 # Beyond these limits numbers of the mathematics (fourth moments of the squared norm, e^epsilon)
 # leave the range of float64; no use of a mechanism comes near them.
 EPSILONS = (1e-15, 1e15)
+LEAST_DELTA = 1e-307
 SENSITIVITIES = (1e-12, 1e12)
 STRUCTURES = ("records", "gram", "histogram", "counts", "votes")
 # Structures that state the size of a record.
@@ -317,7 +318,7 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """The privacy to reach: (epsilon, delta) with epsilon in [1e-15, 1e15], delta in [0, 1)."""
+    """The privacy to reach: epsilon in [1e-15, 1e15] and delta, which is 0 or in [1e-307, 1)."""
 
     epsilon: float
     delta: float = 0.0
@@ -327,4 +328,6 @@ class Budget:
         delta = checked_real("delta", self.delta, low=-1.0, high=1.0, allowed="0 <= delta < 1")
         if delta < 0:
             raise ValueError(f"delta must satisfy 0 <= delta < 1, got {delta!r}")
+        if 0 < delta < LEAST_DELTA:
+            raise ValueError(f"delta must be 0 or at least {LEAST_DELTA:g}, got {delta!r}")
         object.__setattr__(self, "delta", delta)

@@ -82,8 +82,11 @@ class IntegerMechanism(AdditiveMechanism):
 
     def release(self, value, rng):
         unit = self.noise.unit
-        whole = np.rint(value / unit)
-        if np.abs(value / unit - whole).max() > 1e-6:
+        counts = value.astype(float) / unit
+        whole = np.rint(counts)
+        # Beside the rounding of the unit, that of the value in its own precision.
+        rounding = 1e-6 + 2 * np.finfo(value.dtype).eps * np.abs(whole)
+        if (np.abs(counts - whole) > rounding).any():
             raise ValueError(f"the value must be whole multiples of linf_sensitivity = {unit:g}")
         drawn = np.rint(self.sample(rng, 1)[0] / unit)
         return (unit * (whole + drawn)).astype(value.dtype)

@@ -38,6 +38,12 @@ def test_delta_outside_its_range_is_a_value_error(delta):
         Budget(epsilon=1, delta=delta)
 
 
+def test_a_delta_of_less_than_a_normal_number_is_a_value_error():
+    assert Budget(epsilon=1, delta=1e-307).delta == 1e-307
+    with pytest.raises(ValueError, match="delta must be 0 or at least 1e-307, got 1e-310"):
+        Budget(epsilon=1, delta=1e-310)
+
+
 @pytest.mark.parametrize("name", ["l2_sensitivity", "l1_sensitivity", "frobenius_bound"])
 @pytest.mark.parametrize("value", [0, -2.0, math.nan, math.inf, 1e308, 1e-13])
 def test_sensitivities_are_positive_and_finite(name, value):
