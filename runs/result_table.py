@@ -1,4 +1,4 @@
-"""The tidy table that every experiment writes and every figure reads."""
+"""The tidy table that every study writes and every figure reads."""
 
 from __future__ import annotations
 
