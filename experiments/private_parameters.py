@@ -217,7 +217,10 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> AveragingT
     count = len(split.test_labels)
     asked = settings["test_records"].get(dataset, count)
     if asked > count:
-        raise ValueError(f"{dataset} has {count} test records, got test_records: {asked}")
+        raise ValueError(
+            f"test_records must be at most {count}, the number of test records of {dataset}, got "
+            f"{asked}; lower it"
+        )
     kept = rng.permutation(count)[:asked]
     return AveragingTask(
         dataset=dataset,

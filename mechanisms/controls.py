@@ -1,4 +1,4 @@
-"""Controls for every experiment: the exact answer, and an answer that ignores the data."""
+"""Controls for every study: the exact answer, and an answer that ignores the data."""
 
 from __future__ import annotations
 

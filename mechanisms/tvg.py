@@ -19,7 +19,7 @@ class TVG(AdditiveMechanism):
     As with MVG, direction i of axis k with weight theta_i has variance proportional to
     theta_i^(-1/2). Without weights the noise is i.i.d.: that of the analytic Gaussian.
 
-    The condition of the paper's theorem could not be read, so that there is no published
+    The paper's theorem was not available to us, so that there is no published
     calibration. The exact one has s / prod_k sqrt(lambda_min(Sigma_k)) = mu for changes of l2 norm
     up to s, with the mu of the budget (Balle and Wang 2018, Theorem 8).
     """
@@ -40,7 +40,7 @@ class TVG(AdditiveMechanism):
     def build(cls, query, budget, calibration, settings):
         if calibration == "published":
             raise Unsupported(
-                "has no published calibration: the condition of its theorem could not be read; use "
+                "has no published calibration: the paper's theorem was not available to us; use "
                 "calibration exact"
             )
         return super().build(query, budget, calibration, settings)

@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _draw(folder: Path, stored: list[Path]) -> None:
-    """Draw what the run has the studies for: all its experiments, and their maps and timings."""
+    """Draw what the run has the studies for: all its rows, and their maps and timings."""
     rows = read_results(path for path in stored if path.name.count(".") == 1).rows
     available = set(rows["experiment"]) | set(rows["experiment"] + "/" + rows["dataset"])
     for name, drawing in drawings_for(available).items():

@@ -52,10 +52,10 @@ class Drawing:
         name: File name and Snakemake target, "<paper>_<figure>".
         paper: Key of the paper: the folder of `function`'s module.
         kind: "figures" or "tables".
-        needs: The experiments whose rows it reads, or "experiment/dataset" where it needs one data
-            set of an experiment.
-        timings: The experiments whose seconds it reads.
-        maps: The experiments whose maps it reads.
+        needs: The studies whose rows it reads, or "study/dataset" where it needs one data set of a
+            study.
+        timings: The studies whose seconds it reads.
+        maps: The studies whose maps it reads.
         function: Makes a Drawn of Results. It leaves out what the results lack, and raises
             DrawingError where nothing is left to draw.
     """
@@ -70,7 +70,7 @@ class Drawing:
 
     @property
     def experiments(self) -> tuple[str, ...]:
-        """The experiments whose rows it reads."""
+        """The studies whose rows it reads."""
         return tuple(dict.fromkeys(need.split("/")[0] for need in self.needs))
 
     @property
@@ -137,7 +137,7 @@ def drawings_in(module: ModuleType) -> list[Drawing]:
 
 
 def drawings_for(available: set[str]) -> dict[str, Drawing]:
-    """The drawings that can be made of results: "experiment" and "experiment/dataset" names."""
+    """The drawings that can be made of results: "study" and "study/dataset" names."""
     return {
         name: drawing
         for name, drawing in all_drawings().items()
@@ -146,7 +146,7 @@ def drawings_for(available: set[str]) -> dict[str, Drawing]:
 
 
 def by_experiments(drawings: Iterable[Drawing]) -> dict[str, list[Drawing]]:
-    """Drawings by the experiments that they read, whose names "_" joins.
+    """Drawings by the studies that they read, whose names "_" joins.
 
     Those of one group are drawn by one process: starting it takes longer than to draw.
     """

@@ -39,7 +39,7 @@ def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
 def official_study(
     rows: pd.DataFrame, experiment: str, *, about: str, shape: str, delta: float
 ) -> pd.DataFrame:
-    """Rows of an experiment on official data, at the shape and the delta of the paper's study.
+    """Rows of a study on official data, at the shape and the delta of the paper's study.
 
     Raises:
         CannotJudge: The run has no such rows, and other data say nothing about the paper's
@@ -55,7 +55,8 @@ def official_study(
             for source, size, value in present.itertuples(index=False)
         )
         raise CannotJudge(
-            f"A claim about {about} of shape {shape} at delta {delta:.3g}; this run has {words}"
+            f"The claim is about {about} of shape {shape} at delta {delta:.3g}; this run has "
+            f"{words}"
         )
     return chosen
 

@@ -90,11 +90,6 @@ class Judge:
     timings: tuple[str, ...]
     function: Callable[[Claim, Results], Finding]
 
-    @property
-    def reads_results(self) -> bool:
-        """Whether a run decides; closed forms decide the other claims, alike in every run."""
-        return bool(self.experiments or self.timings)
-
 
 def judge(*, experiments: tuple[str, ...] = (), timings: tuple[str, ...] = ()):
     """Declare a function of (claim, results) as the judge of its own name."""

@@ -1,4 +1,4 @@
-"""The ledger as pages: every claim, and a short page of what does not hold."""
+"""The ledger as pages: every claim, and a short page of what is not confirmed."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def claims_page(ledger: pd.DataFrame) -> str:
 
 
 def findings_page(ledger: pd.DataFrame) -> str:
-    """What does not hold, in one table per verdict; what holds is a count."""
+    """What is not confirmed, in one table per verdict; what is confirmed is a count."""
     lines = [
         "# Findings",
         "",
         f"{_counted(ledger)}. [The ledger](claims.md) lists every claim with the numbers, the "
-        "sizes and what was computed. This page lists the claims that do not hold as stated.",
+        "sizes and what was computed. This page lists the claims that are not confirmed as stated.",
     ]
     for verdict, title in _TOLD.items():
         claims = ledger[ledger["verdict"] == verdict]

@@ -24,7 +24,7 @@ _PREFERENCE = ["official", "bundled", "simulated", "none"]
 def ok_rows(
     rows: pd.DataFrame, experiment: str, metric: str, dataset: str | None = None
 ) -> pd.DataFrame:
-    """Rows with status ok of one metric of one experiment (and data set)."""
+    """Rows with status ok of one metric of one study (and data set)."""
     chosen = (rows["experiment"] == experiment) & (rows["metric"] == metric)
     chosen &= rows["status"] == OK
     if dataset is not None:
@@ -33,10 +33,10 @@ def ok_rows(
 
 
 def dataset_sources(rows: pd.DataFrame, experiment: str) -> dict[str, str]:
-    """The data sets of an experiment, official before simulated, with their titles and sources.
+    """The data sets of a study, official before simulated, with their titles and sources.
 
     Raises:
-        DrawingError: The results hold no rows of the experiment.
+        DrawingError: The results hold no rows of the study.
     """
     pairs = rows[rows["experiment"] == experiment][["dataset", "data_source"]].drop_duplicates()
     if pairs.empty:
@@ -59,7 +59,7 @@ def size_of(shape: str) -> int:
 
 
 def query_size(rows: pd.DataFrame, experiment: str, dataset: str) -> int:
-    """M of the query of an experiment that has one shape on a data set."""
+    """M of the query of a study that has one shape on a data set."""
     own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
     return size_of(own["shape"].iloc[0])
 

@@ -20,7 +20,7 @@ MEANING = {
     NOT_FOUND: "At least 10 trials show that the effect is smaller than the margin that matters.",
     DEPENDS: "The outcome depends on a choice that the paper does not state; both are given.",
     INCONCLUSIVE: "The runs cannot decide: too few trials, too small, or no signal.",
-    NOT_RUN: "The data or the study are not in this run.",
+    NOT_RUN: "This run lacks the data or the study, or no run of this suite can decide the claim.",
 }
 
 

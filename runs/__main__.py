@@ -200,15 +200,16 @@ def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:
     for name in CELL:
         given = getattr(cell, name)
         known = list(dict.fromkeys(getattr(each, name) for each in cells))
+        word = "study" if name == "experiment" else name
         if given not in known:
             hint = nearest(given, known, "did you mean {!r}? ")
             where = f" for {', '.join(above)}" if above else ""
-            message = f"{path} has no {name} {given!r}{where}; {hint}it has {', '.join(known)}"
+            message = f"{path} has no {word} {given!r}{where}; {hint}it has {', '.join(known)}"
             if name == "experiment" and given in all_experiments():
-                message += f". Add a section {given} to its experiments, or name another --config"
+                message += f". Add a section {given} to its `experiments`, or name another --config"
             return message
         cells = [each for each in cells if getattr(each, name) == given]
-        above.append(f"{name} {given}")
+        above.append(f"{word} {given}")
     raise AssertionError(f"{cell.stem} is a cell")
 
 

@@ -1,4 +1,4 @@
-"""Batches to one table per experiment, and those to the tables of a run."""
+"""Batches to one table per study, and those to the tables of a run."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def check_table(table: pa.Table, expected: dict[tuple[str, str, str, str], int])
     """Raise TableError unless the table is complete and consistent.
 
     Args:
-        table: All rows of an experiment.
+        table: All rows of a study.
         expected: Number of grid points of every cell.
 
     A cell is complete when it has that many points, each with either one row that says why it

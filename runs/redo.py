@@ -50,7 +50,11 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
     """
     folder = run / "cells"
     if not folder.is_dir():
-        raise ConfigError(f"{run} holds no cells of a run; `ls {run.parent}` lists the runs")
+        known = ", ".join(sorted(path.parent.name for path in run.parent.glob("*/cells")))
+        raise ConfigError(
+            f"{run} holds no cells of a run; runs with cells: "
+            f"{known or 'none, so start one with `make run`'}"
+        )
     cells = [
         path
         for path in sorted(folder.glob("*/*/*.parquet"))

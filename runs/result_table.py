@@ -1,4 +1,4 @@
-"""The tidy table that every experiment writes and every figure reads."""
+"""The tidy table that every study writes and every figure reads."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BEFORE = (
         "published (as the source states the noise) or exact (the noise rescaled until its true "
         "delta at epsilon is the budget's)",
     ),
-    Coordinate("shape", str, "shape of the query as 89x89"),
+    Coordinate("shape", str, "shape of the query, such as 89x89"),
     Coordinate("epsilon", float, "claimed epsilon, > 0; a control ignores it"),
     Coordinate("delta", float, "claimed delta, in [0, 1); a control ignores it"),
 )

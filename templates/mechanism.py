@@ -41,7 +41,7 @@ class MyMechanism(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, order: float | None = None):
-        # Refuse with `Unsupported` and a reason what the theorem does not cover; see `matrix_shape`
+        # Raise `Unsupported` with a reason for what the theorem does not cover; see `matrix_shape`
         # and `require_gram` in mechanisms/contract/requirements.py. Delta = 0 is refused before
         # this is called, because the guarantee is "approximate".
         log = math.log(1 / budget.delta)

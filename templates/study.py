@@ -25,7 +25,7 @@ from experiments.contract.tolerances import Tolerance
 from mechanisms import AdditiveMechanism, Budget, Query
 
 NAME = "my_study"  # the name of this file; seeds are made of it, so it must never change
-PAPER = "my-paper"  # the paper whose study this is, or "suite"
+PAPER = "my_paper2026"  # the paper whose study this is, or "suite"
 # Its data sets with their source: official, bundled, simulated or none.
 DATASETS = {"coins": "simulated"}
 # What a mechanism must offer to be in "all" here: "any" (a release) or "additive" (noise).

@@ -106,7 +106,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def make_config():
-    """A checked config with one experiment, in which every default can be replaced."""
+    """A checked config with one study, in which every default can be replaced."""
 
     def make(experiment="noise_only", variants=None, limits=None, **settings):
         defaults = {

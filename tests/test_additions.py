@@ -26,8 +26,8 @@ COPIES = {
     "noise.py": "mechanisms/noise/two_scales.py",
     "dataset.py": "datasets/loaders/my_data.py",
     "study.py": "experiments/my_study.py",
-    "claim.py": "paper_figures/my_paper/my_study.py",
-    "claim.yaml": "paper_figures/my_paper/claims.yaml",
+    "claim.py": "paper_figures/my_paper2026/my_study.py",
+    "claim.yaml": "paper_figures/my_paper2026/claims.yaml",
 }
 PACKAGE = '''"""Figures and verdicts of my paper.
 
@@ -62,8 +62,8 @@ def extended(tmp_path):
     (project.folder / "results/reference").symlink_to(ROOT / "results/reference")
     (project.folder / "mechanisms/gaussian_zcdp.py").write_text(first_block("README.md", "python"))
     (project.folder / "config/my_run.yaml").write_text(first_block("CONTRIBUTING.md", "yaml"))
-    (project.folder / "paper_figures/my_paper").mkdir()
-    (project.folder / "paper_figures/my_paper/__init__.py").write_text(PACKAGE)
+    (project.folder / "paper_figures/my_paper2026").mkdir()
+    (project.folder / "paper_figures/my_paper2026/__init__.py").write_text(PACKAGE)
     for template, place in COPIES.items():
         shutil.copy2(ROOT / "templates" / template, project.folder / place)
     return project

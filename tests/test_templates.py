@@ -26,7 +26,7 @@ BUDGET = Budget(epsilon=0.7, delta=1e-5)
 
 def template(name):
     spec = importlib.util.spec_from_file_location(
-        f"paper_figures.my_paper.{name}", TEMPLATES / f"{name}.py"
+        f"paper_figures.my_paper2026.{name}", TEMPLATES / f"{name}.py"
     )
     module = importlib.util.module_from_spec(spec)
     # Dataclasses look their module up, and a drawing its paper.
@@ -106,7 +106,7 @@ def test_the_study_refuses_settings_that_do_not_fit():
 def test_the_claim_is_judged_from_the_study():
     module = template("claim")
     (entry,) = yaml.safe_load((TEMPLATES / "claim.yaml").read_text())
-    claim = Claim(**entry, paper="my-paper")
+    claim = Claim(**entry, paper="my_paper2026")
     assert module.coins_error.judge.name == claim.judge
     results = Results(run_study("gaussian", trials=20))
     for largest, verdict in ((1e3, CONFIRMED), (1e-9, CONTRADICTED)):

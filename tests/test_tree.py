@@ -1,7 +1,7 @@
 """The tree keeps its rules: names, sizes, docstrings, and which package may import which.
 
-`MAY_IMPORT` says for each package which others it may import; what is
-not allowed there is reported with its file and line.
+`MAY_IMPORT` of import_directions.py says for each package which others it may import; what is not
+allowed there is reported with its file and line.
 """
 
 import ast
@@ -11,6 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from import_directions import MAY_IMPORT
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = (
@@ -27,93 +28,14 @@ PACKAGES = (
 # Judges of closed forms, which belong to no study, are in every paper's `theorems.py`.
 SHARED_NAMES = {"__init__", "__main__", "conftest", "theorems"}
 LARGEST_FOLDER, LONGEST_MODULE = 25, 350
+# In the docstring of a package: "imported by x", "x may import it"; "it may import y".
+SENTENCE = re.compile(r"[.](?=\s|$)")
+ITSELF = r"(?:it|them|this|these)\b"
+IMPORTED = re.compile(rf"\bimported by\b|\bimports? {ITSELF}", re.IGNORECASE)
+IMPORTS = re.compile(rf"\bimports? (?!{ITSELF})\S", re.IGNORECASE)
 # Longer modules, each with the reason why it is not split.
 LONG_MODULES: dict[str, str] = {}
 
-# Rooms, and modules that have directions of their own. An entry speaks for everything below it
-# that has no entry itself. "name" stands for that entry alone, "name.*" for all that lies below
-# it too. Every entry may import itself.
-MAY_IMPORT = {
-    # What a mechanism is given, and the mathematics of privacy, know nothing of each other.
-    "mechanisms.contract": (),
-    "mechanisms.profiles": (),
-    "mechanisms.strategies": ("mechanisms.contract", "mechanisms.profiles"),
-    "mechanisms.factorisations": ("mechanisms.contract", "mechanisms.strategies"),
-    "mechanisms.noise": (
-        "mechanisms.contract",
-        "mechanisms.profiles",
-        "mechanisms.strategies",
-        "mechanisms.factorisations",
-    ),
-    "mechanisms.accounting": ("mechanisms.contract", "mechanisms.profiles"),
-    # A mechanism has noise and a profile: its base class stands above both.
-    "mechanisms.contract.exact_calibration": ("mechanisms.contract", "mechanisms.profiles"),
-    "mechanisms.contract.mechanism": (
-        "mechanisms.contract",
-        "mechanisms.contract.exact_calibration",
-        "mechanisms.noise",
-        "mechanisms.profiles",
-    ),
-    "mechanisms.contract.public_information": (
-        "mechanisms.contract",
-        "mechanisms.contract.mechanism",
-    ),
-    "mechanisms.contract.registry": ("mechanisms.contract", "mechanisms.contract.mechanism"),
-    "mechanisms.audit": (
-        "mechanisms.contract",
-        "mechanisms.contract.mechanism",
-        "mechanisms.profiles",
-    ),
-    "mechanisms.audit.audit_command": (
-        "mechanisms.audit",
-        "mechanisms.command_line",
-    ),
-    "mechanisms.comparison": (
-        "mechanisms.contract",
-        "mechanisms.contract.mechanism",
-        "mechanisms.contract.public_information",
-        "mechanisms.contract.registry",
-        "mechanisms.noise",
-        "mechanisms.profiles",
-        "mechanisms.strategies",
-        "mechanisms.audit",
-    ),
-    "mechanisms.bridges": (
-        "mechanisms.contract",
-        "mechanisms.contract.mechanism",
-        "mechanisms.profiles",
-    ),
-    "mechanisms.command_line": (
-        "mechanisms.contract",
-        "mechanisms.contract.mechanism",
-        "mechanisms.contract.registry",
-    ),
-    "mechanisms": ("mechanisms.*",),
-    "datasets": ("mechanisms.command_line",),
-    "papers": ("mechanisms.*",),
-    "experiments.contract": ("mechanisms.*", "papers"),
-    "learning": ("mechanisms.*", "datasets.*", "papers", "experiments.contract"),
-    "experiments": ("mechanisms.*", "datasets.*", "papers", "learning.*", "experiments.contract"),
-    "runs": ("mechanisms.*", "datasets.*", "experiments.contract"),
-    "paper_figures": (
-        "mechanisms.*",
-        "datasets.*",
-        "papers",
-        "experiments",
-        "experiments.contract",
-        "runs",
-    ),
-    # Above all: what it shows, the other packages have computed.
-    "site_builder": (
-        "mechanisms.*",
-        "datasets.*",
-        "papers",
-        "experiments",
-        "experiments.contract",
-        "runs",
-        "paper_figures",
-    ),
-}
 # (file, imported module): why this import against the directions is right.
 EXCEPTIONS = {
     ("experiments/contract/study.py", "experiments"): "lists the folder to find the studies",
@@ -219,6 +141,12 @@ def test_the_directions_have_no_cycle():
         ("mechanisms.profiles.profile", "mechanisms.contract.query", False),
         ("learning.training.step_noise", "experiments.contract.study", True),
         ("learning.training.step_noise", "experiments.dpsgd", False),
+        ("learning.training.step_noise", "learning.releases.joint_calibration", True),
+        ("learning.releases.joint_calibration", "learning.training.step_noise", False),
+        ("datasets.loaders.mnist", "datasets.fetching.checksums", True),
+        ("datasets.loaders.mnist", "datasets.fetching.fetch", False),
+        ("paper_figures.tvg2021.theorems", "paper_figures.rules", True),
+        ("paper_figures.tvg2021.theorems", "paper_figures.suite.guarantee", False),
         ("runs.cells", "experiments.count_query", False),
         ("paper_figures.suite.headline", "mechanisms.audit.verification", True),
         ("site_builder.charts", "paper_figures.style", True),
@@ -259,15 +187,41 @@ def test_no_module_is_private():
 
 
 def test_every_package_says_what_lives_in_it():
-    """What lives there, what may import it and what it may import: three sentences."""
+    """What lives there, what may import it and what it imports: three sentences."""
     silent = []
     for folder in sorted({path.parent for path in modules(*PACKAGES)}):
         init = ROOT / folder / "__init__.py"
         text = ast.get_docstring(ast.parse(init.read_text())) if init.exists() else None
-        sentences = re.findall(r"[.:](?=\s|$)", text or "")
-        if len(sentences) < 3:
-            silent.append(f"{folder}/__init__.py: {len(sentences)} sentences")
+        said = " ".join((text or "").split())
+        missing = [
+            what
+            for what, there in (
+                (
+                    "what it is, what may import it, what it imports",
+                    len(SENTENCE.findall(said)) > 2,
+                ),
+                ("what may import it: 'imported by', 'import it'", IMPORTED.search(said)),
+                ("what it imports: 'it imports', 'it may import'", IMPORTS.search(said)),
+            )
+            if not there
+        ]
+        silent += [f"{folder}/__init__.py lacks {what}" for what in missing]
     assert not silent, "\n".join(silent)
+
+
+@pytest.mark.parametrize(
+    ("said", "importers", "imports"),
+    [
+        ("Imported by discovery alone. It imports nothing.", True, True),
+        ("Nothing imports it. They may import every other package.", True, True),
+        ("All other packages may import this one; it imports none of them.", True, True),
+        ("Everything may import it.", True, False),
+        ("May import papers.", False, True),
+        ("Nothing is said: no, nothing. It is silent.", False, False),
+    ],
+)
+def test_the_two_directions_are_told_apart(said, importers, imports):
+    assert (bool(IMPORTED.search(said)), bool(IMPORTS.search(said))) == (importers, imports)
 
 
 def test_no_folder_is_crowded():

@@ -1,5 +1,5 @@
 """Getting the files of a data set into the data folder: downloads, mirrors, archives, checksums.
 
-`datasets` and the loaders may import this package. It imports `datasets.entry`, and `fetch` looks
-names up in `datasets.catalogue`.
+The other parts of `datasets` may import this package, `entry` and `formats` only its `DataError`.
+It imports `datasets.entry`, and `fetch` looks names up in `datasets.catalogue`.
 """

@@ -55,7 +55,7 @@ class Swarm:
         features: float64 (n, 2400), for each boid its position, velocity, the alignment,
             separation and cohesion vectors and two counts of neighbours; not scaled.
             An empty cell of the file is NaN: users of the data report one, in the first column
-            of the last record. Each experiment decides how to treat it.
+            of the last record. Each study decides how to treat it.
         labels: int64 (n,), 1 flocking, 0 not.
     """
 

@@ -33,5 +33,8 @@ def first_records(values: np.ndarray, records: int) -> np.ndarray:
         ValueError: There are fewer.
     """
     if len(values) < records:
-        raise ValueError(f"records is {records}; the data have {len(values)}, so use at most that")
+        raise ValueError(
+            f"records must be at most {len(values)}, the number in the data, got {records}; "
+            "lower it"
+        )
     return values[:records]

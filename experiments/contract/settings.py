@@ -195,7 +195,10 @@ Name = Annotated[
 Shape = Annotated[
     tuple[int, ...],
     BeforeValidator(_read_shape),
-    Words("a shape as 10x10 of at most 10^8 elements", "shapes as 10x10 of at most 10^8 elements"),
+    Words(
+        "a shape such as 10x10 with at most 10^8 elements",
+        "shapes such as 10x10 with at most 10^8 elements",
+    ),
 ]
 Dataset = Annotated[Name, Words("a data set", "data sets")]
 MechanismName = Annotated[Name, Words("a mechanism or variant", "mechanisms and variants")]

@@ -1,4 +1,4 @@
-"""What an experiment is: grid points, and what is measured at one of them."""
+"""What a study is: grid points, and what is measured at one of them."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Names:
 
 
 class Experiment(Protocol):
-    """A module of ``experiments`` with these names is an experiment.
+    """A module of ``experiments`` with these names is a study.
 
     NAME: Its name in configs and tables.
     PAPER: Key of the paper whose study it carries out.
@@ -152,7 +152,7 @@ class Experiment(Protocol):
         `experiments.contract.tolerances`. A metric without an entry is exact. May be left out.
     COORDINATES: The columns it adds to the tidy table; see `experiments.contract.coordinates`.
     MAPS: Metrics whose values are whole maps, kept in a separate file. May be left out.
-    FILES: For a data set of the experiment that is derived from an entry of `datasets`, the name
+    FILES: For a data set of the study that is derived from an entry of `datasets`, the name
         of that entry. May be left out.
     also_reads: From settings and a data set to further entries of `datasets` that
         `load` reads, such as the weights of a network. May be left out.
@@ -193,19 +193,19 @@ def trials_of(settings: dict, dataset: str | None = None) -> range:
 
 
 def files_of(experiment: Experiment, dataset: str) -> str:
-    """The entry of `datasets` that a data set of an experiment is derived from."""
+    """The entry of `datasets` that a data set of a study is derived from."""
     return getattr(experiment, "FILES", {}).get(dataset, dataset)
 
 
 def also_read(experiment: Experiment, settings: dict, dataset: str) -> list[str]:
-    """The entries of `datasets` that an experiment reads besides the files of the data set."""
+    """The entries of `datasets` that a study reads besides the files of the data set."""
     further = getattr(experiment, "also_reads", None)
     return further(settings, dataset) if further else []
 
 
 @functools.cache
 def all_experiments() -> dict[str, Experiment]:
-    """Every experiment by name: the modules of this folder that declare NAME and measure."""
+    """Every study by name: the modules of this folder that declare NAME and measure."""
     found = {}
     for info in pkgutil.iter_modules(experiments.__path__, "experiments."):
         if info.ispkg:

@@ -89,7 +89,8 @@ def load_records(settings: dict, dataset: str, folder: Path, names: Names) -> Fe
     if tests is not None:
         if tests > count:
             raise ValueError(
-                f"{dataset} has {count} test records, got tests: {tests}; lower it or leave it out"
+                f"tests must be at most {count}, the number of test records of {dataset}, got "
+                f"{tests}; lower it or leave it out"
             )
         rng = np.random.default_rng(names.shared_seed("tests"))
         kept = np.sort(rng.choice(count, tests, replace=False))

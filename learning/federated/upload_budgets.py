@@ -73,7 +73,7 @@ class Uploads:
 
         Raises:
             Unsupported: As `Mechanism.calibrate` does; or there is no exact calibration, because
-                what is spent is not exactly known or no scale reaches the budget.
+                the exact total privacy loss is not known or no scale reaches the budget.
         """
         use = self.use_budget(total, len(queries))
         made = {

@@ -59,7 +59,10 @@ def load(dataset: str, folder: Path, records: int | None, seed: int) -> Split:
 def _part(split: Split, dataset: str, records: int, rng: np.random.Generator) -> Split:
     count = len(split.train_labels)
     if records > count:
-        raise ValueError(f"{dataset} has {count} training records, got {records}")
+        raise ValueError(
+            f"records must be at most {count}, the number of training records of {dataset}, got "
+            f"{records}; lower it"
+        )
     kept = np.sort(rng.choice(count, records, replace=False))
     return replace(
         split, train_inputs=split.train_inputs[kept], train_labels=split.train_labels[kept]

@@ -28,11 +28,11 @@ def rescaled(
 
     Args:
         published: Mechanisms at the published calibration, each used any number of times.
-        spending: What all those uses spend; None where it is not exactly known.
+        spending: What all those uses spend; None where it is not known exactly.
 
     Raises:
-        Unsupported: A mechanism adds no noise, what is spent is not exactly known, or no factor
-            reaches the budget.
+        Unsupported: A mechanism adds no noise, the exact total privacy loss is not known, or no
+            factor reaches the budget.
     """
     if not all(isinstance(each, AdditiveMechanism) for each in published):
         raise Unsupported("adds no noise, so it has no exact calibration")
@@ -40,7 +40,7 @@ def rescaled(
         if slack := each.slack_of_release():
             raise Unsupported(f"has no exact calibration here: {slack}")
     if spending is None:
-        raise Unsupported("has no exact calibration: what is spent is not exactly known")
+        raise Unsupported("has no exact calibration: the exact total privacy loss is not known")
     try:
         factor = spending.scale_factor(total.epsilon, total.delta)
     except ValueError as reason:

@@ -42,10 +42,10 @@ def official_datasets(rows: pd.DataFrame, experiment: str, datasets: list[str]) 
     present = set(finals[finals["data_source"] == "official"]["dataset"])
     found = [dataset for dataset in datasets if dataset in present]
     if not found:
-        lacks = {1: "does not have it", 2: "has neither of them"}
+        lacks = {1: "does not have it", 2: "has neither"}
         raise CannotJudge(
-            f"A claim about {listed(map(dataset_title, datasets))}; this run of {experiment} "
-            f"{lacks.get(len(datasets), 'has none of them')}"
+            f"The claim is about {listed(map(dataset_title, datasets))}, and this run of "
+            f"{experiment} {lacks.get(len(datasets), 'has none of them')}"
         )
     return found
 

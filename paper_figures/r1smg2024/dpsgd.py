@@ -192,8 +192,8 @@ def _stated(dataset: str) -> str:
         return f"Stars: the epochs at which the paper reaches {REACHED_ACCURACY:.0%}. "
     if dataset == "cifar10":
         return (
-            "The paper states no number for this figure, only that R1SMG passes a training "
-            f"accuracy of {PASSED_ACCURACY:.0%} in far fewer epochs. "
+            "The only number that the paper states for this figure is a training accuracy of "
+            f"{PASSED_ACCURACY:.0%}, which R1SMG passes in far fewer epochs. "
         )
     return ""
 

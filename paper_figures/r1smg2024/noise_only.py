@@ -158,7 +158,7 @@ def _curve(
     curve = curve.set_index("size")["value"]
     if curve.empty or [curve.index[0], curve.index[-1]] != list(sizes):
         raise CannotJudge(
-            f"A claim about M from {sizes[0]} to {sizes[1]}; this run has other sizes of "
+            f"The claim is about M from {sizes[0]} to {sizes[1]}; this run has other sizes of "
             f"{mechanism} at epsilon {epsilon:g}, delta {GROWTH_DELTA:g}"
         )
     return curve

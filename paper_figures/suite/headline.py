@@ -82,7 +82,7 @@ def headline(results: Results) -> Drawn:
         "claimed one. Curves within 1% of each other are drawn once."
     )
     note = (
-        f"{QUERY}{_beyond(true)} Laplace noise and the l2 mechanism claim delta 0."
+        f"{QUERY}{_beyond(true)}{_pure(true[~wide])}"
         f"{_undrawn(true[wide])} suite_cost has the noise as published."
     )
     panels = {"true delta": shown, "noise at equal true privacy": costs}
@@ -142,6 +142,19 @@ def _undrawn(wide: pd.DataFrame) -> str:
     if not names:
         return ""
     return f" Not drawn on the left where the bounds on the true delta are wide: {listed(names)}."
+
+
+def _pure(true: pd.DataFrame) -> str:
+    """A sentence on the mechanisms on the left that claim delta 0, or nothing."""
+    known = all_mechanisms()
+    names = [
+        mechanism_title(name)
+        for name in in_order(set(true["mechanism"]))
+        if name in known and known[name].guarantee in FAMILIES
+    ]
+    if not names:
+        return ""
+    return f" Delta 0 is claimed by {listed(names)}."
 
 
 def _names_below(true: pd.DataFrame) -> str:

@@ -17,7 +17,7 @@ from paper_figures.verdicts import NOT_RUN, Finding, Part
 
 @judge()
 def tensor_noise(claim: Claim, results: Results) -> Finding:
-    """How much larger than i.i.d. noise such noise is at equal privacy; no experiment is run.
+    """How much larger than i.i.d. noise such noise is at equal privacy; no study is run.
 
     Arguments: shape (of the answer); ratios, each of the largest to the least eigenvalue of every
     covariance, whose eigenvalues rise geometrically.

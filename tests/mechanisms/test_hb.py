@@ -136,7 +136,7 @@ def test_variance_of_a_workload_agrees_with_dense_algebra(shape, factors):
 
 @pytest.mark.parametrize(("kind", "error"), [(AllRange, 6.40869236), (Prefix, 6.43381220)])
 def test_variance_of_a_workload_at_1024(kind, error):
-    """The same published values, by the experiment's way."""
+    """The same published values, by the study's way."""
     noise, workload = calibrated(1024).noise, kind(1024)
     variance = noise.workload_variance((workload,)) / (2 * noise.scale**2)
     mean = noise.tree.height * variance / workload.queries

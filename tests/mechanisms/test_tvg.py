@@ -160,7 +160,7 @@ def test_draws_keep_precision_and_seed(dtype):
 @pytest.mark.parametrize(
     ("query", "calibration", "words"),
     [
-        (None, "published", "no published calibration: the condition of its theorem"),
+        (None, "published", "no published calibration: the paper.s theorem was not available"),
         (Query(shape=(3, 3), l2_sensitivity=1.0), "exact", "at least 3 axes, got shape"),
         (Query(shape=(9,), l2_sensitivity=1.0), "exact", "at least 3 axes, got shape"),
     ],

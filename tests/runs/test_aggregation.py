@@ -122,13 +122,13 @@ def aggregate(tmp_path):
     return run
 
 
-def test_an_experiment_keeps_its_rows_in_order(aggregate):
+def test_a_study_keeps_its_rows_in_order(aggregate):
     rows, timings = aggregate(complete())
     assert read_table(rows).equals(to_table(complete()))
     assert read_frame(timings)["metric"].tolist() == ["calibrate_seconds"]
 
 
-def test_an_incomplete_experiment_writes_nothing(aggregate, tmp_path):
+def test_an_incomplete_study_writes_nothing(aggregate, tmp_path):
     with pytest.raises(TableError):
         aggregate(complete()[:3])
     assert not (tmp_path / "e.parquet").exists()
@@ -136,7 +136,7 @@ def test_an_incomplete_experiment_writes_nothing(aggregate, tmp_path):
 
 @pytest.fixture
 def run_files(aggregate, tmp_path):
-    """The four files of a run of one experiment."""
+    """The four files of a run of one study."""
     rows, timings = aggregate([*complete()[:3], failed(2.0, "unsupported", "needs, a b")])
 
     def write(folder):

@@ -196,15 +196,23 @@ ROOT = Path(__file__).resolve().parents[2]
         (
             "experiments.noise_only.sizes",
             ["4by4"],
-            "experiments.noise_only.sizes[0] must be a shape as 10x10 of at most 10^8 elements",
+            "experiments.noise_only.sizes[0] must be a shape such as 10x10",
         ),
         (
             "experiments.noise_only.growth_delta",
             1,
             "experiments.noise_only.growth_delta must be a number in [0, 1), got 1",
         ),
-        ("experiments.noise_only.sizes", ["0x3"], "sizes[0] must be a shape as 10x10 of at most"),
-        ("experiments.noise_only.sizes", ["99999x99999"], "must be a shape as 10x10 of at most"),
+        (
+            "experiments.noise_only.sizes",
+            ["0x3"],
+            "sizes[0] must be a shape such as 10x10",
+        ),
+        (
+            "experiments.noise_only.sizes",
+            ["99999x99999"],
+            "must be a shape such as 10x10",
+        ),
         (
             "experiments.count_query.trials",
             1e12,

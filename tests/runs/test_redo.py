@@ -92,7 +92,7 @@ def test_from_the_command_line(run, capsys):
         "counts/city/half--published\n1 cell of mine will be measured again by its next run\n"
     )
     assert main(["redo", "yours"]) == 2
-    assert "results/yours holds no cells of a run" in capsys.readouterr().err
+    assert "results/yours holds no cells of a run; runs with cells: mine" in capsys.readouterr().err
     assert main(["redo", "mine", "--status", "eror"]) == 2
     assert "--status eror: there is no such status; allowed are ok," in capsys.readouterr().err
 

@@ -85,14 +85,14 @@ def test_what_is_unsupported_is_told_and_no_failure(capsys):
     [
         (
             ["--mechanism", "gausian"],
-            "has no mechanism 'gausian' for experiment count_query, dataset city; did you mean "
+            "has no mechanism 'gausian' for study count_query, dataset city; did you mean "
             "'gaussian'? it has ",
         ),
         (
             ["--mechanism", "non-private", "--calibration", "exact"],
             "dataset city, mechanism non-private; it has published",
         ),
-        (["--dataset", "citty", "--mechanism", "mvg"], "'citty' for experiment count_query; did"),
+        (["--dataset", "citty", "--mechanism", "mvg"], "'citty' for study count_query; did"),
         (["--mechanism", "mvg", "--config", "nowhere.yaml"], "cannot read the config nowhere.yaml"),
     ],
 )
@@ -114,8 +114,8 @@ def test_a_study_that_the_config_lacks_says_what_to_do(tmp_path, capsys):
     asked = ["run", "pca", "--dataset", "boids", "--mechanism", "mvg", "--config", str(config)]
     assert main(asked) == 2
     assert capsys.readouterr().err == (
-        f"error: {config} has no experiment 'pca'; it has count_query. Add a section pca to its "
-        "experiments, or name another --config\n"
+        f"error: {config} has no study 'pca'; it has count_query. Add a section pca to its "
+        "`experiments`, or name another --config\n"
     )
 
 

@@ -62,7 +62,7 @@ wildcard_constraints:
 
 
 def batch_files(experiment, ending):
-    """Files of every batch of an experiment, in the order of the config."""
+    """Files of every batch of a study, in the order of the config."""
     return [
         RUN / "batches" / f"{stem}{ending}"
         for stem, batch in BATCHES.items()

@@ -1,4 +1,4 @@
-"""Join the batches of an experiment; the checks are in runs/aggregation.py."""
+"""Join the batches of a study; the checks are in runs/aggregation.py."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Join the maps of the batches of an experiment; see runs/aggregation.py."""
+"""Join the maps of the batches of a study; see runs/aggregation.py."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Join the experiments of a run; the work is in runs/aggregation.py."""
+"""Join the studies of a run; the work is in runs/aggregation.py."""
 
 from pathlib import Path
 

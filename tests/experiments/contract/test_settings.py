@@ -61,7 +61,7 @@ def test_accepted(kind, value, result):
 
 NUMBER = "a number"
 POSITIVES = "a list of numbers > 0"
-SHAPE = "a shape as 10x10 of at most 10^8 elements"
+SHAPE = "a shape such as 10x10 with at most 10^8 elements"
 NAME = "a name of lower-case letters, digits, - and _"
 
 

@@ -103,9 +103,9 @@ def test_the_published_claim_holds_for_matrix_gaussian_noise():
     ("key", "words"),
     [
         ("random-answer", "adds no noise"),
-        ("non-private", "not exactly known"),
-        ("r1smg", "not exactly known"),
-        ("laplace", "not exactly known|has no exact calibration"),
+        ("non-private", "the exact total privacy loss is not known"),
+        ("r1smg", "the exact total privacy loss is not known"),
+        ("laplace", "the exact total privacy loss is not known|has no exact calibration"),
     ],
 )
 def test_no_exact_calibration(key, words):

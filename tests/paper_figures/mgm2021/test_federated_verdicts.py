@@ -117,7 +117,7 @@ def test_either_study_is_judged_by_its_own_rows(order_claim, make_results):
 
 def test_other_data_do_not_judge(order_claim, make_results):
     rows = ordered(0.8, 0.7, 0.6, source="bundled")
-    with pytest.raises(CannotJudge, match=r"about MNIST and Adult; .* has neither of them"):
+    with pytest.raises(CannotJudge, match=r"is about MNIST and Adult, and .* has neither"):
         horizontal_order(order_claim(), make_results(rows))
 
 

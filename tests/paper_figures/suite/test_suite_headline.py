@@ -52,6 +52,15 @@ def test_wide_bounds_are_neither_drawn_nor_blamed(make_results, make_grid_rows):
     assert cost(make_results(rows)).caption.endswith("the claim is false at some M for R1SMG.")
 
 
+def test_the_note_names_the_drawn_mechanisms_that_claim_delta_0(make_results, make_grid_rows):
+    rows = make_grid_rows("gaussian", {"2x2": 1e-6, "4x4": 1e-6})
+    assert "Delta 0" not in headline(make_results(rows)).note
+    rows += make_grid_rows("laplace", {"2x2": 0.0, "4x4": 0.0})
+    rows += make_grid_rows("tldp-l", {"2x2": 1e-2, "4x4": 1e-3})
+    rows += make_grid_rows("dawa", {"2x2": 1e-2, "4x4": 1e-3}, width=1.0)
+    assert "Delta 0 is claimed by Laplace and TLDP-L." in headline(make_results(rows)).note
+
+
 def test_cost_has_both_calibrations_by_family(make_results, make_grid_rows):
     rows = make_grid_rows("gaussian", {"2x2": 1e-6, "4x4": 1e-6}, exact=1.0)
     rows += make_grid_rows("mvg", {"2x2": 1e-6, "4x4": 1e-6}, exact=1.0)
