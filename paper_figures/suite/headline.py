@@ -59,6 +59,10 @@ def headline(results: Results) -> Drawn:
     shown = merged(true[~wide & (true["value"] >= FLOOR)], "size", "value")
     noise = _noise(grid)
     costs = merged(noise[noise["calibration"] == "exact"], "size", "noise")
+    if not shown and not costs:
+        raise DrawingError(
+            f"the results hold no true delta above {FLOOR:g} and no noise at equal true privacy"
+        )
     # The layout comes last: it makes room for the labels, which the height of the axes places.
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 3.2), layout="none")
     figure.subplots_adjust(bottom=0.14, top=0.95)
@@ -197,6 +201,8 @@ def cost(results: Results) -> Drawn:
     """Noise per element over M, as published and at equal true privacy; a panel per family."""
     grid, epsilon = at_one_epsilon(results.rows)
     noise = _noise(grid)
+    if noise.empty:
+        raise DrawingError("the results hold no expected loss of a mechanism that is drawn")
     noise = noise.assign(family=noise["mechanism"].map(_family))
     families = [
         name for name in (GAUSSIAN, *FAMILIES.values(), SPHERICAL) if name in set(noise["family"])
