@@ -28,7 +28,8 @@ class Score:
 
     Args:
         value: The exact number, or the mean over trials.
-        low, high: The 95% interval of the mean; `value` where it is exact or one trial.
+        low, high: The 95% interval of the mean, as far as the measure can go; `value` where it is
+            exact or one trial.
         trials: Trials behind it, None for an exact number.
         metric: The metric it is of.
     """
@@ -225,21 +226,23 @@ def _scores(study: RankedStudy, rows: pd.DataFrame) -> pd.DataFrame:
     codes = {name: pd.factorize(rows[name], use_na_sentinel=False) for name in keys}
     coded = pd.DataFrame({name: code for name, (code, _) in codes.items()})
     values = rows["value"].to_numpy(float)
+    largest = {name: measure.largest for measure in study.measures for name in measure.metrics}
     exact = rows["trial"].isna().to_numpy()
     found = []
     for key, index in coded.groupby(keys, sort=False).indices.items():
         named = {name: codes[name][1][code] for name, code in zip(keys, key, strict=True)}
-        score = _score(named["metric"], values[index], exact[index].all())
+        metric = named["metric"]
+        score = _score(metric, values[index], exact[index].all(), largest[metric])
         found.append(named | {"score": score})
     return pd.DataFrame(found, columns=[*keys, "score"])
 
 
-def _score(metric: str, values: np.ndarray, exact: bool) -> Score:
+def _score(metric: str, values: np.ndarray, exact: bool, largest: float) -> Score:
     value = float(values.mean())
     if exact or len(values) == 1:
         return Score(value, value, value, None if exact else 1, metric)
     low, high = Mean(values).interval(SHOWN)
-    return Score(value, low, high, len(values), metric)
+    return Score(value, max(low, 0.0), min(high, largest), len(values), metric)
 
 
 def _preferred(scores: pd.DataFrame, measure: Measure) -> pd.DataFrame:
