@@ -95,6 +95,13 @@ _VARIANTS = {
     "factorisation-dense": ("factorisation", "dense"),
     "factorisation-banded": ("factorisation", "banded"),
 }
+# By study and key: mechanisms whose noise in that study is not that of their theorem.
+_TITLES_IN = {
+    ("dpsgd", "gaussian"): {
+        "published": "DPSGD (Gaussian, noise multiplier by RDP)",
+        "exact": "DPSGD (Gaussian, rescaled)",
+    },
+}
 # Names of the data sets as people write them; the others have their title in the catalogue.
 _DATASETS = {
     "adult": "Adult",
@@ -147,6 +154,12 @@ def mechanism_title(name: str) -> str:
         return get_mechanism(name).title
     except UnknownMechanism:
         return name
+
+
+def title_in(study: str, mechanism: str, calibration: str) -> str:
+    """The title of a mechanism as a study uses it."""
+    titles = _TITLES_IN.get((study, mechanism))
+    return titles[calibration] if titles else mechanism_title(mechanism)
 
 
 def dataset_title(name: str) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from paper_figures.intervals import SHOWN, Mean
 from paper_figures.selections import LEVELS
-from paper_figures.style import mechanism_title
+from paper_figures.style import title_in
 from runs.result_table import OK
 from site_builder.families import Family, Measure, RankedStudy
 
@@ -48,17 +48,21 @@ class Score:
 
 @dataclass(frozen=True)
 class Line:
-    """One mechanism, or one use of it, with its scores by epsilon."""
+    """One mechanism, or one use of it, with its scores by epsilon.
+
+    Args:
+        name: Title of the mechanism in this study.
+    """
 
     mechanism: str
+    name: str
     use: str
     scores: dict[float, Score]
 
     @property
     def title(self) -> str:
         """Name for readers."""
-        title = mechanism_title(self.mechanism)
-        return f"{title} ({self.use})" if self.use else title
+        return f"{self.name} ({self.use})" if self.use else self.name
 
     @property
     def is_control(self) -> bool:
@@ -315,18 +319,20 @@ def _spread(line: Line, epsilons: tuple[float, ...]) -> Line:
     if not line.is_control or set(epsilons) <= set(line.scores):
         return line
     only = next(iter(line.scores.values()))
-    return Line(line.mechanism, line.use, dict.fromkeys(epsilons, only) | line.scores)
+    return replace(line, scores=dict.fromkeys(epsilons, only) | line.scores)
 
 
-def _lines(study: RankedStudy, scores: pd.DataFrame, calibration: str) -> Iterator[Line]:
+def _lines(study: RankedStudy, found: pd.DataFrame, calibration: str) -> Iterator[Line]:
     """Every mechanism and use, by name, with its scores by epsilon."""
-    for values, own in scores.groupby(["mechanism", *study.uses], sort=True, dropna=False):
+    for values, own in found.groupby(["mechanism", *study.uses], sort=True, dropna=False):
         mechanism, *details = values
         if mechanism in LEVELS and own["calibration"].nunique() > 1:
             own = own[own["calibration"] == calibration]
         named = zip(study.uses, details, strict=True)
         use = ", ".join(_use(name, value) for name, value in named if not pd.isna(value))
-        yield Line(mechanism, use, dict(sorted(zip(own["epsilon"], own["score"], strict=True))))
+        name = title_in(study.experiment, mechanism, calibration)
+        scores = dict(sorted(zip(own["epsilon"], own["score"], strict=True)))
+        yield Line(mechanism, name, use, scores)
 
 
 def _use(name: str, value: object) -> str:
