@@ -26,6 +26,11 @@ from runs.stored import REFERENCE
 
 KINDS = ("guarantee", "value", "order", "formula", "trend", "cost")
 CLAIMS = Path(__file__).parent
+# The columns of the ledger that hold numbers; all others hold text.
+WHOLE = tuple(
+    f"{whose}{size}" for whose in ("", "paper ") for size in ("records", "rounds", "trials")
+)
+NUMBERS = (*WHOLE, "epochs", "paper epochs", "tolerance", "margin")
 
 
 class LedgerError(ValueError):
@@ -215,9 +220,7 @@ def evaluate(folder: Path) -> pd.DataFrame:
             )
         finding = _found(claim, judges[claim.judge], folder / "experiments")
         rows.append(_row(claim, finding, folder.name))
-    counts = ("records", "rounds", "trials")
-    whole = [*counts, *(f"paper {name}" for name in counts)]
-    return pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64"))
+    return pd.DataFrame(rows).astype(dict.fromkeys(WHOLE, "Int64"))
 
 
 def _found(claim: Claim, chosen: Judge, folder: Path) -> Finding:
@@ -273,6 +276,13 @@ def _row(claim: Claim, finding: Finding, run: str) -> dict[str, Any]:
         "margin": claim.margin,
         "reason": claim.reason,
     }
+
+
+def read_ledger(folder: Path) -> pd.DataFrame:
+    """The ledger in `folder`/claims.csv: NaN where a number is missing, "" where a text is."""
+    # A column without any value does not show what it would hold.
+    ledger = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False)
+    return ledger.assign(**{name: pd.to_numeric(ledger[name]) for name in NUMBERS})
 
 
 def write_ledger(folder: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from datasets import DATASETS
-from mechanisms import UnknownMechanism, get_mechanism
+from mechanisms import Mechanism, UnknownMechanism, get_mechanism
 
 # Inches: one column of a two-column paper, and both.
 COLUMN, PAGE = 3.4, 7.0
@@ -95,6 +95,13 @@ _VARIANTS = {
     "factorisation-dense": ("factorisation", "dense"),
     "factorisation-banded": ("factorisation", "banded"),
 }
+# By study and key: mechanisms whose noise in that study is not that of their theorem.
+_TITLES_IN = {
+    ("dpsgd", "gaussian"): {
+        "published": "DPSGD (Gaussian, noise multiplier by RDP)",
+        "exact": "DPSGD (Gaussian, rescaled)",
+    },
+}
 # Names of the data sets as people write them; the others have their title in the catalogue.
 _DATASETS = {
     "adult": "Adult",
@@ -135,18 +142,30 @@ _SPARE = [
 ]
 
 
+def class_of(name: str) -> type[Mechanism] | None:
+    """The class behind a key, module:Class or a variant's name; None where it is not known."""
+    key, _ = _VARIANTS.get(name, (name, ""))
+    try:
+        return get_mechanism(key)
+    except UnknownMechanism:
+        return None
+
+
 def mechanism_title(name: str) -> str:
     """The title of a mechanism, given as its key, as module:Class or as a variant's name.
 
     A variant that the suite does not know keeps its name: only its config says what it is.
     """
-    if name in _VARIANTS:
-        key, change = _VARIANTS[name]
-        return f"{get_mechanism(key).title} ({change})"
-    try:
-        return get_mechanism(name).title
-    except UnknownMechanism:
+    found = class_of(name)
+    if found is None:
         return name
+    return f"{found.title} ({_VARIANTS[name][1]})" if name in _VARIANTS else found.title
+
+
+def title_in(study: str, mechanism: str, calibration: str) -> str:
+    """The title of a mechanism as a study uses it."""
+    titles = _TITLES_IN.get((study, mechanism))
+    return titles[calibration] if titles else mechanism_title(mechanism)
 
 
 def dataset_title(name: str) -> str:

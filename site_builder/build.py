@@ -58,14 +58,16 @@ def build(run: RunFolder, out: Path) -> list[Path]:
     site = SiteData(run)
     environment = environment_of(site)
     written = []
+    charted = set()
     for page in pages_of(site):
         path = out / page.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(rendered(environment, page), encoding="utf-8")
         for chart in all_charts(page.content):
             _write(out / chart_file(page, chart), chart.alone())
+            charted |= {mechanism for _, mechanism in chart.legend}
         written.append(path)
-    _write_assets(site, out)
+    _write_assets(site, charted, out)
     _write_downloads(site, out)
     return written
 
@@ -138,12 +140,12 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _write_assets(site: SiteData, out: Path) -> None:
+def _write_assets(site: SiteData, charted: set[str], out: Path) -> None:
     for path in sorted((HERE / "assets").iterdir()):
         (out / "assets").mkdir(exist_ok=True)
         shutil.copyfile(path, out / "assets" / path.name)
     _write(out / "assets" / "vega.js", script_bundle())
-    mechanisms = set(site.mechanisms)
+    mechanisms = charted | set(site.mechanisms)
     for rows in site.run.rows.values():
         mechanisms |= set(rows["mechanism"].unique())
     _write(out / "assets" / "colours.css", stylesheet(mechanisms))

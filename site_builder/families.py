@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -14,11 +15,13 @@ class Measure:
             point is shown. A closed form goes before the mean over trials that it predicts.
         title: Its name for readers, with the unit in brackets.
         better: "smaller" or "larger".
+        largest: The largest value that it can have; the least is 0.
     """
 
     metrics: tuple[str, ...]
     title: str
     better: str = "smaller"
+    largest: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,9 @@ class Family:
     studies: tuple[RankedStudy, ...]
 
 
-_TEST_ACCURACY = Measure(("final_test_accuracy",), "test accuracy", "larger")
-_F1 = Measure(("f1",), "weighted F1 score", "larger")
-_ACCURACY = Measure(("accuracy",), "accuracy", "larger")
+_TEST_ACCURACY = Measure(("final_test_accuracy",), "test accuracy", "larger", 1.0)
+_F1 = Measure(("f1",), "weighted F1 score", "larger", 1.0)
+_ACCURACY = Measure(("accuracy",), "accuracy", "larger", 1.0)
 
 FAMILIES = (
     Family(
@@ -94,7 +97,9 @@ FAMILIES = (
             RankedStudy(
                 "pca",
                 (
-                    Measure(("accuracy",), "accuracy of a linear SVM on 20 components", "larger"),
+                    Measure(
+                        ("accuracy",), "accuracy of a linear SVM on 20 components", "larger", 1.0
+                    ),
                     Measure(("leading_deviation",), "variance that the first 20 components lose"),
                     Measure(("total_deviation",), "total deviation of all components"),
                 ),
@@ -172,7 +177,7 @@ FAMILIES = (
         (
             RankedStudy(
                 "features",
-                (Measure(("test_accuracy",), "test accuracy", "larger"),),
+                (Measure(("test_accuracy",), "test accuracy", "larger", 1.0),),
                 "The features of one batch, each in [-1, 1]; one record is replaced.",
             ),
             RankedStudy(

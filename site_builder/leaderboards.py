@@ -13,7 +13,7 @@ import pandas as pd
 
 from paper_figures.intervals import SHOWN, Mean
 from paper_figures.selections import LEVELS
-from paper_figures.style import mechanism_title
+from paper_figures.style import title_in
 from runs.result_table import OK
 from site_builder.families import Family, Measure, RankedStudy
 
@@ -28,7 +28,8 @@ class Score:
 
     Args:
         value: The exact number, or the mean over trials.
-        low, high: The 95% interval of the mean; `value` where it is exact or one trial.
+        low, high: The 95% interval of the mean, as far as the measure can go; `value` where it is
+            exact or one trial.
         trials: Trials behind it, None for an exact number.
         metric: The metric it is of.
     """
@@ -47,17 +48,21 @@ class Score:
 
 @dataclass(frozen=True)
 class Line:
-    """One mechanism, or one use of it, with its scores by epsilon."""
+    """One mechanism, or one use of it, with its scores by epsilon.
+
+    Args:
+        name: Title of the mechanism in this study.
+    """
 
     mechanism: str
+    name: str
     use: str
     scores: dict[float, Score]
 
     @property
     def title(self) -> str:
         """Name for readers."""
-        title = mechanism_title(self.mechanism)
-        return f"{title} ({self.use})" if self.use else title
+        return f"{self.name} ({self.use})" if self.use else self.name
 
     @property
     def is_control(self) -> bool:
@@ -225,21 +230,23 @@ def _scores(study: RankedStudy, rows: pd.DataFrame) -> pd.DataFrame:
     codes = {name: pd.factorize(rows[name], use_na_sentinel=False) for name in keys}
     coded = pd.DataFrame({name: code for name, (code, _) in codes.items()})
     values = rows["value"].to_numpy(float)
+    largest = {name: measure.largest for measure in study.measures for name in measure.metrics}
     exact = rows["trial"].isna().to_numpy()
     found = []
     for key, index in coded.groupby(keys, sort=False).indices.items():
         named = {name: codes[name][1][code] for name, code in zip(keys, key, strict=True)}
-        score = _score(named["metric"], values[index], exact[index].all())
+        metric = named["metric"]
+        score = _score(metric, values[index], exact[index].all(), largest[metric])
         found.append(named | {"score": score})
     return pd.DataFrame(found, columns=[*keys, "score"])
 
 
-def _score(metric: str, values: np.ndarray, exact: bool) -> Score:
+def _score(metric: str, values: np.ndarray, exact: bool, largest: float) -> Score:
     value = float(values.mean())
     if exact or len(values) == 1:
         return Score(value, value, value, None if exact else 1, metric)
     low, high = Mean(values).interval(SHOWN)
-    return Score(value, low, high, len(values), metric)
+    return Score(value, max(low, 0.0), min(high, largest), len(values), metric)
 
 
 def _preferred(scores: pd.DataFrame, measure: Measure) -> pd.DataFrame:
@@ -312,18 +319,20 @@ def _spread(line: Line, epsilons: tuple[float, ...]) -> Line:
     if not line.is_control or set(epsilons) <= set(line.scores):
         return line
     only = next(iter(line.scores.values()))
-    return Line(line.mechanism, line.use, dict.fromkeys(epsilons, only) | line.scores)
+    return replace(line, scores=dict.fromkeys(epsilons, only) | line.scores)
 
 
-def _lines(study: RankedStudy, scores: pd.DataFrame, calibration: str) -> Iterator[Line]:
+def _lines(study: RankedStudy, found: pd.DataFrame, calibration: str) -> Iterator[Line]:
     """Every mechanism and use, by name, with its scores by epsilon."""
-    for values, own in scores.groupby(["mechanism", *study.uses], sort=True, dropna=False):
+    for values, own in found.groupby(["mechanism", *study.uses], sort=True, dropna=False):
         mechanism, *details = values
         if mechanism in LEVELS and own["calibration"].nunique() > 1:
             own = own[own["calibration"] == calibration]
         named = zip(study.uses, details, strict=True)
         use = ", ".join(_use(name, value) for name, value in named if not pd.isna(value))
-        yield Line(mechanism, use, dict(sorted(zip(own["epsilon"], own["score"], strict=True))))
+        name = title_in(study.experiment, mechanism, calibration)
+        scores = dict(sorted(zip(own["epsilon"], own["score"], strict=True)))
+        yield Line(mechanism, name, use, scores)
 
 
 def _use(name: str, value: object) -> str:

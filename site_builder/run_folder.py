@@ -10,6 +10,7 @@ import pandas as pd
 from PIL import Image
 
 from paper_figures.drawings import Drawing, all_drawings, words_of
+from paper_figures.ledger import read_ledger
 from paper_figures.results import read_results
 from paper_figures.verdicts import count_of
 from runs.result_table import OK
@@ -101,12 +102,8 @@ class RunFolder:
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """The ledger; empty text where a column has nothing to say."""
-        ledger = pd.read_csv(self.folder / "claims.csv")
-        numbers = ledger.select_dtypes("number").dropna(axis="columns", how="all").columns
-        words = ledger.columns.difference(numbers)
-        ledger[words] = ledger[words].astype(object).fillna("")
-        return ledger
+        """The ledger."""
+        return read_ledger(self.folder)
 
     @cached_property
     def verdict_counts(self) -> dict[str, int]:

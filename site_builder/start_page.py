@@ -100,11 +100,12 @@ def _waste(run: RunFolder) -> Found | None:
         return None
     names = listed(mechanism_title(m) for m in PROPOSED if m in set(wasteful["mechanism"]))
     low, high = wasteful["value"].min(), wasteful["value"].max()
+    drawn = "suite_summary" in run.drawings
     return Found(
         f"{names} are private and wasteful.",
         f"At the settings of the papers they add {rounded_down(low)} to {rounded_up(high)} times "
         "the variance that their guarantees need.",
-        "papers/suite.html#suite_summary",
+        "papers/suite.html#suite_summary" if drawn else "mechanisms/index.html",
         "summary of all guarantees",
     )
 
@@ -133,7 +134,7 @@ def _cheapest(run: RunFolder) -> Found | None:
         headline,
         f"The expected squared norm of the noise was compared at {sizes}. Noise made for a "
         "workload of linear queries does better.",
-        "leaderboard/ranges.html",
+        "leaderboard/index.html",
         "leaderboard",
     )
 
@@ -151,62 +152,69 @@ def grid_losses(run: RunFolder) -> pd.DataFrame | None:
 
 
 def headline_charts(run: RunFolder) -> list[dict]:
-    """The two panels of the headline figure, from the numbers that it draws."""
+    """The panels of the headline figure that the run has, from the numbers that it draws."""
     if "suite_headline" not in run.drawings:
         return []
     drawn = run.drawings["suite_headline"]
     rows = drawn.data().rename(columns={"curve": "label"})
     rows["mechanism"] = rows["label"].map(_first_mechanism(run))
-    delta, epsilon = rows["delta"].iloc[0], rows["epsilon"].iloc[0]
-    panels = {
-        "true delta": over_size(
-            "headline-privacy",
-            _panel(rows, "true delta"),
-            y_title=f"true delta at epsilon {epsilon:g}",
-            description=f"True delta over the number of elements. A claim of {delta:g} is true on "
-            "or below the line.",
-            claim=float(delta),
-            low=FLOOR,
-        ),
-        "noise at equal true privacy": over_size(
-            "headline-cost",
-            _panel(rows, "noise at equal true privacy"),
-            y_title="noise per element",
-            description="Root mean square noise per element over the number of elements, rescaled "
-            "until the true delta is the claimed one.",
-        ),
-    }
-    words = {
-        "true delta": (
-            "Is the claim true?",
-            f"Every mechanism claims epsilon {epsilon:g} and a delta of {delta:g} or less. "
-            "Its true delta must lie on or below the line.",
-        ),
-        "noise at equal true privacy": (
-            "What does equal true privacy cost?",
-            "Every noise is rescaled until its true delta is the claimed one. Lower is better.",
-        ),
-    }
+    panels = {"true delta": _privacy_chart, "noise at equal true privacy": _cost_chart}
     return [
-        {"chart": chart, "title": words[panel][0], "words": words[panel][1]}
-        for panel, chart in panels.items()
+        chart_of(rows[rows["panel"] == panel])
+        for panel, chart_of in panels.items()
+        if panel in set(rows["panel"])
     ]
 
 
-def _panel(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
-    kept = rows[rows["panel"] == panel]
-    return kept[["label", "mechanism", "size", "value"]].assign(
-        label=kept["label"].str.replace(" = ", ", ", regex=False)
+def _privacy_chart(rows: pd.DataFrame) -> dict:
+    """The panel of true deltas with its title and its words."""
+    delta, epsilon = rows["delta"].iloc[0], rows["epsilon"].iloc[0]
+    chart = over_size(
+        "headline-privacy",
+        _points(rows),
+        y_title=f"true delta at epsilon {epsilon:g}",
+        description=f"True delta over the number of elements. A claim of {delta:g} is true on or "
+        "below the line.",
+        claim=float(delta),
+        low=FLOOR,
+    )
+    words = (
+        f"Every mechanism claims epsilon {epsilon:g} and a delta of {delta:g} or less. Its true "
+        "delta must lie on or below the line."
+    )
+    return {"chart": chart, "title": "Is the claim true?", "words": words}
+
+
+def _cost_chart(rows: pd.DataFrame) -> dict:
+    """The panel of noise at equal true privacy with its title and its words."""
+    chart = over_size(
+        "headline-cost",
+        _points(rows),
+        y_title="noise per element",
+        description="Root mean square noise per element over the number of elements, rescaled "
+        "until the true delta is the claimed one.",
+    )
+    words = "Every noise is rescaled until its true delta is the claimed one. Lower is better."
+    return {"chart": chart, "title": "What does equal true privacy cost?", "words": words}
+
+
+def _points(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[["label", "mechanism", "size", "value"]].assign(
+        label=rows["label"].str.replace(" = ", ", ", regex=False)
     )
 
 
 def _first_mechanism(run: RunFolder) -> dict[str, str]:
-    """From the label of a curve, "A = B", to the key of the first mechanism on it."""
+    """From the label of a curve, "A = B", to the key of the first mechanism on it.
+
+    A title that no mechanism of the rows has now, as of one that was removed, stands for its key.
+    """
     keys = {
         look(name).title: name for rows in run.rows.values() for name in rows["mechanism"].unique()
     }
     drawn = run.drawings["suite_headline"].data()["curve"].unique()
-    return {curve: keys[curve.split(" = ")[0]] for curve in drawn}
+    titles = {curve: curve.split(" = ")[0] for curve in drawn}
+    return {curve: keys.get(title, title) for curve, title in titles.items()}
 
 
 def all_charts(content: dict) -> Iterator[Chart]:

@@ -14,7 +14,6 @@ from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.judged_rows import rounded_down, rounded_up
 from paper_figures.r1smg2024.dpsgd_runs import (
-    DPSGD,
     RANDOM,
     STUDY,
     TEST,
@@ -33,13 +32,10 @@ from paper_figures.style import (
     dataset_title,
     in_order,
     look,
+    title_in,
 )
 from papers.r1smg2024 import PASSED_ACCURACY, REACHED_ACCURACY, REACHED_EPOCHS, TRAINING
 
-DPSGD_TITLES = {
-    "published": "DPSGD (Gaussian, noise multiplier by RDP)",
-    "exact": "DPSGD (Gaussian, rescaled)",
-}
 # Of the logit axis.
 TICKS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999)
 # A logit axis ends before 0 and 1.
@@ -104,8 +100,9 @@ def _diverged(rows: pd.DataFrame) -> str:
     found = ok_rows(rows, STUDY, "diverged_epoch")
     keys = ["mechanism", "calibration", "epsilon", "learning_rate"]
     words = [
-        f"{look(mechanism).title}, {CALIBRATION_TITLES[calibration]}, epsilon {epsilon:g}, rate "
-        f"{rate:g} ({len(own)} runs, from epoch {own['value'].min():.0f} on)"
+        f"{title_in(STUDY, mechanism, calibration)}, {CALIBRATION_TITLES[calibration]}, "
+        f"epsilon {epsilon:g}, rate {rate:g} ({len(own)} runs, from epoch "
+        f"{own['value'].min():.0f} on)"
         for (mechanism, calibration, epsilon, rate), own in found.groupby(keys, sort=False)
     ]
     return f" Diverged, without accuracies: {'; '.join(words)}." if words else ""
@@ -150,7 +147,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
 
 
 def _label(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float) -> str:
-    title = DPSGD_TITLES[calibration] if mechanism == DPSGD else look(mechanism).title
+    title = title_in(STUDY, mechanism, calibration)
     return title + _true_budget(rows, mechanism, calibration, epsilon)
 
 

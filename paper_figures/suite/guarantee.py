@@ -56,11 +56,11 @@ def setting_of(shape: str, epsilon: float, delta: float) -> PaperSetting:
 
 
 def by_setting(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row per mechanism and setting: all metrics, NaN where not measured, and the verdict."""
+    """A row per mechanism and setting: all metrics, NaN where not measured, verdict and message."""
     keys = ["mechanism", "shape", "epsilon", "delta"]
-    words = rows[rows["metric"] == "claimed_delta"].set_index(keys)["verdict"]
+    words = rows[rows["metric"] == "claimed_delta"].set_index(keys)[["verdict", "message"]]
     values = rows.pivot(index=keys, columns="metric", values="value")
-    return values.reindex(index=words.index, columns=METRICS).assign(verdict=words)
+    return values.reindex(index=words.index, columns=METRICS).join(words)
 
 
 @judge(experiments=("guarantee",))

@@ -11,27 +11,23 @@ from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.results import Results
 from paper_figures.selections import SOURCE_WORDS, ok_rows, size_of
-from paper_figures.style import CALIBRATION_TITLES, PAGE, dataset_title, in_order, look
+from paper_figures.style import CALIBRATION_TITLES, PAGE, dataset_title, in_order, look, title_in
 
 FOUND, ACCOUNTED = "one_run_epsilon_lower", "true_epsilon_upper"
-CONTROL = "non-private"
-# The study sets the noise of this mechanism by Renyi accounting, not by its theorem.
-RENYI = "gaussian"
-RENYI_TITLES = {
-    "published": "Gaussian, noise multiplier by RDP",
-    "exact": f"Gaussian, {CALIBRATION_TITLES['exact']}",
-}
+# The titles of these need no calibration: the control has none, DP-SGD's noise a title for each.
+CONTROL, DPSGD = "non-private", "gaussian"
+STUDY = "dpsgd"
 
 
-@drawing("suite_one_run", kind="figures", needs=["dpsgd"])
+@drawing("suite_one_run", kind="figures", needs=[STUDY])
 def one_run(results: Results) -> Drawn:
     """Lower bounds on epsilon from single trainings beside the claimed and the accounted one."""
-    found = ok_rows(results.rows, "dpsgd", FOUND)
+    found = ok_rows(results.rows, STUDY, FOUND)
     if found.empty:
         raise DrawingError("the results hold no one-run audit; dpsgd needs canaries for it")
     dataset = found["dataset"].iloc[0]
     found = found[found["dataset"] == dataset]
-    accounted = ok_rows(results.rows, "dpsgd", ACCOUNTED)
+    accounted = ok_rows(results.rows, STUDY, ACCOUNTED)
     accounted = accounted[accounted["dataset"] == dataset]
     keys = ["mechanism", "calibration", "epsilon", "delta"]
     table = found[[*keys, "learning_rate", "trial", "value"]].rename(columns={"value": FOUND})
@@ -93,8 +89,7 @@ def _draw(table: pd.DataFrame) -> plt.Figure:
 
 
 def _title(mechanism: str, calibration: str) -> str:
-    if mechanism == CONTROL:
-        return look(mechanism).title
-    if mechanism == RENYI:
-        return RENYI_TITLES[calibration]
-    return f"{look(mechanism).title}, {CALIBRATION_TITLES[calibration]}"
+    title = title_in(STUDY, mechanism, calibration)
+    if mechanism in (CONTROL, DPSGD):
+        return title
+    return f"{title}, {CALIBRATION_TITLES[calibration]}"

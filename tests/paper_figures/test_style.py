@@ -8,7 +8,14 @@ import pytest
 from datasets import DATASETS
 from experiments.contract.study import all_experiments
 from mechanisms import all_mechanisms
-from paper_figures.style import dataset_title, in_order, look, mechanism_title
+from paper_figures.style import (
+    CALIBRATION_TITLES,
+    dataset_title,
+    in_order,
+    look,
+    mechanism_title,
+    title_in,
+)
 
 OUTSIDE = '''
 from mechanisms import AdditiveMechanism
@@ -47,6 +54,12 @@ def test_legends_list_known_mechanisms_first_then_the_others_by_name():
 )
 def test_titles_of_mechanisms(name, title):
     assert mechanism_title(name) == look(name).title == title
+
+
+def test_a_study_has_titles_for_noise_that_is_not_the_theorem_s():
+    assert title_in("gradients", "gaussian", "published") == "Classic Gaussian"
+    titles = [title_in("dpsgd", "gaussian", each) for each in CALIBRATION_TITLES]
+    assert titles == ["DPSGD (Gaussian, noise multiplier by RDP)", "DPSGD (Gaussian, rescaled)"]
 
 
 def test_a_class_from_outside_has_its_own_title(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Pages without a browser: what they say follows from the run, and nothing in data is trusted."""
 
 import html
+from dataclasses import replace
 from pathlib import Path
 
 import altair as alt
@@ -183,16 +184,24 @@ def result_rows(mechanism, values, metric="loss", calibration="exact", epsilon=1
 def test_means_have_students_interval_and_closed_forms_none():
     rows = pd.concat(
         [
-            result_rows("mvg", [1.0, 2.0, 3.0]),
+            result_rows("mvg", [3.0, 4.0, 5.0]),
             result_rows("udn", [9.0, 9.0]),
-            result_rows("udn", [4.0], "exact_loss", trials=False),
+            result_rows("udn", [7.0], "exact_loss", trials=False),
         ]
     )
     (view,) = views_of(FAMILY, {"s": rows})
     mvg, udn = (line.scores[1.0] for line in view.lines)
     # Student's t with two degrees of freedom: 4.302653 times 1 / sqrt(3).
-    assert (mvg.value, mvg.low) == pytest.approx((2.0, 2 - 4.3026527 / np.sqrt(3)))
-    assert udn.value == udn.low == udn.high == 4.0 and udn.trials is None
+    assert (mvg.value, mvg.low) == pytest.approx((4.0, 4 - 4.3026527 / np.sqrt(3)))
+    assert udn.value == udn.low == udn.high == 7.0 and udn.trials is None
+
+
+def test_intervals_end_where_their_measure_does():
+    shares = Measure(("loss",), "accuracy", "larger", 1.0)
+    family = replace(FAMILY, studies=(replace(FAMILY.studies[0], measures=(shares,)),))
+    rows = pd.concat([result_rows("mvg", [0.1, 0.9]), result_rows("udn", [0.2, 0.8])])
+    (view,) = views_of(family, {"s": rows})
+    assert {(line.scores[1.0].low, line.scores[1.0].high) for line in view.lines} == {(0.0, 1.0)}
 
 
 def test_ties_are_called_ties_and_controls_do_not_compete():

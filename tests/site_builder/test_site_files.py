@@ -3,11 +3,10 @@
 import csv
 import re
 from collections import Counter
-from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
+from site_links import broken_links, parsed
 
 from site_builder.build import environment_of, rendered
 from site_builder.run_folder import RunFolder
@@ -19,59 +18,13 @@ from site_builder.start_page import start_page
 LARGEST_PAGE, LARGEST_SHARED = 350_000, 1_000_000
 
 
-class Links(HTMLParser):
-    """The addresses, ids and inline code of a page."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.addresses, self.resources, self.ids, self.inline = [], [], [], []
-        self._script = None
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        found = dict(attributes)
-        if "id" in found:
-            self.ids.append(found["id"])
-        if tag == "a" and "href" in found:
-            self.addresses.append(found["href"])
-        elif tag in ("script", "link", "img"):
-            self.resources += [found[name] for name in ("src", "href") if name in found]
-        if tag == "script":
-            self._script = found.get("type", "")
-        self.inline += [name for name in found if name.startswith("on") or name == "style"]
-
-    def handle_data(self, data):
-        if self._script == "" and data.strip():
-            self.inline.append(data)
-
-    def handle_endtag(self, tag):
-        if tag == "script":
-            self._script = None
-
-
 @pytest.fixture(scope="module")
 def pages(built):
-    """The pages by path, parsed."""
-    return {
-        str(path.relative_to(built)): Links(path.read_text(encoding="utf-8"))
-        for path in sorted(built.rglob("*.html"))
-    }
+    return parsed(built)
 
 
 def test_every_link_leads_to_a_file_and_an_anchor_of_the_site(built, pages):
-    broken = []
-    for path, page in pages.items():
-        for address in [*page.addresses, *page.resources]:
-            parts = urlsplit(address)
-            assert not parts.scheme, f"{path} leads to {address}"
-            target = (built / path).parent / parts.path if parts.path else built / path
-            if not target.resolve().is_file():
-                broken.append(f"{path}: {address}")
-            elif parts.fragment:
-                name = str(target.resolve().relative_to(built.resolve()))
-                if unquote(parts.fragment) not in pages[name].ids:
-                    broken.append(f"{path}: {address}")
-    assert not broken, broken[:20]
+    assert broken_links(built, pages) == []
 
 
 def test_ids_are_unique_and_nothing_is_inline(pages):

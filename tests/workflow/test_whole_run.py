@@ -19,6 +19,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from site_links import broken_links, parsed
 
 from experiments.contract.study import all_experiments
 from mechanisms import all_mechanisms
@@ -173,6 +174,17 @@ def test_the_report_has_every_drawing_with_its_own_caption(finished):
     caption = words_of(run / "figures/suite_validity.md")[0]
     assert html.escape(caption, quote=False) in page
     assert "system-message" not in page
+
+
+def test_the_site_of_any_run_has_every_page_and_no_broken_link(finished):
+    """Unlike the reference run, this one lacks data, sizes and calibrations."""
+    finished.snakemake("site")
+    site = finished.folder / "results/tiny/site"
+    pages = parsed(site)
+    assert broken_links(site, pages) == []
+    assert {f"mechanisms/{key}.html" for key in (*all_mechanisms(), KEY, TEMPLATE)} <= set(pages)
+    assert {"index.html", "claims.html", "papers/suite.html", "data/index.html"} <= set(pages)
+    assert TITLE in (site / "leaderboard/counts.html").read_text(encoding="utf-8")
 
 
 def small_config(project):

@@ -162,6 +162,10 @@ class CauchyProfile(PrivacyProfile):
 
     shift: float
 
+    def sample_losses(self, rng, n, *, reverse=False):
+        draws = rng.standard_cauchy(n)
+        return np.log1p((draws - self.shift) ** 2) - np.log1p(draws**2)
+
     def _log_delta(self, epsilon):
         exact = 2 / math.pi * math.atan(self.shift / 2)
         upper = np.log(np.where(epsilon == 0, exact, 1.0))

@@ -25,6 +25,19 @@ def test_tables_count_verdicts_and_find_the_worst_setting(make_results, make_gua
     assert (row["least variance over need"], row["largest variance over need"]) == (1.0, 9.0)
 
 
+def test_a_variant_has_the_theorem_of_its_class_and_the_range_that_its_run_met(
+    make_results, make_guarantee_rows
+):
+    rows = make_guarantee_rows("mvg-sqrt", {SHOWN: "loose"})
+    beyond = make_guarantee_rows("r1-again", {SHOWN: "refuted"})
+    rows += [row | {"message": "r1smg: the theorem is claimed for less"} for row in beyond]
+    table = verdicts(make_results(rows)).data.set_index("mechanism")
+    assert table["theorem"].to_dict() == {"mvg-sqrt": "Theorem 3", "r1-again": ""}
+    counts = summary(make_results(rows)).data.set_index("mechanism")
+    assert counts["settings in its range"].to_dict() == {"mvg-sqrt": 1, "r1-again": 0}
+    assert counts["refuted in its range"].to_dict() == {"mvg-sqrt": 0, "r1-again": 0}
+
+
 def test_the_summary_has_kappa_of_noise_of_one_law(make_results, make_guarantee_rows):
     keys = ("gaussian", "udn", "r1smg", "somebody-elses")
     rows = [row for key in keys for row in make_guarantee_rows(key, {SHOWN: "loose"})]

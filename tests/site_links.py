@@ -1,0 +1,58 @@
+"""The pages of a built site, parsed, and which of their links lead nowhere."""
+
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+
+
+class Links(HTMLParser):
+    """The addresses, ids and inline code of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.addresses, self.resources, self.ids, self.inline = [], [], [], []
+        self._script = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        if "id" in found:
+            self.ids.append(found["id"])
+        if tag == "a" and "href" in found:
+            self.addresses.append(found["href"])
+        elif tag in ("script", "link", "img"):
+            self.resources += [found[name] for name in ("src", "href") if name in found]
+        if tag == "script":
+            self._script = found.get("type", "")
+        self.inline += [name for name in found if name.startswith("on") or name == "style"]
+
+    def handle_data(self, data):
+        if self._script == "" and data.strip():
+            self.inline.append(data)
+
+    def handle_endtag(self, tag):
+        if tag == "script":
+            self._script = None
+
+
+def parsed(site):
+    """The pages of a site by their path in it."""
+    return {
+        str(path.relative_to(site)): Links(path.read_text(encoding="utf-8"))
+        for path in sorted(site.rglob("*.html"))
+    }
+
+
+def broken_links(site, pages):
+    """The links that leave the site, or lead to no file or no anchor of it."""
+    broken = []
+    for path, page in pages.items():
+        for address in [*page.addresses, *page.resources]:
+            parts = urlsplit(address)
+            target = (site / path).parent / parts.path if parts.path else site / path
+            if parts.scheme or not target.resolve().is_file():
+                broken.append(f"{path}: {address}")
+            elif parts.fragment:
+                name = str(target.resolve().relative_to(site.resolve()))
+                if unquote(parts.fragment) not in pages[name].ids:
+                    broken.append(f"{path}: {address}")
+    return broken
