@@ -33,5 +33,5 @@ def test_the_largest_absolute_value_becomes_one():
 def test_records_beyond_the_data_are_refused():
     values = np.arange(6.0).reshape(3, 2)
     assert first_records(values, 2).tolist() == [[0, 1], [2, 3]]
-    with pytest.raises(ValueError, match="records must be at most 3, the number in the data, got 4"):
+    with pytest.raises(ValueError, match="at most 3, the number in the data, got 4"):
         first_records(values, 4)
