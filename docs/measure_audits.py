@@ -20,9 +20,8 @@ from mechanisms import Budget, Mechanism, Query, get_mechanism
 from mechanisms.audit.learned_scores import FixedScore, learners_of
 from mechanisms.audit.one_run_audit import Guesses, epsilon_by_count, epsilon_by_trade_off
 from mechanisms.audit.release_audit import audit_release
-from mechanisms.audit.sampled_audit import audit_losses
+from mechanisms.audit.sampled_audit import audit_losses, losses_to_refute
 from mechanisms.audit.sequential_audit import audit_samples
-from mechanisms.audit.sequential_losses import losses_to_refute
 from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.profiles.trade_off import type_two_error
 

@@ -1,7 +1,7 @@
 """The files of finished grid points, which a cell's parent and child processes share.
 
-A part carries the hash of its rows. One that was cut short or changed counts as missing, so that
-its grid point is measured again.
+A part carries a hash of its rows and of its place. One that was cut short, changed or renamed
+counts as missing, so that its grid point is measured again.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ def part_path(folder: str | Path, index: int) -> Path:
 def write_part(folder: str | Path, index: int, values: list[dict]) -> None:
     """Write the rows of one grid point atomically."""
     rows = json.dumps(values)
-    _write(part_path(folder, index), f"{_hash(rows)}\n{rows}")
+    path = part_path(folder, index)
+    _write(path, f"{_hash(path, rows)}\n{rows}")
 
 
 def read_part(folder: str | Path, index: int) -> list[dict] | None:
     """The rows of grid point `index`, or None where they are missing or damaged."""
+    path = part_path(folder, index)
     try:
-        stated, _, rows = part_path(folder, index).read_text().partition("\n")
+        stated, _, rows = path.read_text().partition("\n")
     except (FileNotFoundError, UnicodeDecodeError):
         return None
-    return json.loads(rows) if stated == _hash(rows) else None
+    return json.loads(rows) if stated == _hash(path, rows) else None
 
 
 def begin(folder: str | Path, index: int) -> None:
@@ -62,5 +64,6 @@ def _write(path: Path, text: str) -> None:
     temporary.replace(path)
 
 
-def _hash(rows: str) -> str:
-    return hashlib.sha256(rows.encode()).hexdigest()
+def _hash(path: Path, rows: str) -> str:
+    """A hash of the rows and of the names of the cell's folder and of the file."""
+    return hashlib.sha256("\n".join([*path.parts[-2:], rows]).encode()).hexdigest()

@@ -67,7 +67,7 @@ METRICS_OF_EVERY_STUDY = {
 BASE = [column.name for column in (*BEFORE, *AFTER)]
 CELL = ["experiment", "dataset", "mechanism", "calibration"]
 POINT = [*CELL, "shape", "epsilon", "delta"]
-_DIGEST, _SCHEMA = b"digest", b"schema"
+_DIGEST, _SCHEMA, _FILE = b"digest", b"schema", b"file"
 _ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64()}
 
 
@@ -107,12 +107,14 @@ class DamagedTable(TableError):
 def write_table(table: pa.Table, path: Path, digest: str | None = None) -> None:
     """Write Parquet atomically and byte-stably: no timestamps, no pandas metadata.
 
-    Pages and the schema carry checksums. `digest` says what the table was computed from; see
-    `digest_in`.
+    Pages and the schema carry checksums, and the table carries the name of its file. `digest` says
+    what the table was computed from; see `digest_in`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
-    metadata = {_SCHEMA: _hash(table.schema)} | ({} if digest is None else {_DIGEST: digest})
+    metadata = {_SCHEMA: _hash(table.schema), _FILE: path.name}
+    if digest is not None:
+        metadata[_DIGEST] = digest
     table = table.replace_schema_metadata(metadata)
     pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
     temporary.replace(path)
@@ -122,7 +124,7 @@ def digest_in(path: Path) -> str | None:
     """The digest that a table was written with; None where the file is missing or damaged."""
     try:
         schema = pq.read_schema(path)
-        intact = _schema_holds(schema)
+        intact = _schema_holds(schema) and _name_in(schema, path) == path.name
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         return None
     digest = (schema.metadata or {}).get(_DIGEST, b"")
@@ -140,15 +142,20 @@ def _schema_holds(schema: pa.Schema) -> bool:
     return (schema.metadata or {}).get(_SCHEMA, _hash(schema).encode()) == _hash(schema).encode()
 
 
+def _name_in(schema: pa.Schema, path: Path | str) -> str:
+    """The name of the file that a table was written to; one of an older run does not say."""
+    return (schema.metadata or {}).get(_FILE, Path(path).name.encode()).decode(errors="replace")
+
+
 def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
-    """One table, its checksums verified.
+    """One table, its checksums and the name of its file verified.
 
     Args:
         path: The file.
         columns: Those to read; all unless given.
 
     Raises:
-        DamagedTable: The file is cut short or was changed.
+        DamagedTable: The file is cut short, or was changed or renamed.
         FileNotFoundError: There is no such file.
     """
     try:
@@ -160,6 +167,8 @@ def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
         # The footer, which holds the schema, has no checksum of its own.
         if not _schema_holds(file.schema_arrow):
             raise DamagedTable(path, "its columns are not those that were written")
+        if (name := _name_in(file.schema_arrow, path)) != Path(path).name:
+            raise DamagedTable(path, f"it was written as {name}")
         table = file.read(columns=columns, use_threads=False).replace_schema_metadata(None)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, FileNotFoundError):
@@ -176,7 +185,7 @@ def read_table(*paths: Path | str) -> pa.Table:
     Columns that a study does not have are null in its rows.
 
     Raises:
-        DamagedTable: A file is cut short or was changed.
+        DamagedTable: A file is cut short, or was changed or renamed.
     """
     if not paths:
         return schema_of(()).empty_table()

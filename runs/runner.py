@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from runs.result_table import (
     write_table,
 )
 from runs.sources import current_digest_of
-from runs.warm_process import WarmProcess
+from runs.warm_process import Allowance, WarmProcess
 
 
 class CellError(Exception):
@@ -127,10 +126,10 @@ def _run_cell(cell: dict[str, Any], run: Path, limits: dict, warm: WarmProcess) 
     folder = _partial_folder(cell, rows)
     (folder / SPECIFICATION).write_text(json.dumps(specification))
     indices = range(len(specification["points"]))
-    deadline = time.monotonic() + limits["seconds"]
+    allowance = Allowance(limits["seconds"])
     while missing := [i for i in indices if read_part(folder, i) is None]:
         forget_begun(folder)
-        ended = warm.run(folder, log, deadline, limits)
+        ended = warm.run(folder, log, allowance, limits)
         unfinished = [i for i in missing if read_part(folder, i) is None]
         if ended.status is None:
             raise CellError(f"cell {cell['stem']} failed: {ended.message}")

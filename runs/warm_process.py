@@ -30,6 +30,8 @@ _KEEP_FREED_MEMORY = {
     "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
     "MALLOC_TOP_PAD_": str(16 << 20),
 }
+# A poll takes far less. What takes longer is a pause: of this process, by a scheduler or a user.
+LONGEST_POLL_SECONDS = 5.0
 # A mechanism this close to its limit was killed for its memory.
 NEAR_LIMIT = 0.8
 
@@ -45,6 +47,25 @@ class Ended:
 
     status: str | None
     message: str
+
+
+class Allowance:
+    """The seconds that a cell has left. While this process is paused, so is the cell, as a rule.
+
+    Args:
+        seconds: Of wall clock, without pauses.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.left = seconds
+        self.looked = time.monotonic()
+
+    def is_spent(self) -> bool:
+        """Whether nothing is left; called at every poll."""
+        now = time.monotonic()
+        self.left -= min(now - self.looked, LONGEST_POLL_SECONDS)
+        self.looked = now
+        return self.left < 0
 
 
 class WarmProcess:
@@ -68,23 +89,23 @@ class WarmProcess:
             },
         )
 
-    def run(self, folder: Path, log: Path, deadline: float, limits: dict) -> Ended:
+    def run(self, folder: Path, log: Path, allowance: Allowance, limits: dict) -> Ended:
         """Run the cell in `folder` until its child ends, or kill it at a limit.
 
         Args:
             folder: Unfinished work of the cell, with its specification.
             log: File that what the child prints is added to, and shown on stderr.
-            deadline: Time of `time.monotonic` at which the cell is stopped.
+            allowance: What the cell has left; it is stopped where that is spent.
             limits: `seconds` and `memory_gib`, for the messages and the memory.
         """
         with open(log, "ab+") as shown:
             shown.seek(0, os.SEEK_END)
             try:
-                return self._watch(folder, log, deadline, limits, shown)
+                return self._watch(folder, log, allowance, limits, shown)
             finally:
                 _show(shown)
 
-    def _watch(self, folder, log, deadline, limits, shown) -> Ended:
+    def _watch(self, folder, log, allowance, limits, shown) -> Ended:
         lost = Ended(None, "the process that runs the cells ended; see the messages above")
         try:
             self.process.stdin.write(
@@ -108,7 +129,7 @@ class WarmProcess:
                 _show(shown)
                 now = time.monotonic()
                 if child is not None:
-                    if now > deadline:
+                    if allowance.is_spent():
                         self._kill(child)
                         return Ended(
                             TIMEOUT, f"stopped at the cell's limit of {limits['seconds']:g} s"

@@ -27,6 +27,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from datasets import DataError
 from experiments.contract.coordinates import check_declared
 from experiments.contract.study import Names, Point, Value, Variant
 from mechanisms import Inconsistent, OutOfRangeWarning, Unsupported, get_mechanism
@@ -155,7 +156,8 @@ def run_points(experiment, folder: str) -> None:
     """Measure every point of the cell in `folder` that has no intact file there yet.
 
     Raises:
-        MachineError: The machine failed, which says nothing about the mechanism.
+        MachineError: The machine failed, or files of data are missing or damaged. Neither says
+            anything about the mechanism.
     """
     with _machine_errors(folder):
         specification = json.loads(Path(folder, SPECIFICATION).read_text())
@@ -172,7 +174,10 @@ def run_points(experiment, folder: str) -> None:
         folder=Path(folder),
     )
     settings, dataset = specification["settings"], specification["dataset"]
-    problem = experiment.load(settings, dataset, Path(specification["data_folder"]), names)
+    try:
+        problem = experiment.load(settings, dataset, Path(specification["data_folder"]), names)
+    except DataError as error:
+        raise MachineError(str(error)) from error
     points = [Point.from_list(data) for data in specification["points"]]
     started, measured = time.monotonic(), 0
     for index, point in enumerate(points):

@@ -6,7 +6,7 @@ import functools
 import importlib
 import pkgutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ import experiments
 from experiments.contract.coordinates import Coordinate
 from experiments.contract.seeds import seed_of
 from mechanisms import Budget, Inconsistent, Mechanism, Query
-from mechanisms.audit.self_check import QUICK, require_consistent
+from mechanisms.audit.self_check import QUICK, require_consistent, require_stated_moments
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class Variant:
     name: str
     mechanism: type[Mechanism]
     options: dict[str, Any] = field(default_factory=dict)
-    # For each calibration and shape that was checked the contradiction found, or None.
+    # For each calibration, shape and budget that was checked the contradiction found, or None.
     _checked: dict[tuple, str | None] = field(default_factory=dict, repr=False, compare=False)
 
     def calibrate(
@@ -64,8 +64,9 @@ class Variant:
         """The mechanism for a query and a budget, and the seconds that its calibration took.
 
         Every study calibrates here, because the first mechanism of each calibration and shape is
-        compared with itself (`mechanisms.audit.self_check`). The check takes few releases and has
-        its own seed, so that no other draw changes. Its time is not part of the seconds.
+        compared with itself (`mechanisms.audit.self_check`), and at every further budget the norms
+        of its releases are. The check takes few releases and has its own seed, so that no other
+        draw changes. Its time is not part of the seconds.
 
         Args:
             options: Of the mechanism, such as public side information; they take precedence over
@@ -78,17 +79,34 @@ class Variant:
         clock = time.perf_counter()
         mechanism = self.mechanism.calibrate(query, budget, calibration, **(self.options | options))
         seconds = time.perf_counter() - clock
-        place = (calibration, query.shape)
-        if place not in self._checked:
-            seed = seed_of("self-check", self.name, calibration, list(query.shape))
-            try:
-                require_consistent(mechanism, seed=seed, effort=QUICK)
-                self._checked[place] = None
-            except Inconsistent as contradiction:
-                self._checked[place] = str(contradiction)
-        if self._checked[place]:
-            raise Inconsistent(self._checked[place])
+        self._require_consistent(mechanism, calibration)
         return mechanism, seconds
+
+    def _require_consistent(self, mechanism: Mechanism, calibration: str) -> None:
+        """Compare a mechanism with itself, unless that was done at its shape and budget.
+
+        What is inconsistent at the first budget of a shape is so at all of them.
+        """
+        query = calibration, mechanism.query.shape
+        here = *query, mechanism.budget
+        seed = seed_of("self-check", self.name, calibration, list(mechanism.query.shape))
+        if query not in self._checked:
+            found = _contradiction(require_consistent, mechanism, seed=seed, effort=QUICK)
+            self._checked[query] = self._checked[here] = found
+        if here not in self._checked:
+            found = _contradiction(require_stated_moments, mechanism, seed=seed)
+            self._checked[here] = self._checked[query] or found
+        if self._checked[here]:
+            raise Inconsistent(self._checked[here])
+
+
+def _contradiction(check: Callable, mechanism: Mechanism, **arguments) -> str | None:
+    """The sentence of a check that a mechanism fails, or None."""
+    try:
+        check(mechanism, **arguments)
+    except Inconsistent as contradiction:
+        return str(contradiction)
+    return None
 
 
 @dataclass(frozen=True)

@@ -195,12 +195,21 @@ def test_csv_keeps_every_digit(run_files, aggregate, tmp_path):
     assert csv["seed"][0] == 2**63 - 1
 
 
-def test_a_parquet_file_has_no_trace_of_when_and_where(tmp_path):
+def test_a_parquet_file_has_no_trace_of_its_time_and_folder(tmp_path):
     path = tmp_path / "a.parquet"
     table = to_table(complete()).replace_schema_metadata({"written": "today"})
     write_table(table, path)
-    assert set(pq.read_schema(path).metadata) == {b"schema"}
+    assert set(pq.read_schema(path).metadata) == {b"schema", b"file"}
     assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_a_renamed_table_is_found(tmp_path):
+    path = tmp_path / "a.parquet"
+    write_table(to_table(complete()), path, "digest")
+    renamed = path.rename(tmp_path / "b.parquet")
+    with pytest.raises(DamagedTable, match=r"b\.parquet is damaged: it was written as a\.parquet"):
+        read_table(renamed)
+    assert digest_in(renamed) is None
 
 
 def test_a_changed_bit_in_the_schema_is_found(tmp_path):

@@ -13,7 +13,7 @@ from runs.cells import Cell
 from runs.config import read_config
 from runs.frames import read_frame
 from runs.rerun import cells_with_values, compare, sample_of, stored_rows
-from runs.result_table import BASE
+from runs.result_table import BASE, read_table, write_table
 
 PCA = Cell(experiment="pca", dataset="boids", mechanism="gaussian", calibration="published")
 CONFIG = {
@@ -124,9 +124,8 @@ def finished(tmp_path_factory):
     (folder / "results/small/experiments").mkdir()
     cell = "results/small/cells/noise_only/fixed-sensitivity/gaussian--published"
     for ending in (".parquet", ".timings.parquet"):
-        (folder / f"{cell}{ending}").rename(
-            folder / f"results/small/experiments/noise_only{ending}"
-        )
+        table = read_table(folder / f"{cell}{ending}")
+        write_table(table, folder / f"results/small/experiments/noise_only{ending}")
     return folder
 
 

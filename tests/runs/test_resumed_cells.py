@@ -70,18 +70,19 @@ def test_a_killed_run_goes_on_where_it_stopped(killed_run, run, tmp_path):
     assert set(run(cell, config)["status"]) == {"ok"}
     assert measured(folder) == [1, 2, 3, 3, 4]
     assert not partial.exists()
-    resumed = read_table(tmp_path / "cells/cell.parquet")
+    written = tmp_path / "cells/cell.parquet"
+    resumed, its_bytes = read_table(written), written.read_bytes()
 
-    run(cell, config, name="uninterrupted")
-    uninterrupted = (tmp_path / "cells/uninterrupted.parquet").read_bytes()
-    assert (tmp_path / "cells/cell.parquet").read_bytes() == uninterrupted
+    written.unlink()
+    run(cell, config)
+    assert written.read_bytes() == its_bytes
     assert measured(folder)[5:] == [1, 2, 3, 4]
 
     # The same leftovers are worth nothing once the code is another.
     shutil.copytree(kept, partial)
     run(cell, config, digest="of other code")
     assert measured(folder)[9:] == [1, 2, 3, 4]
-    assert read_table(tmp_path / "cells/cell.parquet").equals(resumed)
+    assert read_table(written).equals(resumed)
 
 
 def test_damaged_leftovers_are_measured_again(killed_run, run, tmp_path):
@@ -90,6 +91,17 @@ def test_damaged_leftovers_are_measured_again(killed_run, run, tmp_path):
     whole = part_path(partial, 0).read_bytes()
     part_path(partial, 0).write_bytes(whole[:-20])
     part_path(partial, 1).write_bytes(part_path(partial, 1).read_bytes().replace(b"4", b"5"))
+    assert set(run(cell, config)["status"]) == {"ok"}
+    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
+
+
+def test_parts_that_changed_places_are_measured_again(killed_run, run, tmp_path):
+    cell, config, folder = killed_run
+    partial = tmp_path / "cells/.cell.partial"
+    first, second = (part_path(partial, index) for index in (0, 1))
+    one, two = first.read_bytes(), second.read_bytes()
+    first.write_bytes(two)
+    second.write_bytes(one)
     assert set(run(cell, config)["status"]) == {"ok"}
     assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
 

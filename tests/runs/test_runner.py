@@ -249,7 +249,7 @@ def test_missing_data_are_an_error_of_the_run_and_not_of_a_mechanism(
     config["data"]["folder"] = str(tmp_path / "empty")
     names = {"experiment": "count_query", "dataset": "uber"}
     cell = Cell(**names, mechanism="gaussian", calibration="published")
-    with pytest.raises(CellError, match="cell cell failed before its first grid point"):
+    with pytest.raises(CellError, match=r"uber is not in .*; run: python -m datasets fetch uber"):
         run(cell, config)
     assert not (tmp_path / "cells/cell.parquet").exists()
     assert "uber-raw-data-apr14.csv" in capfd.readouterr().err

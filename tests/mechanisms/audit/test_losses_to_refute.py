@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mechanisms.audit.sequential_losses import losses_to_refute
+from mechanisms.audit.sampled_audit import losses_to_refute
 from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
 
 

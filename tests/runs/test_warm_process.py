@@ -1,0 +1,30 @@
+"""What a cell has left of its time."""
+
+import pytest
+
+from runs import warm_process
+from runs.warm_process import LONGEST_POLL_SECONDS, Allowance
+
+
+def test_a_pause_of_the_run_is_not_the_time_of_a_cell(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(warm_process.time, "monotonic", lambda: now[0])
+    allowance = Allowance(8.0)
+    for _ in range(70):
+        now[0] += 0.1
+        assert not allowance.is_spent()
+    # A night in which the run is suspended counts as the longest poll.
+    now[0] += 36_000
+    assert allowance.is_spent()
+    assert allowance.left == pytest.approx(8.0 - 7.0 - LONGEST_POLL_SECONDS)
+
+
+def test_time_that_is_spent_ends_the_cell(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(warm_process.time, "monotonic", lambda: now[0])
+    allowance = Allowance(1.0)
+    polls = 0
+    while not allowance.is_spent():
+        now[0] += 0.05
+        polls += 1
+    assert polls in (20, 21)
