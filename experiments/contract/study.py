@@ -15,7 +15,7 @@ import experiments
 from experiments.contract.coordinates import Coordinate
 from experiments.contract.seeds import seed_of
 from mechanisms import Budget, Inconsistent, Mechanism, Query
-from mechanisms.audit.self_check import QUICK, require_consistent, require_stated_moments
+from mechanisms.audit.self_check import QUICK, require_consistent, require_stated_norms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ class Variant:
             found = _contradiction(require_consistent, mechanism, seed=seed, effort=QUICK)
             self._checked[query] = self._checked[here] = found
         if here not in self._checked:
-            found = _contradiction(require_stated_moments, mechanism, seed=seed)
+            found = _contradiction(require_stated_norms, mechanism, seed=seed)
             self._checked[here] = self._checked[query] or found
         if self._checked[here]:
             raise Inconsistent(self._checked[here])

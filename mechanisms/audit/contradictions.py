@@ -108,18 +108,32 @@ class Contradictions:
                 yield from of_seeds(self.mechanism, rest)
             self.missing = "it states neither its noise nor a profile"
 
-    def sentences_on_moments(self) -> Iterator[str]:
-        """The sentences on releases of a constant as additive noise, at the least cost."""
+    def sentences_on_norms(self) -> Iterator[str]:
+        """The sentences on the norm of noise that is added to a constant, at the least cost."""
         if not isinstance(self.mechanism, AdditiveMechanism):
             return
-        if self.query.size > self.effort.numbers or stated_moments(self.mechanism) is None:
+        if self.query.size > self.effort.numbers:
             return
         rest = resting_value(self.query)
         if rest is None:
             return
         in_time = int(self.effort.seconds / self.source.seconds_of_one(rest))
         if (count := min(self.source.most, in_time)) >= FEWEST:
-            yield from self._of_moments(self.noise(rest, count), rest, "of a constant")
+            noise, where = self.noise(rest, count), "of a constant"
+            yield from self._of_moments(noise, rest, where)
+            rounding = self._rounding(float(np.abs(rest).max()))
+            yield from of_norms(self.mechanism.noise, noise, rounding, where)
+
+    def _rounding(self, largest: float) -> float:
+        """How far rounding may move the norm of noise found as a difference from a value.
+
+        Args:
+            largest: The largest absolute element of the value.
+        """
+        found = float(np.finfo(float).eps) * math.sqrt(self.query.size) * largest
+        if not self.mechanism.only_adds_noise:
+            found += ROUNDED_AWAY * math.sqrt(self.mechanism.expected_loss())
+        return found
 
     def noise(self, value: np.ndarray, count: int) -> np.ndarray:
         """What releases of `value` add to it, (n, *shape) float64."""
@@ -182,9 +196,7 @@ class Contradictions:
                 noise = self.noise(single, count)
                 yield from self._of_moments(noise, single, "of a random value in float32")
         stated = self.mechanism.noise
-        rounding = np.finfo(float).eps * math.sqrt(self.query.size) * largest
-        if not self.mechanism.only_adds_noise:
-            rounding += ROUNDED_AWAY * math.sqrt(self.mechanism.expected_loss())
+        rounding = self._rounding(largest)
         yield from of_norms(stated, at_once, 0.0, "drawn at once")
         yield from of_norms(stated, np.concatenate([training, test]), rounding, where)
         yield from of_signs(stated, training, at_once, "drawn at once")

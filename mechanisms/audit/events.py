@@ -13,7 +13,7 @@ from mechanisms.audit.audit_statistics import clopper_pearson, hockey_stick
 ERROR = 1e-6
 # One-sided bounds that share it: three for each of seven means and six variances of the loss, two
 # for each of two multiples of seven changes, three for each change of a grid, two for the noise of
-# two values along each of eight directions, eleven for atoms and pairs of releases, two for norms,
+# two values along each of eight directions, eleven for atoms and pairs of releases, ten for norms,
 # eight for signs, two for exact and repeated answers, and those for the losses of the profile.
 TAIL = ERROR / 160
 # The tail of the bounds by which an event is chosen, of which none is believed.

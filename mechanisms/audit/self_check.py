@@ -55,14 +55,14 @@ def require_consistent(mechanism: Mechanism, *, seed: int, effort: Effort = THOR
     return Comparison(0, check.missing or "nothing that it states can be compared with releases")
 
 
-def require_stated_moments(mechanism: Mechanism, *, seed: int, effort: Effort = GLIMPSE) -> None:
-    """Raise Inconsistent where the squared norm of few releases contradicts its stated moments.
+def require_stated_norms(mechanism: Mechanism, *, seed: int, effort: Effort = GLIMPSE) -> None:
+    """Raise Inconsistent where the norms of few releases contradict what the noise states.
 
-    For mechanisms that `require_consistent` has compared at another budget. One that states no
-    moments, takes too long or is not additive passes.
+    For mechanisms that `require_consistent` has compared at another budget. One that states nothing
+    of its norm, takes too long or is not additive passes.
 
     Args, Raises: As for `require_consistent`.
     """
     check = Contradictions(mechanism, np.random.default_rng(seed), effort)
-    for sentence in check.sentences_on_moments():
+    for sentence in check.sentences_on_norms():
         raise Inconsistent(sentence)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+import scipy
 
 from mechanisms.audit.audit_statistics import clopper_pearson, hockey_stick
 from mechanisms.audit.events import EPSILONS, ROUNDING, TAIL, event_bounds, projected
@@ -20,6 +21,8 @@ from mechanisms.profiles.profile import PrivacyProfile
 
 # A loss of exactly epsilon is not above it, and rounding must not put it there.
 LOSS_ROUNDING = 1e-9
+# Normal scores beyond this, which rounding of a probability decides, count as this.
+FAR = 8.0
 
 
 def of_signs(noise, training: np.ndarray, test: np.ndarray, where: str) -> Iterator[str]:
@@ -54,10 +57,12 @@ def of_signs(noise, training: np.ndarray, test: np.ndarray, where: str) -> Itera
 
 
 def of_norms(noise, draws: np.ndarray, rounding: float, where: str) -> Iterator[str]:
-    """A sentence on draws (n, *shape) whose squared norm does not follow `loss_survival`.
+    """Sentences on draws (n, *shape) whose squared norm does not follow `loss_survival`.
 
     By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, as in
-    `fresh_noise.of_two_values`.
+    `fresh_noise.of_two_values`. Norms that are a little too large, or spread a little too far, show
+    in fewer draws on the scale on which they are standard normal: the sum of n such scores is
+    normal of variance n, and that of their squares chi-squared with n degrees of freedom.
 
     Args:
         rounding: How far rounding may have moved a norm.
@@ -76,6 +81,31 @@ def of_norms(noise, draws: np.ndarray, rounding: float, where: str) -> Iterator[
         yield (
             f"the norm of the noise of {len(norms)} releases {where} has a distribution that "
             f"differs by {distance:.2g} from the stated one, where chance allows {reach:.2g}"
+        )
+    # A norm that rounding may have moved has a score between these two.
+    low, high = (np.clip(-scipy.special.ndtri(each), -FAR, FAR) for each in (reached, above))
+    yield from _of_scores(low, high, f"the norms of the noise of {len(norms)} releases {where}")
+
+
+def _of_scores(low: np.ndarray, high: np.ndarray, what: str) -> Iterator[str]:
+    """Sentences on scores between `low` and `high`, both (n,), that should be standard normal."""
+    scale = math.sqrt(len(low))
+    least, most = low.sum() / scale, high.sum() / scale
+    reach = float(-scipy.special.ndtri(TAIL))
+    if least > reach or most < -reach:
+        size, found = ("large", least) if least > reach else ("small", most)
+        yield (
+            f"{what} are too {size}: on the scale where they are standard normal, their mean is "
+            f"off by {found:.3g} standard errors, where chance allows {reach:.3g}"
+        )
+    nearest = np.where(low * high > 0, np.minimum(low**2, high**2), 0.0).mean()
+    farthest = np.maximum(low**2, high**2).mean()
+    lower, upper = scipy.special.chdtri(len(low), (1 - TAIL, TAIL)) / len(low)
+    if nearest > upper or farthest < lower:
+        spread, found = ("far", nearest) if nearest > upper else ("little", farthest)
+        yield (
+            f"{what} spread too {spread}: on the scale where they are standard normal, their mean "
+            f"square is {found:.3g}, where chance allows [{lower:.3g}, {upper:.3g}]"
         )
 
 

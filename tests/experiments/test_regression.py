@@ -110,7 +110,7 @@ def test_private_directions_split_the_budget(monkeypatch):
     monkeypatch.setattr(ModSulq, "release", watched_release)
     # An echo adds no noise, whatever its profile: the comparison with itself would say so.
     monkeypatch.setattr(study, "require_consistent", lambda mechanism, seed, effort: 0)
-    monkeypatch.setattr(study, "require_stated_moments", lambda mechanism, seed: None)
+    monkeypatch.setattr(study, "require_stated_norms", lambda mechanism, seed: None)
     _, values = measure("regression", ClaimingEcho, "exact")
     assert series(values, "rmse", treatment="pca", share=0.95, kernel="linear").shape == (3,)
     private = [call for call in Echo.calls if call[3]["directions"] is not None]

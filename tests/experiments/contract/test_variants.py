@@ -57,7 +57,7 @@ def test_a_mistake_at_a_further_budget_is_inconsistent_there():
 
 
 def test_one_check_for_each_calibration_and_shape_and_one_for_each_further_budget(monkeypatch):
-    checked = {"require_consistent": [], "require_stated_moments": []}
+    checked = {"require_consistent": [], "require_stated_norms": []}
     for name, calls in checked.items():
         monkeypatch.setattr(
             study,
@@ -75,7 +75,7 @@ def test_one_check_for_each_calibration_and_shape_and_one_for_each_further_budge
                 assert (mechanism.budget, mechanism.calibration) == (budget, calibration)
                 assert seconds > 0
     assert [call[2] for call in checked["require_consistent"]] == [0.5] * 4
-    assert [call[2] for call in checked["require_stated_moments"]] == [1.0] * 4
+    assert [call[2] for call in checked["require_stated_norms"]] == [1.0] * 4
     assert len({seed for *_, seed in checked["require_consistent"]}) == 4
 
 

@@ -110,6 +110,28 @@ class LighterTails(IndependentGaussian):
 
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class HeavierTails(IndependentGaussian):
+    """Student's t with six degrees of freedom, of the right variance."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = rng.standard_t(6, (trials, *self.shape)) * np.sqrt(4 / 6)
+        return (self.sigma * draws).astype(dtype)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SmoothNoise(IndependentGaussian):
+    """Each element shares part of the noise of the next, so that alternating changes show."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        size = int(np.prod(self.shape))
+        draws = self.sigma * rng.standard_normal((trials, size + 1))
+        mixed = 0.8 * draws[:, :-1] + 0.6 * draws[:, 1:]
+        return mixed.reshape(trials, *self.shape).astype(dtype)
+
+
+@with_noise
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ClippedNoise(IndependentGaussian):
     """Within three standard deviations, where a neighbour's answer may lie beyond."""
 

@@ -92,11 +92,13 @@ def test_rounded_answers_are_no_mistake(shape):
 @pytest.mark.parametrize(
     ("mistake", "words"),
     [
-        (planted_noise.SymmetricNoise, "show a change of one element, with"),
+        (planted_noise.SymmetricNoise, "spread too far"),
+        (planted_noise.SmoothNoise, "spread too far"),
+        (planted_noise.HeavierTails, "spread too far"),
         (planted.NoiseUsedTwice, "not drawn afresh"),
     ],
 )
-def test_noise_in_common_is_caught_in_a_large_answer(mistake, words):
+def test_other_noise_of_the_right_size_is_caught_in_a_large_answer(mistake, words):
     mechanism = mistake.calibrate(Query(shape=(89, 89), l2_sensitivity=1.0), planted.BUDGET)
     with pytest.raises(Inconsistent, match=words):
         require_consistent(mechanism, seed=1)
