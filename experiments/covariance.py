@@ -11,7 +11,6 @@ both in decreasing order. The error is RSS = sum_i (lambda_i - v_i^T C v_i)^2 (e
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,18 +19,13 @@ from datasets import load as load_dataset
 from experiments.contract import treatments
 from experiments.contract.principal_components import captured_variance, principal_directions
 from experiments.contract.scaling import first_records, scale_columns
-from experiments.contract.study import (
-    Names,
-    Point,
-    Value,
-    Variant,
-)
+from experiments.contract.study import Names, Point, Value, Variant
 from experiments.contract.tolerances import ROUNDED, tolerances
 from experiments.contract.treatments import (
+    OneAnswer,
     feature_names,
-    measure_treatments,
+    measure_one_answer,
     point_at,
-    treatments_of,
 )
 from papers.mvg2018 import scaled_records
 
@@ -50,33 +44,22 @@ class Settings(treatments.TreatmentSettings):
     """Settings of this study."""
 
 
-@dataclass(frozen=True)
-class ScaledRecords:
-    """The records, the columns of (m, N), with the name of the data set and the settings."""
-
-    records: np.ndarray
-    dataset: str
-    settings: dict
-
-
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     """One point: m x N at epsilon and delta = 1/N."""
     return [point_at((len(feature_names(dataset)), settings["records"]), settings)]
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> ScaledRecords:
-    """The first N records, scaled."""
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> OneAnswer:
+    """The first N records, scaled: the columns of (m, N)."""
     values = scale_columns(load_dataset(dataset, folder).features)
-    return ScaledRecords(first_records(values, settings["records"]).T.copy(), dataset, settings)
+    return OneAnswer(first_records(values, settings["records"]).T.copy(), dataset, settings)
 
 
 def measure(
-    problem: ScaledRecords, variant: Variant, calibration: str, point: Point, names: Names
+    problem: OneAnswer, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """RSS of every treatment and trial."""
-    settings, features = problem.settings, feature_names(problem.dataset)
-    query = scaled_records(*problem.records.shape)
-    covariance = problem.records @ problem.records.T / problem.records.shape[1]
+    covariance = problem.exact @ problem.exact.T / problem.exact.shape[1]
     eigenvalues = principal_directions(covariance)[0]
 
     def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
@@ -85,15 +68,7 @@ def measure(
         yield Value("rss", float(residuals @ residuals))
 
     yield Value("largest_eigenvalue", float(eigenvalues[0]))
-    ways = treatments_of(variant, "unimodal", settings, problem.dataset, features)
-    yield from measure_treatments(
-        variant,
-        ways,
-        calibration,
-        query,
-        lambda trial: problem.records,
-        score,
-        point,
-        names,
-        settings["trials"],
+    query = scaled_records(*point.shape)
+    yield from measure_one_answer(
+        problem, variant, "unimodal", calibration, query, score, point, names
     )

@@ -94,7 +94,7 @@ class Settings(EpsilonGrid, OnDevice):
 
 
 @dataclass(frozen=True)
-class Task:
+class CorrelatedTraining:
     """What all mechanisms share: the data set's name, its records, the settings of the study."""
 
     dataset: str
@@ -107,7 +107,7 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     return points_over([(1, TUTORIALS[dataset].size)], settings, variant)
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Task:
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> CorrelatedTraining:
     """The images, and those of them that are trained on.
 
     Raises:
@@ -121,11 +121,11 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Task:
             f"batch must be at most the number of training records, {len(split.train_labels)}, "
             f"got {batch}"
         )
-    return Task(dataset, split, settings)
+    return CorrelatedTraining(dataset, split, settings)
 
 
 def measure(
-    problem: Task, variant: Variant, calibration: str, point: Point, names: Names
+    problem: CorrelatedTraining, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """Claimed and true budgets, the noise's error, and accuracies after every epoch."""
     # Accounting and torch take seconds to load, and reading a config imports this module.

@@ -1,4 +1,4 @@
-"""Private features, imgm2022 Section 5, type II (Figure 1).
+"""Features released in batches of records: imgm2022 Section 5, type II (Figure 1).
 
 The body of a network maps every private training record to d features in (-1, 1), since tanh is its
 last activation. The features are released once, in matrices of `batch` records, each through the
@@ -125,7 +125,7 @@ class FeaturesTask:
     settings: dict
 
 
-def network_of(features: int) -> str:
+def network_name(features: int) -> str:
     """The name of the network whose cut has so many features."""
     return next(name for name, cut in CUTS.items() if cut.features == features)
 

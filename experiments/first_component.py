@@ -15,7 +15,6 @@ from 1: the paper's ANC0 is anchor1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,18 +23,13 @@ from datasets import load as load_dataset
 from experiments.contract import treatments
 from experiments.contract.principal_components import captured_variance, principal_directions
 from experiments.contract.scaling import first_records, scale_columns
-from experiments.contract.study import (
-    Names,
-    Point,
-    Value,
-    Variant,
-)
+from experiments.contract.study import Names, Point, Value, Variant
 from experiments.contract.tolerances import ROUNDED, tolerances
 from experiments.contract.treatments import (
+    OneAnswer,
     feature_names,
-    measure_treatments,
+    measure_one_answer,
     point_at,
-    treatments_of,
 )
 from papers.mvg2018 import record_covariance
 
@@ -54,23 +48,14 @@ class Settings(treatments.TreatmentSettings):
     """Settings of this study."""
 
 
-@dataclass(frozen=True)
-class ExactCovariance:
-    """The records' covariance C, (m, m), with the name of the data set and the settings."""
-
-    covariance: np.ndarray
-    dataset: str
-    settings: dict
-
-
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     """One point: m x m at epsilon and delta = 1/N."""
     features = len(feature_names(dataset))
     return [point_at((features, features), settings)]
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> ExactCovariance:
-    """The covariance of the first N records."""
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> OneAnswer:
+    """The covariance C of the first N records, (m, m)."""
     data = load_dataset(dataset, folder)
     if dataset == "movement_aal":
         # The file has them in [-1, 1] already.
@@ -78,32 +63,22 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> ExactCovar
     else:
         values = scale_columns(data.features)
     values = first_records(values, settings["records"])
-    return ExactCovariance(values.T @ values / len(values), dataset, settings)
+    return OneAnswer(values.T @ values / len(values), dataset, settings)
 
 
 def measure(
-    problem: ExactCovariance, variant: Variant, calibration: str, point: Point, names: Names
+    problem: OneAnswer, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
     """The error of every treatment and trial."""
-    settings, features = problem.settings, feature_names(problem.dataset)
-    query = record_covariance(len(features), settings["records"])
-    largest = principal_directions(problem.covariance)[0][0]
+    largest = principal_directions(problem.exact)[0][0]
 
     def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
         directions = principal_directions(answer)[1][:, :1]
-        captured = captured_variance(problem.covariance, directions)[0]
+        captured = captured_variance(problem.exact, directions)[0]
         yield Value("error", float(abs(largest - captured)))
 
     yield Value("largest_eigenvalue", float(largest))
-    ways = treatments_of(variant, "equimodal", settings, problem.dataset, features)
-    yield from measure_treatments(
-        variant,
-        ways,
-        calibration,
-        query,
-        lambda trial: problem.covariance,
-        score,
-        point,
-        names,
-        settings["trials"],
+    query = record_covariance(len(problem.exact), problem.settings["records"])
+    yield from measure_one_answer(
+        problem, variant, "equimodal", calibration, query, score, point, names
     )

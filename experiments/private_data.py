@@ -48,6 +48,7 @@ from learning.releases.protected_records import protected, squared_error
 from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
 from learning.training.device import OnDevice
 from learning.training.finetuned import fine_tuned
+from learning.training.pretrained import PRETRAINED
 from mechanisms import AdditiveMechanism, Budget
 from mechanisms.contract.public_information import MEAN_RECORD, public_options
 from papers.box_query import box_query
@@ -73,7 +74,6 @@ TOLERANCES = tolerances(SCORE, "f1", "accuracy")
 SPLITS_TRIALS = True
 SHAPES = {"digits": (8, 8), "mnist": (28, 28), "cifar10": (96, 32), "svhn": (96, 32)}
 NETWORKS = TUTORIALS | {"svhn": TUTORIALS["cifar10"]}
-PRETRAINED = "mobilenet_v2"
 CLASSIFIERS = ("logistic", "network", PRETRAINED)
 CLASSES = 10
 

@@ -1,4 +1,4 @@
-"""Training on protected features: tldp2025, Section 5.2.2 (type II), Figure 2 and Table 3.
+"""Features that every user protects alone: tldp2025, Section 5.2.2 (type II), Figure 2 and Table 3.
 
 Users turn each image into features by a network that was trained on public images and ends in tanh,
 and release every feature vector through the mechanism. The server trains the last fully connected
@@ -75,7 +75,6 @@ TOLERANCES = tolerances(SCORE, "f1", "accuracy", "extractor_accuracy") | {
 }
 SPLITS_TRIALS = True
 OWN = {"digits": "perceptron", "mnist": "lenet", "cifar10": "cnn", "svhn": "cnn"}
-PRETRAINED = "mobilenet_v2"
 CLASSES = 10
 
 
@@ -111,11 +110,11 @@ class Settings(EpsilonGrid, OnDevice):
 
 def also_reads(settings: dict, dataset: str) -> list[str]:
     """The ImageNet weights, where the config asks for them."""
-    return [PRETRAINED] * _pretrained(settings, dataset)
+    return [pretrained.PRETRAINED] * _pretrained(settings, dataset)
 
 
 def _pretrained(settings: dict, dataset: str) -> bool:
-    return settings["extractors"].get(dataset) == PRETRAINED
+    return settings["extractors"].get(dataset) == pretrained.PRETRAINED
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> Classifica
     )
     device = settings["device"]
     if _pretrained(settings, dataset):
-        weights = datasets.load(PRETRAINED, folder)
+        weights = datasets.load(pretrained.PRETRAINED, folder)
         return ClassificationOfFeatures(pretrained.extract(weights, split, device), settings)
     training = Training(epochs=settings["extractor_epochs"][dataset], device=device)
     extracted = extract(

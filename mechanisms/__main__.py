@@ -25,7 +25,7 @@ from mechanisms.contract.registry import all_mechanisms, get_mechanism
 
 UNSUPPORTED = 3
 _SEED, _SAMPLES = whole_number(0, 2**64 - 1), whole_number(0, 10**9)
-STATUSES = (
+EXIT_STATUSES = (
     "Exit status: 0, there is an answer (of verify: a verdict on the claim, true or false); 1, the "
     "mechanism contradicts itself and verify gives no verdict on its claim; 2, bad input or "
     "an exception of the mechanism; 3, the mechanism does not support this query or budget."
@@ -33,7 +33,7 @@ STATUSES = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status, see `STATUSES`."""
+    """Run one command; returns the exit status, see `EXIT_STATUSES`."""
     options = _parser().parse_args(arguments)
     try:
         answer = options.run(options)
@@ -176,7 +176,7 @@ def _parser() -> argparse.ArgumentParser:
         "calibrate",
         parents=[common],
         help="the noise for a query and a budget",
-        epilog=STATUSES,
+        epilog=EXIT_STATUSES,
     )
     add_query_arguments(calibrate)
     calibrate.set_defaults(run=_calibrate, show=_show)
@@ -187,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
         help="claimed and true privacy",
         description="Compares a mechanism's releases with what it states about them, and its claim "
         "with its true privacy.",
-        epilog=STATUSES,
+        epilog=EXIT_STATUSES,
     )
     add_query_arguments(verifying)
     verifying.add_argument(

@@ -66,14 +66,14 @@ def findings_page(ledger: pd.DataFrame) -> str:
                 "paper": claims["paper"] + ", " + claims["where"],
                 "statement": claims["statement"],
                 "we find": claims["sentence"],
-                "sizes": [sizes_of(claim) for _, claim in claims.iterrows()],
+                "sizes": [size_words(claim) for _, claim in claims.iterrows()],
             }
         )
         lines += ["", f"## {title}", "", MEANING[verdict], "", markdown_table(table)]
     return "\n".join(lines) + "\n"
 
 
-def sizes_of(claim: pd.Series) -> str:
+def size_words(claim: pd.Series) -> str:
     """Our sizes beside the paper's: "10,000 of 60,000 records; 5 of 100 epochs; 3 trials"."""
     words = []
     for name in ("records", "epochs", "rounds", "trials"):
@@ -108,7 +108,7 @@ def _section(claim: pd.Series) -> list[str]:
         "Open choice": claim["choice"],
         "Verdict": " ".join(filter(None, (f"**{claim['verdict']}**.", claim["sentence"]))),
         "Would be decided by": claim["decided by"],
-        "Sizes": sizes_of(claim),
+        "Sizes": size_words(claim),
         "Computed": " ".join(filter(None, (claim["detail"], claim["reason"]))),
     }
     lines = ["", f'<a id="{claim["claim"]}"></a>', f"### {claim['claim']} ({claim['where']})", ""]

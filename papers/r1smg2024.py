@@ -47,7 +47,7 @@ class TrainingBudget(NamedTuple):
     step: float
 
 
-class Training(NamedTuple):
+class StatedTraining(NamedTuple):
     """DP-SGD on a data set, Section 7.3, Figures 7 and 8.
 
     records: Training records; BATCH over them is the sampling rate.
@@ -80,7 +80,7 @@ TRAINING_DELTA = 1e-5
 # delta' of eq. (16).
 SLACK = 1e-10
 TRAINING = {
-    "mnist": Training(
+    "mnist": StatedTraining(
         records=60_000,
         epochs=30,
         budgets=(
@@ -88,7 +88,7 @@ TRAINING = {
             TrainingBudget(total=16.983, multiplier=0.5, step=5.42),
         ),
     ),
-    "cifar10": Training(
+    "cifar10": StatedTraining(
         records=50_000,
         epochs=100,
         budgets=(

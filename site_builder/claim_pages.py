@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from paper_figures.ledger_pages import sizes_of
+from paper_figures.ledger_pages import size_words
 from paper_figures.verdicts import (
     CONFIRMED,
     CONTRADICTED,
@@ -72,7 +72,7 @@ def _shown(claim: pd.Series) -> dict:
         "choice": claim["choice"],
         "parts": _parts(claim["parts"].split("\n")),
         "decided_by": claim["decided by"],
-        "sizes": sizes_of(claim),
+        "sizes": size_words(claim),
         "computed": " ".join(filter(None, (claim["detail"], claim["reason"]))),
         "calibration": claim["calibration"],
         "paper": claim["paper"],

@@ -11,6 +11,7 @@ import pandas as pd
 from paper_figures.judged_rows import listed, rounded_down, rounded_up
 from paper_figures.selections import ok_rows, size_of
 from paper_figures.style import look, mechanism_title
+from paper_figures.suite.headline import FLOOR
 from paper_figures.verdicts import CONFIRMED, CONTRADICTED
 from site_builder.charts import Chart, over_size
 from site_builder.run_folder import RunFolder
@@ -20,8 +21,6 @@ from site_builder.words import first_sentence
 # Noise of the five papers, and the noise that it is measured against.
 PROPOSED = ("mvg", "mgm", "udn", "idn", "imgm", "r1smg", "tldp-l", "tldp-g")
 REFERENCE = "gaussian-analytic"
-# True deltas below this have no curve.
-FLOOR = 1e-10
 
 
 @dataclass(frozen=True)

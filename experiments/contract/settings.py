@@ -200,13 +200,13 @@ Shape = Annotated[
         "shapes such as 10x10 with at most 10^8 elements",
     ),
 ]
-Dataset = Annotated[Name, Words("a data set", "data sets")]
+DatasetName = Annotated[Name, Words("a data set", "data sets")]
 MechanismName = Annotated[Name, Words("a mechanism or variant", "mechanisms and variants")]
 
 T = TypeVar("T")
 Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_unique)]
 # A mapping with an entry for every data set of the run, unless the field has a default.
-ByDataset = dict[Dataset, T]
+ByDataset = dict[DatasetName, T]
 ByMechanism = dict[MechanismName, T]
 
 

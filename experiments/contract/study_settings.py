@@ -13,7 +13,7 @@ from experiments.contract.mechanism_sets import ALLOWED, chosen
 from experiments.contract.settings import (
     ByDataset,
     ByMechanism,
-    Dataset,
+    DatasetName,
     Disallowed,
     Distinct,
     Fault,
@@ -55,7 +55,7 @@ class StudySettings(Section):
     `ByMechanism` without a default may have the key "default" for all that it does not name.
     """
 
-    datasets: Distinct[Dataset] = Field(description="data sets of the study")
+    datasets: Distinct[DatasetName] = Field(description="data sets of the study")
     mechanisms: Mechanisms = Field("all", description="mechanisms and variants to run")
     mechanisms_for: ByDataset[Mechanisms] = Field(
         {}, description="for single data sets, which of `mechanisms` to run"
@@ -102,7 +102,7 @@ class StudySettings(Section):
         _check_names("datasets", self.datasets, study.DATASETS)
         for name, field in type(self).model_fields.items():
             keys = _keys_of(field.annotation)
-            if keys == Dataset:
+            if keys == DatasetName:
                 self._check_datasets(name, required=field.is_required())
             elif keys == MechanismName:
                 known = [*self.mechanisms, *([DEFAULT] if field.is_required() else [])]

@@ -190,6 +190,40 @@ def measure_treatments(
         yield from measure_releases(release, score, treatment, point, names, trials)
 
 
+@dataclass(frozen=True)
+class OneAnswer:
+    """The exact answer that every trial releases, with the data set's name and the settings."""
+
+    exact: np.ndarray
+    dataset: str
+    settings: dict
+
+
+def measure_one_answer(
+    problem: OneAnswer,
+    variant: Variant,
+    mode: str,
+    calibration: str,
+    query: Query,
+    score: Score,
+    point: Point,
+    names: Names,
+) -> Iterator[Value]:
+    """Every treatment of the whole query, each released in every trial; `mode` is MVG's."""
+    features = feature_names(problem.dataset)
+    yield from measure_treatments(
+        variant,
+        treatments_of(variant, mode, problem.settings, problem.dataset, features),
+        calibration,
+        query,
+        lambda trial: problem.exact,
+        score,
+        point,
+        names,
+        problem.settings["trials"],
+    )
+
+
 def _svd_seconds(noise: MatrixGaussian) -> float:
     """Seconds of the SVDs that mvg2018's Algorithms 1 and 2 take before a draw.
 

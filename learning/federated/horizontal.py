@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy
 from learning.federated.rounds import Round, in_rounds, require_finite
 from learning.networks.network import Network
 from learning.records.labelled import Split
-from learning.training.device import prepared
+from learning.training.device import prepared, tensors_of
 from learning.training.noisy_descent import accuracy
 from learning.training.trial import Seeds
 
@@ -83,10 +83,7 @@ def train(
         Diverged: The server's parameters, or unclipped uploads, are no longer finite.
     """
     device = prepared(plan.device)
-    inputs, labels, test_inputs, test_labels = (
-        torch.from_numpy(array).to(device)
-        for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
-    )
+    inputs, labels, test_inputs, test_labels = tensors_of(data, device)
     count = len(labels) // plan.participants
     # The records are dealt once per run; rounds draw from [batches, round].
     orders = [np.random.default_rng([s.batches, 0, 1]).permutation(len(labels)) for s in seeds]

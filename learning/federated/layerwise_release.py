@@ -18,7 +18,7 @@ from mechanisms import Mechanism, Query
 from papers.box_query import box_query
 
 
-def matrix_shape(layer: Layer) -> tuple[int, int]:
+def layer_shape(layer: Layer) -> tuple[int, int]:
     """Rows and columns of a layer's matrix, rows >= columns."""
     outputs = layer.weight[0]
     sides = outputs, layer.size // outputs
@@ -28,7 +28,7 @@ def matrix_shape(layer: Layer) -> tuple[int, int]:
 def layer_queries(network: Network, bound: float) -> list[Query]:
     """One query per layer of an upload that is clipped to [-bound, bound], bound > 0."""
     return [
-        box_query(matrix_shape(layer), -bound, bound, adjacency="replace")
+        box_query(layer_shape(layer), -bound, bound, adjacency="replace")
         for layer in network.layers
     ]
 
@@ -49,7 +49,7 @@ def matrices(network: Network, vector: np.ndarray) -> list[np.ndarray]:
 
 def _outputs_are_rows(layer: Layer) -> bool:
     """Whether outputs are the rows of the layer's matrix."""
-    return matrix_shape(layer)[0] == layer.weight[0]
+    return layer_shape(layer)[0] == layer.weight[0]
 
 
 def vector(network: Network, found: Sequence[np.ndarray]) -> np.ndarray:

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from learning.federated.rounds import Round, in_rounds, require_finite
 from learning.networks.split_network import SplitNetwork
 from learning.records.labelled import Split
-from learning.training.device import prepared
+from learning.training.device import prepared, tensors_of
 from learning.training.noisy_descent import accuracy
 from learning.training.trial import Seeds
 
@@ -66,10 +66,7 @@ def train(
         Diverged: Parameters or features are no longer finite.
     """
     device = prepared(plan.device)
-    inputs, labels, test_inputs, test_labels = (
-        torch.from_numpy(array).to(device)
-        for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
-    )
+    inputs, labels, test_inputs, test_labels = tensors_of(data, device)
     network, shares = split.network, split.shares(inputs)
 
     def received(features, noise):

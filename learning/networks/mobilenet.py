@@ -22,7 +22,7 @@ _GROUP = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sizes:
+class MobileNetSizes:
     """Widths and depths.
 
     Args:
@@ -39,7 +39,7 @@ class Sizes:
 
 
 # Table 2 of Sandler et al. 2018.
-FULL = Sizes(
+FULL = MobileNetSizes(
     stem=32,
     stride=2,
     stages=(
@@ -54,7 +54,7 @@ FULL = Sizes(
     last=1280,
 )
 # For images of 28 or 32 pixels and one core.
-SMALL = Sizes(stem=16, stride=2, stages=((1, 16, 1, 2), (3, 24, 2, 1)), last=64)
+SMALL = MobileNetSizes(stem=16, stride=2, stages=((1, 16, 1, 2), (3, 24, 2, 1)), last=64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class _Block:
         return x + start if x.shape == start.shape else x
 
 
-def mobilenet(channels: int, classes: int, sizes: Sizes) -> Network:
+def mobilenet(channels: int, classes: int, sizes: MobileNetSizes) -> Network:
     """A classifier of images (n, channels, height, width) of any height and width."""
     blocks, width = [], sizes.stem
     for expansion, narrowed, count, stride in sizes.stages:

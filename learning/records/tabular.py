@@ -49,16 +49,16 @@ def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarr
         return _adult(load_dataset("adult", folder))
     found = load_dataset(dataset, folder)
     if dataset == "breast_cancer":
-        features, labels = spread(found.features), found.benign
+        features, labels = columns_scaled(found.features), found.benign
     elif dataset == "darknet2020":
-        features = spread(_numbers(found.flows))
+        features = columns_scaled(_numbers(found.flows))
         labels = np.unique(found.traffic, return_inverse=True)[1]
     else:
         features, labels = found.features.astype(np.float32), found.labels
     return random_split(features, labels, TESTS[dataset], rng)
 
 
-def spread(features: np.ndarray) -> np.ndarray:
+def columns_scaled(features: np.ndarray) -> np.ndarray:
     """Columns of (n, d), each scaled to [-1, 1], float32; a constant column becomes zero.
 
     The ranges are those of the records, as in the papers: this scaling is not private.

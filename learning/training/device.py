@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from experiments.contract.study_settings import StudySettings
+
+if TYPE_CHECKING:
+    import torch
+
+    from learning.records.labelled import Split
 
 
 class OnDevice(StudySettings):
@@ -32,3 +37,11 @@ def prepared(device: str = "cpu") -> str:
     # With it torch fills new memory before use, a help to find errors that costs time.
     torch.utils.deterministic.fill_uninitialized_memory = False
     return found
+
+
+def tensors_of(split: Split, device: str) -> tuple[torch.Tensor, ...]:
+    """Training inputs and labels, test inputs and labels, on a device."""
+    import torch
+
+    arrays = (split.train_inputs, split.train_labels, split.test_inputs, split.test_labels)
+    return tuple(torch.from_numpy(array).to(device) for array in arrays)

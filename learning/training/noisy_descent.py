@@ -16,7 +16,7 @@ from learning.networks.network import Network
 from learning.records.labelled import Split
 from learning.training.clipped_sums import clipped_sum, require_alone
 from learning.training.clipping import Clipping
-from learning.training.device import prepared
+from learning.training.device import prepared, tensors_of
 from learning.training.trial import Seeds
 
 # Few enough that their intermediate results stay in the cache.
@@ -117,10 +117,7 @@ def train(
         NoPerExampleGradients: Gradients are clipped, and per-example gradients are not known.
     """
     device = prepared(plan.device)
-    images, labels, test_inputs, test_labels = (
-        torch.from_numpy(array).to(device)
-        for array in (data.train_inputs, data.train_labels, data.test_inputs, data.test_labels)
-    )
+    images, labels, test_inputs, test_labels = tensors_of(data, device)
     records = len(labels)
     start = network.initial(np.random.default_rng(seeds.start))
     parameters, history = begin(start, checkpoint, Epoch)

@@ -18,6 +18,8 @@ from learning.records.labelled import Split
 from learning.training.device import prepared
 from learning.training.extractor import Extracted
 
+# The entry of `datasets` with the weights.
+PRETRAINED = "mobilenet_v2"
 FEATURES = 1280
 _AT_ONCE = 50
 # Mean and spread of ImageNet's channels, from torchvision's transforms for these weights.

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
+from mechanisms.accounting.gaussian_samples import GaussianSamples
 from mechanisms.profiles.gaussian_profile import GaussianProfile, log_delta_and_error
-from mechanisms.profiles.profile import (
-    Bounds,
-    PrivacyProfile,
-    check_count,
-    check_positive,
-)
+from mechanisms.profiles.profile import Bounds, check_count
 
 # Counts less likely than e^-700 are left out: smaller deltas are not resolved.
 _UNLIKELY = 700.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownSamplesProfile(PrivacyProfile):
+class KnownSamplesProfile(GaussianSamples):
     """`steps` Gaussian releases, each of which publicly includes the record or not.
 
     An observer who knows the samples sees K releases on the record, K binomial, hence
@@ -31,31 +27,7 @@ class KnownSamplesProfile(PrivacyProfile):
     tightly if an observer recognises a sampled record anyway. It holds for any fixed
     adjacency under which one release on a sample with the record has mu, and under which
     neighbouring data sets give the same answer on a sample without it.
-
-    Args:
-        mu: Mahalanobis distance of one release on a sample with the record, > 0.
-        rate: Sampling probability, in (0, 1].
-        steps: At least 1.
     """
-
-    mu: float
-    rate: float
-    steps: int
-
-    calibrated_curve = "upper"
-
-    def __post_init__(self) -> None:
-        check_positive("mu", self.mu)
-        check_positive("rate", self.rate)
-        if self.rate > 1:
-            raise ValueError(f"rate must be a probability in (0, 1], got {self.rate}")
-        check_count("steps", self.steps)
-
-    def compose(self, times: int) -> KnownSamplesProfile:
-        return replace(self, steps=self.steps * check_count("times", times))
-
-    def scaled(self, factor: float) -> KnownSamplesProfile:
-        return replace(self, mu=self.mu / factor)
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from dp_accounting.pld import privacy_loss_distribution as pld
 
+from mechanisms.accounting.gaussian_samples import GaussianSamples
 from mechanisms.accounting.poisson_sampling import SampledRun
 from mechanisms.profiles.gaussian_profile import GaussianProfile
-from mechanisms.profiles.profile import Bounds, PrivacyProfile, check_count, check_positive
+from mechanisms.profiles.profile import Bounds
 
 # Grid of the losses for the lower bound, and the allowance for its convolutions.
 _INTERVAL = 1e-4
@@ -18,35 +19,12 @@ _ALLOWANCE = 1e-11
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledGaussianProfile(PrivacyProfile):
+class SampledGaussianProfile(GaussianSamples):
     """`steps` Gaussian releases, each on a secret Poisson sample, one record added or removed.
 
     Upper bounds are those of `SampledRun`, which are reported as values. Lower bounds are the
     optimistic privacy loss distributions of dp_accounting. Losses cannot be drawn.
-
-    Args:
-        mu: Mahalanobis distance of one release on a sample with the record, > 0.
-        rate: Sampling probability, in (0, 1].
-        steps: At least 1.
     """
-
-    mu: float
-    rate: float
-    steps: int
-
-    calibrated_curve = "upper"
-
-    def __post_init__(self) -> None:
-        check_positive("mu", self.mu)
-        check_count("steps", self.steps)
-        if not 0 < self.rate <= 1:
-            raise ValueError(f"rate must be a probability in (0, 1], got {self.rate}")
-
-    def compose(self, times: int) -> SampledGaussianProfile:
-        return replace(self, steps=self.steps * check_count("times", times))
-
-    def scaled(self, factor: float) -> SampledGaussianProfile:
-        return replace(self, mu=self.mu / factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """That of `SampledRun`: within 1e-3, on the private side."""

@@ -164,7 +164,7 @@ class BufferedFactorisation(ToeplitzFactorisation):
     weights: np.ndarray
 
     def stepwise(self, draws):
-        return stepwise.buffered(islice(draws, self.steps), self.rates, self.weights)
+        return stepwise.buffered_recursion(islice(draws, self.steps), self.rates, self.weights)
 
     @property
     def memory(self):

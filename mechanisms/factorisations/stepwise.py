@@ -29,7 +29,7 @@ def recursion(draws: Iterable[np.ndarray], coefficients: np.ndarray) -> Iterator
         yield made
 
 
-def buffered(
+def buffered_recursion(
     draws: Iterable[np.ndarray], rates: np.ndarray, weights: np.ndarray
 ) -> Iterator[np.ndarray]:
     """`recursion` for 1, c_1, c_2, ... with c_i = sum_j weight_j rate_j^(i-1): a buffer per rate.

@@ -48,7 +48,7 @@ _TINY = 1e-307
 _CHUNK = 512
 
 
-class Spherical(NamedTuple):
+class SphericalLaw(NamedTuple):
     """M, a, p and s / b of spherical noise with density ~ ||x||^(a - M) exp(-(||x|| / b)^p)."""
 
     dimension: int
@@ -79,7 +79,7 @@ class Meeting(NamedTuple):
     height: np.ndarray
 
 
-def meeting(noise: Spherical, log_v: np.ndarray, epsilon: np.ndarray) -> Meeting:
+def meeting(noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarray) -> Meeting:
     """The balls of level f(R), at v = (R / b)^p; arrays that broadcast."""
     u = _log_radius_ratio(noise, log_v, epsilon)
     far = np.maximum(u - FAR, 0.0)
@@ -93,7 +93,7 @@ def meeting(noise: Spherical, log_v: np.ndarray, epsilon: np.ndarray) -> Meeting
 
 
 def _bounded_reach(
-    noise: Spherical, log_v: np.ndarray, epsilon: np.ndarray, excess: np.ndarray
+    noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarray, excess: np.ndarray
 ) -> np.ndarray:
     """d = e + d - e for a = M and p <= 1, with no more than the rounding of (s / b)^p - epsilon.
 
@@ -107,7 +107,7 @@ def _bounded_reach(
     return 1 + (1 + excess) * np.expm1(log_distance)
 
 
-def _log_radius_ratio(noise: Spherical, log_v: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
+def _log_radius_ratio(noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
     """u, the root of gap u + v (e^(p u) - 1) = epsilon, to full relative accuracy.
 
     In closed form by the Wright omega function, which loses digits where u is small; but there the
@@ -142,7 +142,7 @@ class Range(NamedTuple):
     rest: np.ndarray
 
 
-def range_of(noise: Spherical, balls: Meeting) -> Range:
+def range_of(noise: SphericalLaw, balls: Meeting) -> Range:
     """Between h = d and where the integrand is negligible."""
     half = (noise.dimension - 1) / 2
     _, excess, reach, height = balls
@@ -163,7 +163,7 @@ def range_of(noise: Spherical, balls: Meeting) -> Range:
     return Range(excess, start, length, layer, log_peak, rest)
 
 
-def log_share(noise: Spherical, where: Range, nodes: int) -> np.ndarray:
+def log_share(noise: SphericalLaw, where: Range, nodes: int) -> np.ndarray:
     """log of the share of the first ball outside the second, an array of the shape of the range.
 
     By a Gauss-Legendre rule in log(layer + h - start).

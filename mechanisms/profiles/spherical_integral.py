@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mechanisms.profiles.numerics import unit_gauss_legendre
-from mechanisms.profiles.spherical_balls import Range, Spherical, log_share, range_of
+from mechanisms.profiles.spherical_balls import Range, SphericalLaw, log_share, range_of
 from mechanisms.profiles.spherical_panels import LOG_LEFT_OUT, Panels, first_panels
 from mechanisms.profiles.spherical_radius import balls_at, log_ball_density, log_tail
 
@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
     log_survival: np.ndarray  # log P(L > epsilon)
 
 
-def log_delta(noise: Spherical, epsilon: np.ndarray) -> Estimate:
+def log_delta(noise: SphericalLaw, epsilon: np.ndarray) -> Estimate:
     """log delta, its relative quadrature error and log P(L > epsilon), for a flat array.
 
     The error adds, over all panels, the differences to a rule with fewer nodes in the outer and
@@ -44,7 +44,7 @@ def log_delta(noise: Spherical, epsilon: np.ndarray) -> Estimate:
     return Estimate(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
-def _log_delta(noise: Spherical, epsilon: np.ndarray) -> Estimate:
+def _log_delta(noise: SphericalLaw, epsilon: np.ndarray) -> Estimate:
     panels, reference = first_panels(noise, epsilon)
     total, error, survival = np.zeros((3, epsilon.size))
     for level in range(_LEVELS):
@@ -69,7 +69,7 @@ def _log_delta(noise: Spherical, epsilon: np.ndarray) -> Estimate:
 
 
 def _panel_sums(
-    noise: Spherical, epsilon: np.ndarray, panels: Panels, reference: np.ndarray
+    noise: SphericalLaw, epsilon: np.ndarray, panels: Panels, reference: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     """The integral of delta over each panel, how much it differs with fewer nodes in the outer and
     in the inner integral, and that of P(L > epsilon); times e^-reference."""

@@ -17,7 +17,7 @@ from mechanisms.profiles.spherical_balls import (
     FAR,
     KINKY,
     Meeting,
-    Spherical,
+    SphericalLaw,
     distance_at,
     log_share,
     range_of,
@@ -83,7 +83,7 @@ class Panels(NamedTuple):
         return y, width * span * (one + t * (2 * two + 3 * three * t))
 
 
-def first_panels(noise: Spherical, epsilon: np.ndarray) -> tuple[Panels, np.ndarray]:
+def first_panels(noise: SphericalLaw, epsilon: np.ndarray) -> tuple[Panels, np.ndarray]:
     """Panels where the integrands are not negligible, and log of the peak of delta's per epsilon.
 
     That is 0 where it is far below the smallest delta that is resolved: no panel, sum zero.
@@ -108,7 +108,7 @@ def first_panels(noise: Spherical, epsilon: np.ndarray) -> tuple[Panels, np.ndar
 
 
 def _panels(
-    noise: Spherical,
+    noise: SphericalLaw,
     y: np.ndarray,
     near: np.ndarray,
     divided: tuple[np.ndarray, np.ndarray],
@@ -141,7 +141,7 @@ def _panels(
     return panels.parts(chosen, part, count[chosen])
 
 
-def _scan(noise: Spherical, epsilon: np.ndarray) -> np.ndarray:
+def _scan(noise: SphericalLaw, epsilon: np.ndarray) -> np.ndarray:
     """Points over the window, (n, points): in steps of the law of the radius and of log r.
 
     Where the spheres meet varies with both. The points in log r begin at the radius at which the
@@ -199,7 +199,7 @@ def _without_long_ones(panels: Panels, away: float) -> Panels:
 
 
 def crossings(
-    noise: Spherical, epsilon: np.ndarray, y: np.ndarray, balls: Meeting
+    noise: SphericalLaw, epsilon: np.ndarray, y: np.ndarray, balls: Meeting
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of every crossing the index of its epsilon, that of the y below it, and its own y.
 
@@ -223,7 +223,7 @@ def crossings(
 
 
 def _meeting_at(
-    noise: Spherical, epsilon: np.ndarray, height: np.ndarray, low: np.ndarray, high: np.ndarray
+    noise: SphericalLaw, epsilon: np.ndarray, height: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
     """u between low and high at which the spheres meet at this height.
 

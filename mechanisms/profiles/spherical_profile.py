@@ -35,7 +35,7 @@ from mechanisms.profiles.profile import (
     check_positive,
     check_target,
 )
-from mechanisms.profiles.spherical_balls import Spherical
+from mechanisms.profiles.spherical_balls import SphericalLaw
 from mechanisms.profiles.spherical_panels import LOG_LEFT_OUT
 
 # Relative error of delta beyond the estimated one: what the comparison of two rules misses, and
@@ -104,8 +104,8 @@ class SphericalProfile(PrivacyProfile):
         return -losses if reverse else losses
 
     @property
-    def _noise(self) -> Spherical:
-        return Spherical(
+    def _noise(self) -> SphericalLaw:
+        return SphericalLaw(
             int(self.dimension),
             float(self.shape),
             float(self.power),
@@ -137,7 +137,7 @@ class SphericalProfile(PrivacyProfile):
         return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
 
 
-def _loss(noise: Spherical, log_v: np.ndarray, sine: np.ndarray) -> np.ndarray:
+def _loss(noise: SphericalLaw, log_v: np.ndarray, sine: np.ndarray) -> np.ndarray:
     """The loss at radius v = (r / b)^p and cosine t = -sine to the shift; arrays that broadcast.
 
     (M - a) u + v (e^(p u) - 1) with u = log(r' / r) = log(1 + x (x + 2 sine)) / 2 and x = s / r.
@@ -163,7 +163,7 @@ def _growth(log_v: np.ndarray, pu: np.ndarray) -> np.ndarray:
 # A composition asks for delta and for P(L > epsilon) at the same points: seconds of quadrature. A
 # search for epsilon comes back to the ends of its bracket, and to its root.
 @lru_cache(maxsize=32)
-def _estimate(noise: Spherical, epsilon: bytes) -> spherical_integral.Estimate:
+def _estimate(noise: SphericalLaw, epsilon: bytes) -> spherical_integral.Estimate:
     return spherical_integral.log_delta(noise, np.frombuffer(epsilon))
 
 

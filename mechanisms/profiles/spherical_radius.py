@@ -15,7 +15,7 @@ import scipy
 from mechanisms.profiles.numerics import LOG_SQRT_2PI, stirling_remainder
 from mechanisms.profiles.spherical_balls import (
     Meeting,
-    Spherical,
+    SphericalLaw,
     meeting,
 )
 
@@ -23,27 +23,27 @@ from mechanisms.profiles.spherical_balls import (
 _WINDOW = 38.0
 
 
-def balls_at(noise: Spherical, y: np.ndarray, epsilon: np.ndarray) -> Meeting:
+def balls_at(noise: SphericalLaw, y: np.ndarray, epsilon: np.ndarray) -> Meeting:
     """The two balls at y; arrays that broadcast."""
     return meeting(noise, y + np.log(noise.order), epsilon)
 
 
-def log_tail_bound(noise: Spherical, y: np.ndarray, height: np.ndarray) -> np.ndarray:
+def log_tail_bound(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarray:
     """A cheap upper bound of `log_tail`, about log M above it at most."""
     top = np.minimum(np.maximum(height, 0.0), 1.0)
     return _log_density(noise, y) + 0.5 * (noise.dimension - 1) * np.log1p(-(top**2))
 
 
-def log_ball_density(noise: Spherical, y: np.ndarray) -> np.ndarray:
+def log_ball_density(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
     """log of the density of y, of the radius of the ball in which the noise is uniform."""
     return _log_density(noise, y) + _log_weight(noise, y)
 
 
-def _log_weight(noise: Spherical, y: np.ndarray) -> np.ndarray:
+def _log_weight(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
     return np.log((noise.gap + noise.shape * np.exp(np.maximum(y, -700.0))) / noise.dimension)
 
 
-def log_tail(noise: Spherical, y: np.ndarray, height: np.ndarray) -> np.ndarray:
+def log_tail(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarray:
     """log of the integrand of P(L > epsilon): the share of the sphere of radius r above z.
 
     For a uniform direction, sqrt(M - 1) times the cotangent of its angle to an axis has Student's
@@ -55,7 +55,7 @@ def log_tail(noise: Spherical, y: np.ndarray, height: np.ndarray) -> np.ndarray:
     return np.log(beyond) + _log_density(noise, y)
 
 
-def _log_density(noise: Spherical, y: np.ndarray) -> np.ndarray:
+def _log_density(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
     # Within the window y is so small that e^y - 1 - y, times k, loses no digits that matter.
     return _log_norm(noise.order) - noise.order * (np.expm1(y) - y)
 

@@ -15,20 +15,20 @@ from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.results import Results
 from paper_figures.rules import universal
 from paper_figures.style import look
-from paper_figures.suite.continual_release import EXPERIMENT, errors_of
+from paper_figures.suite.continual_release import STUDY, errors_of
 from paper_figures.verdicts import Finding
 
 PLACE = ["dataset", "steps", "participations"]
 
 
-@judge(experiments=(EXPERIMENT,))
+@judge(experiments=(STUDY,))
 def error_on_par(claim: Claim, results: Results) -> Finding:
     """The root mean squared error over that of others, in the places of the study.
 
     Arguments: mechanism; others; least_separation, of a person's steps.
     """
     a = claim.arguments
-    errors = errors_of(pick(results.rows, experiment=EXPERIMENT))
+    errors = errors_of(pick(results.rows, experiment=STUDY))
     errors = errors[errors["separation"] >= a["least_separation"]]
     by_name = errors.set_index([*PLACE, "mechanism"])["mean_error"].unstack("mechanism")
     missing = {a["mechanism"], *a["others"]} - set(by_name)

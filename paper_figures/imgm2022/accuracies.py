@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.features import network_of
+from experiments.features import network_name
 from paper_figures.judged_rows import pick
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
 from paper_figures.style import dataset_title
@@ -106,4 +106,4 @@ def _network_title(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
     if experiment == "gradients":
         return GRADIENT_NETWORKS[dataset]
     own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
-    return CUT_NETWORKS[network_of(int(own["shape"].iloc[0].split("x")[-1]))]
+    return CUT_NETWORKS[network_name(int(own["shape"].iloc[0].split("x")[-1]))]

@@ -61,8 +61,7 @@ REGRESSION = ComparedStudy(
     ),
     floor=("rmse_of_zero", "non-private"),
     floor_words="predicting zero",
-    # Half of the smallest difference that the paper reports.
-    blind_margin=min(mvg2018.STATED_ABOVE_MVG[mvg2018.REGRESSION.name].values()) / 2,
+    blind_margin=mvg2018.NO_DIFFERENCE[mvg2018.REGRESSION.name],
     methods=SHARED_METHODS | {"gaussian": "Gaussian", "exponential": "Exponential"},
     mvg_name="MVG-1",
 )

@@ -10,13 +10,13 @@ from paper_figures.judged_rows import pick, rounded_up
 from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.results import Results
 from paper_figures.rules import universal
-from paper_figures.suite.continual_release import EXPERIMENT, errors_of
+from paper_figures.suite.continual_release import STUDY, errors_of
 from paper_figures.verdicts import Finding
 
 LARGEST_POWER = 20
 
 
-@judge(experiments=(EXPERIMENT,))
+@judge(experiments=(STUDY,))
 def least_root_error(claim: Claim, results: Results) -> Finding:
     """The least root mean squared error less ln(n) / pi, at mu = 1.
 
@@ -26,7 +26,7 @@ def least_root_error(claim: Claim, results: Results) -> Finding:
     a = claim.arguments
     own = pick(
         results.rows,
-        experiment=EXPERIMENT,
+        experiment=STUDY,
         dataset="prefix-sums",
         mechanism=a["mechanism"],
         participations=1,

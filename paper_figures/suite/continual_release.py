@@ -15,7 +15,7 @@ from paper_figures.results import Results
 from paper_figures.selections import ok_rows
 from paper_figures.style import PAGE, in_order, look
 
-EXPERIMENT = "continual_release"
+STUDY = "continual_release"
 INDEPENDENT = "factorisation-identity"
 BANDED = "factorisation-banded"
 # The mechanism without a variant.
@@ -25,13 +25,13 @@ KEYS = ["dataset", "mechanism", "steps", "participations", "separation"]
 KNOWN = 1e-9
 
 
-@drawing("suite_streams", kind="figures", needs=[f"{EXPERIMENT}/prefix-sums"])
+@drawing("suite_streams", kind="figures", needs=[f"{STUDY}/prefix-sums"])
 def streams(results: Results) -> Drawn:
     """Root mean squared error over n; mean error over the least, over n and participation."""
     return _drawn(results, "prefix-sums", "Prefix sums of", "a prefix sum")
 
 
-@drawing("suite_streams_momentum", kind="figures", needs=[f"{EXPERIMENT}/momentum"])
+@drawing("suite_streams_momentum", kind="figures", needs=[f"{STUDY}/momentum"])
 def streams_with_momentum(results: Results) -> Drawn:
     """The same for the iterates of SGD with momentum."""
     return _drawn(results, "momentum", "SGD with momentum on", "an iterate")
@@ -41,7 +41,7 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
     errors = errors_of(results.rows)
     errors = errors[errors["dataset"] == dataset]
     if errors.empty:
-        raise DrawingError(f"the results hold no errors of {EXPERIMENT}/{dataset}; run it first")
+        raise DrawingError(f"the results hold no errors of {STUDY}/{dataset}; run it first")
     once = errors[errors["participations"] == 1]
     # The longest stream of those with the most mechanisms at the most participations.
     tried = errors.groupby("steps").size()
@@ -97,11 +97,11 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
     return Drawn(caption, errors[columns], figure, _note(errors))
 
 
-@drawing("suite_streams_table", kind="tables", needs=[EXPERIMENT], timings=[EXPERIMENT])
+@drawing("suite_streams_table", kind="tables", needs=[STUDY], timings=[STUDY])
 def streams_table(results: Results) -> Drawn:
     """One row per workload, factorisation, n and participation, with the seconds of the search."""
     errors = errors_of(results.rows)
-    seconds = ok_rows(results.timings, EXPERIMENT, "calibrate_seconds")
+    seconds = ok_rows(results.timings, STUDY, "calibrate_seconds")
     seconds = seconds.assign(steps=_steps(seconds)).set_index(KEYS)["value"]
     errors["seconds"] = seconds.reindex(pd.MultiIndex.from_frame(errors[KEYS])).to_numpy()
     ranks = {"dataset": ["prefix-sums", "momentum"], "mechanism": in_order(errors["mechanism"])}
@@ -153,10 +153,10 @@ def errors_of(rows: pd.DataFrame) -> pd.DataFrame:
     Raises:
         DrawingError: The results hold no errors.
     """
-    own = ok_rows(rows, EXPERIMENT, "mean_error")
+    own = ok_rows(rows, STUDY, "mean_error")
     if own.empty:
-        raise DrawingError(f"the results hold no errors of {EXPERIMENT}; run it first")
-    every = rows[rows["experiment"] == EXPERIMENT]
+        raise DrawingError(f"the results hold no errors of {STUDY}; run it first")
+    every = rows[rows["experiment"] == STUDY]
     every = every.assign(steps=_steps(every))
     metrics = ["mean_error", "max_error", "sensitivity_slack", "optimality_gap"]
     exact = every[every["metric"].isin(metrics)]
@@ -182,6 +182,6 @@ def _steps(rows: pd.DataFrame) -> pd.Series:
 
 
 def _budget_words(rows: pd.DataFrame) -> str:
-    own = rows[rows["experiment"] == EXPERIMENT]
+    own = rows[rows["experiment"] == STUDY]
     budgets = own[["epsilon", "delta"]].drop_duplicates()
     return ", ".join(f"({row.epsilon:g}, {row.delta:g})-DP" for row in budgets.itertuples())

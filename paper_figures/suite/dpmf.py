@@ -13,7 +13,7 @@ from paper_figures.results import Results
 from paper_figures.selections import LEVELS, dataset_sources, failed_mechanisms, ok_rows
 from paper_figures.style import PAGE, dataset_title, in_order, look
 
-EXPERIMENT = "dpmf"
+STUDY = "dpmf"
 KEYS = ["dataset", "mechanism", "epsilon"]
 # How far the true delta of a run may lie from the claimed one, relatively, to be compared at it.
 EQUAL = 0.05
@@ -34,17 +34,17 @@ NOTE = (
 )
 
 
-@drawing("suite_dpmf", kind="figures", needs=[EXPERIMENT])
+@drawing("suite_dpmf", kind="figures", needs=[STUDY])
 def correlated_training(results: Results) -> Drawn:
     """Final accuracy and error of the noise over epsilon, and accuracy over epochs at one."""
     rows = at_equal_privacy(results.rows)
     finals = best_finals(rows)
     if finals["mechanism"].isin(LEVELS).all():
-        raise DrawingError(f"the results hold no private training of {EXPERIMENT}")
-    errors = ok_rows(rows, EXPERIMENT, "sum_error")
+        raise DrawingError(f"the results hold no private training of {STUDY}")
+    errors = ok_rows(rows, STUDY, "sum_error")
     errors = errors[~errors["mechanism"].isin(LEVELS)].rename(columns={"value": "sum_error"})
     data = finals.merge(errors[[*KEYS, "sum_error"]], how="left", on=KEYS)
-    sources = dataset_sources(rows, EXPERIMENT)
+    sources = dataset_sources(rows, STUDY)
     height = 0.9 + 2.0 * len(sources)
     figure, axes = plt.subplots(len(sources), 3, figsize=(PAGE, height), squeeze=False)
     facts, edges = [], []
@@ -52,8 +52,7 @@ def correlated_training(results: Results) -> Drawn:
         own = rows[rows["dataset"] == dataset]
         _draw(panels, own, data[data["dataset"] == dataset])
         records, steps = (
-            int(ok_rows(own, EXPERIMENT, metric)["value"].iloc[0])
-            for metric in ("records", "steps")
+            int(ok_rows(own, STUDY, metric)["value"].iloc[0]) for metric in ("records", "steps")
         )
         panels[0].set_title(dataset_title(dataset))
         best = finals[finals["dataset"] == dataset]
@@ -66,14 +65,14 @@ def correlated_training(results: Results) -> Drawn:
         handles |= dict(zip(found[1], found[0], strict=True))
     figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=3)
 
-    delta = ok_rows(rows, EXPERIMENT, "steps")["delta"].iloc[0]
+    delta = ok_rows(rows, STUDY, "steps")["delta"].iloc[0]
     caption = (
         "Training with correlated noise, and with DP-SGD, at equal true privacy, delta "
         f"{delta:g}. {'; '.join(facts)}. Left: final test error, mean and range. Middle: "
         "root mean squared noise on the sum of all steps so far, in closed form. Right: test error "
         "after every epoch. Each at its best learning rate."
     )
-    failed = failed_mechanisms(results.rows, EXPERIMENT, *sources)
+    failed = failed_mechanisms(results.rows, STUDY, *sources)
     return Drawn(caption, data, figure, f"{NOTE}{''.join(edges)}{failed}")
 
 
@@ -119,7 +118,7 @@ def at_equal_privacy(rows: pd.DataFrame) -> pd.DataFrame:
 
     Of both calibrations of a mechanism at one budget those of the exact one.
     """
-    own = rows[rows["experiment"] == EXPERIMENT]
+    own = rows[rows["experiment"] == STUDY]
     control = own["mechanism"].isin(LEVELS)
     spent = own[~control & (own["metric"] == "true_delta_upper")]
     spent = spent[(spent["value"] / spent["delta"] - 1).abs() <= EQUAL]
@@ -138,9 +137,9 @@ def best_finals(rows: pd.DataFrame) -> pd.DataFrame:
     Raises:
         DrawingError: The results hold no final accuracies.
     """
-    found = ok_rows(rows, EXPERIMENT, "final_test_accuracy")
+    found = ok_rows(rows, STUDY, "final_test_accuracy")
     if found.empty:
-        raise DrawingError(f"the results hold no accuracies of {EXPERIMENT}; run it first")
+        raise DrawingError(f"the results hold no accuracies of {STUDY}; run it first")
     means = found.groupby([*KEYS, "learning_rate"])["value"].agg(
         accuracy="mean", least="min", largest="max", trials="size"
     )
@@ -153,7 +152,7 @@ def _at_the_edge(rows: pd.DataFrame, finals: pd.DataFrame, dataset: str) -> str:
 
     Another rate might be better for them.
     """
-    rates = ok_rows(rows, EXPERIMENT, "final_test_accuracy")["learning_rate"]
+    rates = ok_rows(rows, STUDY, "final_test_accuracy")["learning_rate"]
     private = finals[~finals["mechanism"].isin(LEVELS)]
     edge = private[private["learning_rate"].isin([rates.min(), rates.max()])]
     if edge.empty or rates.nunique() == 1:
@@ -176,6 +175,6 @@ def _epochs(rows: pd.DataFrame, finals: pd.DataFrame, epsilon: float) -> pd.Data
     """
     chosen = finals[(finals["epsilon"] == epsilon) | finals["mechanism"].isin(LEVELS)]
     chosen = chosen[[*KEYS, "learning_rate"]]
-    found = ok_rows(rows, EXPERIMENT, "test_accuracy").merge(chosen, on=[*KEYS, "learning_rate"])
+    found = ok_rows(rows, STUDY, "test_accuracy").merge(chosen, on=[*KEYS, "learning_rate"])
     means = found.groupby(["mechanism", "epoch"])["value"].mean()
     return means.rename("accuracy").reset_index()

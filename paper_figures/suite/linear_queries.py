@@ -24,7 +24,7 @@ from paper_figures.style import (
 )
 from runs.result_table import OK
 
-EXPERIMENT = "linear_queries"
+STUDY = "linear_queries"
 WORKLOADS = {"prefix": "prefix sums", "all-range": "all ranges", "random": "random ranges"}
 UNIT = "gaussian-analytic"
 # The epsilon nearest to this is drawn: the ratios vary little with it.
@@ -47,7 +47,7 @@ CLAIM_WORDS = {
 KEYS = ["dataset", "workload", "mechanism", "calibration", "epsilon"]
 
 
-@drawing("suite_linear", kind="figures", needs=[EXPERIMENT])
+@drawing("suite_linear", kind="figures", needs=[STUDY])
 def linear(results: Results) -> Drawn:
     """Error per query relative to i.i.d. Gaussian noise: claims (rows) x data sets (columns)."""
     errors = relative_errors(results.rows)
@@ -104,7 +104,7 @@ def linear(results: Results) -> Drawn:
     return Drawn(caption, drawn.assign(line=names)[columns], figure, note)
 
 
-@drawing("suite_linear_table", kind="tables", needs=[EXPERIMENT])
+@drawing("suite_linear_table", kind="tables", needs=[STUDY])
 def linear_table(results: Results) -> Drawn:
     """One row per data set, workload, mechanism and calibration: errors at every epsilon."""
     errors = errors_per_query(results.rows)
@@ -147,11 +147,11 @@ def errors_per_query(rows: pd.DataFrame) -> pd.DataFrame:
     Raises:
         DrawingError: The results hold no errors.
     """
-    grouped = ok_rows(rows, EXPERIMENT, "mse").groupby(KEYS, sort=False)["value"]
+    grouped = ok_rows(rows, STUDY, "mse").groupby(KEYS, sort=False)["value"]
     errors = pd.DataFrame({"measured": grouped.mean(), "standard_error": grouped.sem()})
     if errors.empty:
-        raise DrawingError(f"the results hold no errors of {EXPERIMENT}; run it first")
-    errors["expected"] = ok_rows(rows, EXPERIMENT, "expected_mse").set_index(KEYS)["value"]
+        raise DrawingError(f"the results hold no errors of {STUDY}; run it first")
+    errors["expected"] = ok_rows(rows, STUDY, "expected_mse").set_index(KEYS)["value"]
     # Workload by workload, as they are drawn.
     errors = errors.reset_index()
     errors = errors.sort_values(
@@ -271,7 +271,7 @@ def _claim(mechanism: str) -> str:
 
 def _budget_words(rows: pd.DataFrame) -> str:
     """Adjacency, delta and trials."""
-    rows = rows[rows["experiment"] == EXPERIMENT]
+    rows = rows[rows["experiment"] == STUDY]
     delta = ", ".join(f"{value:g}" for value in np.unique(rows["delta"]))
     trials = rows["trial"].max() + 1
     return f"one record is added or removed, delta {delta}, {trials} trials"
@@ -279,11 +279,11 @@ def _budget_words(rows: pd.DataFrame) -> str:
 
 def _dataset_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
     """Two sentences: the histograms and their sources; the workloads."""
-    rows = rows[rows["experiment"] == EXPERIMENT]
+    rows = rows[rows["experiment"] == STUDY]
     described = []
     for dataset in dict.fromkeys(errors["dataset"]):
         own = rows[rows["dataset"] == dataset]
-        records = ok_rows(own, EXPERIMENT, "records")["value"].iloc[0]
+        records = ok_rows(own, STUDY, "records")["value"].iloc[0]
         source = SOURCE_WORDS[own["data_source"].iloc[0]]
         cells = size_of(own["shape"].iloc[0])
         described.append(
@@ -297,7 +297,7 @@ def _dataset_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
 
 def _without_result(rows: pd.DataFrame) -> str:
     """One sentence about mechanisms without a result on a data set or a workload, or nothing."""
-    rows = rows[rows["experiment"] == EXPERIMENT]
+    rows = rows[rows["experiment"] == STUDY]
     missing = rows[(rows["status"] != OK) | (rows["metric"] == "refused")]
     if missing.empty:
         return ""

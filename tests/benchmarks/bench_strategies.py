@@ -4,7 +4,6 @@ Times are CPU seconds of this process, on one core of a current machine.
 """
 
 import time
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from mechanisms.strategies.optimal_strategy import TOLERANCE, optimal_strategy, sdp_strategy
 from mechanisms.strategies.p_identity import search
 from mechanisms.strategies.workload import AllRange, Prefix
+from tests.peak_memory import peak_of
 
 
 def timed(task, *arguments):
@@ -57,12 +57,7 @@ def test_twenty_times_faster_than_a_convex_solver(kind):
 
 def test_peak_memory_is_at_most_ten_gram_matrices():
     gram = AllRange(1024).gram()
-    tracemalloc.start()
-    try:
-        optimal_strategy(gram)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    _, peak = peak_of(optimal_strategy, gram)
     # The Gram matrix was there before.
     multiple = peak / gram.nbytes + 1
     print(f"\npeak memory at n = 1024: {multiple:.1f} n^2 doubles", end="")

@@ -33,7 +33,7 @@ def test_rss_by_hand(monkeypatch):
     answer[order, np.arange(30)] = np.arange(30, 0, -1)
     monkeypatch.setattr(Echo, "answer", lambda self, v, rng: answer)
     problem, values = measure("covariance", Echo)
-    exact = problem.records @ problem.records.T / 40
+    exact = problem.exact @ problem.exact.T / 40
     eigenvalues = np.sort(np.linalg.eigvalsh(exact))[::-1]
     expected = sum((eigenvalues[i] - exact[order[i], order[i]]) ** 2 for i in range(30))
     assert series(values, "rss") == pytest.approx(expected, rel=1e-9)
@@ -53,5 +53,5 @@ def test_the_paper_s_data(official_data):
     problem = covariance.load(settings, "cardiotocography", folder, names)
     (point,) = covariance.points(settings, "mvg", "cardiotocography")
     assert (point.shape, point.epsilon, point.delta) == ((21, 2126), 1.0, 1 / 2126)
-    assert problem.records.shape == (21, 2126)
-    assert np.abs(problem.records).max() == 1
+    assert problem.exact.shape == (21, 2126)
+    assert np.abs(problem.exact).max() == 1

@@ -37,15 +37,15 @@ def test_the_error_of_a_component_by_hand(monkeypatch):
     answer = skew + np.diag([0.0, 0.0, 5.0, *[-9.0] * 10])
     monkeypatch.setattr(Echo, "answer", lambda self, v, rng: answer)
     problem, values = measure("first_component", Echo)
-    largest = np.linalg.eigvalsh(problem.covariance)[-1]
-    assert series(values, "error") == pytest.approx(largest - problem.covariance[2, 2], rel=1e-12)
+    largest = np.linalg.eigvalsh(problem.exact)[-1]
+    assert series(values, "error") == pytest.approx(largest - problem.exact[2, 2], rel=1e-12)
 
 
 def test_a_random_answer_knows_no_component():
     """The mean error of a random direction is lambda_1 - tr C / m."""
     problem, values = measure("first_component", "random-answer", trials=400)
     errors = series(values, "error")
-    expected = np.linalg.eigvalsh(problem.covariance)[-1] - np.trace(problem.covariance) / 13
+    expected = np.linalg.eigvalsh(problem.exact)[-1] - np.trace(problem.exact) / 13
     assert errors.mean() == pytest.approx(expected, abs=4 * errors.std() / 20)
 
 
@@ -66,8 +66,8 @@ def test_the_paper_s_data(official_data):
     problem = first_component.load(settings, "movement_aal", folder, names)
     (point,) = first_component.points(settings, "mvg", "movement_aal")
     assert (point.shape, point.epsilon, point.delta) == ((4, 4), 1.0, 1 / 2021)
-    assert problem.covariance.shape == (4, 4)
-    assert np.abs(problem.covariance).max() <= 1
+    assert problem.exact.shape == (4, 4)
+    assert np.abs(problem.exact).max() <= 1
     # The paper's 2,021 records are whole sequences.
     sequences = load_dataset("movement_aal", folder).sequences
     assert sum(map(len, sequences[:80])) == 2021

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from torch.nn.functional import cross_entropy
 
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping
+from tests.learning.plain_gradients import one_by_one
 
 SHAPES = {"digits": (1, 8, 8), "mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
 CLIPPING = Clipping(bound=0.7)
@@ -21,16 +21,6 @@ def batch(dataset, n, seed=0):
     labels = torch.from_numpy(rng.integers(0, 10, n))
     network = TUTORIALS[dataset]
     return network, torch.from_numpy(network.initial(rng)), images, labels
-
-
-def one_by_one(network, parameters, images, labels):
-    """Gradients of micro-batches of one example by plain reverse mode, a row per example."""
-    rows = []
-    for k in range(len(labels)):
-        leaf = parameters.clone().requires_grad_()
-        cross_entropy(network.logits(leaf, images[k : k + 1]), labels[k : k + 1]).backward()
-        rows.append(leaf.grad)
-    return torch.stack(rows)
 
 
 def test_parameters_are_those_of_the_tutorials():

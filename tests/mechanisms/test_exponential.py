@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from mechanisms.audit.verification import HOLDS, verify
 from mechanisms.noise.boxed_exponential import BoxedExponential
 from mechanisms.profiles.bounded_profile import BoundedProfile
 from mechanisms.profiles.pure_profile import PureProfile
+from tests.peak_memory import peak_of
 
 KS_LEVEL = 1e-4  # about four standard errors
 
@@ -237,12 +237,7 @@ def test_the_profile_is_the_bound_of_a_pure_guarantee():
 def test_a_covariance_sized_release_fits_into_little_memory():
     mechanism = calibrated((21, 2126), 0.05, element_range=(-1.0, 1.0))
     value = np.random.default_rng(0).uniform(-1, 1, (21, 2126))
-    tracemalloc.start()
-    try:
-        released = mechanism.release(value, np.random.default_rng(1))
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    released, peak = peak_of(mechanism.release, value, np.random.default_rng(1))
     assert np.abs(released).max() <= 1
     assert peak < 100e6
 

@@ -15,7 +15,7 @@ from paper_figures.ledger import (
     read_ledger,
     write_ledger,
 )
-from paper_figures.ledger_pages import claims_page, findings_page, sizes_of
+from paper_figures.ledger_pages import claims_page, findings_page, size_words
 from paper_figures.verdicts import Finding, Outcome, Part, Sizes
 from runs.result_table import to_table, write_table
 
@@ -166,7 +166,7 @@ def test_verdicts_follow_from_parts_and_outcomes(folder):
 def test_sizes_stand_beside_the_papers(folder):
     row = evaluate(folder).set_index("claim").loc["yes"]
     assert (row["records"], row["paper records"]) == (1000, 60000)
-    assert sizes_of(row) == "1,000 of 60,000 records; 3 trials"
+    assert size_words(row) == "1,000 of 60,000 records; 3 trials"
 
 
 def test_the_page_of_claims_has_every_claim_under_its_own_link(folder):

@@ -222,7 +222,7 @@ NETWORKS = (LENET, RESNET18, IMDB_LSTM, ADULT_MLP)
 
 def test_shapes_of_table_2():
     largest = [
-        max((layerwise.matrix_shape(x) for x in n.layers), key=lambda s: s[0] * s[1])
+        max((layerwise.layer_shape(x) for x in n.layers), key=lambda s: s[0] * s[1])
         for n in NETWORKS
     ]
     assert largest == [(401, 120), (4608, 512), (20002, 128), (106, 12)]
@@ -238,7 +238,7 @@ def test_shapes_of_table_2():
 def test_matrices_and_back(network):
     vector = np.arange(network.size, dtype=np.float32)
     found = layerwise.matrices(network, vector)
-    assert [m.shape for m in found] == [layerwise.matrix_shape(x) for x in network.layers]
+    assert [m.shape for m in found] == [layerwise.layer_shape(x) for x in network.layers]
     assert np.array_equal(layerwise.vector(network, found), vector)
 
 

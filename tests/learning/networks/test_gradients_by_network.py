@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from torch.nn.functional import cross_entropy
 
 from experiments.gradients import NETWORKS
 from learning.networks.cut_network import CUTS, cut_bilstm
@@ -18,6 +17,7 @@ from learning.networks.tutorial_networks import TUTORIALS
 from learning.records.citation_graph import neighbourhoods
 from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping
+from tests.learning.plain_gradients import one_by_one
 
 WORDS = 12
 IMAGE = (3, 32, 32)
@@ -71,16 +71,6 @@ def batch(name, seed=0):
     if name in SINGLE:
         return network, parameters, inputs.float(), labels
     return network, parameters.double(), inputs, labels
-
-
-def one_by_one(network, parameters, inputs, labels):
-    """Gradients of micro-batches of one example by plain reverse mode, a row per example."""
-    rows = []
-    for k in range(len(labels)):
-        leaf = parameters.clone().requires_grad_()
-        cross_entropy(network.logits(leaf, inputs[k : k + 1]), labels[k : k + 1]).backward()
-        rows.append(leaf.grad)
-    return torch.stack(rows)
 
 
 def test_sizes():

@@ -48,7 +48,7 @@ def test_tables_lie_between_minus_one_and_one():
 
 
 def test_a_constant_column_becomes_zero():
-    assert not tabular.spread(np.full((3, 1), 7.0)).any()
+    assert not tabular.columns_scaled(np.full((3, 1), 7.0)).any()
 
 
 def test_missing_and_infinite_flows_count_as_the_median():

@@ -5,7 +5,6 @@ Coverage is tested exactly where outcomes can be enumerated, else over hundreds 
 
 import json
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -27,6 +26,7 @@ from mechanisms.audit.sampled_audit import (
     audit_losses,
     familywise_confidence,
 )
+from tests.peak_memory import peak_of
 
 MU_CALIBRATED = 0.2680511246  # analytic Gaussian at epsilon 1, delta 1e-5
 
@@ -275,12 +275,10 @@ def test_result_does_not_depend_on_how_a_block_is_processed():
 
 def test_memory_does_not_grow_with_samples():
     draw = spherical_losses(7921, 4.02110e5, math.sqrt(2))
-    peaks = []
-    for samples in (200_000, 1_000_000):
-        tracemalloc.start()
-        audit_losses(draw, 1.0, samples=samples, seed=1)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
+    peaks = [
+        peak_of(audit_losses, draw, 1.0, samples=samples, seed=1)[1]
+        for samples in (200_000, 1_000_000)
+    ]
     assert peaks[1] < 1.05 * peaks[0]
     assert peaks[1] < 8_000_000  # a million float64
 

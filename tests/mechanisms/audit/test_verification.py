@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from mechanisms import (
-    AdditiveMechanism,
     Budget,
     OutOfRangeWarning,
     Query,
     Unsupported,
-    all_mechanisms,
     get_mechanism,
 )
 from mechanisms.audit.verification import (
@@ -26,6 +24,7 @@ from mechanisms.audit.verification import (
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.profiles.gaussian_profile import mu_for
 from mechanisms.profiles.laplace_profile import LaplaceProfile
+from tests.mechanisms.matrix_noise import ADDITIVE
 
 
 def calibrated(key, query, budget, calibration="published"):
@@ -62,28 +61,7 @@ def test_exact_calibration_of_r1smg():
     assert gaussian.expected_loss() == pytest.approx(223, rel=2e-3)
 
 
-# Those for Gram matrices alone are held to the same in test_pca.py.
-GRAM_ONLY = {"analyze-gauss", "mod-sulq", "wishart"}
-
-
-# Those for counts alone, in tests/mechanisms/counting/.
-COUNTS_ONLY = {"correlated-gaussian", "discrete-gaussian", "skellam"}
-
-
-# That for streams alone, in tests/mechanisms/streams/.
-STREAMS_ONLY = {"factorisation"}
-# That for three axes and more, in tests/mechanisms/test_tvg.py.
-TENSORS_ONLY = {"tvg"}
-WITH_PROFILE = [
-    key
-    for key, cls in all_mechanisms().items()
-    if issubclass(cls, AdditiveMechanism)
-    and cls.guarantee != "none"
-    and key not in GRAM_ONLY | COUNTS_ONLY | STREAMS_ONLY | TENSORS_ONLY
-]
-
-
-@pytest.mark.parametrize("key", WITH_PROFILE)
+@pytest.mark.parametrize("key", ADDITIVE)
 def test_exact_calibration_meets_the_budget(key, make_query):
     budget = Budget(epsilon=0.8, delta=1e-6)
     query = make_query(12, 20)

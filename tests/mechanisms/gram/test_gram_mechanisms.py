@@ -1,7 +1,6 @@
 """What all mechanisms for Gram matrices have in common."""
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from mechanisms import (
 )
 from mechanisms.__main__ import main
 from mechanisms.audit.verification import HOLDS, verify
+from tests.peak_memory import peak_of
 
 KEYS = ["mod-sulq", "analyze-gauss", "wishart", "ppca"]
 ADDITIVE = KEYS[:3]
@@ -80,12 +80,7 @@ def test_exact_calibration_meets_the_budget(key, adjacency):
 @pytest.mark.parametrize("key", ADDITIVE)
 def test_sampling_needs_no_more_than_a_few_copies_of_the_answer(key):
     mechanism = calibrated(key, gram(200))
-    tracemalloc.start()
-    try:
-        mechanism.sample(np.random.default_rng(0), 1)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    _, peak = peak_of(mechanism.sample, np.random.default_rng(0), 1)
     assert peak < 4 * 8 * 200 * 200
 
 

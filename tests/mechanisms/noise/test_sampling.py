@@ -1,36 +1,20 @@
 """Draws against closed forms, their determinism, precision and memory."""
 
 import math
-import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 
 from mechanisms import (
-    AdditiveMechanism,
     Budget,
     OutOfRangeWarning,
-    all_mechanisms,
     get_mechanism,
 )
 from mechanisms.strategies.workload import AllRange, Kronecker, Prefix
+from tests.mechanisms.matrix_noise import ADDITIVE
+from tests.peak_memory import peak_of
 
-# Those for Gram matrices alone are held to the same in test_pca.py.
-GRAM_ONLY = {"analyze-gauss", "mod-sulq", "wishart"}
-# Those for counts alone, in tests/mechanisms/counting/.
-COUNTS_ONLY = {"correlated-gaussian", "discrete-gaussian", "skellam"}
-# That for streams alone, in tests/mechanisms/streams/.
-STREAMS_ONLY = {"factorisation"}
-# That for three axes and more, in tests/mechanisms/test_tvg.py.
-TENSORS_ONLY = {"tvg"}
-ADDITIVE = [
-    key
-    for key, cls in all_mechanisms().items()
-    if issubclass(cls, AdditiveMechanism)
-    and cls.guarantee != "none"
-    and key not in GRAM_ONLY | COUNTS_ONLY | STREAMS_ONLY | TENSORS_ONLY
-]
 BUDGET = Budget(epsilon=0.7, delta=1e-5)
 # Three standard errors leave one false alarm in 370; the seeds below are fixed, so none moves.
 TRIALS = 4000
@@ -119,12 +103,7 @@ def test_identity_directions_are_dropped(make_query):
 def test_sampling_needs_no_more_than_a_few_copies_of_the_answer(key, make_query):
     """An mn x mn matrix at this shape would be 3.2 GB; the answer is 160 kB."""
     mechanism = calibrated(key, make_query(100, 200))
-    tracemalloc.start()
-    try:
-        mechanism.sample(np.random.default_rng(0), 1)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    _, peak = peak_of(mechanism.sample, np.random.default_rng(0), 1)
     assert peak < 5 * 8 * 100 * 200
 
 

@@ -14,6 +14,7 @@ from mechanisms.profiles.laplace_profile import (
     LaplaceProfile,
 )
 from mechanisms.profiles.numerics import unit_gauss_legendre
+from tests.mechanisms.profiles.drawn_losses import check_losses
 
 
 def two_laplace_delta(epsilon, first, second):
@@ -229,15 +230,7 @@ def test_compositions_of_compositions_multiply():
     ids=lambda profile: type(profile).__name__,
 )
 def test_sampled_losses_reproduce_delta(profile):
-    rng = np.random.default_rng(11)
-    forward = profile.sample_losses(rng, 100_000)
-    backward = profile.sample_losses(rng, 100_000, reverse=True)
-    assert not (forward == -np.inf).any() and not (backward == np.inf).any()
-    for epsilon in (0.0, 0.4, 1.2):
-        for losses in (forward, -backward):
-            gain = -np.expm1(np.minimum(epsilon - losses, 0))
-            error = gain.std() / np.sqrt(gain.size)
-            assert abs(gain.mean() - profile.delta(epsilon).value) < 4 * error
+    check_losses(profile, (0.0, 0.4, 1.2), seed=11)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 
 from mechanisms.profiles.laplace_profile import LaplaceProfile
 from mechanisms.profiles.pure_profile import PureProfile
+from tests.mechanisms.profiles.drawn_losses import check_losses
 
 
 @pytest.mark.parametrize("largest", [1e-9, 0.01, 1.0, 30.0, 800.0])
@@ -108,15 +109,7 @@ def test_scale_factor_of_a_composition():
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_sampled_losses_reproduce_delta(times):
-    profile = PureProfile(largest=0.7, times=times)
-    rng = np.random.default_rng(4)
-    forward = profile.sample_losses(rng, 100_000)
-    backward = profile.sample_losses(rng, 100_000, reverse=True)
-    for epsilon in (0.0, 0.5):
-        for losses in (forward, -backward):
-            gain = -np.expm1(np.minimum(epsilon - losses, 0))
-            error = gain.std() / np.sqrt(gain.size)
-            assert abs(gain.mean() - profile.delta(epsilon).value) < 4 * error
+    check_losses(PureProfile(largest=0.7, times=times), (0.0, 0.5), seed=4)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from mechanisms.profiles.spherical_balls import (
     Meeting,
-    Spherical,
+    SphericalLaw,
     log_share,
     meeting,
     range_of,
@@ -41,7 +41,7 @@ def test_the_share_is_a_difference_of_caps(dimension, excess):
     height = spread * np.array([-0.9999, -0.9, -0.3, -0.1, 0.0, 0.1, 0.5, 0.9, 0.9999])
     excess = np.full(height.size, excess)
     balls = Meeting(np.log1p(excess), excess, reach_at(excess, height), height)
-    noise = Spherical(dimension, 1.0, 1.0, 1.0)
+    noise = SphericalLaw(dimension, 1.0, 1.0, 1.0)
     found = log_share(noise, range_of(noise, balls), 26)
     with mp.workdps(60 + 4 * dimension):
         exact = [
@@ -57,7 +57,7 @@ def test_balls_that_do_not_meet():
     reach = np.array([3.0, -0.1, 2.1, 2e80, -2e79])
     height = 1 - 0.5 * reach * (1 + (excess + 2) / (excess + reach))
     balls = Meeting(np.log1p(excess), excess, reach, height)
-    noise = Spherical(5, 1.0, 1.0, 1.0)
+    noise = SphericalLaw(5, 1.0, 1.0, 1.0)
     with np.errstate(divide="ignore"):
         found = log_share(noise, range_of(noise, balls), 26)
     np.testing.assert_allclose(np.exp(found), [1, 0, 1, 1, 0], rtol=0, atol=1e-13)
@@ -66,7 +66,7 @@ def test_balls_that_do_not_meet():
 @pytest.mark.parametrize(("dimension", "shape"), [(5, 5.0), (5, 1.0), (5, 4.999999), (10**6, 0.3)])
 @pytest.mark.parametrize("power", [0.4, 1.0, 2.0, 9.0])
 def test_the_densities_at_the_two_radii_differ_by_epsilon(dimension, shape, power):
-    noise = Spherical(dimension, shape, power, 1.0)
+    noise = SphericalLaw(dimension, shape, power, 1.0)
     log_v = np.linspace(-60, 15, 31)[:, None]
     epsilon = np.array([0.0, 1e-9, 1e-3, 1.0, 40.0, 1000.0])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -95,7 +95,7 @@ def test_the_densities_at_the_two_radii_differ_by_epsilon(dimension, shape, powe
     ],
 )
 def test_crossings_are_where_the_spheres_touch(shape, power, ratio, epsilon, heights):
-    noise, epsilon = Spherical(4, shape, power, ratio), np.array([epsilon])
+    noise, epsilon = SphericalLaw(4, shape, power, ratio), np.array([epsilon])
     y = np.linspace(-30, 5, 200)[None]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         owner, step, at = crossings(noise, epsilon, y, balls_at(noise, y, epsilon[:, None]))

@@ -112,7 +112,7 @@ def delta_by_definition(noise, epsilon):
     ],
 )
 def test_delta_is_what_its_definition_says(dimension, shape, power, ratio, epsilon):
-    noise = spherical_balls.Spherical(dimension, shape, power, ratio)
+    noise = spherical_balls.SphericalLaw(dimension, shape, power, ratio)
     found = spherical_integral.log_delta(noise, np.array([epsilon])).log_delta[0]
     assert np.exp(found) == pytest.approx(delta_by_definition(noise, epsilon), rel=3e-9)
 
@@ -123,7 +123,7 @@ def random_noise(rng):
     share = rng.choice([1.0, 1 / dimension, 0.5, rng.random(), 0.02 / dimension])
     shape, power = dimension * float(share), float(rng.choice([0.5, 1.0, 1.5, 2.0, 5.0]))
     width = np.exp(np.log(shape / power) / power) / np.sqrt(dimension)
-    return spherical_balls.Spherical(dimension, shape, power, width * 10 ** rng.uniform(-2.5, 2))
+    return spherical_balls.SphericalLaw(dimension, shape, power, width * 10 ** rng.uniform(-2.5, 2))
 
 
 def test_a_finer_rule_is_within_the_stated_error(monkeypatch):
@@ -163,7 +163,7 @@ def test_many_epsilons_at_once_are_as_one_after_the_other(count):
 )
 def test_half_the_rest_of_delta_0_is_lost_on_either_side(dimension, shape, power, ratio):
     # The pair is symmetric: delta(0) = P(L > 0) - P(L < 0), and L = 0 has probability zero.
-    noise = spherical_balls.Spherical(dimension, shape, power, ratio)
+    noise = spherical_balls.SphericalLaw(dimension, shape, power, ratio)
     found = spherical_integral.log_delta(noise, np.zeros(1))
     expected = (1 + np.exp(found.log_delta)) / 2
     np.testing.assert_allclose(np.exp(found.log_survival), expected, rtol=1e-8)

@@ -1,7 +1,6 @@
 """Optimal strategies against reference values, a convex solver and their own certificates."""
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -26,6 +25,7 @@ from mechanisms.strategies.workload import (
     Total,
     Width,
 )
+from tests.peak_memory import peak_of
 
 SINGULAR = [Total(12), Width(16, 4), Width(64, 8), RandomRanges(64, 32), RandomRanges(40, 3, 1)]
 
@@ -133,12 +133,7 @@ def test_a_convex_solver_agrees_on_singular_workloads(workload):
 
 def test_memory_is_at_most_ten_times_the_gram_matrix():
     gram = Prefix(300).gram()
-    tracemalloc.start()
-    try:
-        optimal_strategy(gram)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    _, peak = peak_of(optimal_strategy, gram)
     assert peak < 9 * gram.nbytes
 
 

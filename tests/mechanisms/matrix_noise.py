@@ -1,0 +1,18 @@
+"""The additive mechanisms that a matrix without a structure suits."""
+
+from mechanisms import AdditiveMechanism, all_mechanisms
+
+# Their own tests hold those for other queries to the same.
+_OTHERS = {
+    "tests/mechanisms/gram": {"analyze-gauss", "mod-sulq", "wishart"},
+    "tests/mechanisms/counting": {"correlated-gaussian", "discrete-gaussian", "skellam"},
+    "tests/mechanisms/streams": {"factorisation"},
+    "tests/mechanisms/test_tvg.py": {"tvg"},
+}
+ADDITIVE = [
+    key
+    for key, cls in all_mechanisms().items()
+    if issubclass(cls, AdditiveMechanism)
+    and cls.guarantee != "none"
+    and key not in set().union(*_OTHERS.values())
+]
