@@ -120,7 +120,7 @@ class MapSettings(StudySettings):
     cells_per_side: Count = Field(89, le=4096, description="cells per axis")
     start: Moment = Field("2014-04-01T00:11:00", description="first second of the window")
     end: Moment = Field("2014-04-03T23:57:00", description="last second of the window")
-    city_pickups: Count = Field(50_000, description="pickups of the simulated city")
+    city_pickups: Count = Field(50_000, le=10**8, description="pickups of the simulated city")
 
     def check(self) -> None:
         """Raise Disallowed for a window that ends before it starts."""
@@ -132,7 +132,7 @@ class Settings(EpsilonGrid, MapSettings):
     """Settings of this study."""
 
     trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
-    rectangles: Count = Field(200, description="random rectangle queries")
+    rectangles: Count = Field(200, le=10**6, description="random rectangle queries")
     boxes: Annotated[Whole, Field(ge=0, le=10**6)] = Field(
         0, description="other bounding boxes of the Uber map whose largest exact count is measured"
     )

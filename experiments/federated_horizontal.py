@@ -96,7 +96,7 @@ class Settings(both_studies.FederatedSettings):
 
 def points(settings: dict, variant: str, dataset: str) -> list[Point]:
     """One point per total budget; the shape is that of the largest layer, as in Table 2."""
-    shapes = [layerwise.matrix_shape(layer) for layer in NETWORKS[dataset].layers]
+    shapes = [layerwise.layer_shape(layer) for layer in NETWORKS[dataset].layers]
     largest = max(shapes, key=lambda shape: shape[0] * shape[1])
     return both_studies.points_of(settings, variant, dataset, largest)
 

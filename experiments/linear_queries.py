@@ -114,7 +114,7 @@ class Settings(EpsilonGrid, MapSettings):
     cells_per_side: Count = Field(32, le=4096, description="cells per axis of grids")
     line_cells: Count = Field(256, le=4096, description="cells of city-longitude")
     trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
-    random_queries: Count = Field(200, description="queries of the random workload")
+    random_queries: Count = Field(200, le=10**5, description="queries of the random workload")
 
 
 @dataclass(frozen=True)

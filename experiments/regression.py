@@ -269,7 +269,7 @@ def _along_private_directions(
     """MVG along private principal directions; each part has its share of the budget."""
     rows, records = point.shape
     for_directions, for_records = (
-        Budget(epsilon=part * point.epsilon, delta=part * point.delta)
+        Budget.of_part(epsilon=part * point.epsilon, delta=part * point.delta)
         for part in (DIRECTIONS_BUDGET_SHARE, 1 - DIRECTIONS_BUDGET_SHARE)
     )
     directions = ModSulq.calibrate(record_covariance(rows, records), for_directions, calibration)

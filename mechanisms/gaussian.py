@@ -77,7 +77,8 @@ class PerElementGaussian(AdditiveMechanism):
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
         require_delta(budget)
-        share = Budget(epsilon=budget.epsilon / query.size, delta=budget.delta / query.size)
+        parts = query.size
+        share = Budget.of_part(epsilon=budget.epsilon / parts, delta=budget.delta / parts)
         sensitivity = query.linf_sensitivity or query.l2_sensitivity
         sigma = sensitivity * classic_multiplier(share)
         return IndependentGaussian(shape=query.shape, sigma=sigma)

@@ -33,7 +33,7 @@ def layer_budgets(count: int, budget: Budget) -> list[Budget]:
     """
     falling = np.arange(count, 0, -1, dtype=float)
     return [
-        Budget(epsilon=float(epsilon), delta=budget.delta / count)
+        Budget.of_part(epsilon=float(epsilon), delta=budget.delta / count)
         for epsilon in budget.epsilon * falling / falling.sum()
     ]
 

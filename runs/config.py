@@ -93,7 +93,7 @@ class RunSettings(Section):
     """The keys of a config."""
 
     run: Annotated[
-        Name, Words("a file name of lower-case letters, digits, - and _", "file names")
+        Name, Words("a file name of at most 80 lower-case letters, digits, - and _", "file names")
     ] = Field(description="name of the run; results go to results/<run>/")
     seed: Whole = Field(0, ge=0, description="base seed of every draw")
     strict: bool = Field(

@@ -161,7 +161,7 @@ def _read_shape(value: Any) -> tuple[int, ...]:
 
 
 def _read_name(value: Any) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", value):
+    if not isinstance(value, str) or not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,79}", value):
         raise ValueError
     return value
 
@@ -190,7 +190,7 @@ Text = Annotated[str, Field(min_length=1), Words("a text", "texts")]
 Name = Annotated[
     str,
     BeforeValidator(_read_name),
-    Words("a name of lower-case letters, digits, - and _", "names"),
+    Words("a name of at most 80 lower-case letters, digits, - and _", "names"),
 ]
 Shape = Annotated[
     tuple[int, ...],

@@ -81,7 +81,7 @@ class StrongCompositionSteps(SampledSteps):
         """epsilon_0 and delta_0 of eq. (16)."""
         args = (total.epsilon, total.delta, self.rate, self.epochs, self.slack)
         epsilon, delta = step_budget(*args)
-        return Budget(epsilon=epsilon, delta=delta)
+        return Budget.of_part(epsilon=epsilon, delta=delta)
 
     def noise_multiplier_by_rdp(self, mechanism: type[Mechanism]) -> bool:
         """True for the moments accountant, and for the classic Gaussian in its place."""
@@ -116,7 +116,7 @@ def amplified(budget: Budget, rate: float) -> Budget:
         raise Unsupported(
             f"has no budget: delta {budget.delta:g} over the sampling rate {rate:g} is at least 1"
         )
-    return Budget(epsilon=budget.epsilon / rate, delta=budget.delta / rate)
+    return Budget.of_part(epsilon=budget.epsilon / rate, delta=budget.delta / rate)
 
 
 def step_mechanism(

@@ -51,7 +51,7 @@ def share(total: Budget, times: int) -> Budget:
         xtol=1e-300,
         rtol=1e-14,
     )
-    return Budget(epsilon=epsilon, delta=each)
+    return Budget.of_part(epsilon=epsilon, delta=each)
 
 
 def _least(epsilon: float, times: int, slack: float) -> float:

@@ -51,6 +51,7 @@ def compare(
             Workload. The identity asks for every element.
         calibrations: "published", "exact" or both.
         mechanisms: Keys, or module:Class of mechanisms from elsewhere; None for all of the package.
+            One that is named twice counts once.
         seconds: Time limit for each mechanism, all budgets and calibrations together; > 0.
 
     Returns:
@@ -83,7 +84,7 @@ def compare(
     task = checked_task(query, budget, workload, calibrations)
     if isinstance(mechanisms, str):
         raise TypeError(f"mechanisms must be a list of keys, got {mechanisms!r}")
-    keys = list(all_mechanisms() if mechanisms is None else mechanisms)
+    keys = list(dict.fromkeys(all_mechanisms() if mechanisms is None else mechanisms))
     for key in keys:
         get_mechanism(key)
     if not isinstance(seconds, numbers.Real) or not 0 < seconds < math.inf:

@@ -331,3 +331,15 @@ class Budget:
         if 0 < delta < LEAST_DELTA:
             raise ValueError(f"delta must be 0 or at least {LEAST_DELTA:g}, got {delta!r}")
         object.__setattr__(self, "delta", delta)
+
+    @classmethod
+    def of_part(cls, *, epsilon: float, delta: float) -> Budget:
+        """The budget of one release of many, as a theorem divides or amplifies the whole.
+
+        Raises:
+            Unsupported: A number is out of range; the budget that was given is not.
+        """
+        try:
+            return cls(epsilon=epsilon, delta=delta)
+        except ValueError as error:
+            raise Unsupported(f"divides the budget, and in a part {error}") from None

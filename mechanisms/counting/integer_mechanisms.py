@@ -38,6 +38,9 @@ OPTIONS = {
     )
 }
 
+# The table of probabilities of a law has 80 numbers for each unit of its standard deviation.
+LARGEST_STD = 1e5
+
 
 class IntegerMechanism(AdditiveMechanism):
     """Counts plus independent whole multiples of linf_sensitivity, the width of a count.
@@ -48,6 +51,8 @@ class IntegerMechanism(AdditiveMechanism):
 
     options = OPTIONS
     only_adds_noise = True
+    # Up to which the exact sampler draws in good time.
+    largest_exact_std = LARGEST_STD
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, sampler):
@@ -58,6 +63,16 @@ class IntegerMechanism(AdditiveMechanism):
                 "adds linf_sensitivity to some of them"
             )
         law = cls.law_for(query.most_counts, budget)
+        if law.std > LARGEST_STD:
+            raise Unsupported(
+                f"needs noise of {law.std:.3g} counts; its probabilities are computed one by one, "
+                f"for at most {LARGEST_STD:,.0f}"
+            )
+        if sampler == "exact" and law.std > cls.largest_exact_std:
+            raise Unsupported(
+                f"needs noise of {law.std:.3g} counts; beyond {cls.largest_exact_std:,.0f} its "
+                "exact sampler takes seconds for a number: set sampler to table"
+            )
         return IntegerNoise(shape=query.shape, unit=query.linf_sensitivity, law=law)
 
     @classmethod
@@ -132,6 +147,8 @@ class Skellam(IntegerMechanism):
     paper = "Agarwal et al. 2021"
     theorem = "Theorem 3.5, as the code of distributed DP calibrates"
     guarantee = "approximate"
+    # The exact sampler adds up as many Poisson variables as the variance says.
+    largest_exact_std = 1000.0
 
     @classmethod
     def law_for(cls, count, budget):

@@ -11,6 +11,8 @@ from mechanisms.gram.jl import JohnsonLindenstrauss
 
 # The search over the Renyi order alpha is over log(alpha - 1), up to alpha = gamma.
 _LEAST_LOG_ORDER = -20.0
+# log(gamma - 1) below which gamma less the order has no digits left.
+_LEAST_LOG_EXCESS = -7.0
 
 
 class GaussianSketch(JohnsonLindenstrauss):
@@ -60,16 +62,16 @@ def stated_epsilon(gamma: float, rows: int, delta: float) -> float:
 
 
 def least_gamma(budget: Budget, rows: int) -> float:
-    """The least gamma at which the stated epsilon is the budget's."""
+    """The least gamma at which the stated epsilon is the budget's, and no less than 1.0003."""
 
     def excess(log_above: float) -> float:
         return stated_epsilon(1 + math.exp(log_above), rows, budget.delta) - budget.epsilon
 
     low = high = math.log(math.sqrt(rows) / budget.epsilon + 1)
-    while excess(low) < 0:
+    while low > _LEAST_LOG_EXCESS and excess(low) < 0:
         low -= 1.0
     while excess(high) > 0:
         high += 1.0
-    if low == high:
+    if low == high or low <= _LEAST_LOG_EXCESS:
         return 1 + math.exp(low)
     return 1 + math.exp(float(scipy.optimize.brentq(excess, low, high, xtol=1e-12)))

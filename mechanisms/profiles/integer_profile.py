@@ -137,5 +137,5 @@ class SkellamProfile(IntegerShiftProfile):
             ratios[x] = 1 / (2 * x / variance + ratios[x + 1])
         # The sums have hundreds of terms: in float64 they would lose two digits.
         sums = np.cumsum(np.log(ratios[1 : count + 1]), dtype=np.longdouble).astype(float)
-        logs = np.log(scipy.special.ive(0, variance)) + np.r_[0.0, sums]
+        logs = np.log(scipy.special.i0e(variance)) + np.r_[0.0, sums]
         return logs[np.abs(numbers).astype(int)]

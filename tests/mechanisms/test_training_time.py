@@ -157,3 +157,12 @@ def test_a_clipped_query_has_sensitivities_that_fit_together(width, structure):
         )
         clipped = mechanism.clipped_query
         assert clipped.linf_sensitivity <= clipped.l2_sensitivity <= query.l2_sensitivity
+
+
+@pytest.mark.parametrize("budget", [(1e-14, 1e-5), (1.0, 2e-307)])
+def test_parts_of_a_budget_below_what_is_computed_are_unsupported(budget):
+    """Of the whole, both numbers are in range."""
+    epsilon, delta = budget
+    query = Query(shape=(5, 5), l2_sensitivity=1.0)
+    with pytest.raises(Unsupported, match=r"in a part (epsilon|delta) must"):
+        get_mechanism("gaussian-per-element").calibrate(query, Budget(epsilon=epsilon, delta=delta))

@@ -20,13 +20,14 @@ ROOT = Path(__file__).resolve().parents[2]
         (
             "run",
             "My Run",
-            "a file name of lower-case letters, digits, - and _, got 'My Run'",
+            "a file name of at most 80 lower-case letters, digits, - and _, got 'My Run'",
         ),
         (
             "run",
             "../up",
-            "a file name of lower-case letters, digits, - and _, got '../up'",
+            "a file name of at most 80 lower-case letters, digits, - and _, got '../up'",
         ),
+        ("run", 81 * "r", "a file name of at most 80 lower-case letters, digits, - and _, got"),
         ("strict", "yes", "config key strict must be true or false, got 'yes'"),
         ("data", None, "config key data must be a mapping with folder, mirror, got None"),
         ("data.miror", "x", "unknown config key data.miror; did you mean 'mirror'?"),
@@ -48,7 +49,7 @@ ROOT = Path(__file__).resolve().parents[2]
         (
             "variants.Mine",
             {"use": "mvg"},
-            "variants.Mine: 'Mine' must be a name of lower-case letters",
+            "variants.Mine: 'Mine' must be a name of at most 80 lower-case letters",
         ),
         ("variants.mvg", {"use": "mvg"}, "variants.mvg is already the key of a mechanism"),
         ("variants.mine", {}, "config key variants.mine.use is missing"),

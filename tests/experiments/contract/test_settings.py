@@ -62,7 +62,7 @@ def test_accepted(kind, value, result):
 NUMBER = "a number"
 POSITIVES = "a list of numbers > 0"
 SHAPE = "a shape such as 10x10 with at most 10^8 elements"
-NAME = "a name of lower-case letters, digits, - and _"
+NAME = "a name of at most 80 lower-case letters, digits, - and _"
 
 
 @pytest.mark.parametrize(

@@ -284,3 +284,10 @@ def test_bad_arguments_are_told(changes, error, words):
     arguments = {"query": histogram(4), "budget": BUDGET} | changes
     with pytest.raises(error, match=words):
         compare(**arguments)
+
+
+def test_a_mechanism_that_is_named_twice_counts_once():
+    query = Query(shape=(4,), l2_sensitivity=1.0)
+    frame = compare(query, BUDGET, mechanisms=["gaussian", "gaussian"])
+    assert list(frame["mechanism"]) == ["gaussian"] * 2
+    assert set(frame["calibration"]) == {"published", "exact"}

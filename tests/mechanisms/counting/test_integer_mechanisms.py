@@ -194,3 +194,22 @@ def test_what_is_refused():
     mechanism = get_mechanism("skellam").calibrate(counts(2), BUDGET)
     with pytest.raises(ValueError, match="whole multiples"):
         mechanism.release(np.array([0.5, 1.0]), np.random.default_rng())
+
+
+@pytest.mark.parametrize(
+    ("key", "epsilon", "options", "reason"),
+    [
+        ("discrete-gaussian", 1e-6, {}, "for at most 100,000"),
+        ("skellam", 1e-4, {}, "set sampler to table"),
+        ("skellam", 1e-8, {"sampler": "table"}, None),
+    ],
+)
+def test_noise_that_takes_too_long_is_unsupported(key, epsilon, options, reason):
+    budget = Budget(epsilon=epsilon, delta=1e-5)
+    if reason is None:
+        # delta alone allows what needs no more noise, however small epsilon is.
+        mechanism = get_mechanism(key).calibrate(counts(3), budget, **options)
+        assert math.isfinite(mechanism.profile().delta(0.0).value)
+        return
+    with pytest.raises(Unsupported, match=reason):
+        get_mechanism(key).calibrate(counts(3), budget, **options)

@@ -68,3 +68,14 @@ def test_the_claim_holds_with_less_noise_than_that_of_blocki_et_al():
 def test_replaced_records_are_refused():
     with pytest.raises(Unsupported, match="adjacency add-remove"):
         get_mechanism("gaussian-sketch").calibrate(gram("replace"), BUDGET)
+
+
+@pytest.mark.parametrize("epsilon", [1e6, 1e15])
+def test_a_large_epsilon_has_noise_that_suffices(epsilon):
+    mechanism = get_mechanism("gaussian-sketch").calibrate(
+        gram(), Budget(epsilon=epsilon, delta=1e-5)
+    )
+    gamma = least_gamma(mechanism.budget, 5)
+    assert 1.0003 < gamma < 1.0010
+    assert stated_epsilon(gamma, 5, 1e-5) <= epsilon * (1 + 1e-9)
+    assert mechanism.profile().delta(epsilon).upper <= 1e-5
