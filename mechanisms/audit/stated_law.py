@@ -21,6 +21,8 @@ from mechanisms.profiles.profile import PrivacyProfile
 
 # A loss of exactly epsilon is not above it, and rounding must not put it there.
 LOSS_ROUNDING = 1e-9
+# Relative error of a norm.
+NORM_ROUNDING = 1e-9
 # Normal scores beyond this, which rounding of a probability decides, count as this.
 FAR = 8.0
 
@@ -70,10 +72,15 @@ def of_norms(noise, draws: np.ndarray, rounding: float, where: str) -> Iterator[
     """
     flat = draws.reshape(len(draws), -1)
     norms = np.sort(np.linalg.norm(flat, axis=1))
+    # Beside that of the releases, the rounding of the norm itself: a law may have atoms.
+    rounding = rounding + NORM_ROUNDING * norms
     above = noise.loss_survival((norms + rounding) ** 2)
     if above is None:
         return
     reached = noise.loss_survival(np.maximum(norms - rounding, 0.0) ** 2)
+    if not all(((0 <= stated) & (stated <= 1)).all() for stated in (above, reached)):
+        yield "loss_survival of the noise states numbers that are not probabilities"
+        return
     ranks = np.arange(len(norms) + 1) / len(norms)
     distance = float(np.maximum(ranks[1:] - (1 - above), (1 - reached) - ranks[:-1]).max())
     reach = math.sqrt(math.log(2 / TAIL) / (2 * len(norms)))

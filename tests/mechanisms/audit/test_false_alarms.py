@@ -181,6 +181,36 @@ def test_the_comparison_of_signs_and_norms_errs_no_more_often_than_it_says(count
     assert count < 50 or list(of_norms(noise, noise.sample(rng, count) / 2, 0.0, ""))
 
 
+class TwoSizes(IndependentGaussian):
+    """Noise of one norm or of its double, in a uniform direction."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = super().sample(rng, trials)
+        sizes = rng.choice((1.0, 2.0), (trials, 1))
+        return sizes * draws / np.linalg.norm(draws, axis=1, keepdims=True)
+
+    def loss_survival(self, threshold):
+        return np.where(threshold < 1, 1.0, np.where(threshold < 4, 0.5, 0.0))
+
+
+def test_a_norm_may_have_a_few_values_only():
+    noise = TwoSizes(shape=(5,), sigma=1.0)
+    draws = noise.sample(np.random.default_rng(0), 1000)
+    assert not list(of_norms(noise, draws, 0.0, ""))
+    assert list(of_norms(noise, draws[np.linalg.norm(draws, axis=1) < 1.5], 0.0, ""))
+    assert list(of_norms(noise, 1.001 * draws, 0.0, ""))
+
+
+@pytest.mark.parametrize("stated", [np.nan, -0.1, 1.1])
+def test_what_is_stated_of_the_norm_is_a_probability(stated):
+    class Strange(IndependentGaussian):
+        def loss_survival(self, threshold):
+            return np.full(np.shape(threshold), stated)
+
+    draws = np.ones((10, 2))
+    assert "not probabilities" in next(of_norms(Strange(shape=(2,), sigma=1.0), draws, 0.0, ""))
+
+
 def test_rounding_is_no_other_law_of_the_norm():
     noise = IndependentGaussian(shape=(3,), sigma=1e-9)
     draws = np.round(noise.sample(np.random.default_rng(0), 4000), 8)
