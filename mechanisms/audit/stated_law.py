@@ -78,7 +78,7 @@ def of_norms(noise, draws: np.ndarray, rounding: float, where: str) -> Iterator[
     if above is None:
         return
     reached = noise.loss_survival(np.maximum(norms - rounding, 0.0) ** 2)
-    if not all(((0 <= stated) & (stated <= 1)).all() for stated in (above, reached)):
+    if not all(((stated >= 0) & (stated <= 1)).all() for stated in (above, reached)):
         yield "loss_survival of the noise states numbers that are not probabilities"
         return
     ranks = np.arange(len(norms) + 1) / len(norms)
