@@ -1,0 +1,228 @@
+"""The best threshold test: a forward recursion to start from, then linear programmes.
+
+At the optimum r^2 + weight (P - e^epsilon Q) is the same number nu wherever noise may live. The
+event at radius r shows in P(r) alone, and Q(r) follows from smaller radii, so nu determines the
+test node by node, from r = 0. Too large a nu makes P reach 1/2, too small a one lets it die out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import scipy
+from scipy import sparse
+
+from mechanisms.limit.ball_test import (
+    admissible,
+    ball_test,
+    gaussian_scale,
+    gaussian_weight,
+    radii_around,
+)
+from mechanisms.limit.caps import cap, cap_density, cap_height
+from mechanisms.limit.threshold_test import ThresholdTest, split
+
+# Above this M steps of the recursion are finer than its nodes, and the closed form is near.
+_LARGEST_RECURSION = 200
+_WEIGHTS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+_TRIALS, _ROUNDS = 16, 4
+# Probabilities below this share of delta count as none.
+_NOTHING = 1e-6
+_NODES = 120
+# Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
+# ends them.
+_REFINEMENTS, _PROGRAMMES, _GAIN = 5, 30, 2e-5
+
+
+def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
+    """A nearly optimal threshold test at sensitivity 1, for M >= 2."""
+    if dimension <= _LARGEST_RECURSION:
+        test = _recursive_test(dimension, epsilon, delta)
+    else:
+        test = ball_test(dimension, epsilon, delta, nodes=_NODES)
+    step = 0.5
+    for _ in range(_REFINEMENTS):
+        test = _improved(test, delta, step)
+        finer = _with_more_nodes(test, delta)
+        if len(finer.radii) == len(test.radii):
+            break
+        test, step = finer, 0.1
+    return _improved(test, delta, step)
+
+
+def _recursive_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
+    scale = gaussian_scale(epsilon, delta)
+    radii = radii_around(dimension, scale, _NODES)
+    best = (-math.inf, None)
+    for weight in gaussian_weight(epsilon, delta, dimension) * np.array(_WEIGHTS):
+        level, gaps = _largest_level(
+            dimension, epsilon, delta, radii, weight, 1.5 * dimension * scale**2
+        )
+        if level - delta * weight > best[0]:
+            test = ThresholdTest(
+                dimension=dimension,
+                epsilon=epsilon,
+                radii=radii,
+                gaps=admissible(radii, gaps),
+                weight=weight,
+            )
+            best = (level - delta * weight, test)
+    return best[1]
+
+
+def _largest_level(dimension, epsilon, delta, radii, weight, high) -> tuple[float, np.ndarray]:
+    """The largest nu, up to the grid, whose recursion dies out, and its gaps."""
+    levels, low, gaps = np.geomspace(high * 1e-4, high, _TRIALS), 0.0, np.zeros(len(radii))
+    for _ in range(_ROUNDS):
+        found, dies = _recursion(dimension, epsilon, delta, radii, weight, levels)
+        last = np.flatnonzero(dies)[-1] if np.any(dies) else -1
+        if last >= 0:
+            low, gaps = float(levels[last]), found[:, last]
+        high = levels[min(last + 1, _TRIALS - 1)]
+        levels = np.linspace(low, high, _TRIALS + 2)[1:-1]
+    return low, gaps
+
+
+def _recursion(dimension, epsilon, delta, radii, weight, levels) -> tuple[np.ndarray, np.ndarray]:
+    """Gaps (nodes, levels) of the recursion for several nu at once, and which of them die out."""
+    gaps = np.zeros((len(radii), len(levels)))
+    outer = np.ones_like(gaps)
+    columns = np.arange(len(levels))
+    dead = np.zeros(len(levels), bool)
+    grown = np.zeros(len(levels), bool)
+    for i, r in enumerate(radii[1:], start=1):
+        shifted = np.zeros(len(levels))
+        if r > 1:
+            below = (outer[:i] <= r).sum(axis=0) - 1
+            above = np.minimum(below + 1, i - 1)
+            width = outer[above, columns] - outer[below, columns]
+            share = (r - outer[below, columns]) / np.where(width > 0, width, np.inf)
+            gap = gaps[below, columns] * (1 - share) + gaps[above, columns] * share
+            shifted = cap(gap * (2 * (r - 1) + gap) / (2 * r), dimension)
+        own = (levels - r * r) / weight + math.exp(epsilon) * shifted
+        dead |= own <= 0
+        grown |= own >= 0.5
+        own = np.where(dead, _NOTHING * delta, np.clip(own, _NOTHING * delta, 0.5))
+        height = cap_height(own, dimension)
+        gap = 2 * r * height / (1 + r + np.sqrt((1 + r) ** 2 - 2 * r * height))
+        gaps[i] = np.minimum(gap, gaps[i - 1] + 0.98 * (r - radii[i - 1]))
+        outer[i] = 1 + r - gaps[i]
+    return gaps, dead & ~grown
+
+
+def _improved(test: ThresholdTest, delta: float, step: float) -> ThresholdTest:
+    """Linear programmes in the logarithms of weight P at the nodes and of the weight.
+
+    Each maximises the bound of the linearised test, with changes of at most `step`, which shrinks
+    where a step does not improve the bound.
+    """
+    bound = _bound_on_grid(test, delta)
+    for _ in range(_PROGRAMMES):
+        changed, promised = _programme(test, delta, step)
+        gained = _bound_on_grid(changed, delta) - bound if changed is not None else -1.0
+        if gained > 0:
+            test, bound = changed, bound + gained
+            step = min(1.5 * step, 1.0) if gained > 0.5 * (promised - bound + gained) else step
+        else:
+            step *= 0.35
+        if step < 1e-4 or promised - bound < _GAIN * bound:
+            break
+    return test
+
+
+def _bound_on_grid(test: ThresholdTest, delta: float) -> float:
+    return float(test.values(test.points(2)).min()) - delta * test.weight
+
+
+def _programme(test: ThresholdTest, delta: float, step: float):
+    """The test that the linear programme proposes, and the bound that its linear model promises."""
+    count, weight = len(test.radii), test.weight
+    r = test.points(2)
+    values = test.values(r)
+    # Radii whose value is large either way do not bind.
+    level = float(values.min())
+    r, values = r[near := values < 20 * abs(level) + 20 * r[1] ** 2], values[near]
+    shares = _log_steps(test)
+    unit = sparse.diags(shares * test.gaps)
+    slopes = _slopes(test, r) @ unit
+    gain = values - r * r
+    size = max(abs(level), delta * weight)
+    by_weight = gain - slopes.sum(axis=1)
+    above = sparse.hstack([-slopes, -by_weight[:, None], np.full((len(r), 1), size)]) / size
+    grown = sparse.diags([-1.0, 1.0], [0, 1], shape=(count - 1, count)) @ unit
+    by_weight = -grown.sum(axis=1)
+    increasing = sparse.hstack([grown, by_weight[:, None], np.zeros((count - 1, 1))])
+    answer = scipy.optimize.linprog(
+        np.concatenate([np.zeros(count), [delta * weight / size, -1.0]]),
+        A_ub=sparse.vstack([above, increasing]).tocsr(),
+        b_ub=np.concatenate([values / size, 0.9 * np.diff(test.outer)]),
+        bounds=[(-step, step)] * (count + 1) + [(None, None)],
+        method="highs",
+    )
+    if answer.x is None:
+        return None, math.inf
+    grown = answer.x[:count] - answer.x[count]
+    gaps = admissible(test.radii, test.gaps * np.exp(shares * grown))
+    changed = replace(test, gaps=gaps, weight=weight * math.exp(answer.x[count]))
+    return changed, -answer.fun * size - delta * weight
+
+
+def _log_steps(test: ThresholdTest) -> np.ndarray:
+    """The relative change of each gap that multiplies its P by e to first order, at most 1."""
+    own, _ = test.heights(test.radii)
+    probability = cap(own, test.dimension) * test.radii
+    slope = cap_density(own, test.dimension) * (1 + test.radii - test.gaps) * test.gaps
+    return np.where(slope > probability, probability / np.where(slope > 0, slope, 1.0), 1.0)
+
+
+def _slopes(test: ThresholdTest, r: np.ndarray):
+    """The derivative of `test.values(r)` by the gaps, a sparse (len(r), nodes) matrix."""
+    own, shifted = test.heights(r)
+    inner = np.interp(r, test.outer, test.radii)
+    own_slope = np.where(
+        r > 0,
+        (1 + r - np.interp(r, test.radii, test.gaps)) / np.where(r > 0, r, 1.0),
+        1 / test.radii[1],
+    )
+    # The derivative of the height by the gap at X is (r - 1 + k) / r = X / r; X itself moves.
+    at = _piece(test.radii, inner)
+    moving = 1 - np.diff(test.gaps)[at] / np.diff(test.radii)[at]
+    shifted_slope = np.where(r > 1, inner / np.maximum(r, 1.0) / moving, 0.0)
+    own_part = cap_density(own, test.dimension) * own_slope
+    shifted_part = cap_density(shifted, test.dimension) * shifted_slope
+    first = np.where(r > 0, r, test.radii[1])
+    return test.weight * (
+        _interpolation(test.radii, first, own_part)
+        - math.exp(test.epsilon) * _interpolation(test.radii, inner, shifted_part)
+    )
+
+
+def _piece(nodes: np.ndarray, r: np.ndarray) -> np.ndarray:
+    return np.clip(np.searchsorted(nodes, r, "right") - 1, 0, len(nodes) - 2)
+
+
+def _interpolation(nodes: np.ndarray, r: np.ndarray, factor: np.ndarray):
+    """The matrix that maps values at the nodes to factor times the interpolated value at r."""
+    piece = _piece(nodes, r)
+    share = np.clip((r - nodes[piece]) / (nodes[piece + 1] - nodes[piece]), 0.0, 1.0)
+    rows = np.arange(len(r))
+    entries = np.concatenate([factor * (1 - share), factor * share])
+    places = (np.tile(rows, 2), np.concatenate([piece, piece + 1]))
+    return sparse.csr_array((entries, places), shape=(len(r), len(nodes)))
+
+
+def _with_more_nodes(test: ThresholdTest, delta: float) -> ThresholdTest:
+    """A node more in the middle of each piece on which the bound lies below that on the grid."""
+    r = split(test.points(), 8)
+    values = test.values(r)
+    level = _bound_on_grid(test, delta) + delta * test.weight
+    low = r[values < level - 1e-4 * abs(level)]
+    inner = np.interp(low, test.outer, test.radii)
+    pieces = np.unique(
+        np.concatenate([_piece(test.radii, low), _piece(test.radii, inner[low > 1])])
+    )
+    radii = np.union1d(test.radii, (test.radii[pieces] + test.radii[pieces + 1]) / 2)
+    gaps = np.interp(radii, test.radii, test.gaps)
+    return replace(test, radii=radii, gaps=admissible(radii, gaps))
