@@ -41,13 +41,18 @@ def gaussian_weight(epsilon: float, delta: float, dimension: int) -> float:
     return dimension * (near**2 - far**2) / (step * delta)
 
 
+def bulk(dimension: int, scale: float) -> tuple[float, float]:
+    """The radii between which spherical noise of this scale nearly always lies; may be < 0."""
+    middle, width = scale * math.sqrt(dimension), 7.5 * scale
+    return middle - width, middle + width
+
+
 def radii_around(dimension: int, scale: float, count: int) -> np.ndarray:
     """Nodes where spherical noise of this scale has its radius, sparse elsewhere."""
-    middle, width = scale * math.sqrt(dimension), 7.5 * scale
-    low, high = middle - width, middle + width
+    low, high = bulk(dimension, scale)
     if low > 0:
         below = np.geomspace(min(0.02, low / 100), low, count // 6)[:-1]
-        above = np.linspace(high, high + middle, count // 6)[1:]
+        above = np.linspace(high, 2 * high - low / 2, count // 6)[1:]
         return np.concatenate([[0.0], below, np.linspace(low, high, count), above])
     even = np.linspace(0.0, high, count)
     near = np.linspace(0.0, min(4.0, high), count // 4)

@@ -16,7 +16,9 @@ from scipy import sparse
 
 from mechanisms.limit.ball_test import (
     admissible,
+    ball_gaps,
     ball_test,
+    bulk,
     gaussian_scale,
     gaussian_weight,
     radii_around,
@@ -24,104 +26,114 @@ from mechanisms.limit.ball_test import (
 from mechanisms.limit.caps import cap, cap_density, cap_height
 from mechanisms.limit.threshold_test import ThresholdTest, split
 
-# Above this M steps of the recursion are finer than its nodes, and the closed form is near.
-_LARGEST_RECURSION = 200
-_WEIGHTS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+# From this M on the closed form is a start too.
+_NEAR_BALL = 2000
+_WEIGHTS = np.geomspace(0.002, 1.5, 16)
 _TRIALS, _ROUNDS = 16, 4
 # Probabilities below this share of delta count as none.
 _NOTHING = 1e-6
 _NODES = 120
+# At radii where noise hardly lives values exceed nu by this share of r^2, so that what happens
+# between the points of the grid does not bind.
+_START_SLACK, _SLACK = 0.1, 2e-4
+_EVEN = 3
 # Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
 # ends them.
-_REFINEMENTS, _PROGRAMMES, _GAIN = 5, 30, 2e-5
+_FIRST_STEP, _POINTS = 0.1, 2
+_REFINEMENTS, _PROGRAMMES, _CORRECTIONS, _GAIN = 5, 30, 1, 2e-5
 
 
 def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
     """A nearly optimal threshold test at sensitivity 1, for M >= 2."""
-    if dimension <= _LARGEST_RECURSION:
-        test = _recursive_test(dimension, epsilon, delta)
-    else:
-        test = ball_test(dimension, epsilon, delta, nodes=_NODES)
-    step = 0.5
+    starts = [_recursive_test(dimension, epsilon, delta)]
+    if dimension >= _NEAR_BALL:
+        starts.append(ball_test(dimension, epsilon, delta, nodes=_NODES))
+    found = [_refined(start, delta) for start in starts]
+    return max(found, key=lambda test: _bound_on_grid(test, delta))
+
+
+def _refined(test: ThresholdTest, delta: float) -> ThresholdTest:
     for _ in range(_REFINEMENTS):
-        test = _improved(test, delta, step)
-        finer = _with_more_nodes(test, delta)
-        if len(finer.radii) == len(test.radii):
-            break
-        test, step = finer, 0.1
-    return _improved(test, delta, step)
+        test = _improved(_with_more_nodes(test, delta), delta)
+    return test
 
 
 def _recursive_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
+    """The test of the recursion whose nu - delta weight is largest, over a grid of both."""
     scale = gaussian_scale(epsilon, delta)
     radii = radii_around(dimension, scale, _NODES)
-    best = (-math.inf, None)
-    for weight in gaussian_weight(epsilon, delta, dimension) * np.array(_WEIGHTS):
-        level, gaps = _largest_level(
-            dimension, epsilon, delta, radii, weight, 1.5 * dimension * scale**2
-        )
-        if level - delta * weight > best[0]:
-            test = ThresholdTest(
-                dimension=dimension,
-                epsilon=epsilon,
-                radii=radii,
-                gaps=admissible(radii, gaps),
-                weight=weight,
-            )
-            best = (level - delta * weight, test)
-    return best[1]
-
-
-def _largest_level(dimension, epsilon, delta, radii, weight, high) -> tuple[float, np.ndarray]:
-    """The largest nu, up to the grid, whose recursion dies out, and its gaps."""
-    levels, low, gaps = np.geomspace(high * 1e-4, high, _TRIALS), 0.0, np.zeros(len(radii))
+    weights = gaussian_weight(epsilon, delta, dimension) * _WEIGHTS[:, None]
+    count = len(weights)
+    low, high = np.zeros(count), np.full(count, 1.5 * dimension * scale**2)
+    gaps = np.zeros((len(radii), count))
+    shares = np.geomspace(1e-4, 1, _TRIALS)
     for _ in range(_ROUNDS):
-        found, dies = _recursion(dimension, epsilon, delta, radii, weight, levels)
-        last = np.flatnonzero(dies)[-1] if np.any(dies) else -1
-        if last >= 0:
-            low, gaps = float(levels[last]), found[:, last]
-        high = levels[min(last + 1, _TRIALS - 1)]
-        levels = np.linspace(low, high, _TRIALS + 2)[1:-1]
-    return low, gaps
+        levels = low[:, None] + (high - low)[:, None] * shares
+        given = np.broadcast_to(weights, levels.shape)
+        found, dies = _recursion(dimension, epsilon, delta, radii, given.ravel(), levels.ravel())
+        dies = dies.reshape(levels.shape)
+        for k in np.flatnonzero(dies.any(axis=1)):
+            last = int(np.flatnonzero(dies[k])[-1])
+            gaps[:, k], low[k] = found[:, k * _TRIALS + last], levels[k, last]
+            high[k] = levels[k, min(last + 1, _TRIALS - 1)]
+        high = np.where(dies.any(axis=1), high, levels[:, 0])
+        shares = np.linspace(0, 1, _TRIALS + 2)[1:-1]
+    best = int(np.argmax(low - delta * weights[:, 0]))
+    return ThresholdTest(
+        dimension=dimension,
+        epsilon=epsilon,
+        radii=radii,
+        gaps=admissible(radii, gaps[:, best]),
+        weight=float(weights[best, 0]),
+    )
 
 
-def _recursion(dimension, epsilon, delta, radii, weight, levels) -> tuple[np.ndarray, np.ndarray]:
-    """Gaps (nodes, levels) of the recursion for several nu at once, and which of them die out."""
+def _recursion(dimension, epsilon, delta, radii, weights, levels) -> tuple[np.ndarray, np.ndarray]:
+    """Gaps (nodes, pairs) of the recursion for pairs of weight and nu, and which die out."""
     gaps = np.zeros((len(radii), len(levels)))
     outer = np.ones_like(gaps)
     columns = np.arange(len(levels))
     dead = np.zeros(len(levels), bool)
     grown = np.zeros(len(levels), bool)
-    for i, r in enumerate(radii[1:], start=1):
+    # At small radii, where noise of a large dimension never is, the ball's gaps do.
+    known = int(np.searchsorted(radii, bulk(dimension, gaussian_scale(epsilon, delta))[0], "left"))
+    known = max(known, 1)
+    gaps[:known] = ball_gaps(radii, 0.5, epsilon / dimension)[:known, None]
+    outer[:known] = 1 + radii[:known, None] - gaps[:known]
+    for i, r in enumerate(radii[known:], start=known):
         shifted = np.zeros(len(levels))
         if r > 1:
-            below = (outer[:i] <= r).sum(axis=0) - 1
-            above = np.minimum(below + 1, i - 1)
-            width = outer[above, columns] - outer[below, columns]
-            share = (r - outer[below, columns]) / np.where(width > 0, width, np.inf)
-            gap = gaps[below, columns] * (1 - share) + gaps[above, columns] * share
+            # Beyond the last node the gap is extrapolated.
+            below = np.minimum((outer[:i] <= r).sum(axis=0) - 1, i - 2)
+            width = outer[below + 1, columns] - outer[below, columns]
+            share = (r - outer[below, columns]) / width
+            gap = gaps[below, columns] * (1 - share) + gaps[below + 1, columns] * share
+            gap = np.maximum(gap, 0.0)
             shifted = cap(gap * (2 * (r - 1) + gap) / (2 * r), dimension)
-        own = (levels - r * r) / weight + math.exp(epsilon) * shifted
-        dead |= own <= 0
+        wanted = levels - r * r + _START_SLACK * np.maximum(r * r - 2 * levels, 0.0)
+        own = wanted / weights + math.exp(epsilon) * shifted
+        dead = own <= 0
         grown |= own >= 0.5
-        own = np.where(dead, _NOTHING * delta, np.clip(own, _NOTHING * delta, 0.5))
+        own = np.clip(own, _NOTHING * delta, 0.5)
         height = cap_height(own, dimension)
         gap = 2 * r * height / (1 + r + np.sqrt((1 + r) ** 2 - 2 * r * height))
-        gaps[i] = np.minimum(gap, gaps[i - 1] + 0.98 * (r - radii[i - 1]))
+        steepest = gaps[i - 1] + 0.98 * (r - radii[i - 1])
+        grown |= gap > steepest
+        gaps[i] = np.minimum(gap, steepest)
         outer[i] = 1 + r - gaps[i]
     return gaps, dead & ~grown
 
 
-def _improved(test: ThresholdTest, delta: float, step: float) -> ThresholdTest:
+def _improved(test: ThresholdTest, delta: float) -> ThresholdTest:
     """Linear programmes in the logarithms of weight P at the nodes and of the weight.
 
     Each maximises the bound of the linearised test, with changes of at most `step`, which shrinks
     where a step does not improve the bound.
     """
-    bound = _bound_on_grid(test, delta)
+    bound, step = _bound_on_grid(test, delta), _FIRST_STEP
     for _ in range(_PROGRAMMES):
-        changed, promised = _programme(test, delta, step)
-        gained = _bound_on_grid(changed, delta) - bound if changed is not None else -1.0
+        reached, changed, promised = _programme(test, delta, step)
+        gained = reached - bound
         if gained > 0:
             test, bound = changed, bound + gained
             step = min(1.5 * step, 1.0) if gained > 0.5 * (promised - bound + gained) else step
@@ -133,13 +145,13 @@ def _improved(test: ThresholdTest, delta: float, step: float) -> ThresholdTest:
 
 
 def _bound_on_grid(test: ThresholdTest, delta: float) -> float:
-    return float(test.values(test.points(2)).min()) - delta * test.weight
+    return float(test.values(test.points(_POINTS)).min()) - delta * test.weight
 
 
 def _programme(test: ThresholdTest, delta: float, step: float):
     """The test that the linear programme proposes, and the bound that its linear model promises."""
     count, weight = len(test.radii), test.weight
-    r = test.points(2)
+    r = test.points(_POINTS)
     values = test.values(r)
     # Radii whose value is large either way do not bind.
     level = float(values.min())
@@ -154,19 +166,34 @@ def _programme(test: ThresholdTest, delta: float, step: float):
     grown = sparse.diags([-1.0, 1.0], [0, 1], shape=(count - 1, count)) @ unit
     by_weight = -grown.sum(axis=1)
     increasing = sparse.hstack([grown, by_weight[:, None], np.zeros((count - 1, 1))])
-    answer = scipy.optimize.linprog(
-        np.concatenate([np.zeros(count), [delta * weight / size, -1.0]]),
-        A_ub=sparse.vstack([above, increasing]).tocsr(),
-        b_ub=np.concatenate([values / size, 0.9 * np.diff(test.outer)]),
-        bounds=[(-step, step)] * (count + 1) + [(None, None)],
-        method="highs",
+    even = sparse.diags([-1.0, 1.0], [0, 1], shape=(count - 1, count))
+    even = sparse.hstack([even, sparse.csr_array((count - 1, 2))])
+    matrix = sparse.vstack([above, increasing, even, -even]).tocsr()
+    slack = _SLACK * np.maximum(r * r - 2 * abs(level), 0.0)
+    limits = np.concatenate(
+        [(values - slack) / size, 0.9 * np.diff(test.outer), np.full(2 * count - 2, _EVEN * step)]
     )
-    if answer.x is None:
-        return None, math.inf
-    grown = answer.x[:count] - answer.x[count]
-    gaps = admissible(test.radii, test.gaps * np.exp(shares * grown))
-    changed = replace(test, gaps=gaps, weight=weight * math.exp(answer.x[count]))
-    return changed, -answer.fun * size - delta * weight
+    best, promised, missed = (-math.inf, None), None, 0.0
+    for _ in range(_CORRECTIONS + 1):
+        answer = scipy.optimize.linprog(
+            np.concatenate([np.zeros(count), [delta * weight / size, -1.0]]),
+            A_ub=matrix,
+            b_ub=limits,
+            bounds=[(-step, step)] * (count + 1) + [(None, None)],
+            method="highs",
+        )
+        if answer.x is None:
+            break
+        promised = -answer.fun * size - delta * weight if promised is None else promised
+        grown = answer.x[:count] - answer.x[count]
+        gaps = admissible(test.radii, test.gaps * np.exp(shares * grown))
+        changed = replace(test, gaps=gaps, weight=weight * math.exp(answer.x[count]))
+        best = max(best, (_bound_on_grid(changed, delta), changed), key=lambda pair: pair[0])
+        # What the linear model missed at this step is added to it.
+        linear = values / size - above[:, :-1] @ answer.x[:-1]
+        limits[: len(r)] += changed.values(r) / size - (linear + missed)
+        missed = changed.values(r) / size - linear
+    return *best, math.inf if promised is None else promised
 
 
 def _log_steps(test: ThresholdTest) -> np.ndarray:
