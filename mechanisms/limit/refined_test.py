@@ -35,11 +35,10 @@ _NOTHING = 1e-6
 _NODES = 120
 # At radii where noise hardly lives values exceed nu by this share of r^2, so that what happens
 # between the points of the grid does not bind.
-_START_SLACK, _SLACK = 0.1, 2e-4
-_EVEN = 3
+_START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
 # Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
 # ends them.
-_FIRST_STEP, _POINTS = 0.1, 2
+_FIRST_STEP, _POINTS = 0.1, 3
 _REFINEMENTS, _PROGRAMMES, _CORRECTIONS, _GAIN = 5, 30, 1, 2e-5
 
 
@@ -59,18 +58,30 @@ def _refined(test: ThresholdTest, delta: float) -> ThresholdTest:
 
 
 def _recursive_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
-    """The test of the recursion whose nu - delta weight is largest, over a grid of both."""
+    """The best test on the grid among those of the recursion for several weights and slacks."""
     scale = gaussian_scale(epsilon, delta)
-    radii = radii_around(dimension, scale, _NODES)
-    weights = gaussian_weight(epsilon, delta, dimension) * _WEIGHTS[:, None]
-    count = len(weights)
-    low, high = np.zeros(count), np.full(count, 1.5 * dimension * scale**2)
-    gaps = np.zeros((len(radii), count))
-    shares = np.geomspace(1e-4, 1, _TRIALS)
+    radii = radii_around(dimension, scale, _NODES if dimension > 3 else 2 * _NODES)
+    weights = gaussian_weight(epsilon, delta, dimension) * _WEIGHTS
+    given = {"dimension": dimension, "epsilon": epsilon, "radii": radii}
+    tests = [
+        ThresholdTest(**given, gaps=admissible(radii, gaps), weight=float(weight))
+        for slack in _START_SLACKS
+        for gaps, weight in zip(
+            _largest_dying(dimension, epsilon, delta, radii, weights, slack).T, weights, strict=True
+        )
+    ]
+    return max(tests, key=lambda test: _bound_on_grid(test, delta))
+
+
+def _largest_dying(dimension, epsilon, delta, radii, weights, slack) -> np.ndarray:
+    """Gaps (nodes, weights) of the largest nu on a grid whose recursion dies out."""
+    low, high = np.zeros(len(weights)), 1.5 * dimension * gaussian_scale(epsilon, delta) ** 2
+    high = np.full(len(weights), high)
+    gaps, shares = np.zeros((len(radii), len(weights))), np.geomspace(1e-4, 1, _TRIALS)
     for _ in range(_ROUNDS):
         levels = low[:, None] + (high - low)[:, None] * shares
-        given = np.broadcast_to(weights, levels.shape)
-        found, dies = _recursion(dimension, epsilon, delta, radii, given.ravel(), levels.ravel())
+        pairs = np.broadcast_to(weights[:, None], levels.shape).ravel(), levels.ravel()
+        found, dies = _recursion(dimension, epsilon, delta, radii, *pairs, slack)
         dies = dies.reshape(levels.shape)
         for k in np.flatnonzero(dies.any(axis=1)):
             last = int(np.flatnonzero(dies[k])[-1])
@@ -78,17 +89,10 @@ def _recursive_test(dimension: int, epsilon: float, delta: float) -> ThresholdTe
             high[k] = levels[k, min(last + 1, _TRIALS - 1)]
         high = np.where(dies.any(axis=1), high, levels[:, 0])
         shares = np.linspace(0, 1, _TRIALS + 2)[1:-1]
-    best = int(np.argmax(low - delta * weights[:, 0]))
-    return ThresholdTest(
-        dimension=dimension,
-        epsilon=epsilon,
-        radii=radii,
-        gaps=admissible(radii, gaps[:, best]),
-        weight=float(weights[best, 0]),
-    )
+    return gaps
 
 
-def _recursion(dimension, epsilon, delta, radii, weights, levels) -> tuple[np.ndarray, np.ndarray]:
+def _recursion(dimension, epsilon, delta, radii, weights, levels, slack) -> tuple[np.ndarray, np.ndarray]:
     """Gaps (nodes, pairs) of the recursion for pairs of weight and nu, and which die out."""
     gaps = np.zeros((len(radii), len(levels)))
     outer = np.ones_like(gaps)
@@ -110,7 +114,7 @@ def _recursion(dimension, epsilon, delta, radii, weights, levels) -> tuple[np.nd
             gap = gaps[below, columns] * (1 - share) + gaps[below + 1, columns] * share
             gap = np.maximum(gap, 0.0)
             shifted = cap(gap * (2 * (r - 1) + gap) / (2 * r), dimension)
-        wanted = levels - r * r + _START_SLACK * np.maximum(r * r - 2 * levels, 0.0)
+        wanted = levels - r * r + slack * np.maximum(r * r - 2 * levels, 0.0)
         own = wanted / weights + math.exp(epsilon) * shifted
         dead = own <= 0
         grown |= own >= 0.5
@@ -166,13 +170,9 @@ def _programme(test: ThresholdTest, delta: float, step: float):
     grown = sparse.diags([-1.0, 1.0], [0, 1], shape=(count - 1, count)) @ unit
     by_weight = -grown.sum(axis=1)
     increasing = sparse.hstack([grown, by_weight[:, None], np.zeros((count - 1, 1))])
-    even = sparse.diags([-1.0, 1.0], [0, 1], shape=(count - 1, count))
-    even = sparse.hstack([even, sparse.csr_array((count - 1, 2))])
-    matrix = sparse.vstack([above, increasing, even, -even]).tocsr()
+    matrix = sparse.vstack([above, increasing]).tocsr()
     slack = _SLACK * np.maximum(r * r - 2 * abs(level), 0.0)
-    limits = np.concatenate(
-        [(values - slack) / size, 0.9 * np.diff(test.outer), np.full(2 * count - 2, _EVEN * step)]
-    )
+    limits = np.concatenate([(values - slack) / size, 0.9 * np.diff(test.outer)])
     best, promised, missed = (-math.inf, None), None, 0.0
     for _ in range(_CORRECTIONS + 1):
         answer = scipy.optimize.linprog(
