@@ -1,0 +1,1 @@
+"""Which mechanism for a query: errors at equal true privacy, ranked."""
