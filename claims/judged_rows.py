@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 import pandas as pd
 
-from claims.ledger import CannotJudge
+from claims.judges import CannotJudge
 from claims.verdicts import CONFIRMED, Part, count_of
 from mechanisms import (
     AdditiveMechanism,

@@ -9,7 +9,7 @@ import pandas as pd
 import scipy
 
 from claims.judged_rows import listed, pick
-from claims.ledger import CannotJudge
+from claims.judges import CannotJudge
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.over_epsilon import coinciding, draw_spread, trial_words

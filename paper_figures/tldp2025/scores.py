@@ -9,7 +9,7 @@ import pandas as pd
 
 from claims.intervals import Mean, paired
 from claims.judged_rows import listed, pick
-from claims.ledger import CannotJudge
+from claims.judges import CannotJudge
 from claims.rules import equal, every
 from claims.verdicts import Part
 from paper_figures import pyplot as plt
