@@ -20,7 +20,7 @@ def tensor_noise(*, shape: Shape, ratios: list[float]) -> Finding:
     factors = {ratio: factor_over_iid(rising_noise(shape, ratio)) for ratio in ratios}
     found = listed(f"{factor:.3g} for a ratio of {ratio:g}" for ratio, factor in factors.items())
     return Finding(
-        parts=[Part("studies", NOT_RUN)],
+        parts=[Part("experiments", NOT_RUN)],
         detail=(
             "Noise whose covariance is the Kronecker product of one matrix per axis is exactly as "
             "private, for changes of l2 norm up to s, as Gaussian noise with mu = s over the root "

@@ -98,12 +98,22 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
         ("  tolerance: 0.1\n", "", 2, "field 'tolerance' is missing"),
         ("tolerance: 0.1", "margin: 0.1", 11, "unknown field 'margin'"),
         ("  reason: Rounding.\n", "", 11, "a tolerance or a margin needs a reason"),
-        ("  reason", "  sizes: {rows: 3}\n  reason", 12, "unknown field 'rows'; did you mean 'rounds'"),
-        ("  reason", "  meaning: {true: y.}\n  reason", 12, "field 'meaning.*' must be 'confirmed'"),
-        ("  reason", "  meaning: {partly: y}\n  reason", 12, "'meaning.partly' must end with a full stop"),
+        (
+            "  reason",
+            "  sizes: {rows: 3}\n  reason",
+            12,
+            "unknown field 'rows'; did you mean 'rounds'",
+        ),
+        ("  reason", "  meaning: {true: y.}\n  reason", 12, "field 'meaning.*' must be 'confirm"),
+        (
+            "  reason",
+            "  meaning: {partly: y}\n  reason",
+            12,
+            "'meaning.partly' must end with a full stop",
+        ),
         ("[2, 3]", "!paper TRAINING.mnits.rate", 10, "numbers.py has no TRAINING.mnits.rate"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_named_with_its_line(read, old, new, line, problem):
     assert old in ENTRY
     place = re.escape(f"paper_figures/r1smg2024/claims.yaml:{line}: ")
