@@ -20,7 +20,7 @@ from studies.base.settings import ConfigError, read_settings
 from studies.base.study import Names, Variant
 from studies.base.study_settings import Surroundings
 
-TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
+TEMPLATES = Path(__file__).resolve().parents[1] / "extend"
 QUERY = Query(shape=(3, 4), l2_sensitivity=1.5)
 BUDGET = Budget(epsilon=0.7, delta=1e-5)
 

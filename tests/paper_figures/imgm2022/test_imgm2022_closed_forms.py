@@ -2,22 +2,20 @@
 
 import numpy as np
 
-from claims.ledger import all_claims
+from claims.claim import all_claims
 from claims.verdicts import CONFIRMED, CONTRADICTED, PARTLY
 from paper_figures.imgm2022 import theorems
-from runs.results import Results
 
 CLAIMS = {claim.id: claim for claim in all_claims() if claim.paper == "imgm2022"}
-NOTHING = Results(None)
 
 
 def test_the_equality_of_eq_52_and_its_bound_are_two_parts(monkeypatch):
     claim = CLAIMS["imgm-rdp"]
-    found = theorems.renyi_divergence(claim, NOTHING)
+    found = theorems.renyi_divergence(**claim.arguments)
     assert found.verdict == PARTLY
     assert [p.verdict for p in found.parts] == [CONTRADICTED] * 3 + [CONFIRMED]
     monkeypatch.setattr(theorems, "rdp_bound", lambda orders, mu: 0.999 * orders * mu**2 / 2)
-    assert theorems.renyi_divergence(claim, NOTHING).verdict == CONTRADICTED
+    assert theorems.renyi_divergence(**claim.arguments).verdict == CONTRADICTED
 
 
 def test_the_bound_of_eq_52_is_above_the_divergence_everywhere():

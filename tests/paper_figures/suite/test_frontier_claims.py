@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from claims.ledger import all_claims
+from claims.claim import all_claims
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import Budget, Query, get_mechanism
 from mechanisms.privacy.gaussian_profile import GaussianProfile
@@ -42,7 +42,7 @@ def test_the_scale_for_an_l2_ball_suffices_for_equal_shifts(elements):
 
 def test_the_bound_of_gaussmix_is_the_tighter_one(monkeypatch):
     claim = CLAIMS["gaussmix-tighter"]
-    finding = gaussmix.tighter_bound(claim, None)
+    finding = gaussmix.tighter_bound(**claim.arguments)
     assert finding.verdict == CONFIRMED
     # w^2 of both at r = 1000 and epsilon 4, by hand from the two formulas.
     before = (16 * math.sqrt(1000 * math.log(2e5)) / 4 * math.log(1.6e9)) ** 2
@@ -52,6 +52,6 @@ def test_the_bound_of_gaussmix_is_the_tighter_one(monkeypatch):
         if (row["noise"], row["rows"], row["epsilon"]) == ("jl", 1000, 4.0)
     )
     assert found == pytest.approx(before, rel=1e-9)
-    monkeypatch.setattr(gaussmix, "BEFORE", gaussmix.GAUSSMIX)
+    monkeypatch.setattr(gaussmix, "EARLIER", gaussmix.GAUSSMIX)
     monkeypatch.setattr(gaussmix, "GAUSSMIX", "jl")
-    assert gaussmix.tighter_bound(claim, None).verdict == CONTRADICTED
+    assert gaussmix.tighter_bound(**claim.arguments).verdict == CONTRADICTED

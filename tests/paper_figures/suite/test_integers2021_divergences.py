@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from claims.ledger import all_claims
+from claims.claim import all_claims
 from mechanisms.catalogue.counts.integer_mechanisms import skellam_epsilon
 from paper_figures.integers2021.divergences import (
     skellam,
