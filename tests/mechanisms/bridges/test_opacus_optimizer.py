@@ -128,7 +128,7 @@ def test_gradients_keep_their_places(model):
     class Counts(get_mechanism("non-private")):
         only_adds_noise = False
 
-        def release(self, value, rng):
+        def _release(self, value, rng):
             return np.arange(value.size, dtype=value.dtype).reshape(value.shape)
 
     query = Query(shape=(size_of(model),), l2_sensitivity=CLIP)

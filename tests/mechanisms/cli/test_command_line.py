@@ -127,7 +127,7 @@ class Raising(AdditiveMechanism):
     def noise_for(cls, query, budget):
         return IndependentGaussian(shape=query.shape, sigma=budget.epsilon)
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         raise {error}("on purpose")
 """
 
