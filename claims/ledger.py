@@ -58,7 +58,7 @@ class Claim:
         scope: What of the claim is judged, and what of the paper was read; nothing if all.
         judge: Name of the judge.
         arguments: What the judge is given, such as the paper's numbers. `!paper NAME` in
-            claims.yaml stands for one that other code reads too, in paper_figures/<paper>/numbers.py.
+            claims.yaml stands for one that other code reads too, in the paper's numbers.py.
         tolerance: Relative, for exact numbers; None where the judge needs none.
         margin: The smallest difference that matters, for numbers over trials, in their units.
         reason: Why that tolerance or margin.

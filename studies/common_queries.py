@@ -1,8 +1,8 @@
 """Which mechanism for a common query? The error and the true privacy of every mechanism.
 
 Every data set is a query that practitioners ask, with a budget; there are no data. The numbers are
-those of `mechanisms.compare`, which ranks them: figures, tables and the site do so with the rows of
-this study. `QUERIES` states adjacency, sensitivities and budgets.
+those of `mechanisms.comparison`, which ranks them: figures, tables and the site do so with the rows
+of this study. `QUERIES` states adjacency, sensitivities and budgets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mechanisms import Budget, Query, Unsupported
-from mechanisms.compare.assessment import QUANTILE, Task, assessment, known_options
+from mechanisms.comparison.assessment import QUANTILE, Task, assessment, known_options
 from mechanisms.strategies.workload_options import workload_factors
 from studies.base.coordinates import Coordinate
 from studies.base.study import Names, Point, Value, Variant
@@ -225,7 +225,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> CommonQuer
 def measure(
     problem: CommonQuery, variant: Variant, calibration: str, point: Point, names: Names
 ) -> Iterator[Value]:
-    """What `mechanisms.compare` says of the mechanism.
+    """What `mechanisms.comparison` says of the mechanism.
 
     Raises:
         Unsupported: The mechanism does not support the query, or nothing of it is known.

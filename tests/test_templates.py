@@ -12,7 +12,7 @@ import yaml
 from claims.ledger import CannotJudge, Claim
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
-from mechanisms.verify.verification import verify
+from mechanisms.verification.verification import verify
 from runs.results import Results
 from studies.base.coordinates import check_declared
 from studies.base.settings import ConfigError, read_settings

@@ -28,7 +28,7 @@ from mechanisms.black_box.output_sources import (
 )
 from mechanisms.black_box.program_source import TIME_LIMIT, from_program
 from mechanisms.black_box.sequential_audit import SequentialAudit, audit_samples
-from mechanisms.verify.fresh_noise import of_neighbours
+from mechanisms.verification.fresh_noise import of_neighbours
 
 # Outputs of each value that must repeat, those of a batch whose rows are compared, and how many
 # different ones of these do not come again by chance: the probability is below 1e-12.

@@ -16,7 +16,7 @@ from mechanisms.black_box.program_source import LONGEST_LIMIT, TIME_LIMIT
 from mechanisms.black_box.release_audit import OneProcessOnly, audit_files, audit_release
 from mechanisms.black_box.sequential_audit import SequentialAudit
 from mechanisms.cli.arguments import number, share, whole_number
-from mechanisms.verify.verification import REFUTED
+from mechanisms.verification.verification import REFUTED
 
 DEFAULT_SAMPLES = 10_000
 # False positive rates at which the attack's rate of success is shown.

@@ -17,7 +17,7 @@ from claims.verdicts import Finding
 from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.privacy.gaussian_profile import mu_for
-from mechanisms.verify.verification import HOLDS
+from mechanisms.verification.verification import HOLDS
 from paper_figures.power_law import power
 from paper_figures.suite.guarantee import verified
 from runs.results import Results

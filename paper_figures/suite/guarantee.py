@@ -20,7 +20,7 @@ from mechanisms import Budget, Query, get_mechanism
 from mechanisms.catalogue.mgm import frobenius_bound, zeta
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.verify.verification import HOLDS, LOOSE, REFUTED, TOLERANCE, UNDECIDED
+from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, TOLERANCE, UNDECIDED
 from paper_figures.paper_setting import PaperSetting
 from runs.results import Results
 from studies.base.study import Point

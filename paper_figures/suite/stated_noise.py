@@ -18,8 +18,8 @@ from claims.ledger import CannotJudge, Claim, judge
 from claims.rules import number, some, statement, universal
 from claims.verdicts import Finding, Part
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
-from mechanisms.verify.self_check import QUICK
-from mechanisms.verify.verification import REFUTED, VARIANCE_TOLERANCE
+from mechanisms.verification.self_check import QUICK
+from mechanisms.verification.verification import REFUTED, VARIANCE_TOLERANCE
 from paper_figures.suite.guarantee import HOLDS_BY_VERDICT
 from runs.results import Results
 

@@ -12,7 +12,7 @@ import pandas as pd
 from claims.judged_rows import calibrated
 from mechanisms import AdditiveMechanism, all_mechanisms
 from mechanisms.privacy.fisher import MEANING
-from mechanisms.verify.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
+from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.selections import LEVELS

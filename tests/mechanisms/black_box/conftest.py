@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from black_boxes import CODE
 
-from mechanisms.verify import timed_releases
+from mechanisms.verification import timed_releases
 
 # Seconds of a call for releases, about as those of this suite take.
 PACE = 1e-4

@@ -16,7 +16,7 @@ from mechanisms import (
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.keep_or_noise import KeepOrNoise
 from mechanisms.noise.laplace_noise import IndependentLaplace
-from mechanisms.verify.verification import HOLDS, REFUTED, verify
+from mechanisms.verification.verification import HOLDS, REFUTED, verify
 from paper_figures.paper_settings import PAPER_SETTINGS
 
 KEYS = ("tldp-l", "tldp-g", "tldp-l-w", "tldp-g-w")

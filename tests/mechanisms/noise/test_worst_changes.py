@@ -15,7 +15,7 @@ from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.privacy.gaussian_profile import GaussianProfile, worst_case_mu
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile
 from mechanisms.privacy.numerics import unit_gauss_legendre
-from mechanisms.verify.verification import HOLDS, LOOSE, REFUTED
+from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED
 from paper_figures.mvg2018.numbers import FIRST_COMPONENT
 from paper_figures.r1smg2024.numbers import setting
 

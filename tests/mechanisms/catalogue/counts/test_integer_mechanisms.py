@@ -11,7 +11,7 @@ from scipy import stats
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
 from mechanisms.catalogue.counts.integer_mechanisms import skellam_epsilon
-from mechanisms.compare.assessment import Task, assessment
+from mechanisms.comparison.assessment import Task, assessment
 from mechanisms.noise.exact_integers import ExactIntegers
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.integer_profile import DiscreteGaussianProfile, SkellamProfile

@@ -11,7 +11,7 @@ from mechanisms import (
     Unsupported,
 )
 from mechanisms.__main__ import main
-from mechanisms.verify.verification import HOLDS, verify
+from mechanisms.verification.verification import HOLDS, verify
 from tests.peak_memory import peak_of
 
 KEYS = ["mod-sulq", "analyze-gauss", "wishart", "ppca"]

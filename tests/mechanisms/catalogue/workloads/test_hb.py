@@ -24,7 +24,7 @@ from mechanisms.strategies.workload import (
     Prefix,
     RandomRanges,
 )
-from mechanisms.verify.verification import HOLDS, verify
+from mechanisms.verification.verification import HOLDS, verify
 
 
 def calibrated(*shape, l1=1.0, epsilon=1.0, calibration="published"):

@@ -25,7 +25,7 @@ from mechanisms.strategies.workload import (
     Prefix,
     Width,
 )
-from mechanisms.verify.verification import HOLDS, LOOSE, verify
+from mechanisms.verification.verification import HOLDS, LOOSE, verify
 
 BUDGET = Budget(epsilon=0.5, delta=1e-5)
 

@@ -29,7 +29,7 @@ from mechanisms.strategies.workload import (
     RandomRanges,
     Width,
 )
-from mechanisms.verify.verification import HOLDS, verify
+from mechanisms.verification.verification import HOLDS, verify
 
 BUDGET = Budget(epsilon=0.5)
 
