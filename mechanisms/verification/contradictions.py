@@ -53,6 +53,9 @@ NORMAL_MEDIAN = 0.6745
 MORE = 3
 # A relative change far above rounding, and far below the grid of any noise.
 SMALLEST = 2.0**-40
+# The finest grids of noise for counted records, in units of a record; coarser ones with steps of a
+# power of two or ten are part of them. How far rounding may move a number on them.
+GRIDS, ON_GRID = (2.0**-20, 1e-6), 1e-3
 # Part of the norm that a release of its own may change, as one that rounds the answer does.
 ROUNDED_AWAY = 0.005
 
@@ -165,16 +168,16 @@ class Contradictions:
         yield from of_neighbours(training, test)
         yield from of_neighbours(at_once, test)
         yield from of_seeds(self.mechanism, rest)
-        # The largest probability of one number as the noise of an element. Whole numbers are atoms,
-        # which changes by whole numbers allow.
+        # The largest probability of one number as the noise of an element.
         atom = None
-        whole = self.query.structure in ("counts", "votes", "histogram")
         where, largest = "of a constant", float(np.abs(rest).max())
         scale = 10 * math.sqrt(self.mechanism.expected_loss() / self.query.size)
         scale = scale or self.query.l2_sensitivity
         value = random_value(self.query, self.rng, scale)
         if value is not None:
-            if profile is not None and not (whole or rest.any() or self._rounds_first(value)):
+            if profile is not None and not (
+                rest.any() or self._keeps_to_a_grid(training) or self._rounds_first(value)
+            ):
                 atom = float(profile.delta(LARGE_EPSILON).upper)
             elsewhere = self.noise(value, MORE * count)
             where, largest = f"{where} and a random value", max(largest, np.abs(value).max())
@@ -208,6 +211,18 @@ class Contradictions:
             largest = max(moved, key=np.linalg.norm)
             yield from self._of_shifts(training, test, name, largest, profile)
         yield from self._of_a_grid(rest, profile, count)
+
+    def _keeps_to_a_grid(self, draws: np.ndarray) -> bool:
+        """Whether noise lies on a grid that the changes of one record keep to.
+
+        Such noise may repeat its numbers, as whole numbers do when records are counted.
+        """
+        units = {"histogram": self.query.record_bound, "counts": self.query.linf_sensitivity}
+        if self.query.structure not in units:
+            return self.query.structure == "votes"
+        steps = draws[draws != 0] / units[self.query.structure]
+        places = [steps / grid for grid in GRIDS]
+        return any(np.mean(np.abs(each - np.rint(each)) < ON_GRID) >= 0.5 for each in places)
 
     def _rounds_first(self, value: np.ndarray) -> bool:
         """Whether the smallest changes of a value are lost before noise is added, as on a grid."""
