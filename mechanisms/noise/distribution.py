@@ -16,7 +16,7 @@ from mechanisms.privacy.profile import PrivacyProfile, check_positive
 from mechanisms.query.query import Query
 from mechanisms.strategies.workload import Workload
 
-# Floats drawn at a time by `loss_samples`: 64 MiB of float64, whatever the shape.
+# Floats drawn at a time by `squared_norms`: 64 MiB of float64, whatever the shape.
 CHUNK = 1 << 23
 
 
@@ -89,7 +89,7 @@ class Noise(ABC):
         """
         return None
 
-    def loss_samples(self, rng: np.random.Generator, trials: int) -> np.ndarray:
+    def squared_norms(self, rng: np.random.Generator, trials: int) -> np.ndarray:
         """`trials` draws of L, in chunks: memory does not grow with the number of trials."""
         size = math.prod(self.shape)
         at_once = max(1, CHUNK // size)

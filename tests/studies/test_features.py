@@ -126,7 +126,7 @@ def test_batches_are_released_apart_and_the_last_one_is_cut(key):
         def __init__(self):
             self.query = query
 
-        def _release(self, value, rng):
+        def release(self, value, rng):
             seen.append(value.copy())
             return mechanism.release(value, rng)
 

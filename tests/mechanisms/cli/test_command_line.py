@@ -160,3 +160,9 @@ def test_runs_as_a_module():
         [sys.executable, "-m", "mechanisms", "list"], capture_output=True, text=True, check=True
     )
     assert "imgm2022" in shown.stdout
+
+
+def test_describe_does_without_docstrings():
+    """`python -OO` leaves none."""
+    command = [sys.executable, "-OO", "-m", "mechanisms", "describe", "gaussian"]
+    assert "guarantee" in subprocess.run(command, capture_output=True, text=True, check=True).stdout

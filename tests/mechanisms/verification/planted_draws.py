@@ -32,8 +32,8 @@ class LessNoiseWithDiagnostics(Gaussian):
 class SmallerNorms(IndependentGaussian):
     """Squared norms that are drawn without the noise itself are too small."""
 
-    def loss_samples(self, rng, trials):
-        return 0.7 * super().loss_samples(rng, trials)
+    def squared_norms(self, rng, trials):
+        return 0.7 * super().squared_norms(rng, trials)
 
 
 @with_noise

@@ -6,8 +6,8 @@ import numpy as np
 import planted_bugs as planted
 import pytest
 
-from mechanisms import Inconsistent, Query
-from mechanisms.verification.self_check import require_consistent
+from mechanisms import Budget, Inconsistent, Query, get_mechanism
+from mechanisms.verification.self_check import QUICK, require_consistent
 
 QUERIES = {
     "histogram": Query(
@@ -85,3 +85,9 @@ def test_noise_on_a_grid_of_records_is_none(grid, query):
         require_consistent(calibrated, seed=1)
     except Inconsistent as found:
         assert "numbers that occurred" not in str(found) and "itself" not in str(found)
+
+
+def test_whole_noise_that_is_nearly_always_zero_is_none():
+    large = Budget(epsilon=20.0, delta=1e-5)
+    mechanism = get_mechanism("discrete-gaussian").calibrate(QUERIES["counts"], large)
+    assert require_consistent(mechanism, seed=0, effort=QUICK).releases
