@@ -62,9 +62,9 @@ def find_wrong_norms(noise, draws: np.ndarray, rounding: float, where: str) -> I
     """Sentences on draws (n, *shape) whose squared norm does not follow `loss_survival`.
 
     By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, as in
-    `fresh_noise.find_dependence_on_value`. Norms that are a little too large, or spread a little too far, show
-    in fewer draws on the scale on which they are standard normal: the sum of n such scores is
-    normal of variance n, and that of their squares chi-squared with n degrees of freedom.
+    `fresh_noise.find_dependence_on_value`. Norms that are a little too large, or spread a little
+    too far, show in fewer draws on the scale on which they are standard normal: the sum of n such
+    scores is normal of variance n, and that of their squares chi-squared with n degrees of freedom.
 
     Args:
         rounding: How far rounding may have moved a norm.
