@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from mechanisms.base.guard import generator
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.bounded_profile import enclosed
 from mechanisms.privacy.cap_profile import CapProfile
@@ -140,11 +139,11 @@ class PrivUnitG(Mechanism):
         epsilon = _largest_epsilon(budget.epsilon, budget.delta)
         return replace(published, calibration="exact", cap=best_cap(epsilon), pure_epsilon=epsilon)
 
-    def release(self, value, rng):
-        return self.release_all(value[None], rng)[0]
+    def _release(self, value, rng):
+        return self._release_all(value[None], rng)[0]
 
-    def release_all(self, values, rng):
-        rng, count = generator(rng), len(values)
+    def _release_all(self, values, rng):
+        count = len(values)
         inside = (values.reshape(count, -1).astype(float) - self.centre) / self.radius
         squares = np.vecdot(inside, inside)
         # float32 answers in a corner of the box may exceed its norm by rounding.

@@ -75,7 +75,7 @@ class ComposedProfile(PrivacyProfile):
     def compose(self, times: int) -> ComposedProfile:
         return ComposedProfile(base=self.base, times=self.times * check_count("times", times))
 
-    def scaled(self, factor: float) -> ComposedProfile:
+    def _scaled(self, factor: float) -> ComposedProfile:
         return ComposedProfile(base=self.base.scaled(factor), times=self.times)
 
     def sample_losses(

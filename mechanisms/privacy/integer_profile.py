@@ -42,7 +42,7 @@ class IntegerShiftProfile(PrivacyProfile):
     def log_masses(self, numbers: np.ndarray) -> np.ndarray:
         """log p(x) at whole numbers."""
 
-    def scaled(self, factor: float) -> PrivacyProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         """Of the law with `factor` times the scale, which is again one of whole numbers."""
         return replace(self, std=self.std * factor)
 

@@ -58,7 +58,7 @@ class LaplaceProfile(PrivacyProfile):
             components=times, width=self.l1_sensitivity, scale=self.scale
         )
 
-    def scaled(self, factor: float) -> LaplaceProfile:
+    def _scaled(self, factor: float) -> LaplaceProfile:
         return replace(self, scale=self.scale * factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
@@ -145,7 +145,7 @@ class IndependentLaplaceProfile(PrivacyProfile):
             attained_loss=times * self.largest_loss,
         )
 
-    def scaled(self, factor: float) -> IndependentLaplaceProfile:
+    def _scaled(self, factor: float) -> IndependentLaplaceProfile:
         return replace(self, scale=self.scale * factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:

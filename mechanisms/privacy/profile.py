@@ -46,13 +46,10 @@ class PrivacyProfile(ABC):
     pair in this package is symmetric, or its profile says that it is not (`symmetric`) and (P, Q)
     has the larger delta at every epsilon >= 0. ComposedProfile needs the symmetry.
 
-    Subclasses are frozen dataclasses. They define `_log_delta` and, if there is a better way than
-    the search below, `_epsilon`; both receive a float array of validated numbers.
+    Subclasses are frozen dataclasses. They define `_log_delta`, `_scaled` and, if there is a better
+    way than the search below, `_epsilon`; all three receive validated numbers, delta and epsilon as
+    a float array.
     """
-
-    def __init_subclass__(cls, **arguments) -> None:
-        super().__init_subclass__(**arguments)
-        require_positive_factor(cls)
 
     # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are wider
     # than rounding, so that what the rescaled noise claims is proven.
@@ -107,9 +104,14 @@ class PrivacyProfile(ABC):
 
         return ComposedProfile(base=self, times=times)
 
-    @abstractmethod
     def scaled(self, factor: float) -> PrivacyProfile:
-        """Profile of the same release with its noise multiplied by factor > 0."""
+        """Profile of the same release with its noise multiplied by factor, finite and > 0."""
+        check_positive("factor", factor)
+        return self._scaled(factor)
+
+    @abstractmethod
+    def _scaled(self, factor: float) -> PrivacyProfile:
+        """As `scaled`, for a factor that was checked."""
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """The factor of the noise at which delta(epsilon) is exactly `delta`.
@@ -285,20 +287,6 @@ def check_positive(name: str, value: float) -> None:
         raise TypeError(f"{name} must be one number, got an array of shape {array.shape}")
     if not (np.isfinite(array) and array > 0):
         raise ValueError(f"{name} must be finite and > 0, got {value}")
-
-
-def require_positive_factor(cls: type) -> None:
-    """Make the `scaled` that a class defines raise unless its factor is finite and > 0."""
-    scaled = vars(cls).get("scaled")
-    if scaled is None:
-        return
-
-    @functools.wraps(scaled)
-    def checked(self, factor):
-        check_positive("factor", factor)
-        return scaled(self, factor)
-
-    cls.scaled = checked
 
 
 def check_count(name: str, value: int, minimum: int = 1) -> int:

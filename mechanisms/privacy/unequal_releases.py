@@ -54,7 +54,7 @@ class UnequalReleasesProfile(PrivacyProfile):
         check_count("times", times)
         return replace(self, parts=tuple((profile, times * n) for profile, n in self.parts))
 
-    def scaled(self, factor: float) -> UnequalReleasesProfile:
+    def _scaled(self, factor: float) -> UnequalReleasesProfile:
         return replace(self, parts=tuple((p.scaled(factor), times) for p, times in self.parts))
 
     def scale_factor(self, epsilon: float, delta: float) -> float:

@@ -45,6 +45,10 @@ def explain(result: Verification) -> str:
     if result.not_sampled is not None:
         lines.append(f"  sampled      nothing, the worst pair is not known: {result.not_sampled}")
     lines.append(f"  releases     {_compared(result)}")
+    lines.append(
+        "  randomness   numpy's generators are not cryptographic: whoever learns one's state"
+    )
+    lines.append("               knows the noise; the verdict takes the numbers to be random")
     lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
     return "\n".join(lines)
 

@@ -118,7 +118,7 @@ def expected_norm(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
     u1, u2 = noise.row_directions * noise.row_std, noise.column_directions * noise.column_std
     stated = float(np.sum(u1**2) * np.sum(u2**2))
     trace = float(np.trace(np.kron(u2 @ u2.T, u1 @ u1.T)))
-    losses = noise.loss_samples(rng, draws)
+    losses = noise.squared_norms(rng, draws)
     error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
     exact = abs(trace / stated - 1) <= tolerance
     sampled = abs(losses.mean() - stated) <= 4 * error

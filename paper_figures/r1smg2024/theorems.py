@@ -80,7 +80,7 @@ def expected_loss(
     limit = float(excess[:, -1].max() - 1)
     noise = noise_of("r1smg", 10)
     sigma = noise.scale**2 / 2
-    losses = noise.loss_samples(np.random.default_rng(0), draws) / sigma
+    losses = noise.squared_norms(np.random.default_rng(0), draws) / sigma
     error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
     mean = math.isclose(noise.loss().mean, sigma, rel_tol=1e-12)
     mean = mean and abs(losses.mean() - 1) <= 4 * error

@@ -95,7 +95,7 @@ class IntegerMechanism(AdditiveMechanism):
         drawn = self.noise.unit * np.array(flat, dtype=float).reshape(shape)
         return drawn.astype(checked_dtype(dtype))
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         unit = self.noise.unit
         counts = value.astype(float) / unit
         whole = np.rint(counts)

@@ -80,7 +80,7 @@ class SphericalProfile(PrivacyProfile):
             return (self.sensitivity / self.scale) ** self.power
         return np.inf
 
-    def scaled(self, factor: float) -> SphericalProfile:
+    def _scaled(self, factor: float) -> SphericalProfile:
         return replace(self, scale=self.scale * factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
