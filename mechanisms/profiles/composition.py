@@ -202,6 +202,13 @@ def _likely_sums(parts: list[tuple[np.ndarray, np.ndarray, int]]) -> tuple[int, 
     return low, max(high, low + 1)
 
 
+def log_less(log_value: np.ndarray, log_error: np.ndarray) -> np.ndarray:
+    """log of what is left of a value less its error; -inf where that is nothing."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left = log_value + np.log1p(-np.exp(np.minimum(log_error - log_value, 0.0)))
+    return np.where(np.isnan(left), -np.inf, left)
+
+
 def by_level(epsilon: np.ndarray, curves: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
     """Curves at the levels of `CUTS` that resolve them, (k, n).
 
@@ -252,9 +259,7 @@ class ConvolvedProfile(PrivacyProfile):
             (above, above_error), (below, below_error) = (
                 side.log_delta(at, tilted=tilted) for side in self._sums(level)
             )
-            with np.errstate(invalid="ignore", divide="ignore"):
-                lower = below + np.log1p(-np.exp(np.minimum(below_error - below, 0.0)))
-            lower = np.maximum(np.nan_to_num(lower, nan=-np.inf), self._at_the_top(at))
+            lower = np.maximum(log_less(below, below_error), self._at_the_top(at))
             upper = np.maximum(np.logaddexp(above, above_error), lower)
             shares = math.log(self._share_above), math.log1p(-self._share_above)
             value = np.logaddexp(above + shares[0], below + shares[1])
@@ -308,7 +313,9 @@ class ConvolvedProfile(PrivacyProfile):
     def _known(self) -> dict:
         return {}
 
-    def _laws(self, level: int) -> tuple[float, list[tuple[PrivacyProfile, int, np.ndarray, Bounds]]]:
+    def _laws(
+        self, level: int
+    ) -> tuple[float, list[tuple[PrivacyProfile, int, np.ndarray, Bounds]]]:
         """The spacing, and of each kind of release its profile, number, nodes and delta there."""
         if ("laws", level) not in self._known:
             total = sum(times for _, times in self._releases)

@@ -59,6 +59,9 @@ class PrivacyProfile(ABC):
     calibrated_curve: ClassVar[str] = "value"
     # Whether (Q, P) has the same profile as (P, Q).
     symmetric: ClassVar[bool] = True
+    # The least delta above 0 that the arithmetic resolves: what is smaller has bounds that are far
+    # apart, and no scale is searched for it.
+    floor: ClassVar[float] = 0.0
 
     @property
     def largest_loss(self) -> float:
@@ -123,6 +126,7 @@ class PrivacyProfile(ABC):
         check_target(epsilon, delta)
         if delta == 0:
             raise ValueError("this noise has no pure guarantee; choose delta > 0")
+        require_resolved(delta, self.floor)
 
         @functools.cache
         def reached(log_factor: float) -> float:
@@ -258,6 +262,15 @@ def check_target(epsilon: float, delta: float) -> None:
     check_positive("epsilon", epsilon)
     if np.ndim(check_delta(delta)) or delta >= 1:
         raise ValueError(f"delta must be one number in [0, 1), got {delta}")
+
+
+def require_resolved(delta: float, floor: float) -> None:
+    """ValueError for a delta that lies between 0 and the floor of a profile."""
+    if 0 < delta < floor:
+        raise ValueError(
+            f"below {floor:.1g} this profile cannot be resolved, got delta = {delta:g}; choose a "
+            "larger delta"
+        )
 
 
 def check_epsilon(epsilon: ArrayLike) -> np.ndarray:
