@@ -156,7 +156,7 @@ class LossSum:
         return total
 
     def _tilt(self, epsilon: float) -> float:
-        """Near the saddle point: where the logarithm of the integrand, which is convex, is least."""
+        """Near the saddle point, where the logarithm of the integrand, a convex one, is least."""
         widest = self.spacing * max(int(np.abs(each.places).max()) for each, _ in self.parts)
         low, high = (round(_TILTS_PER_E * math.log(end / widest)) for end in (1e-4, 1e10))
         while low < high:
@@ -362,6 +362,15 @@ class ComposedProfile(ConvolvedProfile):
 
     def scaled(self, factor: float) -> ComposedProfile:
         return ComposedProfile(base=self.base.scaled(factor), times=self.times)
+
+    @property
+    def floor(self) -> float:
+        """That of the base, which is evaluated far below the delta of all releases."""
+        return max(super().floor, self.base.floor / CUTS[0])
+
+    @property
+    def _factor_limits(self):
+        return self.base._factor_limits
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
