@@ -54,7 +54,8 @@ def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
 
     Raises:
         TypeError: `value` is not an array of real numbers, masked, or a float of another precision.
-        ValueError: It has another shape than the query, is not finite, or lies outside of what the
+        ValueError: It has another shape than the query, is not finite, holds integers that float64
+            does not tell apart, or lies outside of what the
             query states: element_range, frobenius_bound, and the structure of a Gram matrix or of
             records.
     """
@@ -67,6 +68,8 @@ def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
         raise TypeError(f"the value must be float32 or float64, got {value.dtype}")
     if value.shape != query.shape:
         raise ValueError(f"the value must have the query's shape {query.shape}, got {value.shape}")
+    if value.dtype.kind != "f":
+        check_whole_numbers(value, "the value")
     copy = np.array(value, dtype=None if value.dtype.kind == "f" else np.float64, order="C")
     if not np.isfinite(copy).all():
         bad = _first(~np.isfinite(copy))
@@ -74,6 +77,16 @@ def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
     _check_domain(copy, query)
     copy.flags.writeable = False
     return copy
+
+
+def check_whole_numbers(numbers: np.ndarray, what: str) -> None:
+    """ValueError for integers beyond 2^53, which float64 does not tell from their neighbours."""
+    if numbers.size and max(int(numbers.max()), -int(numbers.min())) > 2**53:
+        raise ValueError(
+            f"{what} must hold integers of at most 2^53 in size, got "
+            f"{max(int(numbers.max()), int(numbers.min()), key=abs)}: float64 does not tell larger "
+            "ones apart; subtract a constant that does not depend on the data"
+        )
 
 
 def _check_domain(value: np.ndarray, query: Query) -> None:

@@ -24,14 +24,16 @@ from mechanisms.base.guard import (
 )
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.privacy.profile import PrivacyProfile
+from mechanisms.privacy.profile import NoScaleError, PrivacyProfile
 from mechanisms.query.option import Option
-from mechanisms.query.query import Budget, OutOfRangeWarning, Query
+from mechanisms.query.query import Budget, OutOfRangeWarning, Query, Unsupported
 from mechanisms.query.requirements import require_delta
 from mechanisms.query.words import nearest
 
 Calibration = Literal["published", "exact"]
 CALIBRATIONS = get_args(Calibration)
+# Of noise whose fourth moment of the squared norm, the eighth power of a scale, stays in float64.
+SCALES = (1e-36, 1e36)
 GUARANTEES = ("pure", "approximate", "local", "none")
 # Methods that check what a mechanism is given and what it returns. Each calls the method of the
 # same name with an underscore, which a subclass defines.
@@ -130,7 +132,10 @@ class Mechanism(ABC):
         notice = cls.limit(query, budget)
         if notice and calibration == "published":
             warnings.warn(f"{cls.key}: {notice}", OutOfRangeWarning, stacklevel=2)
-        mechanism = cls.build(query, budget, calibration, types.MappingProxyType(settings))
+        try:
+            mechanism = cls.build(query, budget, calibration, types.MappingProxyType(settings))
+        except NoScaleError as reason:
+            raise Unsupported(f"cannot meet this budget: {reason}") from reason
         if calibration == "exact":
             check_exact(mechanism)
         return mechanism
@@ -329,15 +334,12 @@ class AdditiveMechanism(Mechanism):
         published = cls(
             query=query, budget=budget, calibration="published", settings=settings, noise=noise
         )
+        if calibration == "exact":
+            noise = noise.scaled(exact_factor(published))
+        _require_moments(noise)
         if calibration == "published":
             return published
-        return cls(
-            query=query,
-            budget=budget,
-            calibration="exact",
-            settings=settings,
-            noise=noise.scaled(exact_factor(published)),
-        )
+        return cls(query=query, budget=budget, calibration="exact", settings=settings, noise=noise)
 
     def prepared(self, value: np.ndarray) -> np.ndarray:
         """What the noise is added to: the value, or a function of it such as a clipped one.
@@ -384,6 +386,16 @@ class AdditiveMechanism(Mechanism):
 
     def slack(self):
         return self.noise.slack(self.query)
+
+
+def _require_moments(noise: Noise) -> None:
+    """Raise Unsupported where the moments of the squared norm leave float64."""
+    scale = next(iter(noise.parameters().values()), 1.0)
+    if not SCALES[0] <= scale <= SCALES[1]:
+        raise Unsupported(
+            f"needs noise of scale {scale:.3g}; the moments of its squared norm stay within "
+            f"float64 for scales from {SCALES[0]:g} to {SCALES[1]:g}"
+        )
 
 
 def _unknown_option(cls: type[Mechanism], name: str) -> str:

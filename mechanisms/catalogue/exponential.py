@@ -86,7 +86,11 @@ class Exponential(Mechanism):
         if query.size == 1 and not structured and query.frobenius_bound is None:
             largest = self._largest_loss_of_one()
             return OneElementProfile(above=PureProfile(largest=largest), attained_loss=largest)
-        mirrored = 0.0 if structured else query.reach
+        low, high = query.element_range
+        corner = math.sqrt(query.size) * max(abs(low), abs(high))
+        # A bound that cuts corners of the box off excludes the mirror images of values.
+        cut = query.frobenius_bound is not None and query.frobenius_bound < corner * (1 - 1e-9)
+        mirrored = 0.0 if structured or cut else query.reach
         return BoundedProfile(
             above=PureProfile(largest=self.budget.epsilon),
             attained_loss=mirrored / self.parameters()["b"],

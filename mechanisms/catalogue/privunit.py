@@ -165,8 +165,8 @@ class PrivUnitG(Mechanism):
         return profile if self.slack() is None else enclosed(profile)
 
     def slack(self):
-        if self.query.l2_sensitivity < 2 * self.radius * (1 - 1e-9):
-            return "l2_sensitivity excludes answers on opposite sides of the ball"
+        if self.query.reach < 2 * self.radius * (1 - 1e-9):
+            return "the sensitivities exclude answers on opposite sides of the ball"
         return None
 
     def expected_error(self) -> float:

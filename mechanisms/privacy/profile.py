@@ -36,6 +36,10 @@ class Bounds(NamedTuple):
     upper: float | np.ndarray
 
 
+class NoScaleError(ValueError):
+    """No multiple of a noise is known to have the delta that is asked for."""
+
+
 class PrivacyProfile(ABC):
     """The privacy profile of one pair of output distributions (P, Q), usually the worst pair.
 
@@ -56,6 +60,9 @@ class PrivacyProfile(ABC):
     calibrated_curve: ClassVar[str] = "value"
     # Whether (Q, P) has the same profile as (P, Q).
     symmetric: ClassVar[bool] = True
+    # The least delta above 0 that the arithmetic resolves: what is smaller has bounds that are far
+    # apart, and no scale is searched for it.
+    floor: ClassVar[float] = 0.0
 
     @property
     def largest_loss(self) -> float:
@@ -124,7 +131,9 @@ class PrivacyProfile(ABC):
         """
         check_target(epsilon, delta)
         if delta == 0:
-            raise ValueError("this noise has no pure guarantee; choose delta > 0")
+            raise NoScaleError("this noise has no pure guarantee; choose delta > 0")
+        require_resolved(delta, self.floor)
+        floor, ceiling = self._factor_limits
 
         @functools.cache
         def reached(log_factor: float) -> float:
@@ -134,9 +143,9 @@ class PrivacyProfile(ABC):
             log_delta = np.array([reached(float(each)) for each in log_factor])
             return np.maximum(log_delta, _LOG_NOTHING) - np.log(delta)
 
-        limit, tolerance = _LARGEST_LOG_FACTOR, self._resolution(delta)
+        tolerance = self._resolution(delta)
         root = falling_root(
-            excess, np.zeros(1), np.ones(1), floor=-limit, ceiling=limit, tolerance=tolerance
+            excess, np.zeros(1), np.ones(1), floor=floor, ceiling=ceiling, tolerance=tolerance
         )[0]
         if abs(excess(np.array([root]))[0]) <= 10 * tolerance:
             return float(np.exp(root))
@@ -144,10 +153,15 @@ class PrivacyProfile(ABC):
         around = root + 8 * ULP * max(abs(root), 1.0) * np.array([-1.0, 1.0])
         if excess(around)[0] > 0 >= excess(around)[1]:
             return float(np.exp(around[1]))
-        raise ValueError(
+        raise NoScaleError(
             f"no multiple of this noise has delta({epsilon:g}) = {delta:g}: the search ended at "
             f"the multiple {np.exp(root):g}"
         )
+
+    @property
+    def _factor_limits(self) -> tuple[float, float]:
+        """Logarithms of the least and the largest factor that a search for a scale may try."""
+        return -_LARGEST_LOG_FACTOR, _LARGEST_LOG_FACTOR
 
     def _log_calibrated(self, epsilon: float) -> float:
         """log delta(epsilon) of the curve that `scale_factor` meets."""
@@ -260,6 +274,15 @@ def check_target(epsilon: float, delta: float) -> None:
     check_positive("epsilon", epsilon)
     if np.ndim(check_delta(delta)) or delta >= 1:
         raise ValueError(f"delta must be one number in [0, 1), got {delta}")
+
+
+def require_resolved(delta: float, floor: float) -> None:
+    """NoScaleError for a delta that lies between 0 and the floor of a profile."""
+    if 0 < delta < floor:
+        raise NoScaleError(
+            f"below {floor:.1g} this profile cannot be resolved, got delta = {delta:g}; choose a "
+            "larger delta"
+        )
 
 
 def check_epsilon(epsilon: ArrayLike) -> np.ndarray:

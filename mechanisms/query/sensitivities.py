@@ -41,7 +41,7 @@ def _of_one_change(query: Query) -> Iterator[_Inequality]:
 
     At most k elements of D differ from zero (`Query.changed`). Every D obeys
     ||D||_inf <= ||D||_2 <= ||D||_1 <= sqrt(k) ||D||_2 and ||D||_2 <= sqrt(k) ||D||_inf, and so do
-    the suprema.
+    the suprema. So they do ||D||_2^2 <= ||D||_1 ||D||_inf.
 
     The width of `element_range` stands for linf_sensitivity where that is not stated. It bounds the
     values, so that it may exceed the other sensitivities.
@@ -54,6 +54,9 @@ def _of_one_change(query: Query) -> Iterator[_Inequality]:
     if l1 is not None:
         yield l2, l1, "l2_sensitivity <= l1_sensitivity"
         yield l1, root * l2, f"l1_sensitivity <= sqrt({k}) l2_sensitivity"
+    if l1 is not None and query.linf_sensitivity is not None:
+        most = math.sqrt(l1 * query.linf_sensitivity)
+        yield l2, most, "l2_sensitivity^2 <= l1_sensitivity linf_sensitivity"
 
 
 def _stated_linf(query: Query) -> float | None:
@@ -67,7 +70,10 @@ def _stated_linf(query: Query) -> float | None:
 def _of_two_values(query: Query) -> Iterator[_Inequality]:
     """D is the difference of two values, which both have the bounds of every value.
 
-    The l1 sensitivity is at most k (b - a) by what is asked of it and of the l2 sensitivity.
+    The l1 sensitivity is at most k (b - a) by what is asked of it and of the l2 sensitivity. With
+    both a range and a bound g, ||x - y||^2 <= 2 g^2 - 2 x.y, where each of the elements that
+    change adds at least the least product of two numbers of the range to x.y, and every other one
+    its square.
     """
     if query.frobenius_bound is not None:
         most = 2 * query.frobenius_bound
@@ -81,6 +87,19 @@ def _of_two_values(query: Query) -> Iterator[_Inequality]:
             math.sqrt(k) * width,
             f"l2_sensitivity <= sqrt({k}) {width:g} {words}",
         )
+        if query.frobenius_bound is not None:
+            bound = query.frobenius_bound
+            inside = max(min(high, bound) - max(low, -bound), 0.0)
+            yield (
+                query.l2_sensitivity,
+                math.sqrt(k) * inside,
+                f"l2_sensitivity <= sqrt({k}) {inside:g} {words} and that frobenius_bound",
+            )
+            least = min(low * low, low * high, high * high)
+            products = (k if least < 0 else query.size) * least
+            apart = math.sqrt(max(2 * bound**2 - 2 * products, 0.0))
+            words = f"for values of norm {bound:g} in that range"
+            yield query.l2_sensitivity, apart, f"l2_sensitivity <= {apart:g} {words}"
 
 
 def _of_records(query: Query) -> Iterator[_Inequality]:

@@ -21,6 +21,7 @@ distance s dominates, and so do its compositions (Zhu, Dong and Wang 2022, Theor
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -62,6 +63,8 @@ class SphericalProfile(PrivacyProfile):
     power: float
     scale: float
     sensitivity: float
+
+    floor = math.exp(LOG_LEFT_OUT)
 
     def __post_init__(self) -> None:
         check_count("dimension", self.dimension, minimum=2)
