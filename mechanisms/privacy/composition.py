@@ -397,8 +397,8 @@ class ComposedProfile(ConvolvedProfile):
 
 
 def _top(profile: PrivacyProfile, cut: float) -> float:
-    """The loss beyond which delta of one release is below the cut."""
-    top = float(profile.epsilon(cut).upper)
+    """The loss beyond which delta of one release is below the cut, or as low as is resolved."""
+    top = float(profile.epsilon(max(cut, profile.floor)).upper)
     if not np.isfinite(top):
         raise ValueError(f"{profile} has an infinite loss, which cannot be composed numerically")
     # A largest loss that close may be an atom, which has to lie within the grid.

@@ -27,6 +27,7 @@ def check_sensitivities(query: Query) -> None:
         *_of_two_values(query),
         *_of_records(query),
         *_of_one_value(query),
+        *_of_a_box_and_a_ball(query),
     ):
         if small > large * (1 + _TYPED_BY_HAND):
             raise ValueError(
@@ -70,10 +71,7 @@ def _stated_linf(query: Query) -> float | None:
 def _of_two_values(query: Query) -> Iterator[_Inequality]:
     """D is the difference of two values, which both have the bounds of every value.
 
-    The l1 sensitivity is at most k (b - a) by what is asked of it and of the l2 sensitivity. With
-    both a range and a bound g, ||x - y||^2 <= 2 g^2 - 2 x.y, where each of the elements that
-    change adds at least the least product of two numbers of the range to x.y, and every other one
-    its square.
+    The l1 sensitivity is at most k (b - a) by what is asked of it and of the l2 sensitivity.
     """
     if query.frobenius_bound is not None:
         most = 2 * query.frobenius_bound
@@ -87,19 +85,6 @@ def _of_two_values(query: Query) -> Iterator[_Inequality]:
             math.sqrt(k) * width,
             f"l2_sensitivity <= sqrt({k}) {width:g} {words}",
         )
-        if query.frobenius_bound is not None:
-            bound = query.frobenius_bound
-            inside = max(min(high, bound) - max(low, -bound), 0.0)
-            yield (
-                query.l2_sensitivity,
-                math.sqrt(k) * inside,
-                f"l2_sensitivity <= sqrt({k}) {inside:g} {words} and that frobenius_bound",
-            )
-            least = min(low * low, low * high, high * high)
-            products = (k if least < 0 else query.size) * least
-            apart = math.sqrt(max(2 * bound**2 - 2 * products, 0.0))
-            words = f"for values of norm {bound:g} in that range"
-            yield query.l2_sensitivity, apart, f"l2_sensitivity <= {apart:g} {words}"
 
 
 def _of_records(query: Query) -> Iterator[_Inequality]:
@@ -143,3 +128,21 @@ def _of_one_value(query: Query) -> Iterator[_Inequality]:
             query.record_bound,
             f"sqrt({rows}) {nearest:g} <= record_bound {words}",
         )
+
+
+def _of_a_box_and_a_ball(query: Query) -> Iterator[_Inequality]:
+    """D is the difference of values x and y with elements in a range and a norm of at most g.
+
+    ||x - y||^2 <= 2 g^2 - 2 x.y, where each of the elements that change adds at least the least
+    product of two numbers of the range to x.y, and every other one its square.
+    """
+    if query.element_range is None or query.frobenius_bound is None:
+        return
+    (low, high), bound, k = query.element_range, query.frobenius_bound, query.changed
+    inside = min(high, bound) - max(low, -bound)
+    least = min(low * low, low * high, high * high)
+    products = (k if least < 0 else query.size) * least
+    apart = math.sqrt(max(2 * bound**2 - 2 * products, 0.0))
+    words = f"for elements in [{low:g}, {high:g}] and frobenius_bound = {bound:g}"
+    for most in (math.sqrt(k) * inside, apart):
+        yield query.l2_sensitivity, most, f"l2_sensitivity <= {most:g} {words}"
