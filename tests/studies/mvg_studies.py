@@ -35,7 +35,7 @@ class Echo(Mechanism):
         return self.answer(value, rng)
 
     def _release_with_diagnostics(self, value, rng):
-        return self.release(value, rng), {"sweeps": 7.0}
+        return self._release(value, rng), {"sweeps": 7.0}
 
 
 class DirectionalEcho(Echo):

@@ -140,7 +140,7 @@ def test_an_exception_of_a_release_is_no_verdict(tmp_path, monkeypatch, capsys, 
     name = f"{path.stem}:Raising"
     assert main(["verify", name, *UBER, "--delta", "1e-7"]) == 2
     assert capsys.readouterr().err == (
-        f"error: {error} ({path}, line 15, in release): on purpose\n"
+        f"error: {error} ({path}, line 15, in _release): on purpose\n"
     )
 
 
