@@ -193,7 +193,8 @@ def _largest_epsilon(epsilon: float, delta: float) -> float:
         return epsilon
 
     def excess(gap: float) -> float:
-        return best_cap(epsilon + gap).p * -math.expm1(-gap) - delta
+        # In logarithms: a product of two tiny differences would underflow in the root finder.
+        return math.log(best_cap(epsilon + gap).p) + math.log(-math.expm1(-gap)) - math.log(delta)
 
     # p is at most 1, and near it at a large gap.
     low = high = -math.log1p(-delta)

@@ -197,7 +197,10 @@ class IndependentLaplaceProfile(PrivacyProfile):
         bounds = laplace_sum.log_delta(
             self.components, self.width / self.scale, epsilon.ravel(), self.rest / self.scale
         )
-        return Bounds(*(np.minimum(bound, 0.0).reshape(epsilon.shape) for bound in bounds))
+        # The sum of the losses rounds in another way there.
+        private = epsilon >= self.largest_loss
+        shaped = (np.minimum(bound, 0.0).reshape(epsilon.shape) for bound in bounds)
+        return Bounds(*(np.where(private, -np.inf, bound) for bound in shaped))
 
 
 def laplace_profile(*, components: int, width: float, rest: float, scale: float) -> PrivacyProfile:

@@ -82,7 +82,8 @@ def _log_delta(losses: Losses, epsilon: float, tilt: float) -> tuple[float, floa
         _on_lattice(losses, epsilon, tilt, lattice)
         for lattice in _lattices(losses.components, losses.tau, tilt)
     )
-    value = lower[1] + math.log((2 + math.exp(min(upper[1] - lower[1], 700.0))) / 3)
+    # So many components that the atoms underflow have no value, and an upper bound alone.
+    value = float(np.logaddexp(lower[1] + math.log(2), upper[1])) - math.log(3)
     return lower[0], min(max(value, lower[0]), upper[2]), upper[2]
 
 
