@@ -11,10 +11,10 @@ from collections import Counter
 import numpy as np
 
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
-from mechanisms.contract.mechanism import AdditiveMechanism
-from mechanisms.profiles.bounded_profile import BoundedProfile
-from mechanisms.profiles.composition import ConvolvedProfile
-from mechanisms.profiles.pure_profile import PureProfile
+from mechanisms.base.mechanism import AdditiveMechanism
+from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.composition import ConvolvedProfile
+from mechanisms.privacy.pure_profile import PureProfile
 
 # Their time grows too fast with the number of elements for random cells of a million.
 SLOW = {
@@ -142,15 +142,14 @@ def check_cell(cls, query: Query, budget: Budget, calibration: str, rng) -> str:
     return "number"
 
 
-def cells(seed: int, count: int):
-    """(cls, query, budget, calibration, rng) of each cell."""
+def cells(seed: int, count: int, most: int = 10**6):
+    """(key, cls, query, budget, calibration, rng) of each cell; M is at most `most`."""
     mechanisms = sorted(all_mechanisms().items())
     for index in range(count):
         rng = np.random.default_rng([seed, index])
         key, cls = mechanisms[index % len(mechanisms)]
-        most = SLOW.get(key, 10**6)
         yield (
-            key, cls, random_query(rng, most), random_budget(rng),
+            key, cls, random_query(rng, min(SLOW.get(key, most), most)), random_budget(rng),
             str(rng.choice(("published", "exact"))), rng,
         )  # fmt: skip
 
