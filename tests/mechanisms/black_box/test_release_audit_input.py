@@ -9,13 +9,8 @@ import pytest
 from black_boxes import CODE, PROGRAM, run
 
 from mechanisms.__main__ import main
-<<<<<<< HEAD:tests/mechanisms/black_box/test_release_audit_input.py
-from mechanisms.black_box.output_sources import load_pair
-from mechanisms.black_box.release_audit import audit_release
-=======
 from mechanisms.black_box.output_sources import from_file, load_pair
 from mechanisms.black_box.release_audit import audit_release
->>>>>>> 62d4f563f0c6d81e74f3f834547aeee979e3cb7a:tests/mechanisms/audit/test_release_audit_input.py
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,8 @@ import pytest
 from scipy import stats
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
-from mechanisms.catalogue.counts.integer_mechanisms import skellam_epsilon
-from mechanisms.comparison.assessment import Task, assessment
-<<<<<<< HEAD:tests/mechanisms/catalogue/counts/test_integer_mechanisms.py
-=======
 from mechanisms.catalogue.counts.integer_mechanisms import skellam_epsilon, whole_multiples
->>>>>>> 62d4f563f0c6d81e74f3f834547aeee979e3cb7a:tests/mechanisms/counting/test_integer_mechanisms.py
+from mechanisms.comparison.assessment import Task, assessment
 from mechanisms.noise.exact_integers import ExactIntegers
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.integer_profile import DiscreteGaussianProfile, SkellamProfile
