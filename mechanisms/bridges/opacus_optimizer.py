@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 
 import numpy as np
 import torch
 from opacus.optimizers import DPOptimizer
 from opacus.optimizers.optimizer import _check_processed_flag, _mark_as_processed
 
-from mechanisms.contract.mechanism import Mechanism
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.base.mechanism import Mechanism
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 
 
 class MechanismOptimizer(DPOptimizer):
@@ -31,8 +32,8 @@ class MechanismOptimizer(DPOptimizer):
 
     `noise_multiplier` is 1 / mu where the mechanism's profile is that of a Gaussian, of any
     covariance, so that opacus' accountants account for it exactly. It is NaN for all other noise,
-    for which opacus has no accountant: use `mechanisms.accounting.poisson_sampling.SampledRun` or
-    `mechanism.profile().to_dp_accounting()` instead.
+    for which opacus has no accountant: use `SampledRun` of
+    `mechanisms.privacy.sampling.poisson_sampling` or `mechanism.profile().to_dp_accounting()`.
 
     Raises:
         TypeError: `mechanism` is not a calibrated Mechanism.
@@ -61,9 +62,21 @@ class MechanismOptimizer(DPOptimizer):
         _check_query(mechanism, sum(p.numel() for p in self.params), max_grad_norm)
         self.mechanism = mechanism
         self.rng = np.random.default_rng() if rng is None else rng
+        self._process = os.getpid()
 
     def add_noise(self) -> None:
-        """Release the clipped sum of gradients; the result is in `p.grad`."""
+        """Release the clipped sum of gradients; the result is in `p.grad`.
+
+        Raises:
+            RuntimeError: In a fork of the process that made the optimizer, whose copy of the
+                generator would draw the same noise as that of every other process.
+        """
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                f"this process {os.getpid()} is a fork of {self._process}, which made the "
+                "optimizer, and both would draw the same noise; make an optimizer with a generator "
+                "of its own in each process"
+            )
         for p in self.params:
             _check_processed_flag(p.summed_grad)
         flat = torch.cat([p.summed_grad.reshape(-1).float().cpu() for p in self.params])
@@ -83,7 +96,7 @@ class MechanismOptimizer(DPOptimizer):
         if math.isnan(self.noise_multiplier):
             raise ValueError(
                 f"opacus has no accountant for the noise of {self.mechanism.key}; use "
-                "mechanisms.accounting.poisson_sampling.SampledRun"
+                "mechanisms.privacy.sampling.poisson_sampling.SampledRun"
             )
         super().attach_step_hook(fn)
 

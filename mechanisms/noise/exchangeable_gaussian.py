@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.query.query import Query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class ExchangeableGaussian(Noise):
             )
         )
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, own_std=self.own_std * factor, common_std=self.common_std * factor)
 
     def parameters(self):

@@ -16,8 +16,8 @@ from mechanisms.noise.distribution import (
     uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles import fisher
-from mechanisms.profiles.gaussian_profile import gaussian_between
+from mechanisms.privacy import fisher
+from mechanisms.privacy.gaussian_profile import gaussian_between
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class IndependentGaussian(Noise):
             tuple(2 ** (k - 1) * math.factorial(k - 1) * size * variance**k for k in (1, 2, 3, 4))
         )
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, sigma=self.sigma * factor)
 
     def parameters(self):

@@ -9,7 +9,7 @@ import numpy as np
 
 from mechanisms.noise.distribution import Noise, checked_dtype, uncorrelated_variance
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.integer_profile import IntegerShiftProfile
+from mechanisms.privacy.integer_profile import IntegerShiftProfile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class IntegerNoise(Noise):
         raw = (float(masses @ (self.unit * numbers) ** (2 * k)) for k in (1, 2, 3, 4))
         return LossMoments.of_independent(tuple(raw), math.prod(self.shape))
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         """The noise whose law has `factor` times the scale: whole multiples of the same unit."""
         return replace(self, law=self.law.scaled(factor))
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.bounded_profile import BoundedProfile
-from mechanisms.profiles.pure_profile import PureProfile
+from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.pure_profile import PureProfile
 
 # Digits of the moments about zero: their cumulants cancel like the fourth power of the size.
 _DIGITS = 60
@@ -68,7 +68,7 @@ class KNorm(Noise):
                 logs.append(mpmath.log(raw * rising) + 2 * k * mpmath.log(mpmath.mpf(self.scale)))
             return LossMoments.of_radius(tuple(logs))
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, scale=self.scale * factor)
 
     def parameters(self):

@@ -12,7 +12,7 @@ from mechanisms.noise.distribution import Noise
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.keep_or_noise_profile import KeepOrNoiseProfile
+from mechanisms.privacy.keep_or_noise_profile import KeepOrNoiseProfile
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,7 +50,7 @@ class KeepOrNoise(Noise):
         asked = reduce(np.kron, (factor.gram().diagonal() for factor in factors))
         return float(variances.ravel() @ asked)
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, noise=self.noise.scaled(factor))
 
     def parameters(self):

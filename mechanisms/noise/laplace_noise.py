@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.contract.query import Query, Shifts, concentrated
 from mechanisms.noise.distribution import Noise, checked_dtype, uncorrelated_variance
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles import fisher
-from mechanisms.profiles.bounded_profile import enclosed
-from mechanisms.profiles.laplace_profile import laplace_profile
+from mechanisms.privacy import fisher
+from mechanisms.privacy.bounded_profile import enclosed
+from mechanisms.privacy.laplace_profile import laplace_profile
+from mechanisms.query.query import Query, Shifts, concentrated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class IndependentLaplace(Noise):
         raw = (math.factorial(2 * k) * self.scale ** (2 * k) for k in (1, 2, 3, 4))
         return LossMoments.of_independent(tuple(raw), math.prod(self.shape))
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, scale=self.scale * factor)
 
     def parameters(self):

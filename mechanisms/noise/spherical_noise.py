@@ -17,8 +17,8 @@ from mechanisms.noise.distribution import (
     uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.bounded_profile import enclosed
-from mechanisms.profiles.spherical_profile import SphericalProfile
+from mechanisms.privacy.bounded_profile import enclosed
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ class Spherical(Noise):
             )
         return LossMoments.of_radius(log_raw)
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, scale=self.scale * factor)
 
     def parameters(self):

@@ -8,11 +8,11 @@ from functools import reduce
 
 import numpy as np
 
-from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.noise.mahalanobis import MuBounds, best_bounds
-from mechanisms.profiles.gaussian_profile import gaussian_between
+from mechanisms.privacy.gaussian_profile import gaussian_between
+from mechanisms.query.query import Query
 from mechanisms.strategies.optimal_strategy import Strategy
 
 
@@ -50,7 +50,7 @@ class StrategyGaussian(Noise):
             tuple(2 ** (k - 1) * math.gamma(k) * self.sigma ** (2 * k) * s for k, s in powers)
         )
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, sigma=self.sigma * factor)
 
     def parameters(self):

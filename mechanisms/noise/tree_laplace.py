@@ -8,12 +8,12 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from mechanisms.contract.query import Query, Unsupported
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.loss_moments import LossMoments, quadratic_form_cumulants
-from mechanisms.profiles.bounded_profile import BoundedProfile
-from mechanisms.profiles.laplace_profile import laplace_profile
+from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.laplace_profile import laplace_profile
+from mechanisms.query.query import Query, Unsupported
 from mechanisms.strategies.tree import BlockTree, TreeLeastSquares
 
 # Cells of one subtree up to which the higher moments of the loss are computed: a second or two.
@@ -114,7 +114,7 @@ class TreeLaplace(Noise):
         estimates = self._solver.estimate(measured).reshape(cells, cells)
         return 2 * self.scale**2 * float(np.trace(estimates))
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, scale=self.scale * factor)
 
     def parameters(self):

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
+from claims.intervals import Mean, paired
+from claims.judged_rows import calibrated, listed, pick, tally
+from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
+from claims.rules import Signal, equal, order, statement
+from claims.verdicts import Finding, Part
 from mechanisms import Budget
+from mechanisms.query.box_query import box_query
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.imgm2022.accuracies import (
     ACCURACY,
@@ -15,9 +21,6 @@ from paper_figures.imgm2022.accuracies import (
     sizes_of,
     study_numbers,
 )
-from paper_figures.intervals import Mean, paired
-from paper_figures.judged_rows import calibrated, listed, pick, tally
-from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.over_epsilon import (
     coinciding,
     draw_spread,
@@ -25,12 +28,9 @@ from paper_figures.over_epsilon import (
     trial_words,
     true_epsilons,
 )
-from paper_figures.results import Results
-from paper_figures.rules import Signal, equal, order, statement
 from paper_figures.selections import failed_mechanisms
 from paper_figures.style import dataset_title
-from paper_figures.verdicts import Finding, Part
-from papers.box_query import box_query
+from runs.results import Results
 
 STUDY = "features"
 
@@ -71,28 +71,33 @@ def figure_1(results: Results) -> Drawn:
     return Drawn(caption, spread, draw_spread(spread, "test accuracy,"), note)
 
 
-@judge(experiments=(STUDY,))
-def imgm_and_analytic(claim: Claim, results: Results) -> Finding:
+@judge(studies=(STUDY,))
+def imgm_and_analytic(
+    results: Results,
+    *,
+    shapes: dict[str, Shape],
+    epsilons: list[Epsilon],
+    delta: Delta,
+    says: str,
+    tolerance: float,
+) -> Finding:
     """Whether IMGM can be ahead of, or behind, the analytic Gaussian: they are one distribution.
 
     Compared at the feature shapes of Table 1, with their standard deviations. Where the run has the
     data sets, the observed differences of accuracies are reported too.
-
-    Arguments: shapes, [m, n] by data set; epsilons; delta; says, what the claim says of a data set.
     """
-    a = claim.arguments
     parts = []
-    for dataset, shape in a["shapes"].items():
-        query = box_query(tuple(shape), -1.0, 1.0)
+    for dataset, shape in shapes.items():
+        query = box_query(shape, -1.0, 1.0)
         ratios = [
             calibrated("imgm", query, budget).expected_loss()
             / calibrated("gaussian-analytic", query, budget).expected_loss()
-            for budget in (Budget(epsilon=e, delta=a["delta"]) for e in a["epsilons"])
+            for budget in (Budget(epsilon=e, delta=delta) for e in epsilons)
         ]
-        one = max(abs(ratio - 1) for ratio in ratios) <= claim.tolerance
+        one = max(abs(ratio - 1) for ratio in ratios) <= tolerance
         parts.append(
             statement(
-                f"{dataset_title(dataset)}, {a['says']}",
+                f"{dataset_title(dataset)}, {says}",
                 not one,
                 f"variances in the ratio {listed(sorted({f'{r:.9g}' for r in ratios}))}",
             )
@@ -102,7 +107,7 @@ def imgm_and_analytic(claim: Claim, results: Results) -> Finding:
         detail=(
             "Both draw i.i.d. Gaussian noise with the standard deviation s / B, where B solves one "
             "equation; equal sensitivities are assumed, as the paper flattens a matrix for the "
-            f"analytic Gaussian. {_observed(results.rows, list(a['shapes']))}"
+            f"analytic Gaussian. {_observed(results.rows, list(shapes))}"
         ).strip(),
         calibration="published",
     )
@@ -125,18 +130,16 @@ def _observed(rows: pd.DataFrame, datasets: list[str]) -> str:
     return f"By chance our accuracies differ by {listed(words)}." if words else ""
 
 
-@judge(experiments=(STUDY,))
-def features_order(claim: Claim, results: Results) -> Finding:
-    """IMGM above MVG, and MVG near random answers, as published.
-
-    Arguments: datasets; random, how far from random answers is almost random.
-    """
-    a = claim.arguments
+@judge(studies=(STUDY,))
+def features_order(
+    results: Results, *, datasets: list[str], random: float, margin: float
+) -> Finding:
+    """IMGM above MVG, and MVG near random answers, as published."""
     rows = official_accuracies(results.rows, STUDY)
-    present = [dataset for dataset in a["datasets"] if dataset in set(rows["dataset"])]
+    present = [dataset for dataset in datasets if dataset in set(rows["dataset"])]
     if not present:
-        raise CannotJudge(f"The results have no features of {listed(a['datasets'])}")
-    missing = [dataset_title(dataset) for dataset in a["datasets"] if dataset not in present]
+        raise CannotJudge(f"The results have no features of {listed(datasets)}")
+    missing = [dataset_title(dataset) for dataset in datasets if dataset not in present]
     parts: list[Part] = []
     exact = []
     for dataset in present:
@@ -150,16 +153,16 @@ def features_order(claim: Claim, results: Results) -> Finding:
             means=tuple(means),
             floor=floor,
             ceiling=None if public.empty else public.mean(),
-            margin=claim.margin,
+            margin=margin,
             better="larger",
         )
         above = {f"{title}, IMGM above MVG": _gain(own, "imgm", "mvg")}
-        parts += order(above, margin=claim.margin, signal=signal)
+        parts += order(above, margin=margin, signal=signal)
         mvg = pick(own, mechanism="mvg", calibration="published")
         level = mean_over_epsilons(own, "mvg", "published", sorted(set(mvg["epsilon"])))
         ignorant = pick(own, mechanism="random-answer", calibration="published")
         near = {f"{title}, MVG almost random": paired(level, ignorant)}
-        parts += equal(near, margin=a["random"])
+        parts += equal(near, margin=random)
         at_equal_privacy = own[own["calibration"] == "exact"].groupby("mechanism")["value"].mean()
         exact.append(
             f"{title} "

@@ -5,16 +5,19 @@ The figure is drawn on the run's main data set; claims are judged on Swarm Behav
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pandas as pd
 
+from claims.intervals import Mean, paired
+from claims.judged_rows import official_study, pick
+from claims.judges import CannotJudge, judge
+from claims.rules import equal, number, order
+from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.intervals import Mean, paired
-from paper_figures.judged_rows import official_study, pick
-from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import equal, number, order
+from paper_figures.r1smg2024.numbers import PCA_ACCURACY, PCA_DELTA, PCA_EPSILONS, PCA_RATIO
 from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -25,8 +28,7 @@ from paper_figures.style import (
     look,
     mechanism_title,
 )
-from paper_figures.verdicts import NOT_RUN, Finding, Part, Sizes
-from papers.r1smg2024 import PCA_ACCURACY, PCA_DELTA, PCA_EPSILONS, PCA_RATIO
+from runs.results import Results
 
 # The data of the paper.
 PAPER_DATASET = "swarm"
@@ -44,6 +46,7 @@ FAMILIES = {
     "noise on the covariance": lambda name: name not in MADE_FOR_COVARIANCES,
     "made for covariances, and R1SMG": lambda name: name in (*MADE_FOR_COVARIANCES, "r1smg"),
 }
+Metric = Literal["accuracy", "leading_deviation", "total_deviation"]
 # Whether more or less is better: R1SMG's lead over another mechanism is positive where it is ahead.
 SIGNS = {"accuracy": 1.0, "leading_deviation": -1.0, "total_deviation": -1.0}
 # The variance that a deviation is a share of.
@@ -199,8 +202,8 @@ def official_components(rows: pd.DataFrame) -> pd.DataFrame:
     return official_study(rows, "pca", about="Swarm Behaviour", shape=SHAPE, delta=PCA_DELTA)
 
 
-@judge(experiments=("pca",))
-def exact_components(claim: Claim, results: Results) -> Finding:
+@judge(studies=("pca",))
+def exact_components(results: Results, *, tolerance: float) -> Finding:
     """Section 7.2: accuracy on the non-private components."""
     rows = official_components(results.rows)
     chosen = pick(rows, metric="accuracy", mechanism="non-private")["value"]
@@ -210,7 +213,7 @@ def exact_components(claim: Claim, results: Results) -> Finding:
     )
     ours = float(chosen.iloc[0])
     return Finding(
-        parts=(number("accuracy", ours, PCA_ACCURACY, claim.tolerance),),
+        parts=(number("accuracy", ours, PCA_ACCURACY, tolerance),),
         detail=(
             f"{records:.0f} records ({dropped:.0f} with an empty cell left out), features scaled "
             "by their extremes, covariance not centred, linear SVM with squared hinge loss and "
@@ -221,30 +224,26 @@ def exact_components(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge(experiments=("pca",))
-def component_order(claim: Claim, results: Results) -> Finding:
-    """Figure 6: R1SMG against those it is close to and those far behind, at the paper's epsilons.
-
-    Arguments: metrics, out of SIGNS; close, mechanisms whose mean may differ from R1SMG's by at
-    most the claim's margin (accuracy, or share of the variance); behind, mechanisms that must be
-    worse.
-    """
+@judge(studies=("pca",))
+def component_order(
+    results: Results, *, metrics: list[Metric], close: list[str], behind: list[str], margin: float
+) -> Finding:
+    """Figure 6: R1SMG close to some and far ahead of others, at the paper's epsilons."""
     rows = official_components(results.rows)
-    a = claim.arguments
     present = set(rows["mechanism"])
-    absent = [key for key in (*a["close"], *a["behind"]) if key not in present]
-    if absent == [*a["close"], *a["behind"]]:
+    absent = [key for key in (*close, *behind) if key not in present]
+    if absent == [*close, *behind]:
         raise CannotJudge("The results have no mechanism to compare R1SMG with")
     ahead, near = (
         {
             name: effect
-            for key in a[which]
+            for key in keys
             if key in present
-            for name, effect in _advantages(rows, key, a["metrics"]).items()
+            for name, effect in _advantages(rows, key, metrics).items()
         }
-        for which in ("behind", "close")
+        for keys in (behind, close)
     )
-    parts = [*order(ahead, margin=claim.margin), *equal(near, margin=claim.margin)]
+    parts = [*order(ahead, margin=margin), *equal(near, margin=margin)]
     parts += [Part(mechanism_title(key), NOT_RUN) for key in absent]
     effects = [*ahead.values(), *near.values()]
     return Finding(

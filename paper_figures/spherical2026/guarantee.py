@@ -29,15 +29,15 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from claims.judged_rows import pick, rounded_down
+from claims.judges import CannotJudge, Delta, Epsilon, judge
+from claims.rules import statement
+from claims.verdicts import Finding
 from mechanisms import all_mechanisms
-from mechanisms.profiles.gaussian_profile import GaussianProfile
-from paper_figures.judged_rows import pick, rounded_down
-from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import statement
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 from paper_figures.selections import size_of
 from paper_figures.style import mechanism_title
-from paper_figures.verdicts import Finding
+from runs.results import Results
 
 BASELINE = "gaussian-analytic"
 
@@ -62,18 +62,14 @@ def largest_delta(epsilon: float) -> float:
     return GaussianProfile(mu=float(mu)).delta(epsilon).value
 
 
-@judge(experiments=("guarantee",))
-def no_noise_ahead(claim: Claim, results: Results) -> Finding:
-    """Whether the proof above holds at every epsilon; the grid's largest dimension for comparison.
-
-    Arguments: epsilons; delta, up to which it has to hold.
-    """
-    a = claim.arguments
+@judge(studies=("guarantee",))
+def no_noise_ahead(results: Results, *, epsilons: list[Epsilon], delta: Delta) -> Finding:
+    """Whether the proof above holds at every epsilon; the largest dimension of the grid beside."""
     parts = []
-    for epsilon in a["epsilons"]:
+    for epsilon in epsilons:
         reached = largest_delta(epsilon)
         found = f"holds for every delta up to {rounded_down(reached)}"
-        parts.append(statement(f"epsilon {epsilon:g}", reached >= a["delta"], found))
+        parts.append(statement(f"epsilon {epsilon:g}", reached >= delta, found))
     rows = at_one_budget(results.rows)
     ratios = ratios_to_gaussian(rows)
     last = ratios.iloc[-1].drop(BASELINE).dropna()

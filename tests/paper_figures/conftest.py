@@ -3,13 +3,12 @@
 import pandas as pd
 import pytest
 
-from paper_figures.ledger import Claim
-from paper_figures.results import Results
-from papers.paper_settings import PAPER_SETTINGS
+from paper_figures.paper_settings import PAPER_SETTINGS
+from runs.results import Results
 
 COLUMNS = {
     "paper": "r1smg2024",
-    "experiment": "count_query",
+    "study": "count_query",
     "dataset": "uber",
     "data_source": "official",
     "mechanism": "gaussian",
@@ -24,26 +23,6 @@ COLUMNS = {
     "message": "",
     "seed": None,
 }
-
-
-@pytest.fixture
-def make_claim():
-    """A claim with these arguments."""
-
-    def make(tolerance=None, **arguments):
-        return Claim(
-            id="made-up",
-            paper="none",
-            where="nowhere",
-            kind="value",
-            statement="s",
-            expected="e",
-            judge="none",
-            arguments=arguments,
-            tolerance=tolerance,
-        )
-
-    return make
 
 
 @pytest.fixture
@@ -77,7 +56,7 @@ def make_guarantee_rows():
         for name, verdict in verdicts.items():
             query, budget = settings[name].query, settings[name].budget
             cell = {
-                "experiment": "guarantee",
+                "study": "guarantee",
                 "dataset": "papers",
                 "data_source": "none",
                 "mechanism": mechanism,

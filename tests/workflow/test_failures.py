@@ -36,7 +36,7 @@ class Raises(Mine):
 
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         raise ZeroDivisionError("on purpose")
 
 
@@ -45,7 +45,7 @@ class Hangs(Mine):
 
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         time.sleep(3600)
 
 
@@ -54,7 +54,7 @@ class Eats(Mine):
 
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         eaten = []
         while True:
             eaten.append(np.ones(1 << 24))
@@ -72,9 +72,9 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
         "limits": {"seconds": 12, "memory_gib": 0.7},
         "variants": {name.lower(): {"use": f"outside:{name}"} for name in names},
     }
-    experiment = config["experiments"]["count_query"]
-    config["experiments"] = {"count_query": experiment}
-    experiment |= {
+    study = config["studies"]["count_query"]
+    config["studies"] = {"count_query": study}
+    study |= {
         "mechanisms": ["non-private", "gaussian", *(name.lower() for name in names)],
         "calibrations": ["published"],
         "epsilons_for": {},

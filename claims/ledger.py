@@ -1,0 +1,125 @@
+"""The claims ledger: what the papers state, next to what this suite measured.
+
+paper_figures/<paper>/claims.yaml lists the claims of a paper. Each names the rule or the judge that
+decides it: a function that reads the results of a run, privacy profiles or closed forms and returns
+a Finding. The verdict follows from the parts of the finding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from claims.claim import Claim, all_claims
+from claims.discovery import paper_modules
+from claims.intervals import TooFewTrials
+from claims.judges import CannotJudge, Judge, all_judges, rule_modules
+from claims.verdicts import CONFIRMED, INCONCLUSIVE, Finding, Part, Sizes, not_run
+from runs.results import read_results
+from runs.sources import source_files
+from runs.stored import REFERENCE
+
+# The columns of the ledger that hold numbers; all others hold text.
+WHOLE = tuple(
+    f"{whose}{size}" for whose in ("", "paper ") for size in ("records", "rounds", "trials")
+)
+NUMBERS = (*WHOLE, "epochs", "paper epochs", "tolerance", "margin")
+
+
+def judging_sources() -> frozenset[str]:
+    """Code that verdicts depend on: judges, what they import, all mechanisms and papers."""
+    names = [module.__name__ for module in (*rule_modules(), *paper_modules())]
+    imported = set().union(*(source_files(name) for name in names))
+    # Looked up by name, so that no import statement leads to them.
+    named = {str(path) for path in Path("mechanisms").rglob("*.py")}
+    return frozenset(imported | named)
+
+
+def evaluate(folder: Path) -> pd.DataFrame:
+    """The ledger of a run: one row per claim, from the tables in `folder`/studies.
+
+    Raises:
+        ClaimError: A claim is not well formed.
+    """
+    judges = all_judges()
+    rows = []
+    for claim in all_claims():
+        finding = finding_on(claim, judges[claim.rule or claim.judge], folder / "studies")
+        rows.append(_row(claim, finding, folder.name))
+    return pd.DataFrame(rows).astype(dict.fromkeys(WHOLE, "Int64"))
+
+
+def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:
+    """What a judge says of a claim, by the tables in a folder."""
+    files = [folder / name for name in judge.tables(claim.arguments)]
+    missing = [path.name for path in files if not path.exists()]
+    if missing:
+        return not_run(f"This run has no {', '.join(missing)}.", claim.decided_by)
+    try:
+        finding = judge.decide(read_results(files) if files else None, claim.arguments)
+    except CannotJudge as reason:
+        return not_run(f"{reason}.", claim.decided_by)
+    except TooFewTrials as reason:
+        return Finding(parts=(Part("", INCONCLUSIVE),), because=f"{reason}.")
+    return replace(finding, decided_by=finding.decided_by or claim.decided_by)
+
+
+def sentence_of(claim: Claim, finding: Finding, run: str) -> str:
+    """What the claim, or else its judge, says about the verdict; nothing where neither does."""
+    said = claim.meaning | (claim.in_reference if run == REFERENCE else {})
+    return said.get(finding.verdict) or finding.reason
+
+
+_PAPER_SIZES = [size.name for size in fields(Sizes) if size.name != "dataset"]
+
+
+def _row(claim: Claim, finding: Finding, run: str) -> dict[str, Any]:
+    verdict, ours = finding.verdict, finding.sizes
+    theirs = claim.sizes.on(ours.dataset)
+    sentence = sentence_of(claim, finding, run)
+    if not sentence and verdict != CONFIRMED:
+        sentence = finding.by_verdict
+    return {
+        "paper": claim.paper,
+        "claim": claim.id,
+        "where": claim.where,
+        "kind": claim.kind,
+        "statement": claim.statement,
+        "paper says": claim.expected,
+        "reservation": claim.reservation,
+        "scope": claim.scope,
+        "we find": finding.numbers,
+        "verdict": verdict,
+        "sentence": sentence,
+        "parts": "\n".join(finding.listed_parts),
+        "choice": finding.choice,
+        "decided by": finding.still_to_run,
+        "calibration": finding.calibration,
+        **{size.name: getattr(ours, size.name) for size in fields(Sizes)},
+        **{f"paper {name}": getattr(theirs, name) for name in _PAPER_SIZES},
+        "detail": finding.detail,
+        "tolerance": claim.tolerance,
+        "margin": claim.margin,
+        "reason": claim.reason,
+    }
+
+
+def read_ledger(folder: Path) -> pd.DataFrame:
+    """The ledger in `folder`/claims.csv: NaN where a number is missing, "" where a text is."""
+    # A column without any value does not show what it would hold.
+    ledger = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False)
+    return ledger.assign(**{name: pd.to_numeric(ledger[name]) for name in NUMBERS})
+
+
+def write_ledger(folder: Path) -> None:
+    """Write `folder`/claims.csv, claims.md and findings.md; same results, same bytes."""
+    # Here, as the pages need nothing of judging.
+    from claims.ledger_pages import claims_page, findings_page
+
+    ledger = evaluate(folder)
+    ledger.to_csv(folder / "claims.csv", index=False, lineterminator="\n")
+    (folder / "claims.md").write_text(claims_page(ledger), encoding="utf-8")
+    (folder / "findings.md").write_text(findings_page(ledger), encoding="utf-8")

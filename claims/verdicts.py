@@ -1,0 +1,235 @@
+"""The vocabulary of verdicts, and how the verdict on a claim follows from those on its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, get_args
+
+CONFIRMED = "confirmed"
+PARTLY = "partly"
+CONTRADICTED = "contradicted"
+NOT_FOUND = "not found"
+DEPENDS = "depends"
+INCONCLUSIVE = "inconclusive"
+NOT_RUN = "not run"
+Verdict = Literal[
+    "confirmed", "partly", "contradicted", "not found", "depends", "inconclusive", "not run"
+]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+MEANING = {
+    CONFIRMED: "Every part of the claim holds, by exact numbers or by whole intervals.",
+    PARTLY: "Some parts hold; others do not, or are open. Each part has its own verdict.",
+    CONTRADICTED: "Exact numbers, or a 99% interval, show the opposite at the stated parameters.",
+    NOT_FOUND: "At least 10 trials show that the effect is smaller than the margin that matters.",
+    DEPENDS: "The outcome depends on a choice that the paper does not state; both are given.",
+    INCONCLUSIVE: "The runs cannot decide: too few trials, too small, or no signal.",
+    NOT_RUN: "This run lacks the data or the study, or no run of this suite can decide the claim.",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a claim with its verdict.
+
+    Args:
+        name: What this part says, in a few words: "below JL".
+        verdict: One of VERDICTS, except `partly` and `depends`.
+        found: Our number, as text.
+        reason: Why the verdict is what it is, where the number alone does not say it. A clause
+            without a full stop.
+    """
+
+    name: str
+    verdict: str
+    found: str = ""
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS or self.verdict in (PARTLY, DEPENDS):
+            raise ValueError(f"a part's verdict must be one word for one part, got {self.verdict}")
+
+    def __str__(self) -> str:
+        text = " ".join(filter(None, (self.name, self.found)))
+        return f"{text}: {self.verdict}" + (f" ({self.reason})" if self.reason else "")
+
+
+def combined(verdicts: Iterable[str]) -> str:
+    """The verdict on a claim, given those on its parts.
+
+    All alike: that verdict. One part holds and another does not: partly. No part holds: what is
+    contradicted outweighs what is undecided, and that outweighs what is not found.
+
+    Raises:
+        ValueError: There are no parts.
+    """
+    found = set(verdicts)
+    if not found:
+        raise ValueError("a claim without parts has no verdict")
+    if len(found) == 1:
+        return found.pop()
+    if CONFIRMED in found or PARTLY in found:
+        return PARTLY
+    return next(v for v in (CONTRADICTED, DEPENDS, INCONCLUSIVE, NOT_FOUND) if v in found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What a verdict rests on; None where a size has no meaning for the claim.
+
+    Args:
+        dataset: The data set whose records, epochs and rounds these are, where there are several.
+        records: Training or private records. A paper's may differ by data set: then a mapping from
+            the data set to the number; so may epochs and rounds.
+        epochs: Passes over the data.
+        rounds: Rounds of federated learning.
+        trials: Independent repetitions.
+        network: Name of the network, or of the regression or classifier.
+        epsilons: The budgets, as text.
+    """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
+    dataset: str | None = None
+    records: int | Mapping[str, int] | None = None
+    epochs: float | Mapping[str, float] | None = None
+    rounds: int | Mapping[str, int] | None = None
+    trials: int | None = None
+    network: str | None = None
+    epsilons: str | None = None
+
+    def on(self, dataset: str | None) -> Sizes:
+        """The sizes on one data set."""
+        chosen = {
+            name: getattr(self, name).get(dataset)
+            for name in ("records", "epochs", "rounds")
+            if isinstance(getattr(self, name), Mapping)
+        }
+        return replace(self, dataset=dataset, **chosen)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The parts of a claim under one choice that the paper leaves open."""
+
+    choice: str
+    parts: tuple[Part, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict under this choice."""
+        return combined(part.verdict for part in self.parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What a judge found. The verdict follows from the parts, or from the outcomes.
+
+    Args:
+        parts: The parts of the claim; empty where there are outcomes.
+        choice: What the paper leaves open ("the kernel of the regression"), with `outcomes`.
+        outcomes: The parts under every choice that was swept.
+        ours: Our numbers as text; the parts' by default.
+        because: One plain sentence with the reason, where the claim has none for the verdict.
+        decided_by: The run that would decide what is inconclusive or not run; "" where none would.
+            See `still_to_run`.
+        detail: What was computed, and how it differs from the paper's study.
+        calibration: "published", "exact", "both" or "" where it does not matter.
+        sizes: What the numbers rest on.
+    """
+
+    parts: Sequence[Part] = ()
+    choice: str = ""
+    outcomes: Sequence[Outcome] = ()
+    ours: str = ""
+    because: str = ""
+    decided_by: str = ""
+    detail: str = ""
+    calibration: str = ""
+    sizes: Sizes = field(default_factory=Sizes)
+
+    def __post_init__(self) -> None:
+        if bool(self.parts) == bool(self.outcomes) or bool(self.choice) != bool(self.outcomes):
+            raise ValueError("a finding has either parts, or outcomes and the choice between them")
+
+    @property
+    def verdict(self) -> str:
+        """The verdict; `depends` only where two outcomes differ that no further run changes.
+
+        Two that are `partly` differ where one confirms a part that the other contradicts. An
+        outcome that was not run is none. Nor is one that is inconclusive while a run that would
+        decide it is named; without such a run it is what can be known under that choice.
+        """
+        if not self.outcomes:
+            return combined(part.verdict for part in self.parts)
+        found = {outcome.verdict for outcome in self.outcomes}
+        if len(found) == 1:
+            return DEPENDS if self._parts_differ else found.pop()
+        undecided = {NOT_RUN, INCONCLUSIVE} if self.decided_by else {NOT_RUN}
+        return DEPENDS if len(found - undecided) > 1 else INCONCLUSIVE
+
+    @property
+    def _parts_differ(self) -> bool:
+        """Whether a part is confirmed under one choice and contradicted under another."""
+        by_name: dict[str, set[str]] = {}
+        for outcome in self.outcomes:
+            for part in outcome.parts:
+                by_name.setdefault(part.name, set()).add(part.verdict)
+        return any({CONFIRMED, CONTRADICTED} <= verdicts for verdicts in by_name.values())
+
+    @property
+    def still_to_run(self) -> str:
+        """The run that would decide what is open, or nothing where every part is decided."""
+        parts = [*self.parts, *(part for outcome in self.outcomes for part in outcome.parts)]
+        is_open = any(part.verdict in (NOT_RUN, INCONCLUSIVE) for part in parts)
+        return self.decided_by if is_open else ""
+
+    @property
+    def reason(self) -> str:
+        """The sentence of the judge, or the choices that were not run, or nothing."""
+        lacking = [outcome.choice for outcome in self.outcomes if outcome.verdict == NOT_RUN]
+        if self.because or not lacking:
+            return self.because
+        return f"Not run under this choice: {'; '.join(lacking)}."
+
+    @property
+    def by_verdict(self) -> str:
+        """A sentence that lists the parts, or the choices, under their verdicts.
+
+        For the verdicts that nobody wrote a sentence for: a run of other sizes may have any.
+        """
+        named: dict[str, list[str]] = {}
+        for each in self.outcomes:
+            named.setdefault(each.verdict, []).append(each.choice)
+        for part in self.parts:
+            words = ", ".join(filter(None, (part.name, part.found))) or "the claim"
+            named.setdefault(part.verdict, []).append(words)
+        listed = (f"{verdict}: {'; '.join(found)}" for verdict, found in named.items())
+        return ". ".join(f"{each[0].upper()}{each[1:]}" for each in listed) + "."
+
+    @property
+    def numbers(self) -> str:
+        """Our numbers as text."""
+        if self.ours or self.outcomes:
+            return self.ours
+        return "; ".join(" ".join(filter(None, (p.name, p.found))) for p in self.parts)
+
+    @property
+    def listed_parts(self) -> list[str]:
+        """Each part, or each outcome, with its verdict; empty where one part is all there is."""
+        if self.outcomes:
+            return [
+                f"{o.choice}: {o.verdict} ({'; '.join(map(str, o.parts))})" for o in self.outcomes
+            ]
+        return [str(part) for part in self.parts] if len(self.parts) > 1 else []
+
+
+def not_run(reason: str, decided_by: str = "") -> Finding:
+    """The finding on a claim that this run cannot judge."""
+    return Finding(parts=(Part("", NOT_RUN),), because=reason, decided_by=decided_by)
+
+
+def count_of(verdicts: Iterable[str]) -> Mapping[str, int]:
+    """How many claims have each verdict, in the order of the vocabulary."""
+    found = list(verdicts)
+    return {verdict: found.count(verdict) for verdict in VERDICTS if verdict in found}

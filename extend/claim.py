@@ -1,0 +1,58 @@
+"""Template of a judge and of a table: copy this file to `paper_figures/<paper>/<study>.py`.
+
+The judge decides the claims in `claims.yaml` beside it that name it. `snakemake --cores 1
+my_paper_coins --configfile config/my_run.yaml` draws the table or figure, and so does a whole run.
+Both read the same rows: select them once.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from claims.intervals import Mean
+from claims.judges import CannotJudge, Epsilon, Positive, judge
+from claims.rules import order
+from claims.verdicts import Finding, Sizes
+from paper_figures.drawings import Drawn, drawing
+from paper_figures.selections import ok_rows
+from runs.results import Results
+
+SETTING = ["mechanism", "calibration", "epsilon"]
+
+
+def errors(results: Results) -> pd.DataFrame:
+    """Mean squared error over both halves, of every trial of every setting."""
+    rows = ok_rows(results.rows, "my_study", "squared_error")
+    return rows.groupby([*SETTING, "trial"], as_index=False)["value"].mean()
+
+
+@judge(studies=("my_study",))
+def coins_error(
+    results: Results, *, mechanism: str, epsilon: Epsilon, largest: Positive, margin: float
+) -> Finding:
+    """Whether the error is as small as claimed.
+
+    The keyword arguments are the schema of the claim's `arguments`; `margin` and `tolerance` are
+    the claim's.
+    """
+    own = errors(results)
+    own = own[(own["mechanism"] == mechanism) & (own["calibration"] == "published")]
+    own = own[own["epsilon"] == epsilon]
+    if own.empty:
+        # The verdict is then "not run", with this reason.
+        raise CannotJudge(f"no rows of {mechanism} at epsilon {epsilon:g}")
+    # A rule decides, from the trials and the margin: the error is below the largest.
+    below = Mean(largest - own["value"])
+    return Finding(
+        parts=order({f"{largest:g} less the error": below}, margin=margin),
+        detail=f"Mean squared error {own['value'].mean():.3g} over both halves, simulated coins.",
+        calibration="published",
+        sizes=Sizes(trials=len(own)),
+    )
+
+
+@drawing("my_paper_coins", kind="tables", needs=("my_study",))
+def coins_table(results: Results) -> Drawn:
+    """The errors as a table. A figure has kind="figures" and returns Drawn(..., figure=figure)."""
+    means = errors(results).groupby(SETTING, as_index=False)["value"].mean()
+    return Drawn(caption="Mean squared error on simulated coins, over all trials.", data=means)

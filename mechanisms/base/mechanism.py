@@ -1,0 +1,407 @@
+"""The contract of a mechanism, and of the additive kind, to which nearly all of them belong."""
+
+from __future__ import annotations
+
+import time
+import types
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
+
+from mechanisms.base.exact_calibration import check_exact, exact_factor
+from mechanisms.base.guard import (
+    ReleaseError,
+    check_draws,
+    checked_value,
+    generator,
+    named_in_errors,
+    plain_answer,
+)
+from mechanisms.noise.distribution import Noise
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.privacy.profile import NoScaleError, PrivacyProfile
+from mechanisms.query.option import Option
+from mechanisms.query.query import Budget, OutOfRangeWarning, Query, Unsupported
+from mechanisms.query.requirements import require_delta
+from mechanisms.query.words import nearest
+
+Calibration = Literal["published", "exact"]
+CALIBRATIONS = get_args(Calibration)
+# Of noise whose fourth moment of the squared norm, the eighth power of a scale, stays in float64.
+SCALES = (1e-36, 1e36)
+GUARANTEES = ("pure", "approximate", "local", "none")
+# Methods that check what a mechanism is given and what it returns. Each calls the method of the
+# same name with an underscore, which a subclass defines.
+_CHECKED = {"release", "releases", "release_all", "release_with_diagnostics", "timed_release"}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mechanism(ABC):
+    """A mechanism calibrated to one query and one budget. Create it with `calibrate`; immutable.
+
+    A subclass defines `build` and `_release`, and `profile` where it is known. `release` checks
+    the value, calls `_release` and checks its answer: see `mechanisms.base.guard`. Instances can
+    be copied and pickled.
+
+    Class attributes that a subclass sets:
+        key: Name in configs, tables and figures.
+        title: Name in text.
+        paper: Key of the paper, or a reference.
+        theorem: The statement that claims the guarantee.
+        guarantee: The claim: "pure", "approximate", "local" or "none".
+        options: Its options by name.
+        public_information: Which options take public side information: name -> kind, see
+            mechanisms/base/public_information.py. Such options must not depend on private
+            records.
+        only_adds_noise: Whether every `_release` is the value plus one draw of `sample`. The error
+            is then independent of the answer, and many releases may draw their noise at once.
+    """
+
+    query: Query
+    budget: Budget
+    calibration: str = "published"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    theorem: ClassVar[str]
+    guarantee: ClassVar[str]
+    options: ClassVar[dict[str, Option]] = {}
+    public_information: ClassVar[dict[str, str]] = {}
+    only_adds_noise: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **arguments) -> None:
+        super().__init_subclass__(**arguments)
+        for name in sorted(_CHECKED & vars(cls).keys()):
+            raise TypeError(
+                f"{cls.__name__} overrides {name}, which checks every release: define "
+                f"{'_release' if name == 'timed_release' else '_' + name} instead"
+            )
+
+    # The view of a dictionary in `settings` can be neither copied nor pickled.
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"settings": dict(self.settings)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state | {"settings": types.MappingProxyType(state["settings"])})
+
+    @classmethod
+    def calibrate(
+        cls, query: Query, budget: Budget, calibration: str = "published", **options
+    ) -> Self:
+        """Choose the noise for a query and a budget.
+
+        Args:
+            query: Shape and sensitivities.
+            budget: The (epsilon, delta) to reach.
+            calibration: "published" follows the paper; "exact" rescales that noise until the true
+                delta at epsilon is the budget's. Where the bounds of delta are wider than rounding
+                (Laplace noise), their upper end is the budget's; the true one is up to 1% less.
+            **options: See `cls.options`.
+
+        Raises:
+            Unsupported: The mechanism does not support this query or budget, with the reason.
+            Inconsistent: The exact calibration does not meet the budget by the mechanism's own
+                profile.
+            TypeError, ValueError: A bad calibration or option.
+
+        Warns:
+            OutOfRangeWarning: The budget lies outside the range of the mechanism's theorem.
+        """
+        if not isinstance(query, Query) or not isinstance(budget, Budget):
+            raise TypeError(
+                f"calibrate takes a Query and a Budget, got {type(query).__name__} and "
+                f"{type(budget).__name__}"
+            )
+        if calibration not in CALIBRATIONS:
+            raise ValueError(f"calibration must be one of {CALIBRATIONS}, got {calibration!r}")
+        settings = {name: option.default for name, option in cls.options.items()}
+        for name, value in options.items():
+            if name not in cls.options:
+                raise ValueError(_unknown_option(cls, name))
+            settings[name] = cls.options[name].check(name, value)
+        budget = cls.stated_budget(query, budget, settings)
+        if cls.guarantee == "approximate":
+            require_delta(budget)
+        notice = cls.limit(query, budget)
+        if notice and calibration == "published":
+            warnings.warn(f"{cls.key}: {notice}", OutOfRangeWarning, stacklevel=2)
+        try:
+            mechanism = cls.build(query, budget, calibration, types.MappingProxyType(settings))
+        except NoScaleError as reason:
+            raise Unsupported(f"cannot meet this budget: {reason}") from reason
+        if calibration == "exact":
+            check_exact(mechanism)
+        return mechanism
+
+    @classmethod
+    @abstractmethod
+    def build(cls, query, budget, calibration, settings) -> Self:
+        """Build the instance from checked arguments."""
+
+    @classmethod
+    def stated_budget(cls, query: Query, budget: Budget, settings: Mapping) -> Budget:
+        """The (epsilon, delta) of the claim: the budget, unless delta follows from an option."""
+        return budget
+
+    @classmethod
+    def limit(cls, query: Query, budget: Budget) -> str | None:
+        """Why the budget lies outside the range of the theorem, or None."""
+        return None
+
+    @abstractmethod
+    def _release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One private answer: what an author writes and `release` calls.
+
+        Args:
+            value: A read-only copy, float32 or float64, within the bounds that the query states.
+            rng: The source of all random numbers of the answer.
+
+        Returns a new array of the value's shape and precision.
+        """
+
+    def _releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+        """Independent answers to one value, (trials, *query.shape), as `_release` gives them.
+
+        A subclass overrides it where it draws many answers faster than one by one.
+        """
+        return np.array([self._answer(value, rng) for _ in range(trials)])
+
+    def _release_all(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Independent answers to many values (n, *query.shape), see `release_all`."""
+        if self.only_adds_noise:
+            return values + self.sample(rng, len(values), values.dtype)
+        released = [self.release(value, rng) for value in values]
+        return np.array(released, dtype=values.dtype).reshape(values.shape)
+
+    def _release_with_diagnostics(
+        self, value: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, dict[str, float]]:
+        """An answer as `_release` gives it, and diagnostics of its sampler."""
+        return self._release(value, rng), {}
+
+    def _answer(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return plain_answer(self._release(value, rng), self.query.shape, value.dtype)
+
+    def release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One private answer: a plain array of the query's shape that owns its memory.
+
+        Args:
+            value: A float32 or float64 array, whose precision the answer keeps, or an array of
+                integers, whose answer is float64.
+            rng: Anything that `numpy.random.default_rng` takes. The same number gives the same
+                noise every time, so that the difference of two such answers is the difference of
+                the values.
+
+        Raises:
+            TypeError, ValueError: As `mechanisms.base.guard.checked_value` and `generator` do.
+            ReleaseError: The mechanism wrote into the value, or its answer is not a finite array of
+                the query's shape in the value's precision.
+        """
+        value, rng = checked_value(value, self.query), generator(rng)
+        with named_in_errors(self.key):
+            return self._answer(value, rng)
+
+    def releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+        """Independent private answers to one value, (trials, *query.shape).
+
+        The value is checked once. Args, Raises: As `release`.
+        """
+        value, rng = checked_value(value, self.query), generator(rng)
+        draw = self._releases if self.draws_many() else partial(Mechanism._releases, self)
+        with named_in_errors(self.key):
+            released = draw(value, rng, trials)
+            return plain_answer(released, (trials, *self.query.shape), value.dtype)
+
+    @classmethod
+    def draws_many(cls) -> bool:
+        """Whether `_releases` draws many answers at once, and is not older than `_release`."""
+        homes = {
+            name: next(place for place, base in enumerate(cls.__mro__) if name in vars(base))
+            for name in ("_releases", "_release")
+        }
+        return homes["_releases"] <= homes["_release"]
+
+    def release_all(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Answers to many values, released independently.
+
+        Args:
+            values: (n, *query.shape), float32 or float64. The caller must check them where the
+                noise is only added, or where `_release_all` does not check them.
+            rng: As in `release`.
+
+        Returns an array of the shape and precision of `values`.
+        """
+        rng = generator(rng)
+        with named_in_errors(self.key):
+            return plain_answer(self._release_all(values, rng), values.shape, values.dtype)
+
+    def release_with_diagnostics(
+        self, value: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, dict[str, float]]:
+        """A release and diagnostics of its sampler, such as its convergence.
+
+        The guarantee does not cover the diagnostics: do not publish them.
+        """
+        return self.timed_release(value, rng)[:2]
+
+    def timed_release(
+        self, value: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, dict[str, float], float]:
+        """A release, its diagnostics, and the seconds that the mechanism took by the wall clock.
+
+        The checks are left out: for a few numbers they take longer than the release.
+        """
+        value, rng = checked_value(value, self.query), generator(rng)
+        with named_in_errors(self.key):
+            begun = time.perf_counter()
+            released = self._release_with_diagnostics(value, rng)
+            seconds = time.perf_counter() - begun
+            if not isinstance(released, tuple) or len(released) != 2:
+                raise ReleaseError(
+                    "_release_with_diagnostics must return an array and a dictionary, got "
+                    f"{type(released).__name__}"
+                )
+            answer = plain_answer(released[0], self.query.shape, value.dtype)
+        return answer, released[1], seconds
+
+    def profile(self) -> PrivacyProfile | None:
+        """The true privacy profile of everything that the claim covers, or None if unknown."""
+        return None
+
+    def profile_of_release(self) -> PrivacyProfile | None:
+        """The profile of one call of `release` with the answer of all records, or None if unknown.
+
+        That of `profile`, unless the claim covers several releases, or releases on secret samples
+        of the records.
+        """
+        return self.profile()
+
+    def share_covered(self, change: np.ndarray) -> float:
+        """The largest share, in (0, 1], of a change of the query that the claim covers too."""
+        return 1.0
+
+    def slack(self) -> str | None:
+        """Why `profile` is only an upper bound of the true profile, or None if it is exact.
+
+        The bounds of `profile` contain the true one either way; see `BoundedProfile`.
+        """
+        return None
+
+    def slack_of_release(self) -> str | None:
+        """The same for `profile_of_release`."""
+        return self.slack()
+
+    def parameters(self) -> dict[str, float]:
+        """Scale parameters by name, maybe none; the exact calibration rescales the first."""
+        return {}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AdditiveMechanism(Mechanism):
+    """prepared(value) + noise. A subclass defines the noise in `noise_for`.
+
+    A subclass that overrides `_release` or `prepared` must declare `only_adds_noise` again.
+    """
+
+    noise: Noise
+
+    only_adds_noise = True
+
+    def __init_subclass__(cls, **arguments) -> None:
+        super().__init_subclass__(**arguments)
+        own = vars(cls).keys()
+        if own & {"_release", "prepared"} and "only_adds_noise" not in own:
+            raise TypeError(
+                f"{cls.__name__} overrides _release or prepared: set only_adds_noise = True "
+                "if every release is the value plus one draw of sample, and False if not"
+            )
+
+    @classmethod
+    @abstractmethod
+    def noise_for(cls, query: Query, budget: Budget, **settings) -> Noise:
+        """The noise of the published calibration; raises Unsupported with the reason."""
+
+    @classmethod
+    def build(cls, query, budget, calibration, settings):
+        noise = cls.noise_for(query, budget, **settings)
+        published = cls(
+            query=query, budget=budget, calibration="published", settings=settings, noise=noise
+        )
+        if calibration == "exact":
+            noise = noise.scaled(exact_factor(published))
+        _require_moments(noise)
+        if calibration == "published":
+            return published
+        return cls(query=query, budget=budget, calibration="exact", settings=settings, noise=noise)
+
+    def prepared(self, value: np.ndarray) -> np.ndarray:
+        """What the noise is added to: the value, or a function of it such as a clipped one.
+
+        Of the value's shape and precision. `profile` then covers the change of what it returns.
+        """
+        return value
+
+    def sample(self, rng: np.random.Generator, trials: int, dtype=np.float64) -> np.ndarray:
+        """`trials` independent draws of the noise, shape (trials, *query.shape).
+
+        Raises:
+            ReleaseError: The noise has another shape or precision.
+        """
+        draws = self.noise.sample(generator(rng), trials, dtype)
+        check_draws(draws, trials, self.query.shape, np.dtype(dtype))
+        return draws
+
+    def _release(self, value, rng):
+        return self.prepared(value) + self.sample(rng, 1, value.dtype)[0]
+
+    def loss(self) -> LossMoments:
+        """The exact moments of the accuracy loss L = ||n||^2."""
+        return self._loss
+
+    def parameters(self):
+        return self.noise.parameters()
+
+    def expected_loss(self) -> float:
+        """E L = E ||n||^2."""
+        return self.loss().mean
+
+    def profile(self):
+        return self._profile
+
+    # A check of a mechanism asks for both again and again; noise of many scales takes its time.
+    @cached_property
+    def _loss(self) -> LossMoments:
+        return self.noise.loss()
+
+    @cached_property
+    def _profile(self) -> PrivacyProfile | None:
+        return self.noise.profile(self.query)
+
+    def slack(self):
+        return self.noise.slack(self.query)
+
+
+def _require_moments(noise: Noise) -> None:
+    """Raise Unsupported where the moments of the squared norm leave float64."""
+    scale = next(iter(noise.parameters().values()), 1.0)
+    # No noise at all has the scale 0.
+    if scale and not SCALES[0] <= scale <= SCALES[1]:
+        raise Unsupported(
+            f"needs noise of scale {scale:.3g}; the moments of its squared norm stay within "
+            f"float64 for scales from {SCALES[0]:g} to {SCALES[1]:g}"
+        )
+
+
+def _unknown_option(cls: type[Mechanism], name: str) -> str:
+    if not cls.options:
+        return f"{cls.key} has no options, got {name!r}"
+    allowed = ", ".join(sorted(cls.options))
+    hint = nearest(name, cls.options, "; did you mean {!r}?")
+    return f"{cls.key} has no option {name!r}, allowed are {allowed}{hint}"

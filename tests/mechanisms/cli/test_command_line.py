@@ -1,0 +1,168 @@
+"""The command line, as a person and as a program see it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from mechanisms.__main__ import main
+
+UBER = ["--shape", "89x89", "--l2-sensitivity", "1.4142135623730951", "--epsilon", "0.5"]
+
+
+def test_list_shows_every_mechanism(capsys):
+    assert main(["list", "--json"]) == 0
+    keys = {row["key"] for row in json.loads(capsys.readouterr().out)}
+    assert {"r1smg", "mvg", "gaussian-analytic"} <= keys
+    assert main(["list"]) == 0
+    assert "R1SMG" in capsys.readouterr().out
+
+
+def test_describe_shows_options_and_their_ranges(capsys):
+    assert main(["describe", "mvg"]) == 0
+    shown = capsys.readouterr().out
+    assert "published or sqrt" in shown
+    assert "Theorem 3" in shown
+
+
+def test_calibrate_as_json(capsys):
+    assert main(["calibrate", "gaussian-analytic", *UBER, "--delta", "1e-7", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["noise"]["sigma"] == pytest.approx(12.7218, rel=1e-5)
+    assert answer["expected_loss"] == pytest.approx(1.28197e6, rel=1e-5)
+
+
+def test_calibrate_tells_out_of_range_use(capsys):
+    assert main(["calibrate", "r1smg", *UBER, "--delta", "1e-7"]) == 0
+    captured = capsys.readouterr()
+    assert "epsilon < 1/M" in captured.err
+    assert "sigma_star" in captured.out
+
+
+def test_options_reach_the_mechanism(capsys):
+    arguments = ["calibrate", "mvg", *UBER, "--delta", "1e-7", "--frobenius-bound", "27", "--json"]
+    losses = []
+    for zeta in ("published", "sqrt"):
+        assert main([*arguments, "--option", f"zeta={zeta}"]) == 0
+        losses.append(json.loads(capsys.readouterr().out)["expected_loss"])
+    assert losses[0] > 100 * losses[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["calibrate", "r1smgg", *UBER], 2, "did you mean 'r1smg'"),
+        (["calibrate", "gaussian", *UBER, "--delta", "2"], 2, "0 <= delta < 1"),
+        (["calibrate", "mvg", *UBER, "--delta", "1e-7"], 3, "frobenius_bound"),
+        (["calibrate", "gaussian", *UBER, "--delta", "1e-7", "--option", "x=1"], 2, "no options"),
+        (
+            ["calibrate", "mvg", *UBER, "--frobenius-bound", "27", "--option", "zetta=sqrt"],
+            2,
+            "mvg has no option 'zetta', allowed are directions, mode, precision, zeta; did you",
+        ),
+    ],
+)
+def test_bad_input_is_told_without_a_traceback(arguments, status, words, capsys):
+    assert main(arguments) == status
+    assert words in capsys.readouterr().err
+
+
+# A later value of an option replaces the one of UBER.
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--delta", "-1e-5"], "delta must satisfy 0 <= delta < 1, got -1e-05"),
+        (["--epsilon", "-2e-3"], "epsilon must satisfy 1e-15 <= epsilon <= 1e+15, got -0.002"),
+        (["--epsilon", "1e-320"], "epsilon must satisfy 1e-15 <= epsilon <= 1e+15, got 1e-320"),
+        (["--epsilon", "1e300"], "epsilon must satisfy 1e-15 <= epsilon <= 1e+15, got 1e+300"),
+        (["--l2-sensitivity", "1e308"], "1e-12 <= l2_sensitivity <= 1e+12, got 1e+308"),
+        (["--l2-sensitivity", "nan"], "1e-12 <= l2_sensitivity <= 1e+12, got nan"),
+        (["--shape", "1000000000x2"], "at most 200,000,000 elements, got 2,000,000,000 in 1000"),
+        (["--shape", "8by8"], "--shape: must be positive sizes such as 89x89 or 1000"),
+        (["--shape", "-3x3"], "--shape: must be positive sizes such as 89x89 or 1000"),
+        (["--shape", "0x3"], "--shape: must be positive sizes such as 89x89 or 1000"),
+        (["--element-range", "0,1,2"], "--element-range: must be a,b such as 0,1, got '0,1,2'"),
+        (["--confidence", "7"], "--confidence: must be a number in (0, 1), got '7'"),
+        (["--seed", "-4"], "--seed: must be a whole number from 0 to 18446744073709551615, got"),
+        (["--samples", "-4"], "--samples: must be a whole number from 0 to 1000000000, got '-4'"),
+        (["--samples", "1e14"], "--samples: must be a whole number from 0 to 1000000000, got"),
+        (["--adjacency", "swap"], "--adjacency: invalid choice: 'swap' (choose from 'add-remove'"),
+    ],
+)
+def test_a_bad_value_is_told_in_one_line(arguments, words, capsys):
+    try:
+        status = main(["verify", "mgm", *UBER, "--delta", "1e-7", *arguments])
+    except SystemExit as stopped:
+        status = stopped.code
+    assert status == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ") and words in line
+
+
+def test_a_range_may_begin_below_zero(capsys):
+    assert main(["calibrate", "idn", *UBER, "--delta", "1e-7", "--element-range", "-1,1"]) == 0
+    assert "expected_loss" in capsys.readouterr().out
+
+
+def test_a_query_too_large_for_the_memory_is_told(monkeypatch, capsys):
+    def allocate(*arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr("mechanisms.__main__.mechanism_of", allocate)
+    assert main(["calibrate", "mgm", *UBER]) == 2
+    assert capsys.readouterr().err == "error: shape 89x89 needs more memory than there is\n"
+
+
+RAISING = """
+from mechanisms import AdditiveMechanism
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+
+
+class Raising(AdditiveMechanism):
+    key, title, paper, theorem, guarantee = "mine", "Mine", "test", "none", "approximate"
+    only_adds_noise = False
+
+    @classmethod
+    def noise_for(cls, query, budget):
+        return IndependentGaussian(shape=query.shape, sigma=budget.epsilon)
+
+    def _release(self, value, rng):
+        raise {error}("on purpose")
+"""
+
+
+@pytest.mark.parametrize("error", ["ZeroDivisionError", "ValueError"])
+def test_an_exception_of_a_release_is_no_verdict(tmp_path, monkeypatch, capsys, error):
+    path = tmp_path / f"raises_{error.lower()}.py"
+    path.write_text(RAISING.format(error=error))
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"{path.stem}:Raising"
+    assert main(["verify", name, *UBER, "--delta", "1e-7"]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {error} ({path}, line 15, in _release): on purpose\n"
+    )
+
+
+def test_an_exception_of_no_input_has_its_place(monkeypatch, capsys):
+    def fail(options):
+        raise ZeroDivisionError("a mistake of ours")
+
+    monkeypatch.setattr("mechanisms.__main__.mechanism_of", fail)
+    assert main(["verify", "mgm", *UBER]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: ZeroDivisionError ({__file__}, line ")
+    assert line.endswith(", in fail): a mistake of ours")
+
+
+def test_runs_as_a_module():
+    shown = subprocess.run(
+        [sys.executable, "-m", "mechanisms", "list"], capture_output=True, text=True, check=True
+    )
+    assert "imgm2022" in shown.stdout
+
+
+def test_describe_does_without_docstrings():
+    """`python -OO` leaves none."""
+    command = [sys.executable, "-OO", "-m", "mechanisms", "describe", "gaussian"]
+    assert "guarantee" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
