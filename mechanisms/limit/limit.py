@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from mechanisms.contract.query import Budget, Query
 from mechanisms.limit.ball_test import ball_test
 from mechanisms.limit.lattice import LatticeTest, lattice_test
 from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
+from mechanisms.query.query import Budget, Query
 
 # The tests are searched for in these ranges. A bound at a larger delta holds at a smaller one too.
 _EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40

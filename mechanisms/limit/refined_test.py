@@ -92,7 +92,9 @@ def _largest_dying(dimension, epsilon, delta, radii, weights, slack) -> np.ndarr
     return gaps
 
 
-def _recursion(dimension, epsilon, delta, radii, weights, levels, slack) -> tuple[np.ndarray, np.ndarray]:
+def _recursion(
+    dimension, epsilon, delta, radii, weights, levels, slack
+) -> tuple[np.ndarray, np.ndarray]:
     """Gaps (nodes, pairs) of the recursion for pairs of weight and nu, and which die out."""
     gaps = np.zeros((len(radii), len(levels)))
     outer = np.ones_like(gaps)
