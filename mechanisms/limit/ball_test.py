@@ -14,6 +14,8 @@ from mechanisms.limit.threshold_test import ThresholdTest
 _SEARCHES = 60
 # Gaps grow by at most this share of a step of the radii, so that K increases.
 _STEEPEST = 1 - 1e-6
+# Where gaps start to fall to 0, as a multiple of the radius of Gaussian noise.
+_FALLING = 1.2
 # Multiples of the weight that Gaussian noise suggests.
 _WEIGHTS = np.geomspace(1e-3, 3.0, 41)[:, None]
 
@@ -51,7 +53,8 @@ def radii_around(dimension: int, scale: float, count: int) -> np.ndarray:
     """Nodes where spherical noise of this scale has its radius, sparse elsewhere."""
     low, high = bulk(dimension, scale)
     if low > 0:
-        below = np.geomspace(min(0.02, low / 100), low, count // 6)[:-1]
+        below = np.geomspace(min(0.02, low / 100), 0.6 * low, count // 6)
+        below = np.append(below, low * np.geomspace(0.6, 1.0, 8)[1:-1])
         above = np.linspace(high, 2 * high - low / 2, count // 6)[1:]
         return np.concatenate([[0.0], below, np.linspace(low, high, count), above])
     even = np.linspace(0.0, high, count)
@@ -66,7 +69,7 @@ def ball_gaps(radii: np.ndarray, offset: float, bend: float) -> np.ndarray:
     gaps = (2 * radii + 2 * offset - 2 * bend * radii**2) / (
         1 + radii + np.sqrt(np.maximum(squared, 0.0))
     )
-    return admissible(radii, gaps)
+    return gaps
 
 
 def admissible(radii: np.ndarray, gaps: np.ndarray) -> np.ndarray:
@@ -78,14 +81,32 @@ def admissible(radii: np.ndarray, gaps: np.ndarray) -> np.ndarray:
     return np.where(steepest < gaps - 1e-13 * radii, steepest, gaps)
 
 
+def gap_of(height: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """The gap at r whose P is the probability of a cap of this height."""
+    return 2 * r * height / (1 + r + np.sqrt((1 + r) ** 2 - 2 * r * height))
+
+
+def shaped(radii: np.ndarray, gaps: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Admissible gaps that grow slowly below `low` and fall to 0 beyond `high`.
+
+    At small radii P grows less than that of a ball, and P - e^epsilon Q comes closer to P; at large
+    ones r^2 is enough.
+    """
+    at = int(np.searchsorted(radii, max(low, 0.0)))
+    gaps = np.where(radii < low, 1 - (1 - gaps[at]) * np.sqrt(radii / radii[max(at, 1)]), gaps)
+    falling = np.clip((radii[-1] - radii) / (radii[-1] - high), 0.0, 1.0)
+    return admissible(radii, gaps * falling)
+
+
 def ball_test(dimension: int, epsilon: float, delta: float, nodes: int = 160) -> ThresholdTest:
     """The best test of the family on a grid, by search over offset and bend; sensitivity 1."""
     scale = gaussian_scale(epsilon, delta)
     radii = radii_around(dimension, scale, nodes)
     weights = gaussian_weight(epsilon, delta, dimension) * _WEIGHTS
+    low, high = bulk(dimension, scale)[0], _FALLING * scale * math.sqrt(dimension)
 
     def of(logarithms: np.ndarray) -> tuple[float, ThresholdTest]:
-        gaps = ball_gaps(radii, *np.exp(logarithms))
+        gaps = shaped(radii, ball_gaps(radii, *np.exp(logarithms)), low, high)
         test = ThresholdTest(
             dimension=dimension, epsilon=epsilon, radii=radii, gaps=gaps, weight=1.0
         )

@@ -1,13 +1,16 @@
-"""The best threshold test: a forward recursion to start from, then linear programmes.
+"""A nearly optimal threshold test: a start, and linear programmes that improve it.
 
-At the optimum r^2 + weight (P - e^epsilon Q) is the same number nu wherever noise may live. The
-event at radius r shows in P(r) alone, and Q(r) follows from smaller radii, so nu determines the
-test node by node, from r = 0. Too large a nu makes P reach 1/2, too small a one lets it die out.
+The best spherical noise known gives the price of delta, lambda = -dV/d delta, near which the best
+weight lies. Starts are its likelihood-ratio tests and, where M is small, a forward recursion: at
+the optimum r^2 + lambda (P - e^epsilon Q) is the same number nu wherever noise may live. The event
+at radius r shows in P(r) alone, and Q(r) follows from smaller radii, so nu determines the test node
+by node, from r = 0. Too large a nu makes P reach 1/2, too small a one lets it die out.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -19,58 +22,125 @@ from mechanisms.limit.ball_test import (
     ball_gaps,
     ball_test,
     bulk,
+    gap_of,
     gaussian_scale,
-    gaussian_weight,
     radii_around,
+    shaped,
 )
 from mechanisms.limit.caps import cap, cap_density, cap_height
 from mechanisms.limit.threshold_test import ThresholdTest, split
+from mechanisms.privacy.spherical.spherical_optimum import optimal_shape
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile, radius_moment
 
-# From this M on the closed form is a start too.
-_NEAR_BALL = 2000
-_WEIGHTS = np.geomspace(0.002, 1.5, 16)
+# The recursion serves up to this M, alone up to that one, and the closed form from the last one.
+_RECURSIVE, _FEW, _NEAR_BALL = 60, 4, 2000
+_WEIGHTS = np.geomspace(0.1, 30.0, 12)
 _TRIALS, _ROUNDS = 16, 4
+# Shares of epsilon by which a likelihood ratio of the best noise must exceed e^epsilon.
+_EXCESSES = (0.02, 0.05, 0.0)
 # Probabilities below this share of delta count as none.
 _NOTHING = 1e-6
 _NODES = 120
 # At radii where noise hardly lives values exceed nu by this share of r^2, so that what happens
 # between the points of the grid does not bind.
 _START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
+# A test is good enough at this share of the error of the best noise, and worth refining at that.
+_GOOD, _PROMISING = 0.9985, 0.95
 # Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
 # ends them.
 _FIRST_STEP, _POINTS = 0.1, 3
-_REFINEMENTS, _PROGRAMMES, _CORRECTIONS, _GAIN = 5, 30, 1, 2e-5
+_REFINEMENTS, _PROGRAMMES, _GAIN = 3, 20, 4e-5
 
 
 def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
     """A nearly optimal threshold test at sensitivity 1, for M >= 2."""
-    starts = [_recursive_test(dimension, epsilon, delta)]
-    if dimension >= _NEAR_BALL:
-        starts.append(ball_test(dimension, epsilon, delta, nodes=_NODES))
-    found = [_refined(start, delta) for start in starts]
-    return max(found, key=lambda test: _bound_on_grid(test, delta))
+    noise = optimal_shape(epsilon, delta, dimension=dimension, sensitivity=1.0)
+    error = _squared_error(noise)
+    found = []
+    for start in _starts(noise, epsilon, delta):
+        test = _improved(_with_more_nodes(start, delta), delta, free=False)
+        found += [start, test]
+        if _bound_on_grid(test, delta) > _PROMISING * error:
+            found.append(_refined(test, delta))
+            if found[-1].lower(delta) >= _GOOD * error:
+                return found[-1]
+    best = max(found, key=lambda test: _bound_on_grid(test, delta))
+    return max(best, _refined(best, delta), key=lambda test: test.lower(delta))
 
 
 def _refined(test: ThresholdTest, delta: float) -> ThresholdTest:
     for _ in range(_REFINEMENTS):
-        test = _improved(_with_more_nodes(test, delta), delta)
+        test = _improved(_with_more_nodes(test, delta), delta, free=True)
     return test
 
 
-def _recursive_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
-    """The best test on the grid among those of the recursion for several weights and slacks."""
+def _squared_error(noise: SphericalProfile) -> float:
+    kind = {"shape": noise.shape, "power": noise.power, "scale": noise.scale}
+    return float(radius_moment(2, **kind))
+
+
+def _price(noise: SphericalProfile, epsilon: float, delta: float) -> float:
+    """-dV/d delta where the scale of the noise varies."""
+    step = 1e-3
+    growth = math.exp(noise.scaled(1 - step).log_delta(epsilon).value) / delta - 1
+    return 2 * step * _squared_error(noise) / (delta * max(growth, step))
+
+
+def _starts(noise: SphericalProfile, epsilon: float, delta: float) -> Iterator[ThresholdTest]:
+    dimension, weight = noise.dimension, _price(noise, epsilon, delta)
+    if dimension <= _RECURSIVE:
+        tests = [
+            test
+            for slack in _START_SLACKS
+            for test in _recursive_tests(dimension, epsilon, delta, weight, slack)
+        ]
+        yield max(tests, key=lambda test: _bound_on_grid(test, delta))
+    if dimension <= _FEW:
+        return
+    if dimension >= _NEAR_BALL:
+        yield ball_test(dimension, epsilon, delta, nodes=_NODES)
+    for excess in _EXCESSES:
+        yield _ratio_test(noise, epsilon, delta, weight, excess)
+
+
+def _ratio_test(noise, epsilon, delta, weight, excess) -> ThresholdTest:
+    """The test of a density ratio above e^((1 + excess) epsilon), its gaps falling to 0 far out."""
+    scale = gaussian_scale(epsilon, delta)
+    radii, low = radii_around(noise.dimension, scale, _NODES), bulk(noise.dimension, scale)[0]
+    size = math.sqrt(_squared_error(noise))
+
+    def log_density(r):
+        r = np.maximum(r, 1e-6 * size)
+        return (noise.shape - noise.dimension) * np.log(r) - (r / noise.scale) ** noise.power
+
+    places = np.geomspace(1e-6, 100.0, 20_000) * size
+    thresholds = log_density(radii) - (1 + excess) * epsilon
+    outer = np.interp(-thresholds, -log_density(places), places)
+    return ThresholdTest(
+        dimension=noise.dimension,
+        epsilon=epsilon,
+        radii=radii,
+        gaps=shaped(radii, np.clip(1 + radii - outer, 0.0, 2.0), low, 1.2 * size),
+        weight=weight,
+    )
+
+
+def _recursive_tests(dimension, epsilon, delta, weight, slack) -> list[ThresholdTest]:
+    """The tests of the recursion for several weights."""
     scale = gaussian_scale(epsilon, delta)
     radii = radii_around(dimension, scale, _NODES if dimension > 3 else 2 * _NODES)
-    weights = gaussian_weight(epsilon, delta, dimension) * _WEIGHTS
-    given = {"dimension": dimension, "epsilon": epsilon, "radii": radii}
-    tests = [
-        ThresholdTest(**given, gaps=admissible(radii, gaps), weight=float(weight))
-        for slack in _START_SLACKS
-        for gaps, weight in zip(
-            _largest_dying(dimension, epsilon, delta, radii, weights, slack).T, weights, strict=True
+    weights = weight * _WEIGHTS
+    found = _largest_dying(dimension, epsilon, delta, radii, weights, slack).T
+    return [
+        ThresholdTest(
+            dimension=dimension,
+            epsilon=epsilon,
+            radii=radii,
+            gaps=admissible(radii, gaps),
+            weight=float(each),
         )
+        for gaps, each in zip(found, weights, strict=True)
     ]
-    return max(tests, key=lambda test: _bound_on_grid(test, delta))
 
 
 def _largest_dying(dimension, epsilon, delta, radii, weights, slack) -> np.ndarray:
@@ -104,7 +174,8 @@ def _recursion(
     # At small radii, where noise of a large dimension never is, the ball's gaps do.
     known = int(np.searchsorted(radii, bulk(dimension, gaussian_scale(epsilon, delta))[0], "left"))
     known = max(known, 1)
-    gaps[:known] = ball_gaps(radii, 0.5, epsilon / dimension)[:known, None]
+    near = admissible(radii, ball_gaps(radii, 0.5, epsilon / dimension))
+    gaps[:known] = near[:known, None]
     outer[:known] = 1 + radii[:known, None] - gaps[:known]
     for i, r in enumerate(radii[known:], start=known):
         shifted = np.zeros(len(levels))
@@ -122,7 +193,7 @@ def _recursion(
         grown |= own >= 0.5
         own = np.clip(own, _NOTHING * delta, 0.5)
         height = cap_height(own, dimension)
-        gap = 2 * r * height / (1 + r + np.sqrt((1 + r) ** 2 - 2 * r * height))
+        gap = gap_of(height, r)
         steepest = gaps[i - 1] + 0.98 * (r - radii[i - 1])
         grown |= gap > steepest
         gaps[i] = np.minimum(gap, steepest)
@@ -130,22 +201,22 @@ def _recursion(
     return gaps, dead & ~grown
 
 
-def _improved(test: ThresholdTest, delta: float) -> ThresholdTest:
-    """Linear programmes in the logarithms of weight P at the nodes and of the weight.
+def _improved(test: ThresholdTest, delta: float, *, free: bool) -> ThresholdTest:
+    """Linear programmes in the logarithms of weight P at the nodes and, if `free`, of the weight.
 
     Each maximises the bound of the linearised test, with changes of at most `step`, which shrinks
     where a step does not improve the bound.
     """
     bound, step = _bound_on_grid(test, delta), _FIRST_STEP
     for _ in range(_PROGRAMMES):
-        reached, changed, promised = _programme(test, delta, step)
-        gained = reached - bound
+        reached, changed, promised = _programme(test, delta, step, free)
+        hoped, gained = promised - bound, reached - bound
         if gained > 0:
-            test, bound = changed, bound + gained
-            step = min(1.5 * step, 1.0) if gained > 0.5 * (promised - bound + gained) else step
+            test, bound = changed, reached
+            step = min(1.5 * step, 1.0) if gained > 0.5 * hoped else step
         else:
             step *= 0.35
-        if step < 1e-4 or promised - bound < _GAIN * bound:
+        if step < 1e-4 or hoped < _GAIN * bound:
             break
     return test
 
@@ -154,48 +225,45 @@ def _bound_on_grid(test: ThresholdTest, delta: float) -> float:
     return float(test.values(test.points(_POINTS)).min()) - delta * test.weight
 
 
-def _programme(test: ThresholdTest, delta: float, step: float):
-    """The test that the linear programme proposes, and the bound that its linear model promises."""
+def _programme(test: ThresholdTest, delta: float, step: float, free: bool):
+    """The test that the linear programme proposes, and the bound that its linear model promises.
+
+    The constraint r^2 + weight P >= nu + weight e^epsilon Q is linearised in its logarithm, where
+    a change of P and Q by the same factor has nearly no effect of second order.
+    """
     count, weight = len(test.radii), test.weight
     r = test.points(_POINTS)
-    values = test.values(r)
+    own, shifted = (weight * part for part in test.parts(r))
+    values = r * r + own - shifted
+    least = max(float(values.min()), 0.05 * delta * weight)
     # Radii whose value is large either way do not bind.
-    level = float(values.min())
-    r, values = r[near := values < 20 * abs(level) + 20 * r[1] ** 2], values[near]
-    shares = _log_steps(test)
-    unit = sparse.diags(shares * test.gaps)
-    slopes = _slopes(test, r) @ unit
-    gain = values - r * r
-    size = max(abs(level), delta * weight)
-    by_weight = gain - slopes.sum(axis=1)
-    above = sparse.hstack([-slopes, -by_weight[:, None], np.full((len(r), 1), size)]) / size
+    near = values < 20 * least + 20 * r[1] ** 2
+    r, own, shifted = r[near], own[near], shifted[near]
+    left, right = np.maximum(r * r + own, 1e-3 * least), least + shifted
+    unit = sparse.diags(shares := _log_steps(test)) @ sparse.diags(test.gaps)
+    own_slopes, shifted_slopes = (slopes @ unit for slopes in _slopes(test, r))
+    slopes = sparse.diags(1 / left) @ own_slopes - sparse.diags(1 / right) @ shifted_slopes
+    by_weight = own / left - shifted / right - np.asarray(slopes.sum(axis=1)).ravel()
+    above = sparse.hstack([-slopes, -by_weight[:, None], (least / right)[:, None]])
     grown = sparse.diags([-1.0, 1.0], [0, 1], shape=(count - 1, count)) @ unit
-    by_weight = -grown.sum(axis=1)
+    by_weight = -np.asarray(grown.sum(axis=1)).ravel()
     increasing = sparse.hstack([grown, by_weight[:, None], np.zeros((count - 1, 1))])
-    matrix = sparse.vstack([above, increasing]).tocsr()
-    slack = _SLACK * np.maximum(r * r - 2 * abs(level), 0.0)
-    limits = np.concatenate([(values - slack) / size, 0.9 * np.diff(test.outer)])
-    best, promised, missed = (-math.inf, None), None, 0.0
-    for _ in range(_CORRECTIONS + 1):
-        answer = scipy.optimize.linprog(
-            np.concatenate([np.zeros(count), [delta * weight / size, -1.0]]),
-            A_ub=matrix,
-            b_ub=limits,
-            bounds=[(-step, step)] * (count + 1) + [(None, None)],
-            method="highs",
-        )
-        if answer.x is None:
-            break
-        promised = -answer.fun * size - delta * weight if promised is None else promised
-        grown = answer.x[:count] - answer.x[count]
-        gaps = admissible(test.radii, test.gaps * np.exp(shares * grown))
-        changed = replace(test, gaps=gaps, weight=weight * math.exp(answer.x[count]))
-        best = max(best, (_bound_on_grid(changed, delta), changed), key=lambda pair: pair[0])
-        # What the linear model missed at this step is added to it.
-        linear = values / size - above[:, :-1] @ answer.x[:-1]
-        limits[: len(r)] += changed.values(r) / size - (linear + missed)
-        missed = changed.values(r) / size - linear
-    return *best, math.inf if promised is None else promised
+    slack = _SLACK * np.maximum(r * r - 2 * least, 0.0) / left
+    size = max(least, delta * weight)
+    answer = scipy.optimize.linprog(
+        np.concatenate([np.zeros(count), [delta * weight / size, -least / size]]),
+        A_ub=sparse.vstack([above, increasing]).tocsr(),
+        b_ub=np.concatenate([np.log(left / right) - slack, 0.9 * np.diff(test.outer)]),
+        bounds=[(-step, step)] * count + [(-step * free, step * free), (None, None)],
+        method="highs",
+    )
+    if answer.x is None:
+        return -math.inf, test, -math.inf
+    grown, heavier, higher = answer.x[:count], answer.x[count], answer.x[count + 1]
+    gaps = admissible(test.radii, test.gaps * np.exp(shares * (grown - heavier)))
+    changed = replace(test, gaps=gaps, weight=weight * math.exp(heavier))
+    promised = least * (1 + higher) - delta * weight * (1 + heavier)
+    return _bound_on_grid(changed, delta), changed, promised
 
 
 def _log_steps(test: ThresholdTest) -> np.ndarray:
@@ -207,7 +275,7 @@ def _log_steps(test: ThresholdTest) -> np.ndarray:
 
 
 def _slopes(test: ThresholdTest, r: np.ndarray):
-    """The derivative of `test.values(r)` by the gaps, a sparse (len(r), nodes) matrix."""
+    """The derivatives of weight P and weight e^epsilon Q by the gaps, (len(r), nodes) matrices."""
     own, shifted = test.heights(r)
     inner = np.interp(r, test.outer, test.radii)
     own_slope = np.where(
@@ -222,9 +290,9 @@ def _slopes(test: ThresholdTest, r: np.ndarray):
     own_part = cap_density(own, test.dimension) * own_slope
     shifted_part = cap_density(shifted, test.dimension) * shifted_slope
     first = np.where(r > 0, r, test.radii[1])
-    return test.weight * (
-        _interpolation(test.radii, first, own_part)
-        - math.exp(test.epsilon) * _interpolation(test.radii, inner, shifted_part)
+    return (
+        test.weight * _interpolation(test.radii, first, own_part),
+        test.weight * math.exp(test.epsilon) * _interpolation(test.radii, inner, shifted_part),
     )
 
 

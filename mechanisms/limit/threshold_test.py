@@ -80,9 +80,13 @@ class ThresholdTest:
 
     def values(self, r: np.ndarray) -> np.ndarray:
         """r^2 + weight (P - e^epsilon Q), in plain floating point."""
-        own, shifted = self.heights(r)
-        gain = cap(own, self.dimension) - math.exp(self.epsilon) * cap(shifted, self.dimension)
-        return r * r + self.weight * gain
+        own, shifted = self.parts(r)
+        return r * r + self.weight * (own - shifted)
+
+    def parts(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """P and e^epsilon Q, in plain floating point."""
+        own, shifted = (cap(height, self.dimension) for height in self.heights(r))
+        return own, math.exp(self.epsilon) * shifted
 
     def lower(self, delta: float, tolerance: float = _TOLERANCE) -> float:
         """A lower bound of inf_r [r^2 + weight (P - e^epsilon Q)] - delta weight.
