@@ -12,6 +12,7 @@ from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.cli.arguments import Parser, run, share, whole_number
 from mechanisms.cli.audit_command import add_audit_command
 from mechanisms.cli.compare_command import add_compare_command
+from mechanisms.cli.limit_command import add_limit_command
 from mechanisms.cli.query_arguments import (
     add_query_arguments,
     add_shape_and_sensitivities,
@@ -205,6 +206,7 @@ def _parser() -> argparse.ArgumentParser:
     verifying.set_defaults(run=_verify, show=explain)
 
     add_compare_command(commands, common, add_shape_and_sensitivities, query_of)
+    add_limit_command(commands, common, add_shape_and_sensitivities, query_of)
 
     add_audit_command(commands, common)
     return parser

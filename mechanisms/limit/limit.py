@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from mechanisms.limit.ball_test import ball_test
-from mechanisms.limit.lattice import LatticeTest, lattice_test
+from mechanisms.limit.lattice import LatticeTest, Staircase, lattice_test
 from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
@@ -35,7 +35,7 @@ class Limit:
 
     lower: float | None
     how: str
-    test: ThresholdTest | LatticeTest | None
+    test: ThresholdTest | LatticeTest | Staircase | None
     elements: int
 
     @property
@@ -53,7 +53,8 @@ def limit(query: Query, budget: Budget, *, fast: bool = False) -> Limit:
     Args:
         query: Shape, sensitivities and structure.
         budget: Any; where no bound is known `lower` is None.
-        fast: Only the closed-form test for M >= 2: about 0.2 s, tight for large M alone.
+        fast: Only the closed-form test for M >= 2: about 0.2 s, tight for large M alone. The
+            search takes up to 5 s.
 
     Raises:
         TypeError: Not a Query and a Budget.
@@ -111,18 +112,21 @@ def _arguments(query: Query, budget: Budget, fast: bool):
     l1, linf = (
         math.inf if s is None else s for s in (query.l1_sensitivity, query.linf_sensitivity)
     )
-    inner = min(query.l2_sensitivity, l1 / math.sqrt(query.size), linf)
+    coarse = fast or query.size > 1
+    along = lattice_test(epsilon, delta, False, coarse) if delta else Staircase(epsilon)
+    yield (
+        _signed_changes(query),
+        "one direction at a time, tests at several distances",
+        along,
+        delta,
+    )
     if query.size == 1:
-        test = lattice_test(epsilon, delta, False)
-        yield inner**2, "one element, tests at several distances", test, delta
         return
+    inner = min(query.l2_sensitivity, l1 / math.sqrt(query.size), linf)
     # Pure privacy is (epsilon, delta)-DP for every delta.
     given = max(delta, _LEAST_DELTA)
     search = ball_test if fast else refined_test
     yield inner**2, "the l2 ball of changes", search(query.size, epsilon, given), given
-    if inner < query.l2_sensitivity * (1 - 1e-9):
-        test = lattice_test(epsilon, delta, False)
-        yield _signed_changes(query), "random signs, one direction at a time", test, delta
 
 
 def _signed_changes(query: Query) -> float:

@@ -49,7 +49,7 @@ _GOOD, _PROMISING = 0.9985, 0.95
 # Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
 # ends them.
 _FIRST_STEP, _POINTS = 0.1, 3
-_REFINEMENTS, _PROGRAMMES, _GAIN = 3, 20, 4e-5
+_REFINEMENTS, _PROGRAMMES, _GAIN = 3, 20, 2e-5
 
 
 def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
@@ -128,7 +128,7 @@ def _ratio_test(noise, epsilon, delta, weight, excess) -> ThresholdTest:
 def _recursive_tests(dimension, epsilon, delta, weight, slack) -> list[ThresholdTest]:
     """The tests of the recursion for several weights."""
     scale = gaussian_scale(epsilon, delta)
-    radii = radii_around(dimension, scale, _NODES if dimension > 3 else 2 * _NODES)
+    radii = radii_around(dimension, scale, _NODES if dimension > 3 else 3 * _NODES // 2)
     weights = weight * _WEIGHTS
     found = _largest_dying(dimension, epsilon, delta, radii, weights, slack).T
     return [
