@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.limit.caps import CAP_ERROR, cap
+from mechanisms.limit.caps import cap, cap_error
 
 # Cells are split until each is within this share of the least value at a point, or there are
 # so many of them.
@@ -115,22 +115,25 @@ class ThresholdTest:
         The height of P is k + (k / r) (1 - k / 2); on a linear piece k and k / r are monotone. That
         of Q is k - k (2 - k) / (2 r), which increases in r and in k wherever it is positive.
         """
-        ends = [np.interp(r, self.radii, self.gaps) for r in (a, b)]
+        # What an interpolated gap may be wrong by.
+        blur = 8 * _ULP * float(self.gaps.max())
+        ends = [np.maximum(np.interp(r, self.radii, self.gaps) - blur, 0.0) for r in (a, b)]
         slopes = [
             np.divide(k, r, np.full_like(r, self._first_slope), where=r > 0)
             for k, r in zip(ends, (a, b), strict=True)
         ]
-        own = np.minimum(*ends) + np.minimum(*slopes) * (1 - np.maximum(*ends) / 2)
+        own = np.minimum(*ends) + np.minimum(*slopes) * (1 - (np.maximum(*ends) + 2 * blur) / 2)
         # K at a node is rounded, which moves k(X(r)) along the slopes of the pieces around.
         steep = np.pad(np.abs(np.diff(self.gaps) / np.diff(self.outer)), 1)
         steep = np.maximum(np.maximum(steep[:-2], steep[1:-1]), steep[2:])
         piece = np.clip(np.searchsorted(self.outer, a, "right") - 1, 0, len(steep) - 1)
         gap = np.maximum(*(np.interp(r, self.outer, self.gaps) for r in (a, b)))
-        gap += 4 * _ULP * (gap + b * steep[piece])
+        gap += blur + 4 * _ULP * b * steep[piece]
         far = np.maximum(b, 1.0)
         shifted = np.where(b > 1, gap * (2 * (far - 1) + gap) / (2 * far), 0.0)
-        own = cap(own, self.dimension) * (1 - CAP_ERROR)
-        shifted = np.where(b > 1, cap(shifted, self.dimension) * (1 + CAP_ERROR) + _TINY, 0.0)
+        error = cap_error(self.dimension)
+        own = cap(own, self.dimension) * (1 - error)
+        shifted = np.where(b > 1, cap(shifted, self.dimension) * (1 + error) + _TINY, 0.0)
         gain = own - math.exp(self.epsilon) * shifted * (1 + 4 * _ULP)
         weighted = self.weight * gain
         return a * a * (1 - 4 * _ULP) + weighted - 8 * _ULP * np.abs(weighted)
