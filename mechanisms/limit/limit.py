@@ -102,7 +102,7 @@ def _arguments(query: Query, budget: Budget, fast: bool):
     """(factor, words, test at sensitivity 1, its delta) of every bound of the query."""
     epsilon, delta = budget.epsilon, budget.delta
     if query.structure in ("histogram", "counts"):
-        unit, test = query.linf_sensitivity, lattice_test(epsilon, delta, True)
+        unit, test = query.linf_sensitivity, lattice_test(epsilon, delta, True, fast)
         if query.structure == "histogram":
             yield query.size * unit**2, "whole steps of every cell", test, delta
         else:
