@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import urllib.parse
+from functools import partial
 from pathlib import Path
 
 import pooch
@@ -81,17 +82,17 @@ def download(place: str, file: RemoteFile, folder: Path, dead_hosts: dict[str, s
         path = Path(scratch) / file.name
         if is_url(place):
             arrived = Path(scratch) / f"transferred{Path(place).suffix}"
-            _transfer(place, arrived, dead_hosts)
+            _transfer(place, arrived, file.most_bytes + _CHUNK, dead_hosts)
         else:
             arrived = Path(place)
             if not arrived.is_file():
                 raise NotThereError(place, "no such file")
-        _unpack_or_copy(place, arrived, path)
+        _unpack_or_copy(place, arrived, path, file.most_bytes)
         _check(place, path, file, folder)
         os.replace(path, folder / file.name)
 
 
-def _transfer(url: str, path: Path, dead_hosts: dict[str, str]) -> None:
+def _transfer(url: str, path: Path, most: int, dead_hosts: dict[str, str]) -> None:
     # Imported here, as pooch does: loading data does not need it, and it takes a while.
     import requests
 
@@ -108,7 +109,7 @@ def _transfer(url: str, path: Path, dead_hosts: dict[str, str]) -> None:
         retry_if_failed=ATTEMPTS - 1,
     )
     try:
-        depot.fetch(path.name, downloader=_http)
+        depot.fetch(path.name, downloader=partial(_http, most))
     except requests.HTTPError as error:
         raise DownloadError(url, f"{_status(error)} ({ATTEMPTS} attempts)") from error
     except (requests.ConnectionError, requests.Timeout) as error:
@@ -119,12 +120,15 @@ def _transfer(url: str, path: Path, dead_hosts: dict[str, str]) -> None:
         raise DownloadError(url, reason) from error
 
 
-def _http(url: str, output_file: str, depot: pooch.Pooch) -> None:
+def _http(most: int, url: str, output_file: str, depot: pooch.Pooch) -> None:
     """pooch's downloader; what another attempt cannot repair is raised as a DataError."""
     import requests
 
     transfer = pooch.HTTPDownloader(
-        progressbar=_Progress(url), chunk_size=_CHUNK, timeout=TIMEOUT_SECONDS, headers=HEADERS
+        progressbar=_Progress(url, Path(output_file), most),
+        chunk_size=_CHUNK,
+        timeout=TIMEOUT_SECONDS,
+        headers=HEADERS,
     )
     try:
         transfer(url, output_file, depot)
@@ -148,14 +152,15 @@ def _cause(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _unpack_or_copy(place: str, source: Path, path: Path) -> None:
+def _unpack_or_copy(place: str, source: Path, path: Path, most: int) -> None:
+    opened = lzma.open(source) if place.endswith(".xz") else source.open("rb")
     try:
-        if place.endswith(".xz"):
-            with lzma.open(source) as compressed, path.open("wb") as out:
-                shutil.copyfileobj(compressed, out, _CHUNK)
-        else:
-            # As a copy it has the permissions of the user's own files; pooch's has not.
-            shutil.copyfile(source, path)
+        # As a copy it has the permissions of the user's own files; pooch's has not.
+        with opened, path.open("wb") as out:
+            while chunk := opened.read(_CHUNK):
+                out.write(chunk)
+                if out.tell() > most:
+                    raise DownloadError(place, f"wrong content, more than {most:,} bytes")
     except EOFError as error:
         raise DownloadError(place, "truncated xz file") from error
     except lzma.LZMAError as error:
@@ -163,21 +168,11 @@ def _unpack_or_copy(place: str, source: Path, path: Path) -> None:
 
 
 def _check(place: str, path: Path, file: RemoteFile, folder: Path) -> None:
-    different = mismatch(path, file)
-    if different:
-        expected, actual = different
-        raise DownloadError(place, f"wrong content, {actual}, expected {expected}")
-    if file.sha256 is not None:
-        return
-    known = recorded(folder, file.name)
-    if known is not None:
-        sha256 = pooch.file_hash(str(path))
-        if sha256 != known:
-            raise DownloadError(
-                place,
-                f"wrong content, sha256 {sha256}, recorded {known} (to accept a new version, "
-                f"delete its line in {folder / RECORD})",
-            )
+    if different := mismatch(path, file, folder):
+        accept = f" (to accept a new version, delete its line in {folder / RECORD})"
+        why = f"wrong content, {different}{'' if file.sha256 else accept}"
+        raise DownloadError(place, why)
+    if file.sha256 is not None or recorded(folder, file.name) is not None:
         return
     try:
         inspect(path, file)
@@ -189,23 +184,26 @@ def _check(place: str, path: Path, file: RemoteFile, folder: Path) -> None:
 class _Progress:
     """What pooch asks of a progress bar (tqdm, its own choice, is not among the pins).
 
-    On stderr: a line that is rewritten on a terminal, else a line every 10 s.
+    It ends a download of too many bytes. On stderr: a line that is rewritten on a terminal, else a line every 10 s.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, path: Path, most: int) -> None:
         self.total = 0
-        self._name = url.rsplit("/", 1)[-1]
+        self._url, self._path, self._most = url, path, most
         self._received = 0
         self._terminal = sys.stderr.isatty()
         self._start = self._last = time.monotonic()
 
     def update(self, count: int) -> None:
         self._received += count
+        # pooch counts whole chunks, however short they are.
+        if self._path.stat().st_size > self._most:
+            raise DownloadError(self._url, f"wrong content, more than {self._most:,} bytes")
         now = time.monotonic()
         if now - self._last < (0.2 if self._terminal else 10.0):
             return
         self._last = now
-        text = f"{self._name}: {self._received / 1e6:.1f} MB"
+        text = f"{self._url.rsplit('/', 1)[-1]}: {self._received / 1e6:.1f} MB"
         if self.total:
             left = max((now - self._start) * (self.total / self._received - 1), 0.0)
             text += f" of {self.total / 1e6:.1f} MB, {left:.0f} s left"

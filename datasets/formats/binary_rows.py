@@ -9,8 +9,9 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.fetching.data_error import DataError
+from datasets.fetching.data_error import wrong_file
 from datasets.formats.arrays import BinaryRecords
+from datasets.formats.columns import Numbers
 
 _LINES_AT_ONCE = 4096
 
@@ -43,9 +44,11 @@ def read_separate(
             records and labels differ.
     """
     table = _table(iter(features), columns, place)
-    records = BinaryRecords(features=table, labels=_labels(labels.read().split(), classes, place))
+    records = BinaryRecords(
+        features=table, labels=_labels(labels.read().splitlines(), classes, place)
+    )
     if len(records.labels) != len(table):
-        raise DataError(f"{place}: {len(table):,} records and {len(records.labels):,} labels")
+        raise wrong_file(place, f"{len(table):,} records and {len(records.labels):,} labels")
     return records
 
 
@@ -58,27 +61,22 @@ def _table(lines: Iterator[bytes], columns: int, place: str) -> NDArray[np.uint8
         lengths = np.array([len(line) for line in block])
         if (lengths != width).any():
             bad = int((lengths != width).argmax())
-            raise DataError(
-                f"{place}: line {first + bad + 1} has {block[bad].count(b',') + 1:,} features "
-                f"in {lengths[bad]:,} bytes, expected {columns:,} single digits"
+            raise wrong_file(
+                place,
+                f"line {first + bad + 1} has {block[bad].count(b',') + 1:,} features in "
+                f"{lengths[bad]:,} bytes, expected {columns:,} single digits",
             )
         bytes_ = np.frombuffer(b"".join(block), np.uint8).reshape(len(block), width)
         digits = bytes_[:, ::2] - ord("0")
         wrong = (digits > 1).any(axis=1) | (bytes_[:, 1::2] != ord(",")).any(axis=1)
         if wrong.any():
-            raise DataError(
-                f"{place}: line {first + int(wrong.argmax()) + 1} has other features than 0 and 1"
-            )
+            bad = first + int(wrong.argmax()) + 1
+            raise wrong_file(place, f"line {bad} has other features than 0 and 1")
         blocks.append(digits)
         first += len(block)
     return np.concatenate(blocks) if blocks else np.empty((0, columns), np.uint8)
 
 
 def _labels(texts: list[bytes], classes: int, place: str) -> NDArray[np.int64]:
-    try:
-        labels = np.array([int(text.strip(b'" ')) for text in texts], np.int64)
-    except ValueError as error:
-        raise DataError(f"{place}: a label is not a whole number ({error})") from error
-    if labels.size and not 1 <= labels.min() <= labels.max() <= classes:
-        raise DataError(f"{place}: labels {labels.min()}..{labels.max()}, expected 1..{classes}")
-    return labels - 1
+    cells = [text.strip(b'" \r\n').decode("latin1") for text in texts]
+    return Numbers(1, classes, whole=True).read(cells, f"{place}: labels") - 1

@@ -13,7 +13,8 @@ import pandas as pd
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.formats.columns import Numbers, Words
+from datasets.formats.tables import read_frame
 
 _UCI = "https://archive.ics.uci.edu"
 
@@ -52,39 +53,48 @@ ENTRY = Dataset(
 )
 
 
-NUMERIC = (
-    "age",
-    "fnlwgt",
-    "education-num",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-)
-COLUMNS = (
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-)
+_WORK = """Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay
+Never-worked"""
+_EDUCATION = """Bachelors Some-college 11th HS-grad Prof-school Assoc-acdm Assoc-voc 9th 7th-8th 12th
+Masters 1st-4th 10th Doctorate 5th-6th Preschool"""
+_MARRIAGE = """Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent
+Married-AF-spouse"""
+_OCCUPATION = """Tech-support Craft-repair Other-service Sales Exec-managerial Prof-specialty
+Handlers-cleaners Machine-op-inspct Adm-clerical Farming-fishing Transport-moving Priv-house-serv
+Protective-serv Armed-Forces"""
+_COUNTRY = """United-States Cambodia England Puerto-Rico Canada Germany
+Outlying-US(Guam-USVI-etc) India Japan Greece South China Cuba Iran Honduras Philippines Italy
+Poland Jamaica Vietnam Mexico Portugal Ireland France Dominican-Republic Laos Ecuador Taiwan Haiti
+Columbia Hungary Guatemala Nicaragua Scotland Thailand Yugoslavia El-Salvador Trinadad&Tobago Peru
+Hong Holand-Netherlands"""
+
 INCOMES = ("<=50K", ">50K")
+# The words are those of adult.names. It calls numbers continuous; the files have whole ones, with
+# gains up to 99999 and hours up to 99.
+COLUMNS = {
+    "age": Numbers(0, 120, whole=True),
+    "workclass": Words(_WORK.split(), missing=True),
+    "fnlwgt": Numbers(1, 10**7, whole=True),
+    "education": Words(_EDUCATION.split()),
+    "education-num": Numbers(1, 16, whole=True),
+    "marital-status": Words(_MARRIAGE.split()),
+    "occupation": Words(_OCCUPATION.split(), missing=True),
+    "relationship": Words("Wife Own-child Husband Not-in-family Other-relative Unmarried".split()),
+    "race": Words("White Asian-Pac-Islander Amer-Indian-Eskimo Other Black".split()),
+    "sex": Words(("Female", "Male")),
+    "capital-gain": Numbers(0, 99_999, whole=True),
+    "capital-loss": Numbers(0, 99_999, whole=True),
+    "hours-per-week": Numbers(1, 99, whole=True),
+    "native-country": Words(_COUNTRY.split(), missing=True),
+    "income": Words([f"{income}{dot}" for income in INCOMES for dot in ("", ".")]),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Adult:
     """Train and test frames with the columns `COLUMNS`.
 
-    The columns in `NUMERIC` are int64, the others strings; a "?" in the files is missing (NaN),
+    Columns of whole numbers are int64, the others strings; a "?" in the files is missing (NaN),
     and no row is dropped. `income` is "<=50K" or ">50K".
     """
 
@@ -102,28 +112,17 @@ def load(folder: Path) -> Adult:
         DataError: files missing or changed, or not 32,561 + 16,281 rows.
     """
     files = local_files(ENTRY, folder)
-    adult = Adult(train=parse(files["adult.data"]), test=parse(files["adult.test"]))
+    return parse(files["adult.data"], files["adult.test"])
+
+
+def parse(train: Path, test: Path) -> Adult:
+    """`adult.data` and `adult.test`; the latter has a comment line and dots after the class."""
+    adult = Adult(train=_frame(train), test=_frame(test))
     require_rows(ENTRY, train=len(adult.train), test=len(adult.test))
     return adult
 
 
-def parse(path: Path) -> pd.DataFrame:
-    """`adult.data` or `adult.test`; the latter has a comment line and dots after the class."""
-    try:
-        frame = pd.read_csv(
-            path,
-            names=list(COLUMNS),
-            comment="|",
-            skipinitialspace=True,
-            na_values="?",
-            keep_default_na=False,
-            index_col=False,
-        )
-        frame = frame.astype(dict.fromkeys(NUMERIC, "int64"))
-    except ValueError as error:  # pandas' parser errors are ValueErrors as well
-        raise DataError(f"{path}: not a file of the Adult data ({error})") from error
+def _frame(path: Path) -> pd.DataFrame:
+    frame = read_frame(path, COLUMNS, path, missing="?", comment="|")
     frame["income"] = frame["income"].str.removesuffix(".")
-    if not frame["income"].isin(INCOMES).all():
-        other = frame["income"][~frame["income"].isin(INCOMES)].iloc[0]
-        raise DataError(f"{path}: class {other!r}, expected {' or '.join(INCOMES)}")
     return frame

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.fetching.data_error import reading, wrong_file
+from datasets.formats.columns import Numbers, require
 from datasets.formats.pickles import read_pickle
+from datasets.formats.tables import read_table
 
 _PLANETOID = "https://github.com/kimiyoung/planetoid/raw/master/data"
 
@@ -54,7 +56,7 @@ ENTRY = Dataset(
 
 
 _VALIDATION = 500
-_PICKLES = ("x", "y", "tx", "ty", "allx", "ally", "graph")
+_WORDS, _CLASSES = 1433, 7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,44 +89,53 @@ def load(folder: Path) -> Cora:
     Raises:
         DataError: files missing or changed, or other numbers of nodes, edges or split nodes.
     """
-    cora = parse(local_files(ENTRY, folder))
-    require_rows(
-        ENTRY,
-        nodes=len(cora.labels),
-        edges=len(cora.edges),
-        train=len(cora.train),
-        validation=len(cora.validation),
-        test=len(cora.test),
-    )
-    return cora
+    return parse(local_files(ENTRY, folder))
 
 
 def parse(files: Mapping[str, Path]) -> Cora:
     """The files `ind.cora.*` by name.
 
-    `allx` and `ally` hold all nodes but the test ones in order; row k of `tx` and `ty` is the
-    node that line k of `test.index` names.
+    `allx` and `ally` hold all nodes but the test ones in order, `x` and `y` their first ones; row
+    k of `tx` and `ty` is the node that line k of `test.index` names.
     """
-    part = {name: read_pickle(files[f"ind.cora.{name}"]) for name in _PICKLES}
-    test = np.loadtxt(files["ind.cora.test.index"], dtype=np.int64, ndmin=1)
-    known, nodes = part["allx"].shape[0], part["allx"].shape[0] + part["tx"].shape[0]
+    paths = {name.removeprefix("ind.cora."): path for name, path in files.items()}
+    part = {name: read_pickle(paths[name]) for name in ("x", "tx", "allx", "y", "ty", "ally")}
+    with reading(paths["allx"].parent, "the files do not fit together"):
+        for name in ("x", "tx", "allx"):
+            part[name] = part[name].toarray()
+        for first, whole in (("x", "allx"), ("y", "ally")):
+            if not np.array_equal(part[first], part[whole][: len(part[first])]):
+                raise wrong_file(paths[first], f"other values than at the start of {whole}")
+        features = np.concatenate([part["allx"], part["tx"]])
+        one_hot = np.concatenate([part["ally"], part["ty"]])
+        nodes, known, labelled = len(features), len(part["allx"]), len(part["x"])
+        if (features.shape, one_hot.shape) != ((nodes, _WORDS), (nodes, _CLASSES)):
+            raise ValueError(f"features {features.shape}, classes {one_hot.shape}")
+        for name, table in (("allx", features), ("ally", one_hot)):
+            require(np.isin(table, (0, 1)).all(axis=1), table, paths[name], "only 0 and 1")
+        require(one_hot.sum(axis=1) == 1, one_hot, paths["ally"], "one class")
+    allowed = Numbers(known, nodes - 1, whole=True)
+    index = read_table(paths["test.index"].read_bytes(), {"node": allowed}, paths["test.index"])
+    test = index["node"]
     if not np.array_equal(np.sort(test), np.arange(known, nodes)):
-        raise DataError(f"{files['ind.cora.test.index']}: not the nodes {known}..{nodes - 1}")
-    features = np.concatenate([part["allx"].toarray(), part["tx"].toarray()]).astype(np.float32)
-    one_hot = np.concatenate([part["ally"], part["ty"]])
+        raise wrong_file(paths["test.index"], f"not the nodes {known}..{nodes - 1}")
     features[test], one_hot[test] = features[known:].copy(), one_hot[known:].copy()
-    labelled = part["x"].shape[0]
+    edges = _edges(paths["graph"], Numbers(0, nodes - 1, whole=True))
+    split = {"train": labelled, "validation": _VALIDATION, "test": len(test)}
+    require_rows(ENTRY, nodes=nodes, edges=len(edges), **split)
     return Cora(
-        features=features,
+        features=features.astype(np.float32),
         labels=one_hot.argmax(axis=1).astype(np.int64),
-        edges=_edges(part["graph"]),
+        edges=edges,
         train=np.arange(labelled),
         validation=np.arange(labelled, labelled + _VALIDATION),
         test=np.sort(test),
     )
 
 
-def _edges(graph: Mapping[int, list[int]]) -> NDArray[np.int64]:
-    pairs = np.array([(node, other) for node in graph for other in graph[node]], np.int64)
-    pairs = np.sort(pairs.reshape(-1, 2), axis=1)
+def _edges(path: Path, allowed: Numbers) -> NDArray[np.int64]:
+    graph = read_pickle(path)
+    with reading(path, "not lists of nodes by node"):
+        cells = [node for first in graph for other in graph[first] for node in (first, other)]
+        pairs = np.sort(allowed.read(np.array(cells, object), path).reshape(-1, 2), axis=1)
     return np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)

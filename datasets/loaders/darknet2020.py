@@ -5,6 +5,7 @@ One record is one flow; a host or a user has many.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pandas as pd
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.fetching.data_error import reading, wrong_file
+from datasets.formats.columns import Numbers, Words, require
+from datasets.formats.tables import read_frame
 
 ENTRY = Dataset(
     name="darknet2020",
@@ -24,7 +27,7 @@ ENTRY = Dataset(
     record="one network flow",
     # The paper counts 158,616 flows; the published csv has 141,530.
     rows={"flows": 141_530},
-    files=(RemoteFile(name="Darknet.CSV", check=lambda path: parse_all(path)),),
+    files=(RemoteFile(name="Darknet.CSV", check=lambda path: parse(path)),),
     manual="fill in the form at https://www.unb.ca/cic/datasets/darknet2020.html, take "
     "the csv file",
 )
@@ -32,6 +35,18 @@ ENTRY = Dataset(
 
 COLUMNS = 85
 TRAFFIC = ("Non-Tor", "NonVPN", "Tor", "VPN")
+APPLICATIONS = (
+    "audio-streaming",
+    "browsing",
+    "chat",
+    "email",
+    "file-transfer",
+    "p2p",
+    "video-streaming",
+    "voip",
+)
+_TEXTS = ("Flow ID", "Src IP", "Dst IP", "Timestamp")
+_ATTRIBUTE = Numbers(-math.inf, math.inf, missing=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +57,7 @@ class Darknet2020:
         flows: the 83 attributes, among them addresses, ports and time; a few cells are missing
             (NaN) or infinite.
         traffic: the first label, one of `TRAFFIC`.
-        application: the second label, eight kinds of traffic, some spelled in several ways.
+        application: the second label, eight kinds of traffic `APPLICATIONS`, in capital or small letters.
     """
 
     flows: pd.DataFrame
@@ -59,30 +74,23 @@ def load(folder: Path) -> Darknet2020:
     Raises:
         DataError: file missing or changed, or not 141,530 flows.
     """
-    return parse_all(local_files(ENTRY, folder)["Darknet.CSV"])
-
-
-def parse_all(path: Path) -> Darknet2020:
-    """As `parse`; DataError unless there are 141,530 flows."""
-    darknet = parse(path)
-    require_rows(ENTRY, flows=len(darknet.flows))
-    return darknet
+    return parse(local_files(ENTRY, folder)["Darknet.CSV"])
 
 
 def parse(path: Path) -> Darknet2020:
     """The csv: a header that ends with the names of both labels, then one flow per line."""
-    try:
-        frame = pd.read_csv(path, low_memory=False, skipinitialspace=True)
-    except ValueError as error:  # pandas' parser errors are ValueErrors as well
-        raise DataError(f"{path}: not a csv file ({error})") from error
-    if frame.shape[1] != COLUMNS:
-        raise DataError(f"{path}: {frame.shape[1]} columns, expected {COLUMNS}")
-    traffic, application = frame.iloc[:, -2], frame.iloc[:, -1]
-    if not traffic.isin(TRAFFIC).all():
-        other = traffic[~traffic.isin(TRAFFIC)].iloc[0]
-        raise DataError(f"{path}: traffic '{other}', expected one of {', '.join(TRAFFIC)}")
+    with reading(path, "not a csv file"):
+        *names, traffic, application = pd.read_csv(path, nrows=0, skipinitialspace=True).columns
+    columns = {name: Words() if name in _TEXTS else _ATTRIBUTE for name in names}
+    columns |= {traffic: Words(TRAFFIC), application: Words()}
+    if len(columns) != COLUMNS:
+        raise wrong_file(path, f"{len(columns)} columns, expected {COLUMNS}")
+    frame = read_frame(path, columns, path, missing=("", "NaN"), skip=1)
+    kinds = frame[application].str.casefold()
+    require(kinds.isin(APPLICATIONS), frame[application], f"{path}: {application}", APPLICATIONS)
+    require_rows(ENTRY, flows=len(frame))
     return Darknet2020(
-        flows=frame.iloc[:, :-2],
-        traffic=traffic.rename("traffic"),
-        application=application.rename("application"),
+        flows=frame[names],
+        traffic=frame[traffic].rename("traffic"),
+        application=frame[application].rename("application"),
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.fetching.data_error import reading, wrong_file
 
 ENTRY = Dataset(
     name="mobilenet_v2",
@@ -33,6 +33,7 @@ ENTRY = Dataset(
 
 
 FILE = "mobilenet_v2-b0353104.pth"
+_PARAMETERS = ("weight", "bias")  # the ends of their names; the others are averages
 
 
 def load(folder: Path) -> dict:
@@ -44,27 +45,18 @@ def load(folder: Path) -> dict:
     Raises:
         DataError: file missing or changed, not tensors by name, or not 3,504,872 parameters.
     """
-    path = local_files(ENTRY, folder)[FILE]
-    weights = parse(path)
-    parameters = sum(
-        tensor.numel() for name, tensor in weights.items() if name.endswith(("weight", "bias"))
-    )
-    require_rows(ENTRY, parameters=parameters)
-    return weights
+    return parse(local_files(ENTRY, folder)[FILE])
 
 
 def parse(path: Path) -> dict:
     """A file of tensors by name; a pickle that contains anything else is refused."""
-    import pickle
-
     import torch
 
-    try:
+    with reading(path, "not a file of tensors by name"):
         weights = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-        raise DataError(
-            f"{path}: not a file of weights ({error}); fetch mobilenet_v2 again"
-        ) from error
-    if not isinstance(weights, dict) or not all(map(torch.is_tensor, weights.values())):
-        raise DataError(f"{path}: not tensors by name; fetch mobilenet_v2 again")
+        for name, tensor in weights.items():
+            if not torch.isfinite(tensor).all():
+                raise wrong_file(path, f"{name} has a number that is not finite")
+        parameters = [w.numel() for name, w in weights.items() if name.endswith(_PARAMETERS)]
+    require_rows(ENTRY, parameters=sum(parameters))
     return weights

@@ -32,14 +32,13 @@ ENTRY = Dataset(
                 "https://github.com/privacytrustlab/datasets/raw/master/dataset_purchase.tgz",
                 "https://www.comp.nus.edu.sg/~reza/files/dataset_purchase.tgz",
             ),
-            check=lambda path: parse_all(path),
+            check=lambda path: parse(path),
         ),
     ),
 )
 
 
 COLUMNS, CLASSES = 600, 100
-_TABLE = "dataset_purchase"
 
 
 def load(folder: Path) -> BinaryRecords:
@@ -51,17 +50,15 @@ def load(folder: Path) -> BinaryRecords:
     Raises:
         DataError: file missing or changed, or not 197,324 records.
     """
-    return parse_all(local_files(ENTRY, folder)["dataset_purchase.tgz"])
-
-
-def parse_all(archive: Path) -> BinaryRecords:
-    """As `parse`; DataError unless there are 197,324 records."""
-    records = parse(archive)
-    require_rows(ENTRY, records=len(records.labels))
-    return records
+    return parse(local_files(ENTRY, folder)["dataset_purchase.tgz"])
 
 
 def parse(archive: Path) -> BinaryRecords:
     """The table `dataset_purchase` in the archive: the label first, then the features."""
-    stream = io.BytesIO(read_members(archive, {_TABLE})[_TABLE])
-    return read_labelled(stream, columns=COLUMNS, classes=CLASSES, place=f"{archive}: {_TABLE}")
+    most = ENTRY.rows["records"] * (2 * COLUMNS + 8)
+    stream = io.BytesIO(read_members(archive, {"dataset_purchase": most})["dataset_purchase"])
+    records = read_labelled(
+        stream, columns=COLUMNS, classes=CLASSES, place=f"{archive}: dataset_purchase"
+    )
+    require_rows(ENTRY, records=len(records.labels))
+    return records

@@ -32,7 +32,7 @@ ENTRY = Dataset(
                 "https://github.com/privacytrustlab/datasets/raw/master/dataset_texas.tgz",
                 "https://www.comp.nus.edu.sg/~reza/files/dataset_texas.tgz",
             ),
-            check=lambda path: parse_all(path),
+            check=lambda path: parse(path),
         ),
     ),
 )
@@ -50,23 +50,19 @@ def load(folder: Path) -> BinaryRecords:
     Raises:
         DataError: file missing or changed, or not 67,330 records.
     """
-    return parse_all(local_files(ENTRY, folder)["dataset_texas.tgz"])
-
-
-def parse_all(archive: Path) -> BinaryRecords:
-    """As `parse`; DataError unless there are 67,330 records."""
-    records = parse(archive)
-    require_rows(ENTRY, records=len(records.labels))
-    return records
+    return parse(local_files(ENTRY, folder)["dataset_texas.tgz"])
 
 
 def parse(archive: Path) -> BinaryRecords:
     """`feats` and `labels` in the archive's folder texas/100."""
-    found = read_members(archive, {"feats", "labels"})
-    return read_separate(
+    rows = ENTRY.rows["records"]
+    found = read_members(archive, {"feats": rows * (2 * COLUMNS + 2), "labels": rows * 8})
+    records = read_separate(
         io.BytesIO(found["feats"]),
         io.BytesIO(found["labels"]),
         columns=COLUMNS,
         classes=CLASSES,
         place=f"{archive}: feats",
     )
+    require_rows(ENTRY, records=len(records.labels))
+    return records
