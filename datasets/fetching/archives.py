@@ -25,6 +25,7 @@ MAX_UNPACKED_BYTES = 4 << 30
 MAX_MEMBERS = 1 << 18
 _CHUNK = 1 << 16
 _DAMAGED = "truncated or damaged archive"
+_SPECIAL = "a link or a special file"
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others unpack without a limit of memory
 
 
@@ -82,9 +83,8 @@ def named_members(archive: Path, most: Mapping[str, int]) -> Iterator[tuple[str,
         if name in found:
             raise wrong_file(archive, f"it has two files {name}")
         if size > most[name]:
-            raise wrong_file(
-                archive, f"its {name} has {size:,} bytes, expected at most {most[name]:,}"
-            )
+            too_many = f"its {name} has {size:,} bytes, expected at most {most[name]:,}"
+            raise wrong_file(archive, too_many)
         found.add(name)
         yield name, stream
     if missing := [name for name in most if name not in found]:
@@ -147,11 +147,11 @@ _Member = tuple[str, int, str, Callable[[], IO[bytes]] | None]
 
 
 def _tar_members(archive: Path) -> Iterator[_Member]:
-    unzipped = archive.open("rb") if archive.suffix == ".tar" else gzip.open(archive)
-    with unzipped, tarfile.open(fileobj=_ShortReads(unzipped), mode="r:") as tar:
+    unzip = partial(open, mode="rb") if archive.suffix == ".tar" else gzip.open
+    with unzip(archive) as unzipped, tarfile.open(fileobj=_ShortReads(unzipped), mode="r:") as tar:
         for member in tar:
             # `tarfile.data_filter` would refuse no more, and doubles the time for many members.
-            wrong = "" if member.isreg() or member.isdir() else "a link or a special file"
+            wrong = "" if member.isreg() or member.isdir() else _SPECIAL
             opened = None if member.isdir() else partial(tar.extractfile, member)
             yield member.name, member.size, wrong, opened
 
@@ -160,9 +160,7 @@ def _zip_members(archive: Path) -> Iterator[_Member]:
     with zipfile.ZipFile(archive) as container:
         for member in container.infolist():
             mode = stat.S_IFMT(member.external_attr >> 16)
-            wrong = (
-                "a link or a special file" if mode not in (0, stat.S_IFREG, stat.S_IFDIR) else ""
-            )
+            wrong = "" if mode in (0, stat.S_IFREG, stat.S_IFDIR) else _SPECIAL
             if member.compress_type not in _METHODS:
                 wrong = f"compressed by method {member.compress_type}"
             opened = None if member.is_dir() else partial(container.open, member)

@@ -38,13 +38,8 @@ def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
 def recorded(folder: Path, name: str) -> str | None:
     """The sha256 recorded for a file of `folder`, None if there is no record."""
     path = folder / RECORD
-    if not path.exists():
-        return None
-    for line in path.read_text().splitlines():
-        sha256, _, of = line.partition("  ")
-        if of == name:
-            return sha256
-    return None
+    lines = path.read_text().splitlines() if path.exists() else []
+    return dict(line.split("  ", 1)[::-1] for line in lines if "  " in line).get(name)
 
 
 def record(folder: Path, file: RemoteFile) -> None:
@@ -115,7 +110,5 @@ def local_files(dataset: Dataset, folder: Path | str) -> dict[str, Path]:
 def present_form(dataset: Dataset, target: Path) -> tuple[RemoteFile, ...] | None:
     """The official files or else the repack, whichever is complete in `target`; or None."""
     forms = [dataset.files, *([(dataset.repack,)] if dataset.repack is not None else [])]
-    for form in forms:
-        if all((target / file.name).is_file() for file in form):
-            return form
-    return None
+    there = (form for form in forms if all((target / file.name).is_file() for file in form))
+    return next(there, None)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import lzma
 import os
-import shutil
 import sys
 import tempfile
 import time
@@ -153,10 +152,10 @@ def _cause(error: BaseException) -> str:
 
 
 def _unpack_or_copy(place: str, source: Path, path: Path, most: int) -> None:
-    opened = lzma.open(source) if place.endswith(".xz") else source.open("rb")
+    unpack = lzma.open if place.endswith(".xz") else partial(open, mode="rb")
     try:
         # As a copy it has the permissions of the user's own files; pooch's has not.
-        with opened, path.open("wb") as out:
+        with unpack(source) as opened, path.open("wb") as out:
             while chunk := opened.read(_CHUNK):
                 out.write(chunk)
                 if out.tell() > most:
@@ -184,37 +183,28 @@ def _check(place: str, path: Path, file: RemoteFile, folder: Path) -> None:
 class _Progress:
     """What pooch asks of a progress bar (tqdm, its own choice, is not among the pins).
 
-    It ends a download of too many bytes. On stderr: a line that is rewritten on a terminal, else a line every 10 s.
+    It ends a download of too many bytes, and writes a line to stderr every 10 s.
     """
 
+    total = 0  # set by pooch
+
     def __init__(self, url: str, path: Path, most: int) -> None:
-        self.total = 0
         self._url, self._path, self._most = url, path, most
-        self._received = 0
-        self._terminal = sys.stderr.isatty()
         self._start = self._last = time.monotonic()
 
     def update(self, count: int) -> None:
-        self._received += count
         # pooch counts whole chunks, however short they are.
-        if self._path.stat().st_size > self._most:
+        size, now = self._path.stat().st_size, time.monotonic()
+        if size > self._most:
             raise DownloadError(self._url, f"wrong content, more than {self._most:,} bytes")
-        now = time.monotonic()
-        if now - self._last < (0.2 if self._terminal else 10.0):
-            return
-        self._last = now
-        text = f"{self._url.rsplit('/', 1)[-1]}: {self._received / 1e6:.1f} MB"
-        if self.total:
-            left = max((now - self._start) * (self.total / self._received - 1), 0.0)
-            text += f" of {self.total / 1e6:.1f} MB, {left:.0f} s left"
-        columns = shutil.get_terminal_size().columns - 1
-        end = "\r" if self._terminal else "\n"
-        print(text[:columns].ljust(columns if self._terminal else 0), end=end, file=sys.stderr)
+        if now - self._last >= 10.0:
+            self._last = now
+            left = max((now - self._start) * (self.total / size - 1), 0.0)
+            of = f" of {self.total / 1e6:.1f} MB, {left:.0f} s left" if self.total else ""
+            print(f"{self._url.rsplit('/', 1)[-1]}: {size / 1e6:.1f} MB{of}", file=sys.stderr)
 
     def reset(self) -> None:
         """pooch counts again from 0 to the total at the end."""
-        self._received = 0
 
     def close(self) -> None:
-        if self._terminal:
-            print(" " * (shutil.get_terminal_size().columns - 1), end="\r", file=sys.stderr)
+        """Nothing is open."""

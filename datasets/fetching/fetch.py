@@ -40,7 +40,7 @@ def fetch(dataset: str | Dataset, folder: Path | str, *, mirror: Path | str | No
             place has the right files; the folder cannot be written. The message says what to do.
     """
     if isinstance(dataset, str):
-        dataset = catalogue.find(dataset)
+        dataset = catalogue.loader(dataset).ENTRY
     if dataset.source != "official":
         raise DataError(
             f"{dataset.name} is {dataset.source}: it needs no files, "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from itertools import islice
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from datasets.formats.columns import Numbers
 _LINES_AT_ONCE = 4096
 
 
-def read_labelled(stream: IO[bytes], *, columns: int, classes: int, place: str) -> BinaryRecords:
+def read_labelled(content: bytes, *, columns: int, classes: int, place: str) -> BinaryRecords:
     """Lines `label,0,1,...`, the label perhaps in quotes and counted from 1.
 
     Raises:
@@ -25,17 +25,16 @@ def read_labelled(stream: IO[bytes], *, columns: int, classes: int, place: str) 
     labels: list[bytes] = []
 
     def features() -> Iterator[bytes]:
-        for line in stream:
+        for line in io.BytesIO(content):
             label, _, rest = line.partition(b",")
             labels.append(label)
             yield rest
 
-    table = _table(features(), columns, place)
-    return BinaryRecords(features=table, labels=_labels(labels, classes, place))
+    return _records(_table(features(), columns, place), labels, classes, place)
 
 
 def read_separate(
-    features: IO[bytes], labels: IO[bytes], *, columns: int, classes: int, place: str
+    features: bytes, labels: bytes, *, columns: int, classes: int, place: str
 ) -> BinaryRecords:
     """Lines `0,1,...` and, in a separate file, one label per line, counted from 1.
 
@@ -43,13 +42,8 @@ def read_separate(
         DataError: a line has another form (the message names the first one), or the numbers of
             records and labels differ.
     """
-    table = _table(iter(features), columns, place)
-    records = BinaryRecords(
-        features=table, labels=_labels(labels.read().splitlines(), classes, place)
-    )
-    if len(records.labels) != len(table):
-        raise wrong_file(place, f"{len(table):,} records and {len(records.labels):,} labels")
-    return records
+    table = _table(io.BytesIO(features), columns, place)
+    return _records(table, labels.splitlines(), classes, place)
 
 
 def _table(lines: Iterator[bytes], columns: int, place: str) -> NDArray[np.uint8]:
@@ -77,6 +71,11 @@ def _table(lines: Iterator[bytes], columns: int, place: str) -> NDArray[np.uint8
     return np.concatenate(blocks) if blocks else np.empty((0, columns), np.uint8)
 
 
-def _labels(texts: list[bytes], classes: int, place: str) -> NDArray[np.int64]:
-    cells = [text.strip(b'" \r\n').decode("latin1") for text in texts]
-    return Numbers(1, classes, whole=True).read(cells, f"{place}: labels") - 1
+def _records(
+    table: NDArray[np.uint8], labels: list[bytes], classes: int, place: str
+) -> BinaryRecords:
+    cells = [label.strip(b'" \r\n').decode("latin1") for label in labels]
+    numbers = Numbers(1, classes, whole=True).read(cells, f"{place}: labels")
+    if len(numbers) != len(table):
+        raise wrong_file(place, f"{len(table):,} records and {len(numbers):,} labels")
+    return BinaryRecords(features=table, labels=numbers - 1)

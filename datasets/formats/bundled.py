@@ -12,7 +12,6 @@ from datasets.fetching.data_error import DataError, reading
 from datasets.formats.columns import Columns, Numbers
 from datasets.formats.tables import read_table
 
-
 MEASUREMENT = Numbers(0, 10_000)  # none of their features is negative
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def require(good: ArrayLike, cells: ArrayLike, place: Path | str, allowed: objec
     if not np.all(good):
         record = int(np.argmin(good))
         (cell,) = np.asarray(cells)[record : record + 1].tolist()
-        raise wrong_file(place, f"record {record + 1} has {cell!r}, allowed are {allowed}")
+        raise wrong_file(place, f"record {record + 1} has {cell!r:.80}, allowed are {allowed}")
 
 
 @dataclass(frozen=True)
@@ -68,18 +68,18 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Words:
-    """Some words, or any text where none are listed. `missing`: whether a cell may be NaN."""
+    """Words, given with blanks between them; any text if none are. `missing`: NaN is allowed."""
 
-    words: Collection[str] = ()
+    words: str = ""
     missing: bool = False
 
     def __str__(self) -> str:
-        return f"{', '.join(self.words) or 'texts'}{' or nothing' * self.missing}"
+        return f"{self.words or 'texts'}{' or nothing' * self.missing}"
 
     def read(self, cells: ArrayLike, place: Path | str) -> NDArray[np.object_]:
         """The cells (n,) as they are; DataError as `require`."""
         cells = np.asarray(cells, object)
-        allowed = set(self.words)
+        allowed = set(self.words.split())
         good = [
             (cell in allowed or (not allowed and cell != ""))
             if isinstance(cell, str)

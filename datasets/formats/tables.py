@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datasets.fetching.data_error import reading, wrong_file
 from datasets.formats.columns import Columns, read_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def read_table(
@@ -48,8 +45,8 @@ def read_frame(
     missing: Collection[str] = (),
     skip: int = 0,
     comment: str | None = None,
-) -> pd.DataFrame:
-    """A large table, or one of text and numbers; cells that spell one of `missing` are NaN.
+) -> dict[str, NDArray]:
+    """As `read_table`, of a large table or one of texts; cells that spell `missing` are NaN.
 
     Raises:
         DataError: a record has another number of cells, or a cell is not allowed.
@@ -73,9 +70,9 @@ def read_frame(
     if frame.shape[1] != len(columns):
         raise wrong_file(place, f"{frame.shape[1]} columns, expected {len(columns)}")
     cells = {name: frame[number] for number, name in enumerate(columns)}
-    return pd.DataFrame(read_columns(cells, columns, place))
+    return read_columns(cells, columns, place)
 
 
-def matrix(table: dict[str, NDArray] | pd.DataFrame, names: Collection[str]) -> NDArray[np.float64]:
+def matrix(table: dict[str, NDArray], names: Collection[str]) -> NDArray[np.float64]:
     """Columns of a table side by side (n, names)."""
     return np.column_stack([table[name] for name in names])

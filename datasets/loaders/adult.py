@@ -12,7 +12,6 @@ from pathlib import Path
 import pandas as pd
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
 from datasets.formats.columns import Numbers, Words
 from datasets.formats.tables import read_frame
 
@@ -53,40 +52,46 @@ ENTRY = Dataset(
 )
 
 
-_WORK = """Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay
-Never-worked"""
-_EDUCATION = """Bachelors Some-college 11th HS-grad Prof-school Assoc-acdm Assoc-voc 9th 7th-8th 12th
-Masters 1st-4th 10th Doctorate 5th-6th Preschool"""
-_MARRIAGE = """Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent
-Married-AF-spouse"""
-_OCCUPATION = """Tech-support Craft-repair Other-service Sales Exec-managerial Prof-specialty
-Handlers-cleaners Machine-op-inspct Adm-clerical Farming-fishing Transport-moving Priv-house-serv
-Protective-serv Armed-Forces"""
-_COUNTRY = """United-States Cambodia England Puerto-Rico Canada Germany
-Outlying-US(Guam-USVI-etc) India Japan Greece South China Cuba Iran Honduras Philippines Italy
-Poland Jamaica Vietnam Mexico Portugal Ireland France Dominican-Republic Laos Ecuador Taiwan Haiti
-Columbia Hungary Guatemala Nicaragua Scotland Thailand Yugoslavia El-Salvador Trinadad&Tobago Peru
-Hong Holand-Netherlands"""
-
-INCOMES = ("<=50K", ">50K")
 # The words are those of adult.names. It calls numbers continuous; the files have whole ones, with
 # gains up to 99999 and hours up to 99.
 COLUMNS = {
     "age": Numbers(0, 120, whole=True),
-    "workclass": Words(_WORK.split(), missing=True),
+    "workclass": Words(
+        "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay "
+        "Never-worked",
+        missing=True,
+    ),
     "fnlwgt": Numbers(1, 10**7, whole=True),
-    "education": Words(_EDUCATION.split()),
+    "education": Words(
+        "Bachelors Some-college 11th HS-grad Prof-school Assoc-acdm Assoc-voc 9th 7th-8th 12th "
+        "Masters 1st-4th 10th Doctorate 5th-6th Preschool"
+    ),
     "education-num": Numbers(1, 16, whole=True),
-    "marital-status": Words(_MARRIAGE.split()),
-    "occupation": Words(_OCCUPATION.split(), missing=True),
-    "relationship": Words("Wife Own-child Husband Not-in-family Other-relative Unmarried".split()),
-    "race": Words("White Asian-Pac-Islander Amer-Indian-Eskimo Other Black".split()),
-    "sex": Words(("Female", "Male")),
+    "marital-status": Words(
+        "Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent "
+        "Married-AF-spouse"
+    ),
+    "occupation": Words(
+        "Tech-support Craft-repair Other-service Sales Exec-managerial Prof-specialty "
+        "Handlers-cleaners Machine-op-inspct Adm-clerical Farming-fishing Transport-moving "
+        "Priv-house-serv Protective-serv Armed-Forces",
+        missing=True,
+    ),
+    "relationship": Words("Wife Own-child Husband Not-in-family Other-relative Unmarried"),
+    "race": Words("White Asian-Pac-Islander Amer-Indian-Eskimo Other Black"),
+    "sex": Words("Female Male"),
     "capital-gain": Numbers(0, 99_999, whole=True),
     "capital-loss": Numbers(0, 99_999, whole=True),
     "hours-per-week": Numbers(1, 99, whole=True),
-    "native-country": Words(_COUNTRY.split(), missing=True),
-    "income": Words([f"{income}{dot}" for income in INCOMES for dot in ("", ".")]),
+    "native-country": Words(
+        "United-States Cambodia England Puerto-Rico Canada Germany Outlying-US(Guam-USVI-etc) "
+        "India Japan Greece South China Cuba Iran Honduras Philippines Italy Poland Jamaica "
+        "Vietnam Mexico Portugal Ireland France Dominican-Republic Laos Ecuador Taiwan Haiti "
+        "Columbia Hungary Guatemala Nicaragua Scotland Thailand Yugoslavia El-Salvador "
+        "Trinadad&Tobago Peru Hong Holand-Netherlands",
+        missing=True,
+    ),
+    "income": Words("<=50K >50K <=50K. >50K."),
 }
 
 
@@ -102,27 +107,19 @@ class Adult:
     test: pd.DataFrame
 
 
-def load(folder: Path) -> Adult:
-    """Both frames, in the order of the files.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(train: Path, test: Path, names: Path) -> Adult:
+    """Both frames from `adult.data` and `adult.test`; the latter has a comment line, and dots after
+    the class. `adult.names` describes them and is not read.
 
     Raises:
-        DataError: files missing or changed, or not 32,561 + 16,281 rows.
+        DataError: a file is not the published one.
     """
-    files = local_files(ENTRY, folder)
-    return parse(files["adult.data"], files["adult.test"])
-
-
-def parse(train: Path, test: Path) -> Adult:
-    """`adult.data` and `adult.test`; the latter has a comment line and dots after the class."""
     adult = Adult(train=_frame(train), test=_frame(test))
     require_rows(ENTRY, train=len(adult.train), test=len(adult.test))
     return adult
 
 
 def _frame(path: Path) -> pd.DataFrame:
-    frame = read_frame(path, COLUMNS, path, missing="?", comment="|")
+    frame = pd.DataFrame(read_frame(path, COLUMNS, path, missing="?", comment="|"))
     frame["income"] = frame["income"].str.removesuffix(".")
     return frame

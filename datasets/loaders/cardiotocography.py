@@ -13,7 +13,6 @@ import xlrd
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import reading, wrong_file
 from datasets.formats.columns import Numbers, read_columns
 from datasets.formats.tables import matrix
@@ -88,20 +87,12 @@ class Cardiotocography:
     state: NDArray[np.int64]
 
 
-def load(folder: Path) -> Cardiotocography:
-    """All records, in the order of the sheet.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(path: Path) -> Cardiotocography:
+    """All records from `CTG.xls`, in its order: the rows of the sheet `Data` that carry a class.
 
     Raises:
-        DataError: file missing or changed, or not 2,126 records.
+        DataError: a file is not the published one.
     """
-    return parse(local_files(ENTRY, folder)["CTG.xls"])
-
-
-def parse(path: Path) -> Cardiotocography:
-    """`CTG.xls`; the rows of the sheet `Data` that carry a class (the summary rows do not)."""
     with reading(path, "not the workbook of the CTG data"):
         sheet = xlrd.open_workbook(path).sheet_by_name("Data")
         # xlrd gives errors and booleans as numbers; in their long form they are none.

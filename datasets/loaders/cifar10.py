@@ -5,13 +5,11 @@ One record is one image.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import reading
 from datasets.formats.arrays import Images, Part, labelled_images
 from datasets.formats.columns import Numbers
@@ -72,23 +70,16 @@ ENTRY = Dataset(
 )
 
 
-def load(folder: Path) -> Images:
-    """CIFAR-10 as `Images`: uint8 images (n, 3, 32, 32) in red, green, blue; int64 labels 0..9.
+def parse(*files: Path) -> Images:
+    """uint8 images (n, 3, 32, 32) in red, green, blue, and int64 labels 0..9.
 
-    Args:
-        folder: the data folder given to `fetch`.
+    The files are the training batches in their order, the test batch, and one that is not read.
 
     Raises:
-        DataError: files missing or changed, or not 50,000 + 10,000 images.
+        DataError: a file is not the published one.
     """
-    files = local_files(ENTRY, folder)
-    return parse([files[f"data_batch_{k}"] for k in range(1, 6)], files["test_batch"])
-
-
-def parse(train_batches: Sequence[Path], test_batch: Path) -> Images:
-    """The pickled batches, the training ones in their order."""
-    images, labels = zip(*map(_batch, train_batches), strict=True)
-    test = _batch(test_batch)
+    images, labels = zip(*map(_batch, files[:5]), strict=True)
+    test = _batch(files[5])
     require_rows(ENTRY, train=sum(map(len, labels)), test=len(test[1]))
     return Images.of((np.concatenate(images), np.concatenate(labels)), test)
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import reading, wrong_file
 from datasets.formats.columns import Numbers, require
 from datasets.formats.pickles import read_pickle
@@ -80,47 +79,33 @@ class Cora:
     test: NDArray[np.int64]
 
 
-def load(folder: Path) -> Cora:
+def parse(*files: Path) -> Cora:
     """The graph with its planetoid split.
-
-    Args:
-        folder: the data folder given to `fetch`.
-
-    Raises:
-        DataError: files missing or changed, or other numbers of nodes, edges or split nodes.
-    """
-    return parse(local_files(ENTRY, folder))
-
-
-def parse(files: Mapping[str, Path]) -> Cora:
-    """The files `ind.cora.*` by name.
 
     `allx` and `ally` hold all nodes but the test ones in order, `x` and `y` their first ones; row
     k of `tx` and `ty` is the node that line k of `test.index` names.
+
+    Raises:
+        DataError: a file is not the published one.
     """
-    paths = {name.removeprefix("ind.cora."): path for name, path in files.items()}
-    part = {name: read_pickle(paths[name]) for name in ("x", "tx", "allx", "y", "ty", "ally")}
-    with reading(paths["allx"].parent, "the files do not fit together"):
-        for name in ("x", "tx", "allx"):
-            part[name] = part[name].toarray()
-        for first, whole in (("x", "allx"), ("y", "ally")):
-            if not np.array_equal(part[first], part[whole][: len(part[first])]):
-                raise wrong_file(paths[first], f"other values than at the start of {whole}")
-        features = np.concatenate([part["allx"], part["tx"]])
-        one_hot = np.concatenate([part["ally"], part["ty"]])
-        nodes, known, labelled = len(features), len(part["allx"]), len(part["x"])
-        if (features.shape, one_hot.shape) != ((nodes, _WORDS), (nodes, _CLASSES)):
-            raise ValueError(f"features {features.shape}, classes {one_hot.shape}")
-        for name, table in (("allx", features), ("ally", one_hot)):
-            require(np.isin(table, (0, 1)).all(axis=1), table, paths[name], "only 0 and 1")
-        require(one_hot.sum(axis=1) == 1, one_hot, paths["ally"], "one class")
-    allowed = Numbers(known, nodes - 1, whole=True)
-    index = read_table(paths["test.index"].read_bytes(), {"node": allowed}, paths["test.index"])
-    test = index["node"]
+    x, y, tx, ty, allx, ally, graph = map(read_pickle, files[:-1])
+    with reading(files[0].parent, "the files do not fit together"):
+        x, tx, allx = (words.toarray() for words in (x, tx, allx))
+        features, one_hot = np.concatenate([allx, tx]), np.concatenate([ally, ty])
+        labelled, known, nodes = len(x), len(allx), len(features)
+        if features.shape[1] != _WORDS or one_hot.shape != (nodes, _CLASSES):
+            raise ValueError(f"words {features.shape}, classes {one_hot.shape}")
+        if not (np.array_equal(x, allx[:labelled]) and np.array_equal(y, ally[:labelled])):
+            raise ValueError("x and y are not the beginning of allx and ally")
+        require(np.isin(features, (0, 1)).all(axis=1), features, files[4], "0 and 1")
+        single = np.isin(one_hot, (0, 1)).all(axis=1) & (one_hot.sum(axis=1) == 1)
+        require(single, one_hot, files[5], "one 1 and zeros")
+    nodes_allowed = {"node": Numbers(known, nodes - 1, whole=True)}
+    test = read_table(files[-1].read_bytes(), nodes_allowed, files[-1])["node"]
     if not np.array_equal(np.sort(test), np.arange(known, nodes)):
-        raise wrong_file(paths["test.index"], f"not the nodes {known}..{nodes - 1}")
+        raise wrong_file(files[-1], f"not each of the nodes {known}..{nodes - 1} once")
     features[test], one_hot[test] = features[known:].copy(), one_hot[known:].copy()
-    edges = _edges(paths["graph"], Numbers(0, nodes - 1, whole=True))
+    edges = _edges(graph, nodes, files[6])
     split = {"train": labelled, "validation": _VALIDATION, "test": len(test)}
     require_rows(ENTRY, nodes=nodes, edges=len(edges), **split)
     return Cora(
@@ -133,9 +118,9 @@ def parse(files: Mapping[str, Path]) -> Cora:
     )
 
 
-def _edges(path: Path, allowed: Numbers) -> NDArray[np.int64]:
-    graph = read_pickle(path)
+def _edges(graph: Mapping[int, list[int]], nodes: int, path: Path) -> NDArray[np.int64]:
     with reading(path, "not lists of nodes by node"):
         cells = [node for first in graph for other in graph[first] for node in (first, other)]
-        pairs = np.sort(allowed.read(np.array(cells, object), path).reshape(-1, 2), axis=1)
+        ends = Numbers(0, nodes - 1, whole=True).read(np.array(cells, object), path)
+        pairs = np.sort(ends.reshape(-1, 2), axis=1)
     return np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)

@@ -12,9 +12,8 @@ from pathlib import Path
 import pandas as pd
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import reading, wrong_file
-from datasets.formats.columns import Numbers, Words, require
+from datasets.formats.columns import Numbers, Words
 from datasets.formats.tables import read_frame
 
 ENTRY = Dataset(
@@ -34,17 +33,8 @@ ENTRY = Dataset(
 
 
 COLUMNS = 85
-TRAFFIC = ("Non-Tor", "NonVPN", "Tor", "VPN")
-APPLICATIONS = (
-    "audio-streaming",
-    "browsing",
-    "chat",
-    "email",
-    "file-transfer",
-    "p2p",
-    "video-streaming",
-    "voip",
-)
+TRAFFIC = "Non-Tor NonVPN Tor VPN"
+APPLICATIONS = "audio-streaming browsing chat email file-transfer p2p video-streaming voip"
 _TEXTS = ("Flow ID", "Src IP", "Dst IP", "Timestamp")
 _ATTRIBUTE = Numbers(-math.inf, math.inf, missing=True)
 
@@ -57,7 +47,7 @@ class Darknet2020:
         flows: the 83 attributes, among them addresses, ports and time; a few cells are missing
             (NaN) or infinite.
         traffic: the first label, one of `TRAFFIC`.
-        application: the second label, eight kinds of traffic `APPLICATIONS`, in capital or small letters.
+        application: the second label, one of `APPLICATIONS` in capital or small letters.
     """
 
     flows: pd.DataFrame
@@ -65,32 +55,24 @@ class Darknet2020:
     application: pd.Series
 
 
-def load(folder: Path) -> Darknet2020:
-    """All flows, in the order of the file.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(path: Path) -> Darknet2020:
+    """All flows, in the order of the csv: a header that ends with the names of both labels, then
+    one flow per line.
 
     Raises:
-        DataError: file missing or changed, or not 141,530 flows.
+        DataError: a file is not the published one.
     """
-    return parse(local_files(ENTRY, folder)["Darknet.CSV"])
-
-
-def parse(path: Path) -> Darknet2020:
-    """The csv: a header that ends with the names of both labels, then one flow per line."""
     with reading(path, "not a csv file"):
         *names, traffic, application = pd.read_csv(path, nrows=0, skipinitialspace=True).columns
     columns = {name: Words() if name in _TEXTS else _ATTRIBUTE for name in names}
     columns |= {traffic: Words(TRAFFIC), application: Words()}
     if len(columns) != COLUMNS:
         raise wrong_file(path, f"{len(columns)} columns, expected {COLUMNS}")
-    frame = read_frame(path, columns, path, missing=("", "NaN"), skip=1)
-    kinds = frame[application].str.casefold()
-    require(kinds.isin(APPLICATIONS), frame[application], f"{path}: {application}", APPLICATIONS)
-    require_rows(ENTRY, flows=len(frame))
+    flows = pd.DataFrame(read_frame(path, columns, path, missing=("", "NaN"), skip=1))
+    Words(APPLICATIONS).read(flows[application].str.casefold(), f"{path}: {application}")
+    require_rows(ENTRY, flows=len(flows))
     return Darknet2020(
-        flows=frame[names],
-        traffic=frame[traffic].rename("traffic"),
-        application=frame[application].rename("application"),
+        flows=flows[names],
+        traffic=flows[traffic].rename("traffic"),
+        application=flows[application].rename("application"),
     )

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import content, members
-from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import reading, wrong_file
 
 ENTRY = Dataset(
@@ -76,21 +75,13 @@ class Imdb:
     test: Reviews
 
 
-def load(folder: Path) -> Imdb:
-    """Both splits, from the official archive or its repack.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(archive: Path) -> Imdb:
+    """Both splits from a tar, official or the repack; unlabelled reviews (train/unsup) and other
+    files are skipped.
 
     Raises:
-        DataError: archive missing or changed, or not 25,000 + 25,000 reviews.
+        DataError: a file is not the published one.
     """
-    (archive,) = local_files(ENTRY, folder).values()
-    return parse(archive)
-
-
-def parse(archive: Path) -> Imdb:
-    """A tar of the data set; unlabelled reviews (train/unsup) and other files are skipped."""
     found: dict[tuple[str, str, int], tuple[int, str]] = {}
     for path, size, stream in members(archive):
         if not (match := _PATH.fullmatch(path)):

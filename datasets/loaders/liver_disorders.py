@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
 from datasets.formats.columns import Numbers
 from datasets.formats.tables import matrix, read_table
 
@@ -66,20 +65,12 @@ class LiverDisorders:
     selector: NDArray[np.int64]
 
 
-def load(folder: Path) -> LiverDisorders:
-    """All 345 records, in the order of the file.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(path: Path) -> LiverDisorders:
+    """All records, in the order of `bupa.data`: seven numbers per line, no header.
 
     Raises:
-        DataError: file missing or changed, or not 345 records.
+        DataError: a file is not the published one.
     """
-    return parse(local_files(ENTRY, folder)["bupa.data"])
-
-
-def parse(path: Path) -> LiverDisorders:
-    """`bupa.data`: seven numbers per line, no header."""
     table = read_table(path.read_bytes(), COLUMNS, path)
     require_rows(ENTRY, records=len(table["drinks"]))
     return LiverDisorders(

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import reading, wrong_file
 from datasets.formats.arrays import Images, Part, labelled_images
 from datasets.formats.columns import Numbers
@@ -71,29 +70,12 @@ ENTRY = Dataset(
 )
 
 
-FILES = (
-    "train-images-idx3-ubyte.gz",
-    "train-labels-idx1-ubyte.gz",
-    "t10k-images-idx3-ubyte.gz",
-    "t10k-labels-idx1-ubyte.gz",
-)
-
-
-def load(folder: Path) -> Images:
-    """MNIST as `Images`: uint8 images (n, 1, 28, 28), int64 labels 0..9.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(train_images: Path, train_labels: Path, test_images: Path, test_labels: Path) -> Images:
+    """uint8 images (n, 1, 28, 28) and int64 labels 0..9 from the four gzipped idx files.
 
     Raises:
-        DataError: files missing or changed, or not 60,000 + 10,000 images.
+        DataError: a file is not the published one.
     """
-    files = local_files(ENTRY, folder)
-    return parse(*(files[name] for name in FILES))
-
-
-def parse(train_images: Path, train_labels: Path, test_images: Path, test_labels: Path) -> Images:
-    """The four gzipped idx files, in the order of `FILES`."""
     images = Images.of(_part(train_images, train_labels), _part(test_images, test_labels))
     require_rows(ENTRY, train=len(images.train_labels), test=len(images.test_labels))
     return images

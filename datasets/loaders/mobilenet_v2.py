@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import reading, wrong_file
 
 ENTRY = Dataset(
@@ -36,20 +35,14 @@ FILE = "mobilenet_v2-b0353104.pth"
 _PARAMETERS = ("weight", "bias")  # the ends of their names; the others are averages
 
 
-def load(folder: Path) -> dict:
+def parse(path: Path) -> dict:
     """Tensors by the names of `torchvision.models.mobilenet_v2`.
 
-    Args:
-        folder: the data folder given to `fetch`.
+    A pickle that contains anything else is refused.
 
     Raises:
-        DataError: file missing or changed, not tensors by name, or not 3,504,872 parameters.
+        DataError: a file is not the published one.
     """
-    return parse(local_files(ENTRY, folder)[FILE])
-
-
-def parse(path: Path) -> dict:
-    """A file of tensors by name; a pickle that contains anything else is refused."""
     import torch
 
     with reading(path, "not a file of tensors by name"):

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import read_members
-from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import wrong_file
 from datasets.formats.columns import Numbers, require
 from datasets.formats.tables import matrix, read_table
@@ -79,21 +78,12 @@ class MovementAAL:
     paths: NDArray[np.int64]
 
 
-def load(folder: Path) -> MovementAAL:
-    """All 314 sequences, 13,197 steps.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(archive: Path) -> MovementAAL:
+    """All sequences from the publisher's zip, or from a tar of the same csv files in any folders.
 
     Raises:
-        DataError: file missing or changed, or other numbers of sequences or steps.
+        DataError: a file is not the published one.
     """
-    (archive,) = local_files(ENTRY, folder).values()
-    return parse(archive)
-
-
-def parse(archive: Path) -> MovementAAL:
-    """The publisher's zip, or a tar of the same csv files in any folders."""
     ids = range(1, ENTRY.rows["sequences"] + 1)
     names = [f"MovementAAL_RSS_{k}.csv" for k in ids]
     files = read_members(archive, dict.fromkeys((*names, *_TARGETS), _MOST_BYTES))

@@ -11,7 +11,6 @@ import numpy as np
 import scipy
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import reading, wrong_file
 from datasets.formats.arrays import Images, Part, labelled_images
 from datasets.formats.columns import Numbers
@@ -48,21 +47,12 @@ ENTRY = Dataset(
 _CLASSES = Numbers(1, 10, whole=True)
 
 
-def load(folder: Path) -> Images:
-    """SVHN as `Images`: uint8 images (n, 3, 32, 32), int64 labels 0..9 (10 in the files is 0).
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(train: Path, test: Path) -> Images:
+    """uint8 images (n, 3, 32, 32) and int64 labels 0..9 (10 in the files is 0).
 
     Raises:
-        DataError: files missing or changed, or not 73,257 + 26,032 images.
+        DataError: a file is not the published one.
     """
-    files = local_files(ENTRY, folder)
-    return parse(files["train_32x32.mat"], files["test_32x32.mat"])
-
-
-def parse(train: Path, test: Path) -> Images:
-    """The two MATLAB files."""
     images = Images.of(_part(train), _part(test))
     require_rows(ENTRY, train=len(images.train_labels), test=len(images.test_labels))
     return images

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import named_members
-from datasets.fetching.checksums import local_files
 from datasets.formats.columns import Numbers
 from datasets.formats.tables import matrix, read_frame
 
@@ -64,23 +63,15 @@ class Swarm:
     labels: NDArray[np.int64]
 
 
-def load(folder: Path) -> Swarm:
-    """All records of `Flocking.csv`.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(archive: Path) -> Swarm:
+    """All records of `Flocking.csv` in any folder: a header, 2,400 numbers, the class.
 
     Raises:
-        DataError: file missing or changed, or not 24,016 records of 2,400 features.
+        DataError: a file is not the published one.
     """
-    return parse(local_files(ENTRY, folder)["swarm_behaviour.zip"])
-
-
-def parse(archive: Path) -> Swarm:
-    """`Flocking.csv` in the archive, in any folder: a header, 2,400 numbers, the class."""
     features = [f"feature {k}" for k in range(1, COLUMNS + 1)]
     columns = {name: _FEATURE for name in features} | {"class": Numbers(0, 1, whole=True)}
     for _, stream in named_members(archive, {_TABLE: _MOST_BYTES}):
         table = read_frame(stream, columns, f"{archive}: {_TABLE}", missing=("", " "), skip=1)
-    require_rows(ENTRY, flocking=len(table))
-    return Swarm(features=matrix(table, features), labels=table["class"].to_numpy())
+    require_rows(ENTRY, flocking=len(table["class"]))
+    return Swarm(features=matrix(table, features), labels=table["class"])

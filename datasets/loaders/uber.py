@@ -14,7 +14,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
 from datasets.formats.columns import Numbers, Words, require
 from datasets.formats.tables import read_frame
 
@@ -47,7 +46,7 @@ COLUMNS = {
     "Date/Time": Words(),
     "Lat": Numbers(39, 43),
     "Lon": Numbers(-76, -71),
-    "Base": Words("B02512 B02598 B02617 B02682 B02764".split()),
+    "Base": Words("B02512 B02598 B02617 B02682 B02764"),
 }
 
 
@@ -75,27 +74,20 @@ class Pickups:
         )
 
 
-def load(folder: Path) -> Pickups:
-    """April 2014, in the order of the file (by company base, then time).
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(path: Path) -> Pickups:
+    """April 2014 in the order of the csv (by company base, then time): a header, times like
+    4/1/2014 0:11:00, latitude, longitude and base.
 
     Raises:
-        DataError: file missing or changed, or not 564,516 pickups.
+        DataError: a file is not the published one.
     """
-    return parse(local_files(ENTRY, folder)["uber-raw-data-apr14.csv"])
-
-
-def parse(path: Path) -> Pickups:
-    """The csv with the header Date/Time, Lat, Lon, Base and times like 4/1/2014 0:11:00."""
-    frame = read_frame(path, COLUMNS, path, skip=1)
-    time = pd.to_datetime(frame["Date/Time"], format="%m/%d/%Y %H:%M:%S", errors="coerce")
+    table = read_frame(path, COLUMNS, path, skip=1)
+    time = pd.to_datetime(table["Date/Time"], format="%m/%d/%Y %H:%M:%S", errors="coerce")
     allowed = "times in April 2014 like 4/1/2014 0:11:00"
-    require((time >= START) & (time < END), frame["Date/Time"], f"{path}: Date/Time", allowed)
-    require_rows(ENTRY, pickups=len(frame))
+    require((time >= START) & (time < END), table["Date/Time"], f"{path}: Date/Time", allowed)
+    require_rows(ENTRY, pickups=len(time))
     return Pickups(
         time=time.to_numpy("datetime64[s]"),
-        latitude=frame["Lat"].to_numpy(copy=True),
-        longitude=frame["Lon"].to_numpy(copy=True),
+        latitude=table["Lat"],
+        longitude=table["Lon"],
     )
