@@ -14,7 +14,7 @@ report: "workflow/report/workflow.rst"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/experiments.smk"
+include: "workflow/rules/studies.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/ledger.smk"
@@ -29,7 +29,7 @@ localrules:
     data,
     download_data,
     results,
-    aggregate_experiment,
+    aggregate_study,
     aggregate_maps,
     aggregate_results,
     tables,

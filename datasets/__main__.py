@@ -9,7 +9,7 @@ from pathlib import Path
 from datasets import DATASETS, DataError, fetch
 from datasets.catalogue import require_known
 from datasets.fetching.checksums import present_form
-from mechanisms.command_line.arguments import Parser, run
+from mechanisms.cli.arguments import Parser, run
 
 
 def main(arguments: list[str] | None = None) -> int:

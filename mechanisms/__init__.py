@@ -11,34 +11,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     # Read by type checkers, and by runs.sources, which finds the files that results depend on. The
     # comparison and the audit are not among them, so they are not listed here.
-    from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism  # noqa: F401
-    from mechanisms.contract.query import (  # noqa: F401
+    from mechanisms.base.mechanism import AdditiveMechanism, Mechanism  # noqa: F401
+    from mechanisms.base.registry import (  # noqa: F401
+        UnknownMechanism,
+        all_mechanisms,
+        get_mechanism,
+    )
+    from mechanisms.query.query import (  # noqa: F401
         Budget,
         Inconsistent,
         OutOfRangeWarning,
         Query,
         Unsupported,
     )
-    from mechanisms.contract.registry import (  # noqa: F401
-        UnknownMechanism,
-        all_mechanisms,
-        get_mechanism,
-    )
 
 # Imported on first use: scipy alone takes most of a second.
 _HOMES = {
-    "AdditiveMechanism": "mechanisms.contract.mechanism",
-    "Budget": "mechanisms.contract.query",
-    "Inconsistent": "mechanisms.contract.query",
-    "Mechanism": "mechanisms.contract.mechanism",
-    "OutOfRangeWarning": "mechanisms.contract.query",
-    "Query": "mechanisms.contract.query",
-    "UnknownMechanism": "mechanisms.contract.registry",
-    "Unsupported": "mechanisms.contract.query",
-    "all_mechanisms": "mechanisms.contract.registry",
+    "AdditiveMechanism": "mechanisms.base.mechanism",
+    "Budget": "mechanisms.query.query",
+    "Inconsistent": "mechanisms.query.query",
+    "Mechanism": "mechanisms.base.mechanism",
+    "OutOfRangeWarning": "mechanisms.query.query",
+    "Query": "mechanisms.query.query",
+    "UnknownMechanism": "mechanisms.base.registry",
+    "Unsupported": "mechanisms.query.query",
+    "all_mechanisms": "mechanisms.base.registry",
     "compare": "mechanisms.comparison.advisor",
-    "get_mechanism": "mechanisms.contract.registry",
-    "verify": "mechanisms.audit.verification",
+    "get_mechanism": "mechanisms.base.registry",
+    "verify": "mechanisms.verification.verification",
 }
 
 __all__ = list(_HOMES)

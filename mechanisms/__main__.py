@@ -7,21 +7,21 @@ import json
 import math
 import sys
 
-from mechanisms.audit.audit_command import add_audit_command
-from mechanisms.audit.explanation import explain
-from mechanisms.audit.verification import INCONSISTENT, Verification, verify
-from mechanisms.command_line.arguments import Parser, run, share, whole_number
-from mechanisms.command_line.query_arguments import (
+from mechanisms.base.mechanism import AdditiveMechanism
+from mechanisms.base.registry import all_mechanisms, get_mechanism
+from mechanisms.cli.arguments import Parser, run, share, whole_number
+from mechanisms.cli.audit_command import add_audit_command
+from mechanisms.cli.compare_command import add_compare_command
+from mechanisms.cli.query_arguments import (
     add_query_arguments,
     add_shape_and_sensitivities,
     mechanism_of,
     query_of,
 )
-from mechanisms.comparison.compare_command import add_compare_command
-from mechanisms.contract.mechanism import AdditiveMechanism
-from mechanisms.contract.named_code import error_line, went_through
-from mechanisms.contract.query import Unsupported
-from mechanisms.contract.registry import all_mechanisms, get_mechanism
+from mechanisms.query.named_code import error_line, went_through
+from mechanisms.query.query import Unsupported
+from mechanisms.verification.explanation import explain
+from mechanisms.verification.verification import INCONSISTENT, Verification, verify
 
 UNSUPPORTED = 3
 _SEED, _SAMPLES = whole_number(0, 2**64 - 1), whole_number(0, 10**9)

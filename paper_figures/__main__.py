@@ -15,12 +15,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.contract.settings import ConfigError
-from mechanisms.command_line.arguments import Parser, run
+from claims.ledger import write_ledger
+from mechanisms.cli.arguments import Parser, run
 from paper_figures.drawings import draw_or_explain, drawings_for
-from paper_figures.ledger import write_ledger
-from paper_figures.results import read_results
+from runs.results import read_results
 from runs.stored import RESULTS, tables_of
+from studies.base.settings import ConfigError
 
 PLACES = {
     "figures": "figures",
@@ -61,9 +61,9 @@ def main(arguments: list[str] | None = None) -> int:
 def _draw(folder: Path, stored: list[Path]) -> None:
     """Draw what the run has the studies for: all its rows, and their maps and timings."""
     rows = read_results(path for path in stored if path.name.count(".") == 1).rows
-    available = set(rows["experiment"]) | set(rows["experiment"] + "/" + rows["dataset"])
+    available = set(rows["study"]) | set(rows["study"] + "/" + rows["dataset"])
     for name, drawing in drawings_for(available).items():
-        reason = draw_or_explain(drawing, folder / "experiments", folder / drawing.kind)
+        reason = draw_or_explain(drawing, folder / "studies", folder / drawing.kind)
         if reason is None:
             print(f"{name}: drawn")
         else:

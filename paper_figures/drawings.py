@@ -9,10 +9,10 @@ from types import FunctionType, ModuleType
 
 import pandas as pd
 
+from claims.discovery import paper_modules
+from claims.markdown import markdown_table
 from paper_figures import pyplot as plt
-from paper_figures.discovery import paper_modules
-from paper_figures.markdown import markdown_table
-from paper_figures.results import Results, read_results
+from runs.results import Results, read_results
 from runs.sources import source_files
 
 # Dots per inch of the PNG files.
@@ -69,14 +69,14 @@ class Drawing:
     function: Callable[[Results], Drawn]
 
     @property
-    def experiments(self) -> tuple[str, ...]:
+    def studies(self) -> tuple[str, ...]:
         """The studies whose rows it reads."""
         return tuple(dict.fromkeys(need.split("/")[0] for need in self.needs))
 
     @property
     def files(self) -> list[str]:
-        """The files that it reads, below results/<run>/experiments/."""
-        rows = [f"{name}.parquet" for name in self.experiments]
+        """The files that it reads, below results/<run>/studies/."""
+        rows = [f"{name}.parquet" for name in self.studies]
         timings = [f"{name}.timings.parquet" for name in self.timings]
         return rows + timings + [f"{name}.maps.parquet" for name in self.maps]
 
@@ -145,19 +145,19 @@ def drawings_for(available: set[str]) -> dict[str, Drawing]:
     }
 
 
-def by_experiments(drawings: Iterable[Drawing]) -> dict[str, list[Drawing]]:
+def by_studies(drawings: Iterable[Drawing]) -> dict[str, list[Drawing]]:
     """Drawings by the studies that they read, whose names "_" joins.
 
     Those of one group are drawn by one process: starting it takes longer than to draw.
     """
     groups: dict[str, list[Drawing]] = {}
     for each in drawings:
-        groups.setdefault("_".join(each.experiments), []).append(each)
+        groups.setdefault("_".join(each.studies), []).append(each)
     return groups
 
 
-def draw(drawing: Drawing, experiments: Path, folder: Path) -> None:
-    """Draw from the result files in the folder `experiments` into `folder`.
+def draw(drawing: Drawing, studies: Path, folder: Path) -> None:
+    """Draw from the result files in the folder `studies` into `folder`.
 
     A figure becomes PDF, PNG, CSV with the numbers drawn, and MD with the caption; a table becomes
     CSV, MD and TEX. The files carry no timestamps: the same results give the same bytes.
@@ -165,21 +165,21 @@ def draw(drawing: Drawing, experiments: Path, folder: Path) -> None:
     Raises:
         DrawingError: The results lack what the drawing needs.
     """
-    missing = [file for file in drawing.files if not (experiments / file).exists()]
+    missing = [file for file in drawing.files if not (studies / file).exists()]
     if missing:
         raise DrawingError(f"the run has no {', '.join(missing)}")
-    results = read_results(experiments / file for file in drawing.files)
+    results = read_results(studies / file for file in drawing.files)
     _write(drawing.name, drawing.function(results), folder)
 
 
-def draw_or_explain(drawing: Drawing, experiments: Path, folder: Path) -> str | None:
+def draw_or_explain(drawing: Drawing, studies: Path, folder: Path) -> str | None:
     """Draw as `draw` does, or write the same files with the reason why it is not drawn.
 
     So a run of a few mechanisms has every file that its targets promise. Returns the reason, None
     if it is drawn.
     """
     try:
-        draw(drawing, experiments, folder)
+        draw(drawing, studies, folder)
     except DrawingError as error:
         _write(drawing.name, _explained(drawing, str(error)), folder)
         return str(error)

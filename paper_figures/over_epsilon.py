@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from claims.judged_rows import listed
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
-from paper_figures.judged_rows import listed
 from paper_figures.selections import LEVELS, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -23,18 +23,18 @@ from paper_figures.style import (
 ALIKE = 0.03
 
 
-def spread_over_trials(rows: pd.DataFrame, experiment: str, metric: str) -> pd.DataFrame:
+def spread_over_trials(rows: pd.DataFrame, study: str, metric: str) -> pd.DataFrame:
     """Mean and range over trials at every grid point, with the run's true epsilon where known.
 
     Raises:
         DrawingError: There are no such rows.
     """
-    found = ok_rows(rows, experiment, metric)
+    found = ok_rows(rows, study, metric)
     if found.empty:
-        raise DrawingError(f"the results hold no {metric} of {experiment}; run it first")
+        raise DrawingError(f"the results hold no {metric} of {study}; run it first")
     keys = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
     spread = found.groupby(keys)["value"].agg(["mean", "min", "max", "count"])
-    true = ok_rows(rows, experiment, "true_epsilon_upper").set_index(keys)["value"]
+    true = ok_rows(rows, study, "true_epsilon_upper").set_index(keys)["value"]
     return spread.join(true.rename("true_epsilon_upper")).reset_index()
 
 

@@ -22,25 +22,25 @@ _PREFERENCE = ["official", "bundled", "simulated", "none"]
 
 
 def ok_rows(
-    rows: pd.DataFrame, experiment: str, metric: str, dataset: str | None = None
+    rows: pd.DataFrame, study: str, metric: str, dataset: str | None = None
 ) -> pd.DataFrame:
     """Rows with status ok of one metric of one study (and data set)."""
-    chosen = (rows["experiment"] == experiment) & (rows["metric"] == metric)
+    chosen = (rows["study"] == study) & (rows["metric"] == metric)
     chosen &= rows["status"] == OK
     if dataset is not None:
         chosen &= rows["dataset"] == dataset
     return rows[chosen]
 
 
-def dataset_sources(rows: pd.DataFrame, experiment: str) -> dict[str, str]:
+def dataset_sources(rows: pd.DataFrame, study: str) -> dict[str, str]:
     """The data sets of a study, official before simulated, with their titles and sources.
 
     Raises:
         DrawingError: The results hold no rows of the study.
     """
-    pairs = rows[rows["experiment"] == experiment][["dataset", "data_source"]].drop_duplicates()
+    pairs = rows[rows["study"] == study][["dataset", "data_source"]].drop_duplicates()
     if pairs.empty:
-        raise DrawingError(f"the results hold no rows of {experiment}; run it first")
+        raise DrawingError(f"the results hold no rows of {study}; run it first")
     pairs = pairs.sort_values("data_source", key=lambda s: s.map(_PREFERENCE.index), kind="stable")
     return {
         dataset: f"{dataset_title(dataset)} ({SOURCE_WORDS[source]})"
@@ -48,9 +48,9 @@ def dataset_sources(rows: pd.DataFrame, experiment: str) -> dict[str, str]:
     }
 
 
-def main_dataset(rows: pd.DataFrame, experiment: str) -> tuple[str, str]:
+def main_dataset(rows: pd.DataFrame, study: str) -> tuple[str, str]:
     """The data set to draw where a figure shows one: the first of `dataset_sources`."""
-    return next(iter(dataset_sources(rows, experiment).items()))
+    return next(iter(dataset_sources(rows, study).items()))
 
 
 def size_of(shape: str) -> int:
@@ -58,19 +58,19 @@ def size_of(shape: str) -> int:
     return math.prod(int(axis) for axis in shape.split("x"))
 
 
-def query_size(rows: pd.DataFrame, experiment: str, dataset: str) -> int:
+def query_size(rows: pd.DataFrame, study: str, dataset: str) -> int:
     """M of the query of a study that has one shape on a data set."""
-    own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
+    own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
     return size_of(own["shape"].iloc[0])
 
 
-def failed_mechanisms(rows: pd.DataFrame, experiment: str, *datasets: str) -> str:
+def failed_mechanisms(rows: pd.DataFrame, study: str, *datasets: str) -> str:
     """One sentence about the mechanisms without a result at some grid point, or nothing.
 
     It names the data sets on which a mechanism has none, and the calibration, unless that is all of
     them. It begins with a space, so that it can follow another sentence.
     """
-    own = rows[(rows["experiment"] == experiment) & rows["dataset"].isin(datasets)]
+    own = rows[(rows["study"] == study) & rows["dataset"].isin(datasets)]
     own = own[~own["mechanism"].isin(LEVELS)]
     run = own.groupby("mechanism")["calibration"].agg(set)
     groups: dict[str, list[str]] = {}
@@ -87,12 +87,12 @@ def failed_mechanisms(rows: pd.DataFrame, experiment: str, *datasets: str) -> st
     return f" Without a result at one or more budgets ({'; '.join(listed)})." if listed else ""
 
 
-def published_only(rows: pd.DataFrame, experiment: str, *datasets: str) -> str:
+def published_only(rows: pd.DataFrame, study: str, *datasets: str) -> str:
     """One sentence about the mechanisms that were run as published only, or nothing.
 
     It begins with a space, so that it can follow another sentence.
     """
-    own = rows[(rows["experiment"] == experiment) & rows["dataset"].isin(datasets)]
+    own = rows[(rows["study"] == study) & rows["dataset"].isin(datasets)]
     own = own[~own["mechanism"].isin(LEVELS)]
     both = own.groupby("mechanism", sort=False)["calibration"].agg(set)
     lone = [

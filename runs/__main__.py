@@ -26,10 +26,8 @@ from pathlib import Path
 
 import mechanisms
 from datasets import DataError, fetch
-from experiments.contract.settings import ConfigError, nearest
-from experiments.contract.study import all_experiments, maps_of
-from mechanisms.command_line import arguments as reading
-from mechanisms.contract.mechanism import CALIBRATIONS
+from mechanisms.base.mechanism import CALIBRATIONS
+from mechanisms.cli import arguments as reading
 from runs import rerun
 from runs.batches import batches_of, cells_to_run
 from runs.cells import Cell, cells_of, results_folder
@@ -40,6 +38,8 @@ from runs.redo import Wanted, redo
 from runs.result_table import CELL, OK, DamagedTable, read_file
 from runs.runner import CellError, cell_files, run_cells
 from runs.stored import REFERENCE, RESULTS, runs_with_results, stored_runs
+from studies.base.settings import ConfigError, nearest
+from studies.base.study import all_studies, maps_of
 
 # Cells of a run that are computed again unless told otherwise.
 SAMPLE = 5
@@ -123,16 +123,16 @@ def _estimate(options) -> int:
 
 
 def _list(options) -> int:
-    for name, experiment in all_experiments().items():
-        print(f"{name:<14} {experiment.PAPER:<10} data: {', '.join(experiment.DATASETS)}")
-        print(f"{'':<14} {experiment.__doc__.strip().splitlines()[0]}")
+    for name, study in all_studies().items():
+        print(f"{name:<14} {study.PAPER:<10} data: {', '.join(study.DATASETS)}")
+        print(f"{'':<14} {study.__doc__.strip().splitlines()[0]}")
     return 0
 
 
 def _run(options) -> int:
     config = read_config(options.config)
     cell = Cell(
-        experiment=options.experiment,
+        study=options.study,
         dataset=options.dataset,
         mechanism=options.mechanism,
         calibration=options.calibration,
@@ -143,10 +143,10 @@ def _run(options) -> int:
         raise ConfigError(_no_cell(cell, cells, options.config))
     rows, timings = _measure(cell, config, results_folder(config))
     frame = read_frame(rows)
-    experiment = all_experiments()[cell.experiment]
-    measured = frame[(frame["status"] == OK) & ~frame["metric"].isin(maps_of(experiment))]
+    study = all_studies()[cell.study]
+    measured = frame[(frame["status"] == OK) & ~frame["metric"].isin(maps_of(study))]
     summary = measured.groupby(
-        ["shape", "epsilon", "metric", *(c.name for c in experiment.COORDINATES)],
+        ["shape", "epsilon", "metric", *(c.name for c in study.COORDINATES)],
         sort=False,
         dropna=False,
     )["value"].mean()
@@ -200,13 +200,13 @@ def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:
     for name in CELL:
         given = getattr(cell, name)
         known = list(dict.fromkeys(getattr(each, name) for each in cells))
-        word = "study" if name == "experiment" else name
+        word = "study" if name == "study" else name
         if given not in known:
             hint = nearest(given, known, "did you mean {!r}? ")
             where = f" for {', '.join(above)}" if above else ""
             message = f"{path} has no {word} {given!r}{where}; {hint}it has {', '.join(known)}"
-            if name == "experiment" and given in all_experiments():
-                message += f". Add a section {given} to its `experiments`, or name another --config"
+            if name == "study" and given in all_studies():
+                message += f". Add a section {given} to its `studies`, or name another --config"
             return message
         cells = [each for each in cells if getattr(each, name) == given]
         above.append(f"{word} {given}")
@@ -242,7 +242,7 @@ def _parser() -> reading.Parser:
     estimate.add_argument("config")
     estimate.set_defaults(run=_estimate)
     run = commands.add_parser("run", help="one cell, without Snakemake")
-    run.add_argument("experiment", metavar="STUDY", help="a study of the config; see `list`")
+    run.add_argument("study", metavar="STUDY", help="a study of the config; see `list`")
     run.add_argument("--dataset", required=True, help="a data set of that study")
     run.add_argument("--mechanism", required=True, help="a mechanism or variant of the config")
     run.add_argument(

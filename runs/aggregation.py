@@ -7,12 +7,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from experiments.contract.coordinates import OF_MAPS
 from runs.frames import check_table, read_frame
 from runs.result_table import OK, read_table, write_table
+from studies.base.coordinates import OF_MAPS
 
 
-def aggregate_experiment(
+def aggregate_study(
     rows: list[str],
     timings: list[str],
     points: dict[tuple[str, str, str, str], int],
@@ -24,7 +24,7 @@ def aggregate_experiment(
 
     Args:
         points: Number of grid points of every expected cell
-            (experiment, dataset, mechanism, calibration).
+            (study, dataset, mechanism, calibration).
         maps: Metrics that are whole maps; see `aggregate_maps`.
 
     Raises:
@@ -39,7 +39,7 @@ def aggregate_experiment(
 
 
 def aggregate_maps(rows: list[str], maps: tuple[str, ...], out: Path) -> None:
-    """Join the maps of the batches, which `aggregate_experiment` leaves out."""
+    """Join the maps of the batches, which `aggregate_study` leaves out."""
     table = read_table(*rows)
     write_table(table.filter(pc.is_in(table["metric"], pa.array(maps, pa.string()))), out)
 

@@ -26,14 +26,14 @@ class Batch:
     cells: tuple[Cell, ...]
 
     @property
-    def experiment(self) -> str:
+    def study(self) -> str:
         """The study."""
-        return self.cells[0].experiment
+        return self.cells[0].study
 
     @property
     def stem(self) -> str:
         """Path of its files below results/<run>/batches/, without an ending."""
-        return f"{self.experiment}/{self.number}"
+        return f"{self.study}/{self.number}"
 
     def downloads(self, config: dict) -> list[str]:
         """Entries of `datasets` that have to be fetched before it."""
@@ -53,11 +53,11 @@ def batches_of(config: dict) -> list[Batch]:
     groups: dict[tuple[str, tuple[str, ...]], list[Cell]] = {}
     for cell in cells_of(config):
         needs = tuple(cell.downloads(config))
-        groups.setdefault((cell.experiment, needs), []).append(cell)
+        groups.setdefault((cell.study, needs), []).append(cell)
     batches: dict[str, list[Batch]] = {}
-    for (experiment, _), cells in groups.items():
-        of_study = batches.setdefault(experiment, [])
-        jobs = ceil(len(cells) / _size(config, experiment))
+    for (study, _), cells in groups.items():
+        of_study = batches.setdefault(study, [])
+        jobs = ceil(len(cells) / _size(config, study))
         # As equal as they can be: to start a job for a last cell costs more than the cell.
         for job in range(jobs):
             part = cells[len(cells) * job // jobs : len(cells) * (job + 1) // jobs]
@@ -65,8 +65,8 @@ def batches_of(config: dict) -> list[Batch]:
     return [batch for of_study in batches.values() for batch in of_study]
 
 
-def _size(config: dict, experiment: str) -> int:
-    settings = config["experiments"][experiment]
+def _size(config: dict, study: str) -> int:
+    settings = config["studies"][study]
     return settings["cells_per_job"] or (1 if settings["split_trials"] else config["cells_per_job"])
 
 

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.contract.coordinates import TYPES
-from experiments.contract.study import (
+from mechanisms import get_mechanism
+from runs.sources import digest_of, source_files
+from studies.base.coordinates import TYPES
+from studies.base.study import (
     Names,
     Point,
     Variant,
-    all_experiments,
+    all_studies,
     also_read,
     files_of,
     trial_count,
 )
-from mechanisms import get_mechanism
-from runs.sources import digest_of, source_files
 
 # Settings that say which cells and points there are; no number depends on them otherwise.
 _GRID = (
@@ -44,7 +44,7 @@ class Cell:
     config splits them: then `trial` is the one of this cell.
     """
 
-    experiment: str
+    study: str
     dataset: str
     mechanism: str
     calibration: str
@@ -53,30 +53,30 @@ class Cell:
     @property
     def stem(self) -> str:
         """Path of its files below results/<run>/cells/, without an ending."""
-        stem = f"{self.experiment}/{self.dataset}/{self.mechanism}--{self.calibration}"
+        stem = f"{self.study}/{self.dataset}/{self.mechanism}--{self.calibration}"
         return stem if self.trial is None else f"{stem}--{self.trial}"
 
     @property
     def files(self) -> str:
         """The data set whose files it reads: the one of its name unless its study has another."""
-        return files_of(all_experiments()[self.experiment], self.dataset)
+        return files_of(all_studies()[self.study], self.dataset)
 
     def downloads(self, config: dict) -> list[str]:
         """Entries of `datasets` that have to be fetched before it."""
-        experiment = all_experiments()[self.experiment]
-        official = data_source(self.experiment, self.dataset) == "official"
-        settings = config["experiments"][self.experiment]
-        return [self.files] * official + also_read(experiment, settings, self.dataset)
+        study = all_studies()[self.study]
+        official = data_source(self.study, self.dataset) == "official"
+        settings = config["studies"][self.study]
+        return [self.files] * official + also_read(study, settings, self.dataset)
 
     def takes_gpu(self, config: dict) -> bool:
         """Whether it uses a CUDA device where there is one."""
-        return config["experiments"][self.experiment].get("device") == "auto"
+        return config["studies"][self.study].get("device") == "auto"
 
     def names(self, config: dict) -> Names:
         """The words that determine its seeds."""
         return Names(
             base_seed=config["seed"],
-            experiment=self.experiment,
+            study=self.study,
             dataset=self.dataset,
             mechanism=self.mechanism,
         )
@@ -88,9 +88,9 @@ class Cell:
 
     def points(self, config: dict) -> list[Point]:
         """Its grid, in order."""
-        experiment = all_experiments()[self.experiment]
-        settings = config["experiments"][self.experiment]
-        return experiment.points(settings, self.mechanism, self.dataset)
+        study = all_studies()[self.study]
+        settings = config["studies"][self.study]
+        return study.points(settings, self.mechanism, self.dataset)
 
     def sources(self, config: dict) -> frozenset[str]:
         """The files of code that its numbers depend on: editing one of them reruns the cell."""
@@ -101,7 +101,7 @@ class Cell:
         modules = (
             "runs.runner",
             "runs.worker",
-            f"experiments.{self.experiment}",
+            f"studies.{self.study}",
             # Loaders are chosen by name, so no import statement leads to them.
             *(f"datasets.loaders.{name}" for name in loaders),
             self.variant(config).mechanism.__module__,
@@ -122,11 +122,11 @@ class Cell:
         """What the cell needs of the config, as JSON data; its numbers depend on nothing else."""
         use, options = variant_of(config, self.mechanism)
         mechanism = get_mechanism(use)
-        settings = config["experiments"][self.experiment]
+        settings = config["studies"][self.study]
         chosen = {key: settings[key] for key in settings if key not in _GRID}
         return {
-            "paper": all_experiments()[self.experiment].PAPER,
-            "experiment": self.experiment,
+            "paper": all_studies()[self.study].PAPER,
+            "study": self.study,
             "dataset": self.dataset,
             "mechanism": self.mechanism,
             "calibration": self.calibration,
@@ -135,10 +135,9 @@ class Cell:
             "options": options,
             # Names and types of the columns that the study declares.
             "columns": {
-                column.name: TYPES[column.type]
-                for column in all_experiments()[self.experiment].COORDINATES
+                column.name: TYPES[column.type] for column in all_studies()[self.study].COORDINATES
             },
-            "data_source": data_source(self.experiment, self.dataset),
+            "data_source": data_source(self.study, self.dataset),
             "points": [point.to_list() for point in self.points(config)],
             "settings": chosen if self.trial is None else chosen | {"trial": self.trial},
             "seed": config["seed"],
@@ -164,13 +163,13 @@ def cells_of(config: dict) -> list[Cell]:
     """
     return [
         Cell(
-            experiment=experiment,
+            study=study,
             dataset=dataset,
             mechanism=mechanism,
             calibration=calibration,
             trial=trial,
         )
-        for experiment, settings in config["experiments"].items()
+        for study, settings in config["studies"].items()
         for dataset in settings["datasets"]
         for mechanism in settings["mechanisms_for"].get(dataset, settings["mechanisms"])
         for calibration in settings["calibrations_for"].get(mechanism, settings["calibrations"])
@@ -180,9 +179,9 @@ def cells_of(config: dict) -> list[Cell]:
     ]
 
 
-def data_source(experiment: str, dataset: str) -> str:
+def data_source(study: str, dataset: str) -> str:
     """official, bundled, simulated or none."""
-    return all_experiments()[experiment].DATASETS[dataset]
+    return all_studies()[study].DATASETS[dataset]
 
 
 def results_folder(config: dict) -> Path:

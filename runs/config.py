@@ -11,9 +11,11 @@ import yaml
 from pydantic import Field
 from pydantic_core import PydanticUndefined
 
-from experiments.contract.allowed_words import Words, words_of
-from experiments.contract.mechanism_sets import chosen
-from experiments.contract.settings import (
+from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
+from runs.yaml_file import located, read_yaml
+from studies.base.allowed_words import Words, words_of
+from studies.base.mechanism_sets import chosen
+from studies.base.settings import (
     ConfigError,
     Distinct,
     Fault,
@@ -25,10 +27,8 @@ from experiments.contract.settings import (
     read_settings,
     unknown_key,
 )
-from experiments.contract.study import all_experiments
-from experiments.contract.study_settings import StudySettings, Surroundings
-from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
-from runs.yaml_file import located, read_yaml
+from studies.base.study import all_studies
+from studies.base.study_settings import StudySettings, Surroundings
 
 
 class Data(Section):
@@ -111,7 +111,7 @@ class RunSettings(Section):
     )
     variants: Variants = {}
     sets: Sets = {}
-    experiments: Annotated[
+    studies: Annotated[
         dict[str, Any], Words("a mapping from studies to their settings", "mappings")
     ] = Field(min_length=1, description="the studies to run, with their settings")
 
@@ -138,16 +138,16 @@ def check_config(config: Any) -> dict[str, Any]:
     sets = _sets(run.sets, available)
     checked = run.model_dump(exclude={"include"}) | {"sets": sets}
     checked["data"]["mirror"] = os.environ.get("DATA_MIRROR") or run.data.mirror
-    known = all_experiments()
-    for name, settings in run.experiments.items():
+    known = all_studies()
+    for name, settings in run.studies.items():
         if name not in known:
-            raise ConfigError(unknown_key("experiments", name, known), f"experiments.{name}")
+            raise ConfigError(unknown_key("studies", name, known), f"studies.{name}")
         near = Surroundings(study=known[name], available=available, sets=sets)
-        path = f"experiments.{name}"
-        checked["experiments"][name] = read_settings(
+        path = f"studies.{name}"
+        checked["studies"][name] = read_settings(
             known[name].Settings, settings, path, near
         ).model_dump()
-    _refuse_unused(own, checked["experiments"])
+    _refuse_unused(own, checked["studies"])
     return checked
 
 
@@ -158,7 +158,7 @@ def _refuse_unused(own: RunSettings, studies: dict[str, dict]) -> None:
         if name not in run:
             message = f"no study runs the variant variants.{name}; list it in one, or remove it"
             raise ConfigError(message, f"variants.{name}")
-    named = set(_texts([own.experiments, list(own.sets.values())]))
+    named = set(_texts([own.studies, list(own.sets.values())]))
     for name in own.sets:
         if name not in named:
             message = f"no study names the set sets.{name}; name it in one, or remove it"
@@ -243,11 +243,11 @@ def describe_keys() -> str:
     common = set(StudySettings.model_fields)
     lines = ["| key | allowed | default | meaning |", "| --- | --- | --- | --- |"]
     sections = {"": RunSettings, "data.": Data, "limits.": Limits}
-    sections |= {"variants.<name>.": VariantSettings, "experiments.<study>.": StudySettings}
+    sections |= {"variants.<name>.": VariantSettings, "studies.<study>.": StudySettings}
     for prefix, model in sections.items():
-        lines += _rows(prefix, model, skipped=("data", "limits", "variants", "experiments"))
-    for name, study in all_experiments().items():
-        lines += _rows(f"experiments.{name}.", study.Settings, skipped=common)
+        lines += _rows(prefix, model, skipped=("data", "limits", "variants", "studies"))
+    for name, study in all_studies().items():
+        lines += _rows(f"studies.{name}.", study.Settings, skipped=common)
     return "\n".join(lines)
 
 

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.contract.study import all_experiments, trial_count
 from runs.batches import batches_of
 from runs.cells import Cell, cells_of
 from runs.frames import read_frame
 from runs.result_table import CELL, METRICS_OF_EVERY_STUDY, PEAK_MEMORY, POINT, read_file
 from runs.stored import tables_of
+from studies.base.study import all_studies, trial_count
 
 HOUR, GIB = 3600.0, 1 << 30
 # Settings that the number of points and of trials accounts for.
@@ -72,7 +72,7 @@ def measured_cells(run: str, config: dict) -> dict[Cell, Measured]:
     """What every cell of a finished run took, by cell (without a trial).
 
     Args:
-        run: Name of the run; its timings are in `results/<run>/experiments/`.
+        run: Name of the run; its timings are in `results/<run>/studies/`.
         config: Its checked config.
 
     Raises:
@@ -117,18 +117,18 @@ def estimates(config: dict, measured: dict[Cell, Measured], before: dict) -> lis
         measured: As from `measured_cells`.
         before: The checked config of the run that was measured.
     """
-    jobs = Counter(batch.experiment for batch in batches_of(config))
+    jobs = Counter(batch.study for batch in batches_of(config))
     cells = cells_of(config)
     return [
         _of_study(
             study,
             jobs[study],
-            [cell for cell in cells if cell.experiment == study],
+            [cell for cell in cells if cell.study == study],
             config,
             measured,
             before,
         )
-        for study in config["experiments"]
+        for study in config["studies"]
     ]
 
 
@@ -140,7 +140,7 @@ def _of_study(
     measured: dict[Cell, Measured],
     before: dict,
 ) -> StudyEstimate:
-    known = {cell: took for cell, took in measured.items() if cell.experiment == study}
+    known = {cell: took for cell, took in measured.items() if cell.study == study}
     unmatched, unknown, differing = [], [], {}
     seconds, memory = np.zeros(3), []
     rates: dict[str, list[float]] = {}
@@ -183,7 +183,7 @@ def _of_study(
 
 def _trials(cell: Cell, config: dict) -> int:
     """Trials of a cell; 1 in a study without trials."""
-    settings = config["experiments"][cell.experiment]
+    settings = config["studies"][cell.study]
     if cell.trial is not None or "trials" not in settings:
         return 1
     return trial_count(settings, cell.dataset)
@@ -198,7 +198,7 @@ def _differing(cell: Cell, config: dict, before: dict) -> set[str]:
 def _settings(cell: Cell, config: dict) -> dict:
     """What a cell needs of its study's settings: of mappings from data sets its own entry."""
     settings = cell.specification(config)["settings"]
-    datasets = all_experiments()[cell.experiment].DATASETS
+    datasets = all_studies()[cell.study].DATASETS
     return {
         name: value.get(cell.dataset)
         if isinstance(value, dict) and value.keys() <= datasets.keys()

@@ -7,9 +7,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.contract.settings import ConfigError, nearest
-from mechanisms.contract.mechanism import CALIBRATIONS
+from mechanisms.base.mechanism import CALIBRATIONS
 from runs.result_table import CELL, STATUSES, DamagedTable, read_file
+from studies.base.settings import ConfigError, nearest
 
 # How the name of a cell's file ends: its calibration, and its trial where each has its own cell.
 _AFTER_MECHANISM = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?$")
@@ -72,7 +72,7 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
             if not _holds_only_others(batch, found):
                 batch.unlink()
         for ending in ("", ".timings", ".maps"):
-            (run / "experiments" / f"{study}{ending}.parquet").unlink(missing_ok=True)
+            (run / "studies" / f"{study}{ending}.parquet").unlink(missing_ok=True)
     return found
 
 
@@ -82,7 +82,7 @@ def _holds_only_others(batch: Path, stems: Collection[str]) -> bool:
         held = read_file(batch, CELL).group_by(CELL, use_threads=False).aggregate([]).to_pylist()
     except DamagedTable:
         return False
-    cells = {"{experiment}/{dataset}/{mechanism}--{calibration}".format(**row) for row in held}
+    cells = {"{study}/{dataset}/{mechanism}--{calibration}".format(**row) for row in held}
     return not cells & {_TRIAL.sub("", stem) for stem in stems}
 
 
@@ -107,7 +107,7 @@ def _matches(rows: Path, wanted: Wanted) -> bool:
     except DamagedTable:
         return True
     allowed = {
-        "experiment": wanted.studies,
+        "study": wanted.studies,
         "dataset": wanted.datasets,
         "mechanism": wanted.mechanisms,
         "status": wanted.statuses,

@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from experiments.contract.study import all_experiments
-from experiments.contract.tolerances import EXACT
 from runs.cells import Cell, cells_of
 from runs.frames import read_frame
 from runs.result_table import CELL, OK, key_of, read_file
 from runs.stored import tables_of
+from studies.base.study import all_studies
+from studies.base.tolerances import EXACT
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def stored_rows(run: str, cell: Cell) -> pd.DataFrame:
     Raises:
         ConfigError: The run has no results.
     """
-    names = {f"{cell.experiment}.parquet", f"{cell.experiment}.maps.parquet"}
+    names = {f"{cell.study}.parquet", f"{cell.study}.maps.parquet"}
     frames = [read_frame(path) for path in tables_of(run) if path.name in names]
     if not frames:
         return pd.DataFrame(columns=[*CELL, "trial"])
@@ -144,7 +144,7 @@ def _where(rows: pd.DataFrame, keys: list[str], side: str) -> str:
 
 def _allowed(both: pd.DataFrame, before: pd.DataFrame, keys: list[str], cell: Cell) -> np.ndarray:
     """The largest difference that each row allows."""
-    tolerances = getattr(all_experiments()[cell.experiment], "TOLERANCES", {})
+    tolerances = getattr(all_studies()[cell.study], "TOLERANCES", {})
     over = [key for key in keys if key != "trial"]
     spreads = before.groupby(over, dropna=False)["value"].std().fillna(0.0).rename("spread")
     spread = both[over].merge(spreads.reset_index(), on=over, how="left")["spread"].fillna(0.0)

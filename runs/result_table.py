@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from experiments.contract.coordinates import Coordinate
+from studies.base.coordinates import Coordinate
 
 OK = "ok"
 UNSUPPORTED = "unsupported"
@@ -23,7 +23,7 @@ FAILURES = (ERROR, TIMEOUT, INCONSISTENT)
 # of one cell. The columns that the study declares stand between these two parts.
 BEFORE = (
     Coordinate("paper", str, "key of the paper whose study it is; suite for the suite's own"),
-    Coordinate("experiment", str, "the study: a file of experiments/"),
+    Coordinate("study", str, "the study: a file of studies/"),
     Coordinate("dataset", str, "the data set, or the family of queries of a study without data"),
     Coordinate("data_source", str, "official, bundled (with scikit-learn), simulated or none"),
     Coordinate("mechanism", str, "key of the mechanism, or name of a variant of the config"),
@@ -65,7 +65,7 @@ METRICS_OF_EVERY_STUDY = {
     PEAK_MEMORY: "largest resident memory of the cell's process so far, bytes",
 }
 BASE = [column.name for column in (*BEFORE, *AFTER)]
-CELL = ["experiment", "dataset", "mechanism", "calibration"]
+CELL = ["study", "dataset", "mechanism", "calibration"]
 POINT = [*CELL, "shape", "epsilon", "delta"]
 _DIGEST, _SCHEMA, _FILE = b"digest", b"schema", b"file"
 _ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64()}

@@ -12,7 +12,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from experiments.contract.coordinates import TYPES, Coordinate
 from runs.parts import (
     SPECIFICATION,
     begun,
@@ -33,6 +32,7 @@ from runs.result_table import (
 )
 from runs.sources import current_digest_of
 from runs.warm_process import Allowance, WarmProcess
+from studies.base.coordinates import TYPES, Coordinate
 
 
 class CellError(Exception):
@@ -82,7 +82,7 @@ def run_cells(cells: list[dict[str, Any]], run: Path, *, limits: dict[str, float
     if not stale:
         return
     errors = []
-    warm = WarmProcess(stale[0]["specification"]["experiment"])
+    warm = WarmProcess(stale[0]["specification"]["study"])
     try:
         for cell in stale:
             try:
@@ -165,7 +165,7 @@ def _partial_folder(cell: dict[str, Any], rows: Path) -> Path:
 
 def _assemble(cell: dict[str, Any], folder: Path, rows: Path, timings: Path) -> None:
     specification = cell["specification"]
-    names = ("paper", "experiment", "dataset", "data_source", "mechanism", "calibration")
+    names = ("paper", "study", "dataset", "data_source", "mechanism", "calibration")
     tables: dict[bool, list[dict]] = {False: [], True: []}
     for index, (shape, epsilon, delta) in enumerate(specification["points"]):
         fixed = {name: specification[name] for name in names} | {

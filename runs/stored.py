@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.contract.settings import ConfigError, nearest
+from studies.base.settings import ConfigError, nearest
 
 RESULTS = Path("results")
 # The run whose results are committed.
@@ -13,11 +13,11 @@ REFERENCE = "reference"
 
 def stored_runs() -> list[str]:
     """Names of the runs with results, in alphabetical order."""
-    return sorted({path.parents[1].name for path in RESULTS.glob("*/experiments/*.parquet")})
+    return sorted({path.parents[1].name for path in RESULTS.glob("*/studies/*.parquet")})
 
 
 def tables_of(run: str) -> list[Path]:
-    """The tables of a run, `results/<run>/experiments/*.parquet`, in alphabetical order.
+    """The tables of a run, `results/<run>/studies/*.parquet`, in alphabetical order.
 
     Raises:
         ConfigError: There are none; the message lists the runs that have some.
@@ -26,7 +26,7 @@ def tables_of(run: str) -> list[Path]:
     if run not in known:
         hint = nearest(run, known, "did you mean {!r}? ")
         raise ConfigError(f"{RESULTS / run} holds no results; {hint}{runs_with_results(known)}")
-    return sorted((RESULTS / run / "experiments").glob("*.parquet"))
+    return sorted((RESULTS / run / "studies").glob("*.parquet"))
 
 
 def runs_with_results(known: list[str]) -> str:

@@ -28,11 +28,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from datasets import DataError
-from experiments.contract.coordinates import check_declared
-from experiments.contract.study import Names, Point, Value, Variant
 from mechanisms import Inconsistent, OutOfRangeWarning, Unsupported, get_mechanism
 from runs.parts import SPECIFICATION, begin, failure, read_part, write_part
 from runs.result_table import CPU_SECONDS, ERROR, INCONSISTENT, OK, PEAK_MEMORY, UNSUPPORTED
+from studies.base.coordinates import check_declared
+from studies.base.study import Names, Point, Value, Variant
 
 WATCH_SECONDS = 0.2
 # How often the warm process looks whether a child has ended whose descendants live on.
@@ -59,7 +59,7 @@ def main(study: str) -> None:
     failed, and {"ended": status} with the child's exit status, negative for a signal.
     """
     parent = os.getppid()
-    experiment = import_study(study)
+    study = import_study(study)
     # Objects that exist now are never collected, so that a child's collector does not copy them.
     gc.collect()
     gc.freeze()
@@ -68,7 +68,7 @@ def main(study: str) -> None:
         ends, held = os.pipe()
         child = os.fork()
         if child == 0:
-            _become_child(experiment, cell["folder"], cell["log"])
+            _become_child(study, cell["folder"], cell["log"])
         os.close(held)
         # The child does the same: whichever is first, its group exists before it is named.
         with contextlib.suppress(OSError):
@@ -80,10 +80,10 @@ def main(study: str) -> None:
 
 def import_study(name: str):
     """The module of a study, with the modules that its cells would import one by one."""
-    experiment = importlib.import_module(f"experiments.{name}")
-    for module in (*_MECHANISMS_IMPORT, *getattr(experiment, "SLOW_IMPORTS", ())):
+    study = importlib.import_module(f"studies.{name}")
+    for module in (*_MECHANISMS_IMPORT, *getattr(study, "SLOW_IMPORTS", ())):
         importlib.import_module(module)
-    return experiment
+    return study
 
 
 def _exit_status(child: int, parent: int, ends: int) -> int:
@@ -108,7 +108,7 @@ def _answer(message: dict, to: int = 1) -> None:
     os.write(to, (json.dumps(message) + "\n").encode())
 
 
-def _become_child(experiment, folder: str, log: str) -> None:
+def _become_child(study, folder: str, log: str) -> None:
     """Measure the cell in this forked process, which ends here."""
     status = 1
     try:
@@ -119,7 +119,7 @@ def _become_child(experiment, folder: str, log: str) -> None:
         answers = os.dup(1)
         _redirect(log)
         try:
-            run_points(experiment, folder)
+            run_points(study, folder)
             status = 0
         except MachineError as error:
             traceback.print_exc()
@@ -152,7 +152,7 @@ def _end_with(parent: int) -> None:
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
-def run_points(experiment, folder: str) -> None:
+def run_points(study, folder: str) -> None:
     """Measure every point of the cell in `folder` that has no intact file there yet.
 
     Raises:
@@ -168,14 +168,14 @@ def run_points(experiment, folder: str) -> None:
     )
     names = Names(
         base_seed=specification["seed"],
-        experiment=specification["experiment"],
+        study=specification["study"],
         dataset=specification["dataset"],
         mechanism=specification["mechanism"],
         folder=Path(folder),
     )
     settings, dataset = specification["settings"], specification["dataset"]
     try:
-        problem = experiment.load(settings, dataset, Path(specification["data_folder"]), names)
+        problem = study.load(settings, dataset, Path(specification["data_folder"]), names)
     except DataError as error:
         raise MachineError(str(error)) from error
     points = [Point.from_list(data) for data in specification["points"]]
@@ -185,14 +185,14 @@ def run_points(experiment, folder: str) -> None:
             if read_part(folder, index) is not None:
                 continue
             begin(folder, index)
-        values = _measured(experiment, problem, variant, specification["calibration"], point, names)
+        values = _measured(study, problem, variant, specification["calibration"], point, names)
         with _machine_errors(folder):
             write_part(folder, index, values)
         measured += 1
         seconds = time.monotonic() - started
         left = seconds / measured * (len(points) - index - 1)
         print(
-            f"{specification['experiment']} {dataset} {variant.name} "
+            f"{specification['study']} {dataset} {variant.name} "
             f"{specification['calibration']}: point {index + 1} of {len(points)}, "
             f"{seconds:.1f} s, about {left:.0f} s left",
             file=sys.stderr,
@@ -229,15 +229,15 @@ def _fault_of_machine(error: BaseException, folder: str | Path) -> str | None:
 
 
 def _measured(
-    experiment, problem, variant: Variant, calibration: str, point: Point, names: Names
+    study, problem, variant: Variant, calibration: str, point: Point, names: Names
 ) -> list[dict]:
     """Rows of one point; an exception, or a number that is not finite, is a row, not a crash."""
     started = _cpu_seconds()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OutOfRangeWarning)
         try:
-            values = list(experiment.measure(problem, variant, calibration, point, names))
-            _require_declared(experiment, values)
+            values = list(study.measure(problem, variant, calibration, point, names))
+            _require_declared(study, values)
             _require_finite(values)
         except Unsupported as reason:
             return failure(UNSUPPORTED, str(reason))
@@ -274,9 +274,9 @@ def _cpu_seconds() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def _require_declared(experiment, values: list[Value]) -> None:
+def _require_declared(study, values: list[Value]) -> None:
     for value in values:
-        check_declared(value.metric, value.at, experiment.METRICS, experiment.COORDINATES)
+        check_declared(value.metric, value.at, study.METRICS, study.COORDINATES)
 
 
 def _require_finite(values: list[Value]) -> None:

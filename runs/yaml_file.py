@@ -10,7 +10,7 @@ import yaml
 from yaml.constructor import ConstructorError
 from yaml.reader import ReaderError
 
-from experiments.contract.settings import ConfigError
+from studies.base.settings import ConfigError
 
 
 class _StrictLoader(yaml.SafeLoader):

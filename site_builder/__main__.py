@@ -10,11 +10,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.contract.settings import ConfigError
-from mechanisms.command_line.arguments import Parser, run
+from mechanisms.cli.arguments import Parser, run
 from runs.stored import tables_of
 from site_builder.build import ForeignFolder, build
 from site_builder.run_folder import NoResults, RunFolder
+from studies.base.settings import ConfigError
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -6,11 +6,11 @@ import math
 
 import pandas as pd
 
-from experiments.common_queries import QUERIES, CommonQuery
 from mechanisms.comparison.advisor import conclusion, leaders, unranked
 from mechanisms.comparison.assessment import SERVED
 from site_builder.site_data import Page, SiteData
 from site_builder.words import TIMES
+from studies.common_queries import QUERIES, CommonQuery
 
 VERDICT_TONES = {"holds": "good", "loose": "mixed", "refuted": "alert"}
 SENSITIVITIES = (("l2", "l2_sensitivity"), ("l1", "l1_sensitivity"), ("linf", "linf_sensitivity"))

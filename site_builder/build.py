@@ -163,7 +163,7 @@ def _write_downloads(site: SiteData, out: Path) -> None:
             elif path.exists():
                 shutil.copyfile(path, files / path.name)
     for study in site.run.studies:
-        source = site.run.folder / "experiments" / f"{study}.parquet"
+        source = site.run.folder / "studies" / f"{study}.parquet"
         shutil.copyfile(source, files / source.name)
     shutil.copyfile(site.run.folder / "claims.csv", files / "claims.csv")
     for family, views in site.families.values():

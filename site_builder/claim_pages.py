@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from paper_figures.ledger_pages import size_words
-from paper_figures.verdicts import (
+from claims.ledger_pages import size_words
+from claims.verdicts import (
     CONFIRMED,
     CONTRADICTED,
     DEPENDS,

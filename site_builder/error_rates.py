@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from claims.judged_rows import rounded_up
 from mechanisms import Mechanism
-from mechanisms.audit.verification import claimed_delta
-from mechanisms.profiles.profile import PrivacyProfile
-from mechanisms.profiles.trade_off import advantage, claimed_true_positive_rate
-from paper_figures.judged_rows import rounded_up
+from mechanisms.privacy.profile import PrivacyProfile
+from mechanisms.privacy.trade_off import advantage, claimed_true_positive_rate
+from mechanisms.verification.verification import claimed_delta
 
 FALSE_POSITIVE_RATE = 1e-3
 # Type I errors that are drawn, closer to one another near 0, where the curve is steep.

@@ -29,14 +29,14 @@ class RankedStudy:
     """A study in a family.
 
     Args:
-        experiment: The study.
+        study: The study.
         measures: What it is scored by, the main one first.
         query: What is asked of the data, and what neighbouring data sets differ in.
         choices: Columns that the reader chooses a value of, with their titles.
         uses: Columns that tell several uses of one mechanism apart.
     """
 
-    experiment: str
+    study: str
     measures: tuple[Measure, ...]
     query: str
     choices: tuple[tuple[str, str], ...] = ()

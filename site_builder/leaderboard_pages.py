@@ -161,9 +161,9 @@ def _overview(views: list[View]) -> list[dict]:
         main = view.study.measures[0]
         if view.calibration != "exact" or view.measure is not main:
             continue
-        if (view.study.experiment, view.dataset, view.choice) in seen:
+        if (view.study.study, view.dataset, view.choice) in seen:
             continue
-        seen.add((view.study.experiment, view.dataset, view.choice))
+        seen.add((view.study.study, view.dataset, view.choice))
         rows.append(
             {
                 "view": view,

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from paper_figures.intervals import SHOWN, Mean
+from claims.intervals import SHOWN, Mean
 from paper_figures.selections import LEVELS
 from paper_figures.style import title_in
 from runs.result_table import OK
@@ -101,7 +101,7 @@ class View:
     @property
     def name(self) -> str:
         """Anchor of the table on its page."""
-        words = (self.study.experiment, self.dataset, self.measure.metrics[-1])
+        words = (self.study.study, self.dataset, self.measure.metrics[-1])
         chosen = (value for _, value in self.choice)
         return "--".join((*words, *chosen, self.calibration)).replace(" ", "-")
 
@@ -166,7 +166,7 @@ class View:
         """The scores as rows, for download."""
         return pd.DataFrame(
             {
-                "experiment": self.study.experiment,
+                "study": self.study.study,
                 "dataset": self.dataset,
                 "data_source": self.data_source,
                 **dict(self.choice),
@@ -202,8 +202,8 @@ def views_of(family: Family, rows: Mapping[str, pd.DataFrame]) -> list[View]:
     return [
         view
         for study in family.studies
-        if study.experiment in rows
-        for view in _views_of_study(study, rows[study.experiment])
+        if study.study in rows
+        for view in _views_of_study(study, rows[study.study])
     ]
 
 
@@ -330,7 +330,7 @@ def _lines(study: RankedStudy, found: pd.DataFrame, calibration: str) -> Iterato
             own = own[own["calibration"] == calibration]
         named = zip(study.uses, details, strict=True)
         use = ", ".join(_use(name, value) for name, value in named if not pd.isna(value))
-        name = title_in(study.experiment, mechanism, calibration)
+        name = title_in(study.study, mechanism, calibration)
         scores = dict(sorted(zip(own["epsilon"], own["score"], strict=True)))
         yield Line(mechanism, name, use, scores)
 

@@ -9,10 +9,10 @@ import pandas as pd
 
 from datasets import DATASETS
 from mechanisms import AdditiveMechanism
-from mechanisms.profiles.fisher import MEANING
+from mechanisms.privacy.fisher import MEANING
+from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.selections import LEVELS
 from paper_figures.style import CALIBRATION_TITLES, dataset_title, mechanism_title
-from papers.paper_settings import PAPER_SETTINGS
 from site_builder.charts import Chart, over_size
 from site_builder.claim_pages import shown_claims
 from site_builder.error_rates import FALSE_POSITIVE_RATE, error_rates
@@ -198,7 +198,7 @@ def _unsupported(site: SiteData, key: str) -> list[dict]:
     own = own[own["mechanism"] == key]
     found = []
     for (study, dataset, calibration, status, message), _ in own.groupby(
-        ["experiment", "dataset", "calibration", "status", "message"], sort=False
+        ["study", "dataset", "calibration", "status", "message"], sort=False
     ):
         found.append(
             {

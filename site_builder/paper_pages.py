@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from paper_figures.verdicts import count_of
+from claims.verdicts import count_of
 from site_builder.claim_pages import shown_claims
 from site_builder.run_folder import DrawnFile
 from site_builder.site_data import SUITE, Page, PaperFacts, SiteData
@@ -86,5 +86,5 @@ def _drawn(drawing: DrawnFile) -> dict:
         "numeric": [pd.api.types.is_numeric_dtype(data[name]) for name in data],
         "rows": data.head(LONGEST_TABLE).astype(object).values.tolist(),
         "more": max(0, len(data) - LONGEST_TABLE),
-        "studies": list(drawing.drawing.experiments),
+        "studies": list(drawing.drawing.studies),
     }

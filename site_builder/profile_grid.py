@@ -10,10 +10,10 @@ import math
 import warnings
 from dataclasses import dataclass
 
-from experiments.guarantee import grid_query
 from mechanisms import Budget, Mechanism, OutOfRangeWarning, Unsupported
-from mechanisms.audit.verification import TOLERANCE, claimed_delta
-from mechanisms.profiles.profile import Bounds, PrivacyProfile
+from mechanisms.privacy.profile import Bounds, PrivacyProfile
+from mechanisms.verification.verification import TOLERANCE, claimed_delta
+from studies.guarantee import grid_query
 
 SHAPES = ((3, 1), (2, 2), (3, 3), (4, 4), (8, 8), (32, 32), (100, 100), (1000, 1000))
 EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)

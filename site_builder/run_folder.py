@@ -9,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
+from claims.ledger import read_ledger
+from claims.verdicts import count_of
 from paper_figures.drawings import Drawing, all_drawings, words_of
-from paper_figures.ledger import read_ledger
-from paper_figures.results import read_results
-from paper_figures.verdicts import count_of
 from runs.result_table import OK
+from runs.results import read_results
 
 EXPLAINED = "Not drawn: "
 
@@ -86,13 +86,13 @@ class RunFolder:
     @cached_property
     def studies(self) -> list[str]:
         """The studies of the run, by name."""
-        files = (self.folder / "experiments").glob("*.parquet")
+        files = (self.folder / "studies").glob("*.parquet")
         return sorted(path.stem for path in files if path.name.count(".") == 1)
 
     @cached_property
     def rows(self) -> dict[str, pd.DataFrame]:
         """The rows of every study, without maps and timings."""
-        folder = self.folder / "experiments"
+        folder = self.folder / "studies"
         return {study: read_results([folder / f"{study}.parquet"]).rows for study in self.studies}
 
     @cached_property

@@ -16,7 +16,7 @@ STATUS_WORDS = {
 
 def failures_page(site: SiteData) -> Page:
     """Rows without a value, those with one reason together."""
-    keys = ["experiment", "mechanism", "status", "message"]
+    keys = ["study", "mechanism", "status", "message"]
     missing = site.run.missing
     rows = []
     for key, own in missing.groupby(keys, sort=False, dropna=False):
@@ -28,7 +28,7 @@ def failures_page(site: SiteData) -> Page:
         found["epsilons"] = sorted(set(own["epsilon"]))
         found["count"] = len(own)
         rows.append(found)
-    rows.sort(key=lambda row: (-STATUSES.index(row["status"]), row["experiment"]))
+    rows.sort(key=lambda row: (-STATUSES.index(row["status"]), row["study"]))
     return Page(
         path="failures.html",
         template="failures.html",

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from experiments.contract.study import Experiment, all_experiments, files_of
 from mechanisms import Mechanism, all_mechanisms
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from paper_figures.suite.common_queries import NAME as COMMON_QUERIES
@@ -19,6 +18,7 @@ from site_builder.families import FAMILIES, Family
 from site_builder.leaderboards import View, views_of
 from site_builder.provenance import Provenance, provenance_of
 from site_builder.run_folder import RunFolder
+from studies.base.study import Study, all_studies, files_of
 
 CITATION = Path("CITATION.cff")
 # Key of what belongs to no paper, and its name for readers.
@@ -149,9 +149,9 @@ class SiteData:
         return dict(all_mechanisms())
 
     @cached_property
-    def studies(self) -> dict[str, Experiment]:
+    def studies(self) -> dict[str, Study]:
         """The studies of the run by name."""
-        known = all_experiments()
+        known = all_studies()
         return {name: known[name] for name in self.run.studies if name in known}
 
     @cached_property

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from paper_figures.judged_rows import listed, rounded_down, rounded_up
+from claims.judged_rows import listed, rounded_down, rounded_up
+from claims.verdicts import CONFIRMED, CONTRADICTED
 from paper_figures.selections import ok_rows, size_of
 from paper_figures.style import look, mechanism_title
 from paper_figures.suite.headline import FLOOR
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED
 from site_builder.charts import Chart, over_size
 from site_builder.run_folder import RunFolder
 from site_builder.site_data import Page, SiteData

@@ -108,19 +108,19 @@ def pytest_collection_modifyitems(items):
 def make_config():
     """A checked config with one study, in which every default can be replaced."""
 
-    def make(experiment="noise_only", variants=None, limits=None, **settings):
+    def make(study="noise_only", variants=None, limits=None, **settings):
         defaults = {
             "noise_only": NOISE_ONLY,
             "count_query": COUNT_QUERY,
             "linear_queries": LINEAR_QUERIES,
             "private_data": PRIVATE_DATA,
-        }[experiment]
+        }[study]
         return check_config(
             {
                 "run": "test",
                 "limits": limits or {},
                 "variants": variants or {},
-                "experiments": {experiment: defaults | settings},
+                "studies": {study: defaults | settings},
             }
         )
 
@@ -147,7 +147,7 @@ def odd_cell(tmp_path, monkeypatch, make_config):
             calibrations=["published"],
             epsilons=epsilons,
         )
-        names = {"experiment": "noise_only", "dataset": "fixed-sensitivity"}
+        names = {"study": "noise_only", "dataset": "fixed-sensitivity"}
         return Cell(**names, mechanism="odd", calibration="published"), config, folder
 
     yield make

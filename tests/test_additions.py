@@ -25,7 +25,7 @@ COPIES = {
     "mechanism.py": "mechanisms/my_mechanism.py",
     "noise.py": "mechanisms/noise/two_scales.py",
     "dataset.py": "datasets/loaders/my_data.py",
-    "study.py": "experiments/my_study.py",
+    "study.py": "studies/my_study.py",
     "claim.py": "paper_figures/my_paper2026/my_study.py",
     "claim.yaml": "paper_figures/my_paper2026/claims.yaml",
 }
@@ -37,7 +37,7 @@ Only discovery imports it. It imports what the papers' packages share in `paper_
 GENERAL = (
     "tests/test_tree.py",
     "tests/test_project.py",
-    "tests/paper_figures/test_claims.py",
+    "tests/claims/test_claims.py",
     "tests/runs/test_data_dictionary.py",
     "tests/datasets/test_catalogue.py",
 )
@@ -70,7 +70,7 @@ def extended(tmp_path):
 
 
 def test_extensions_are_new_files_and_one_command(extended):
-    extended.python("paper_figures.readme")
+    extended.python("site_builder.readme")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *GENERAL]
     ended = subprocess.run(
         [*command, "--deselect", f"tests/datasets/test_catalogue.py::{NOT_GENERAL}"],
@@ -91,7 +91,7 @@ def test_the_study_of_the_template_runs_with_the_config_of_contributing(extended
     (one_cell,) = re.findall(r"^    python -m (runs run .*)$", page, re.MULTILINE)
     assert one_cell.endswith(f"--config {path}")
     shown = extended.python(*one_cell.split())
-    settings = yaml.safe_load((extended.folder / path).read_text())["experiments"]["my_study"]
+    settings = yaml.safe_load((extended.folder / path).read_text())["studies"]["my_study"]
     assert settings["size"] == 6
     stored = extended.folder / "results/my-run/cells/my_study/coins/gaussian--published.parquet"
     rows = read_frame(stored)

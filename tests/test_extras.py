@@ -15,7 +15,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 OWN = {path.parent.name for path in ROOT.glob("*/__init__.py")}
 PROVIDED_BY = importlib.metadata.packages_distributions()
 # The site shows what these find and import: every figure, table, judge and study.
-DISCOVERED = ("site_builder", "paper_figures", "experiments")
+DISCOVERED = ("site_builder", "paper_figures", "studies")
 
 
 def normal(name: str) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from paper_figures.readme import generated_blocks, generated_pages, replaced
 from runs.config import read_config
+from site_builder.readme import generated_blocks, generated_pages, replaced
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "envs"))
@@ -52,14 +52,14 @@ def test_every_config_is_accepted(name):
 
 def test_generated_pages_are_up_to_date():
     for file, text in generated_pages().items():
-        message = f"{file} is out of date; run python -m paper_figures.readme"
+        message = f"{file} is out of date; run python -m site_builder.readme"
         assert (ROOT / file).read_text() == text, message
 
 
 def test_generated_parts_of_the_readmes_are_up_to_date():
     for (file, name), block in generated_blocks().items():
         text = (ROOT / file).read_text()
-        message = f"{file}, block {name} is out of date; run python -m paper_figures.readme"
+        message = f"{file}, block {name} is out of date; run python -m site_builder.readme"
         assert replaced(text, name, block) == text, message
 
 

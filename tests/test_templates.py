@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 import yaml
 
-from experiments.contract.coordinates import check_declared
-from experiments.contract.settings import ConfigError, read_settings
-from experiments.contract.study import Names, Variant
-from experiments.contract.study_settings import Surroundings
+from claims.ledger import CannotJudge, Claim
+from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
-from mechanisms.audit.verification import verify
-from paper_figures.ledger import CannotJudge, Claim
-from paper_figures.results import Results
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED
+from mechanisms.verification.verification import verify
+from runs.results import Results
+from studies.base.coordinates import check_declared
+from studies.base.settings import ConfigError, read_settings
+from studies.base.study import Names, Variant
+from studies.base.study_settings import Surroundings
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
 QUERY = Query(shape=(3, 4), l2_sensitivity=1.5)
@@ -72,8 +72,8 @@ def run_study(key, **changes):
     study = template("study")
     near = Surroundings(study=study, available=all_mechanisms(), sets={})
     raw = {"datasets": ["coins"], "epsilons": [1.0], "delta": 1e-5, "mechanisms": [key]} | changes
-    settings = read_settings(study.Settings, raw, "experiments.my_study", near).model_dump()
-    names = Names(base_seed=1, experiment="my_study", dataset="coins", mechanism=key)
+    settings = read_settings(study.Settings, raw, "studies.my_study", near).model_dump()
+    names = Names(base_seed=1, study="my_study", dataset="coins", mechanism=key)
     problem = study.load(settings, "coins", Path("none"), names)
     variant = Variant(name=key, mechanism=all_mechanisms()[key])
     (point,) = study.points(settings, key, "coins")
@@ -82,7 +82,7 @@ def run_study(key, **changes):
         check_declared(value.metric, value.at, study.METRICS, study.COORDINATES)
     return pd.DataFrame(
         {
-            "experiment": "my_study", "mechanism": key, "calibration": "published",
+            "study": "my_study", "mechanism": key, "calibration": "published",
             "epsilon": point.epsilon, "status": "ok", "metric": value.metric,
             "value": value.value, "trial": value.trial, **value.at,
         }

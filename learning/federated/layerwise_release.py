@@ -15,7 +15,7 @@ import numpy as np
 
 from learning.networks.network import Layer, Network
 from mechanisms import Mechanism, Query
-from papers.box_query import box_query
+from mechanisms.query.box_query import box_query
 
 
 def layer_shape(layer: Layer) -> tuple[int, int]:

@@ -22,14 +22,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from experiments.contract.study import Variant
 from learning.releases.joint_calibration import rescaled
 from mechanisms import Budget, Mechanism, Query
-from mechanisms.accounting import kairouz
-from mechanisms.accounting.known_samples import KnownSamplesProfile
-from mechanisms.accounting.poisson_sampling import SampledRun
-from mechanisms.profiles.gaussian_profile import GaussianProfile
-from mechanisms.profiles.profile import PrivacyProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.profile import PrivacyProfile
+from mechanisms.privacy.sampling import kairouz
+from mechanisms.privacy.sampling.known_samples import KnownSamplesProfile
+from mechanisms.privacy.sampling.poisson_sampling import SampledRun
+from studies.base.study import Variant
 
 # Secret samples gain little above this epsilon; composing large losses is skipped there.
 _LARGEST_SECRET = 300.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from experiments.contract.study import Value, Variant
 from learning.releases.joint_calibration import rescaled
 from mechanisms import (
     AdditiveMechanism,
@@ -13,6 +12,7 @@ from mechanisms import (
     Mechanism,
     Query,
 )
+from studies.base.study import Value, Variant
 
 
 def calibrate_each_release(

@@ -1,7 +1,7 @@
 """Training of networks: noisy gradient descent with its clipping and accounting, and classifiers
 and feature extractors that are trained without noise.
 
-`learning.federated`, `experiments` and everything above them may import it. It imports
+`learning.federated`, `studies` and everything above them may import it. It imports
 `learning.networks`, `learning.records`, `learning.releases`, `mechanisms` and
-`experiments.contract`.
+`studies.base`.
 """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from experiments.contract.study_settings import StudySettings
+from studies.base.study_settings import StudySettings
 
 if TYPE_CHECKING:
     import torch

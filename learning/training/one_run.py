@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from learning.training.clipping import Clipping
+from learning.training.one_run_audit import Guesses, epsilon_by_count
 from mechanisms import Mechanism
-from mechanisms.audit.one_run_audit import Guesses, epsilon_by_count
 
 # How often a bound may fail, and the shares of the canaries that are guessed; each share has an
 # equal part of the error, so that the best of them counts.

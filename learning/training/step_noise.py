@@ -20,7 +20,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from experiments.contract.study import Variant
 from learning.releases.joint_calibration import rescaled
 from mechanisms import (
     AdditiveMechanism,
@@ -29,11 +28,12 @@ from mechanisms import (
     Query,
     Unsupported,
 )
-from mechanisms.accounting import kairouz
-from mechanisms.accounting.poisson_sampling import SampledRun, step_budget
-from mechanisms.gaussian import ClassicGaussian
-from mechanisms.moments_accountant import MomentsAccountant
-from mechanisms.profiles.profile import PrivacyProfile
+from mechanisms.catalogue.gaussian import ClassicGaussian
+from mechanisms.catalogue.training.moments_accountant import MomentsAccountant
+from mechanisms.privacy.profile import PrivacyProfile
+from mechanisms.privacy.sampling import kairouz
+from mechanisms.privacy.sampling.poisson_sampling import SampledRun, step_budget
+from studies.base.study import Variant
 
 
 @dataclass(frozen=True, kw_only=True)

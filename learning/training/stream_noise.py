@@ -15,15 +15,15 @@ from itertools import islice
 
 import numpy as np
 
-from experiments.contract.study import Value, Variant
 from learning.training.noisy_descent import DescentPlan
 from mechanisms import AdditiveMechanism, Budget, Query
-from mechanisms.contract.public_information import (
+from mechanisms.base.public_information import (
     MOMENTUM,
     PARTICIPATIONS,
     SEPARATION,
     public_options,
 )
+from studies.base.study import Value, Variant
 
 
 def stream_mechanism(

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments.contract.study import Names, Point
 from mechanisms import Mechanism
+from studies.base.study import Names, Point
 
 
 class Seeds(NamedTuple):

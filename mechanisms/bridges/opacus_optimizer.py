@@ -9,8 +9,8 @@ import torch
 from opacus.optimizers import DPOptimizer
 from opacus.optimizers.optimizer import _check_processed_flag, _mark_as_processed
 
-from mechanisms.contract.mechanism import Mechanism
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.base.mechanism import Mechanism
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 
 
 class MechanismOptimizer(DPOptimizer):
@@ -31,8 +31,8 @@ class MechanismOptimizer(DPOptimizer):
 
     `noise_multiplier` is 1 / mu where the mechanism's profile is that of a Gaussian, of any
     covariance, so that opacus' accountants account for it exactly. It is NaN for all other noise,
-    for which opacus has no accountant: use `mechanisms.accounting.poisson_sampling.SampledRun` or
-    `mechanism.profile().to_dp_accounting()` instead.
+    for which opacus has no accountant: use `SampledRun` of
+    `mechanisms.privacy.sampling.poisson_sampling` or `mechanism.profile().to_dp_accounting()`.
 
     Raises:
         TypeError: `mechanism` is not a calibrated Mechanism.
@@ -83,7 +83,7 @@ class MechanismOptimizer(DPOptimizer):
         if math.isnan(self.noise_multiplier):
             raise ValueError(
                 f"opacus has no accountant for the noise of {self.mechanism.key}; use "
-                "mechanisms.accounting.poisson_sampling.SampledRun"
+                "mechanisms.privacy.sampling.poisson_sampling.SampledRun"
             )
         super().attach_step_hook(fn)
 

@@ -7,13 +7,13 @@ import numbers
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mechanisms.audit.verification import HOLDS, LOOSE
+from mechanisms.base.mechanism import CALIBRATIONS
+from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.comparison.assessment import SERVED, Task
 from mechanisms.comparison.assessor import Assessor
-from mechanisms.contract.mechanism import CALIBRATIONS
-from mechanisms.contract.query import Budget, Query
-from mechanisms.contract.registry import all_mechanisms, get_mechanism
+from mechanisms.query.query import Budget, Query
 from mechanisms.strategies.workload_options import workload_factors
+from mechanisms.verification.verification import HOLDS, LOOSE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ def compare(
         verdict: Of the claim: "holds", "loose", "refuted" or "undecided".
         seconds_per_draw: Wall-clock seconds of one draw of the noise.
         kappa: Fisher information x variance of i.i.d. noise, at least 1; NaN for
-            other noise. See mechanisms/profiles/fisher.py.
+            other noise. See mechanisms/privacy/fisher.py.
 
         Ranked are mechanisms that provably have the privacy of the budget: at the exact
         calibration, or as published where there is none and the claim is true.

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.audit.self_check import QUICK, Effort
-from mechanisms.audit.verification import verify
+from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
+from mechanisms.base.public_information import WORKLOAD, public_options
+from mechanisms.base.registry import get_mechanism
 from mechanisms.comparison.loss_quantile import LEAST_FOR_MEAN, loss_quantile, sampled_losses
-from mechanisms.contract.mechanism import AdditiveMechanism, Mechanism
-from mechanisms.contract.public_information import WORKLOAD, public_options
-from mechanisms.contract.query import Budget, Query, Unsupported
-from mechanisms.contract.registry import get_mechanism
+from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.strategies.workload import Identity, Kronecker, Workload
+from mechanisms.verification.self_check import QUICK, Effort
+from mechanisms.verification.verification import verify
 
 SERVED, UNSUPPORTED, TOO_SLOW, FAILED = "served", "unsupported", "too slow", "failed"
 QUANTILE = 0.99
@@ -56,7 +56,7 @@ def unserved_rows(task: Task, key: str, status: str, note: str) -> list[dict]:
 
 
 def assessed_rows(task: Task, key: str) -> list[dict]:
-    """One row for every budget and calibration of a mechanism, see `mechanisms.compare`."""
+    """One row for every budget and calibration of a mechanism, see `mechanisms.comparison`."""
     cls = get_mechanism(key)
     return [
         _names(cls, budget, calibration) | _assessed(task, cls, budget, calibration)
@@ -102,7 +102,7 @@ def known_options(task: Task, cls: type[Mechanism]) -> dict:
 
 
 def assessment(mechanism: Mechanism, task: Task, *, effort: Effort | None = QUICK) -> dict:
-    """The numbers, the verdict and the note that `mechanisms.compare` has of one mechanism.
+    """The numbers, the verdict and the note that `mechanisms.comparison` has of one mechanism.
 
     Args:
         mechanism: Calibrated to the query of the task.

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from typing import Self
 
+from mechanisms.base.registry import all_mechanisms
 from mechanisms.comparison.assessment import (
     FAILED,
     TOO_SLOW,
@@ -22,7 +23,6 @@ from mechanisms.comparison.assessment import (
     assessed_rows,
     unserved_rows,
 )
-from mechanisms.contract.registry import all_mechanisms
 
 _PROGRAM = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from mechanisms.contract.query import Unsupported
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.query.query import Unsupported
 from mechanisms.strategies.workload import Explicit, Identity, Workload
 
 CLOSED_FORM, CUMULANTS, SAMPLED = "closed form", "cumulants", "sampled"

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from mechanisms.noise.distribution import CHUNK
-from mechanisms.profiles.numerics import peak_window
+from mechanisms.privacy.numerics import peak_window
 
 # Points at which log p is computed, and parts into which a spline divides each step between them.
 _POINTS = 385

@@ -11,9 +11,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mechanisms.contract.query import Query
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.profile import PrivacyProfile, require_positive_factor
+from mechanisms.privacy.profile import PrivacyProfile, require_positive_factor
+from mechanisms.query.query import Query
 from mechanisms.strategies.workload import Workload
 
 # Floats drawn at a time by `loss_samples`: 64 MiB of float64, whatever the shape.
@@ -75,7 +75,7 @@ class Noise(ABC):
     def kappa(self) -> float | None:
         """Fisher information x variance, where the noise of the elements is i.i.d.
 
-        At least 1; see mechanisms/profiles/fisher.py. None for other noise, or where it is not
+        At least 1; see mechanisms/privacy/fisher.py. None for other noise, or where it is not
         computed.
         """
         return None

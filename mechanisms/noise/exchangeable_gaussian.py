@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.query.query import Query
 
 
 @dataclass(frozen=True, kw_only=True)

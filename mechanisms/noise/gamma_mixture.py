@@ -15,10 +15,10 @@ from mechanisms.noise.distribution import (
     uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles import fisher
-from mechanisms.profiles.bounded_profile import BoundedProfile
-from mechanisms.profiles.gamma_mixture_profile import GammaMixtureProfile
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.privacy import fisher
+from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.gamma_mixture_profile import GammaMixtureProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 
 # sqrt(pi / 2): see `GammaMixture.profile`.
 GAUSSIAN_COVER = math.sqrt(math.pi / 2)
@@ -78,7 +78,7 @@ class GammaMixture(Noise):
 
         Below: one element changes, in closed form. A change of all elements can be worse: as M
         grows it tends to a Gaussian pair of mu = (k + 1) theta s sqrt(k / (k + 2)), see
-        `mechanisms/profiles/fisher.py`, which is a limit and no bound.
+        `mechanisms/privacy/fisher.py`, which is a limit and no bound.
         """
         if query.size == 1:
             return self._of_change(query.reach)

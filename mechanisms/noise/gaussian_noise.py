@@ -16,8 +16,8 @@ from mechanisms.noise.distribution import (
     uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles import fisher
-from mechanisms.profiles.gaussian_profile import gaussian_between
+from mechanisms.privacy import fisher
+from mechanisms.privacy.gaussian_profile import gaussian_between
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mechanisms.noise.distribution import Noise, checked_dtype, uncorrelated_variance
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.integer_profile import IntegerShiftProfile
+from mechanisms.privacy.integer_profile import IntegerShiftProfile
 
 
 @dataclass(frozen=True, kw_only=True)

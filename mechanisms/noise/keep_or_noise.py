@@ -12,7 +12,7 @@ from mechanisms.noise.distribution import Noise
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.keep_or_noise_profile import KeepOrNoiseProfile
+from mechanisms.privacy.keep_or_noise_profile import KeepOrNoiseProfile
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

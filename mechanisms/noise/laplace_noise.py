@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.contract.query import Query, Shifts, concentrated
 from mechanisms.noise.distribution import Noise, checked_dtype, uncorrelated_variance
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles import fisher
-from mechanisms.profiles.bounded_profile import enclosed
-from mechanisms.profiles.laplace_profile import laplace_profile
+from mechanisms.privacy import fisher
+from mechanisms.privacy.bounded_profile import enclosed
+from mechanisms.privacy.laplace_profile import laplace_profile
+from mechanisms.query.query import Query, Shifts, concentrated
 
 
 @dataclass(frozen=True, kw_only=True)

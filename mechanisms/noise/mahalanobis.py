@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mechanisms.contract.query import Query
-from mechanisms.profiles.gaussian_profile import worst_case_mu
+from mechanisms.privacy.gaussian_profile import worst_case_mu
+from mechanisms.query.query import Query
 
 # Elements up to which all vertices of the box are tried: 2^15 of them take some milliseconds.
 VERTEX_AXES = 16

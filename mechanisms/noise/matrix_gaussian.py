@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 import scipy
 
-from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import (
     Noise,
     checked_dtype,
@@ -24,8 +23,9 @@ from mechanisms.noise.mahalanobis import (
     largest_move,
     largest_mu,
 )
-from mechanisms.profiles import fisher
-from mechanisms.profiles.gaussian_profile import gaussian_between
+from mechanisms.privacy import fisher
+from mechanisms.privacy.gaussian_profile import gaussian_between
+from mechanisms.query.query import Query
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

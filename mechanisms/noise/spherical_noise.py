@@ -17,8 +17,8 @@ from mechanisms.noise.distribution import (
     uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.bounded_profile import enclosed
-from mechanisms.profiles.spherical_profile import SphericalProfile
+from mechanisms.privacy.bounded_profile import enclosed
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 
 @dataclass(frozen=True, kw_only=True)

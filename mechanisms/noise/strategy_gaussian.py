@@ -8,11 +8,11 @@ from functools import reduce
 
 import numpy as np
 
-from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.noise.mahalanobis import MuBounds, best_bounds
-from mechanisms.profiles.gaussian_profile import gaussian_between
+from mechanisms.privacy.gaussian_profile import gaussian_between
+from mechanisms.query.query import Query
 from mechanisms.strategies.optimal_strategy import Strategy
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.contract.query import concentrated
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.loss_moments import LossMoments, quadratic_form_cumulants
-from mechanisms.profiles.bounded_profile import BoundedProfile
-from mechanisms.profiles.laplace_profile import laplace_profile
+from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.laplace_profile import laplace_profile
+from mechanisms.query.query import concentrated
 from mechanisms.strategies.p_identity import PIdentity
 
 

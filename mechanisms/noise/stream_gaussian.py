@@ -9,12 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
-from mechanisms.contract.query import Unsupported
-from mechanisms.factorisations.factorisation import Factorisation
-from mechanisms.factorisations.participation import Participation, Sensitivity
 from mechanisms.noise.distribution import Noise, attained_reach, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.gaussian_profile import gaussian_between
+from mechanisms.privacy.gaussian_profile import gaussian_between
+from mechanisms.query.query import Unsupported
+from mechanisms.strategies.streams.factorisation import Factorisation
+from mechanisms.strategies.streams.participation import Participation, Sensitivity
 
 # Steps up to which the moments of the loss are computed: products of (n, n) arrays.
 LARGEST_MOMENTS = 4096

@@ -9,7 +9,7 @@ import numpy as np
 
 from mechanisms.noise.distribution import Noise, attained_reach, checked_dtype, gram_slack
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.gaussian_profile import gaussian_between
+from mechanisms.privacy.gaussian_profile import gaussian_between
 
 
 @dataclass(frozen=True, kw_only=True)

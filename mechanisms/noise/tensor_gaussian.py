@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import (
     Noise,
     checked_dtype,
@@ -18,6 +17,7 @@ from mechanisms.noise.distribution import (
 )
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
+from mechanisms.query.query import Query
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

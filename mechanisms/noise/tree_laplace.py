@@ -8,12 +8,12 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from mechanisms.contract.query import Query, Unsupported
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.loss_moments import LossMoments, quadratic_form_cumulants
-from mechanisms.profiles.bounded_profile import BoundedProfile
-from mechanisms.profiles.laplace_profile import laplace_profile
+from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.laplace_profile import laplace_profile
+from mechanisms.query.query import Query, Unsupported
 from mechanisms.strategies.tree import BlockTree, TreeLeastSquares
 
 # Cells of one subtree up to which the higher moments of the loss are computed: a second or two.

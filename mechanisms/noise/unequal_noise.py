@@ -8,13 +8,13 @@ from functools import reduce
 
 import numpy as np
 
-from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.bounded_profile import enclosed
-from mechanisms.profiles.gaussian_profile import GaussianProfile
-from mechanisms.profiles.laplace_profile import LaplaceProfile
-from mechanisms.profiles.unequal_releases import UnequalReleasesProfile
+from mechanisms.privacy.bounded_profile import enclosed
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.laplace_profile import LaplaceProfile
+from mechanisms.privacy.unequal_releases import UnequalReleasesProfile
+from mechanisms.query.query import Query
 
 # Sensitivities that are computed apart differ by rounding.
 _SLACK = 1 + 1e-9

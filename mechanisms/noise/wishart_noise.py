@@ -7,11 +7,11 @@ from functools import cache
 
 import numpy as np
 
-from mechanisms.contract.query import Query
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.profiles.bounded_profile import enclosed
-from mechanisms.profiles.moving_support import WishartProfile
+from mechanisms.privacy.bounded_profile import enclosed
+from mechanisms.privacy.moving_support import WishartProfile
+from mechanisms.query.query import Query
 
 
 @cache

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from mechanisms.contract.query import Unsupported
+from mechanisms.query.query import Unsupported
 from mechanisms.strategies.extrapolation import extrapolated
 
 # Relative gaps at which the solvers stop; where V is singular the optimum is only approached,

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 import scipy
 
-from mechanisms.contract.query import Unsupported
+from mechanisms.query.query import Unsupported
 from mechanisms.strategies.cell_groups import (
     GroupedGram,
     bisected,

@@ -14,7 +14,7 @@ from functools import reduce
 
 import numpy as np
 
-from mechanisms.profiles.profile import check_count
+from mechanisms.privacy.profile import check_count
 
 
 class Workload(ABC):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mechanisms.contract.option import Option
-from mechanisms.contract.query import Query
+from mechanisms.query.option import Option
+from mechanisms.query.query import Query
 from mechanisms.strategies.workload import (
     NAMED,
     Explicit,

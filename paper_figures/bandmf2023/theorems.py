@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 
-from mechanisms.accounting.poisson_sampling import noise_multiplier
-from mechanisms.factorisations.optimised_toeplitz import banded
-from mechanisms.factorisations.participation import Participation
-from mechanisms.factorisations.stream_workload import StreamWorkload
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import statement
-from paper_figures.verdicts import Finding, Outcome
+from claims.ledger import Claim, judge
+from claims.rules import statement
+from claims.verdicts import Finding, Outcome
+from mechanisms.privacy.sampling.poisson_sampling import noise_multiplier
+from mechanisms.strategies.streams.optimised_toeplitz import banded
+from mechanisms.strategies.streams.participation import Participation
+from mechanisms.strategies.streams.stream_workload import StreamWorkload
+from runs.results import Results
 
 
 @judge()

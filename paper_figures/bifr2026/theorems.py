@@ -8,14 +8,14 @@ from itertools import product
 
 import scipy
 
-from mechanisms.factorisations.closed_forms import banded_inverse_root
-from mechanisms.factorisations.factorisation import ToeplitzFactorisation
-from mechanisms.factorisations.participation import Participation
-from mechanisms.factorisations.stream_workload import StreamWorkload, impulse
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import universal
-from paper_figures.verdicts import Finding, Outcome
+from claims.ledger import Claim, judge
+from claims.rules import universal
+from claims.verdicts import Finding, Outcome
+from mechanisms.strategies.streams.closed_forms import banded_inverse_root
+from mechanisms.strategies.streams.factorisation import ToeplitzFactorisation
+from mechanisms.strategies.streams.participation import Participation
+from mechanisms.strategies.streams.stream_workload import StreamWorkload, impulse
+from runs.results import Results
 
 
 @judge()

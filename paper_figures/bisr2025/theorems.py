@@ -6,29 +6,29 @@ import math
 
 import numpy as np
 
-from mechanisms.factorisations.designs import Design, factorisation
-from mechanisms.factorisations.lower_bounds import least_mean_error
-from mechanisms.factorisations.participation import Participation
-from mechanisms.factorisations.stream_workload import StreamWorkload
-from paper_figures.judged_rows import pick, rounded_up
-from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import universal
+from claims.judged_rows import pick, rounded_up
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import universal
+from claims.verdicts import Finding
+from mechanisms.strategies.streams.designs import Design, factorisation
+from mechanisms.strategies.streams.lower_bounds import least_mean_error
+from mechanisms.strategies.streams.participation import Participation
+from mechanisms.strategies.streams.stream_workload import StreamWorkload
 from paper_figures.style import look
 from paper_figures.suite.continual_release import STUDY, errors_of
-from paper_figures.verdicts import Finding
+from runs.results import Results
 
 PLACE = ["dataset", "steps", "participations"]
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def error_on_par(claim: Claim, results: Results) -> Finding:
     """The root mean squared error over that of others, in the places of the study.
 
     Arguments: mechanism; others; least_separation, of a person's steps.
     """
     a = claim.arguments
-    errors = errors_of(pick(results.rows, experiment=STUDY))
+    errors = errors_of(pick(results.rows, study=STUDY))
     errors = errors[errors["separation"] >= a["least_separation"]]
     by_name = errors.set_index([*PLACE, "mechanism"])["mean_error"].unstack("mechanism")
     missing = {a["mechanism"], *a["others"]} - set(by_name)

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import math
 
-from mechanisms.factorisations.closed_forms import binary_tree, square_root
-from mechanisms.factorisations.factorisation import StreamError
-from mechanisms.factorisations.lower_bounds import least_mean_error, sum_of_singular_values
-from mechanisms.factorisations.optimal_stream import optimal_factorisation
-from mechanisms.factorisations.participation import Participation
-from mechanisms.factorisations.stream_workload import StreamWorkload
-from paper_figures.judged_rows import listed, rounded_up
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import number, universal
-from paper_figures.verdicts import Finding, Outcome
+from claims.judged_rows import listed, rounded_up
+from claims.ledger import Claim, judge
+from claims.rules import number, universal
+from claims.verdicts import Finding, Outcome
+from mechanisms.strategies.streams.closed_forms import binary_tree, square_root
+from mechanisms.strategies.streams.factorisation import StreamError
+from mechanisms.strategies.streams.lower_bounds import least_mean_error, sum_of_singular_values
+from mechanisms.strategies.streams.optimal_stream import optimal_factorisation
+from mechanisms.strategies.streams.participation import Participation
+from mechanisms.strategies.streams.stream_workload import StreamWorkload
+from runs.results import Results
 
 ONCE = Participation()
 

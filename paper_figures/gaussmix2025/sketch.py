@@ -11,13 +11,13 @@ from itertools import product
 
 import pandas as pd
 
-from experiments.common_queries import NAME, QUERIES
 from mechanisms import Budget, get_mechanism
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.results import Results
 from paper_figures.selections import ok_rows
 from paper_figures.style import PAGE, look
+from runs.results import Results
+from studies.common_queries import NAME, QUERIES
 
 ASKED = QUERIES["covariance"]
 SKETCHES = ("jl", "gaussian-sketch")

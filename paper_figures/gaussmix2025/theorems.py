@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from claims.judged_rows import rounded_down, rounded_up
+from claims.ledger import Claim, judge
+from claims.rules import universal
+from claims.verdicts import Finding
 from paper_figures.gaussmix2025.sketch import EPSILONS, LEAST, ROWS, SKETCHES, added_variances
-from paper_figures.judged_rows import rounded_down, rounded_up
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import universal
-from paper_figures.verdicts import Finding
+from runs.results import Results
 
 BEFORE, GAUSSMIX = SKETCHES
 

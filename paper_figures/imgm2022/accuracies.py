@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.features import network_name
-from paper_figures.judged_rows import pick
+from claims.judged_rows import pick
+from claims.verdicts import Sizes
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
 from paper_figures.style import dataset_title
-from paper_figures.verdicts import Sizes
+from studies.features import network_name
 
 # The metric of either study at the end of a trial.
 ACCURACY = {"features": "test_accuracy", "gradients": "final_test_accuracy"}
 
 
-def official_accuracies(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
+def official_accuracies(rows: pd.DataFrame, study: str) -> pd.DataFrame:
     """Accuracies at the end of a study's trials, on official data.
 
     Raises:
         CannotJudge: The run has none.
     """
-    wanted = {"experiment": experiment, "metric": ACCURACY[experiment]}
+    wanted = {"study": study, "metric": ACCURACY[study]}
     return pick(rows, data_source="official", **wanted)
 
 
@@ -37,24 +37,24 @@ def common_epsilons(*frames: pd.DataFrame) -> list[float]:
     return sorted(set.intersection(*(set(frame["epsilon"]) for frame in frames)))
 
 
-def data_and_sources(rows: pd.DataFrame, experiment: str) -> str:
+def data_and_sources(rows: pd.DataFrame, study: str) -> str:
     """Every data set of a study with its source, in words."""
-    pairs = rows[rows["experiment"] == experiment][["dataset", "data_source"]].drop_duplicates()
+    pairs = rows[rows["study"] == study][["dataset", "data_source"]].drop_duplicates()
     return ", ".join(
         f"{dataset_title(dataset)} ({SOURCE_WORDS[source]})"
         for dataset, source in sorted(pairs.itertuples(index=False))
     )
 
 
-def study_numbers(rows: pd.DataFrame, experiment: str, facts: dict[str, str]) -> str:
+def study_numbers(rows: pd.DataFrame, study: str, facts: dict[str, str]) -> str:
     """Some metrics of a study on every data set, in words.
 
     Args:
         facts: The words for a metric, by its name.
     """
     sentences = []
-    for dataset, part in rows[rows["experiment"] == experiment].groupby("dataset"):
-        values = {m: ok_rows(part, experiment, m)["value"].iloc[0] for m in facts}
+    for dataset, part in rows[rows["study"] == study].groupby("dataset"):
+        values = {m: ok_rows(part, study, m)["value"].iloc[0] for m in facts}
         numbers = ", ".join(
             f"{words} {values[m]:{'.4f' if values[m] < 1 else ',.0f'}}"
             for m, words in facts.items()
@@ -63,22 +63,22 @@ def study_numbers(rows: pd.DataFrame, experiment: str, facts: dict[str, str]) ->
     return "; ".join(sentences)
 
 
-def sizes_of(rows: pd.DataFrame, experiment: str, datasets: list[str]) -> Sizes:
+def sizes_of(rows: pd.DataFrame, study: str, datasets: list[str]) -> Sizes:
     """What a verdict on a study rests on; of several data sets the one with the fewest records."""
-    accuracies = official_accuracies(rows, experiment)
+    accuracies = official_accuracies(rows, study)
     accuracies = accuracies[accuracies["dataset"].isin(datasets)]
     private = accuracies[~accuracies["mechanism"].isin(LEVELS)]
-    records = ok_rows(rows, experiment, "records")
+    records = ok_rows(rows, study, "records")
     records = records[records["dataset"].isin(datasets)].groupby("dataset")["value"].first()
     least = records.idxmin() if len(records) else datasets[0]
-    own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == least)]
+    own = rows[(rows["study"] == study) & (rows["dataset"] == least)]
     last = own["epoch"].max() if "epoch" in own else None
     return Sizes(
         dataset=least,
         records=int(records[least]) if len(records) else None,
         epochs=None if pd.isna(last) else float(last),
         trials=int(private.groupby("dataset")["trial"].nunique().min()),
-        network=", ".join(_network_title(rows, experiment, name) for name in datasets),
+        network=", ".join(_network_title(rows, study, name) for name in datasets),
         epsilons=", ".join(f"{epsilon:g}" for epsilon in sorted(set(private["epsilon"]))),
     )
 
@@ -101,9 +101,9 @@ CUT_NETWORKS = {
 }
 
 
-def _network_title(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
+def _network_title(rows: pd.DataFrame, study: str, dataset: str) -> str:
     """The network that a study trained; that of `features` by its features."""
-    if experiment == "gradients":
+    if study == "gradients":
         return GRADIENT_NETWORKS[dataset]
-    own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
+    own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
     return CUT_NETWORKS[network_name(int(own["shape"].iloc[0].split("x")[-1]))]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from mechanisms.profiles.gaussian_profile import GaussianProfile, mu_for
-from paper_figures.judged_rows import listed
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import universal
+from claims.judged_rows import listed
+from claims.ledger import Claim, judge
+from claims.rules import universal
+from claims.verdicts import Finding, Outcome, Part
+from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from paper_figures.style import dataset_title
-from paper_figures.verdicts import Finding, Outcome, Part
+from runs.results import Results
 
 
 @judge()

@@ -6,12 +6,12 @@ import math
 
 import scipy
 
-from mechanisms.profiles.gaussian_profile import mu_for
-from paper_figures.judged_rows import listed
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import statement
-from paper_figures.verdicts import Finding
+from claims.judged_rows import listed
+from claims.ledger import Claim, judge
+from claims.rules import statement
+from claims.verdicts import Finding
+from mechanisms.privacy.gaussian_profile import mu_for
+from runs.results import Results
 
 
 @judge()

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
+from claims.intervals import Mean, paired
+from claims.judged_rows import calibrated, listed, pick, tally
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import Signal, equal, order, statement
+from claims.verdicts import Finding, Part
 from mechanisms import Budget
+from mechanisms.query.box_query import box_query
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.imgm2022.accuracies import (
     ACCURACY,
@@ -15,9 +21,6 @@ from paper_figures.imgm2022.accuracies import (
     sizes_of,
     study_numbers,
 )
-from paper_figures.intervals import Mean, paired
-from paper_figures.judged_rows import calibrated, listed, pick, tally
-from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.over_epsilon import (
     coinciding,
     draw_spread,
@@ -25,12 +28,9 @@ from paper_figures.over_epsilon import (
     trial_words,
     true_epsilons,
 )
-from paper_figures.results import Results
-from paper_figures.rules import Signal, equal, order, statement
 from paper_figures.selections import failed_mechanisms
 from paper_figures.style import dataset_title
-from paper_figures.verdicts import Finding, Part
-from papers.box_query import box_query
+from runs.results import Results
 
 STUDY = "features"
 
@@ -71,7 +71,7 @@ def figure_1(results: Results) -> Drawn:
     return Drawn(caption, spread, draw_spread(spread, "test accuracy,"), note)
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def imgm_and_analytic(claim: Claim, results: Results) -> Finding:
     """Whether IMGM can be ahead of, or behind, the analytic Gaussian: they are one distribution.
 
@@ -125,7 +125,7 @@ def _observed(rows: pd.DataFrame, datasets: list[str]) -> str:
     return f"By chance our accuracies differ by {listed(words)}." if words else ""
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def features_order(claim: Claim, results: Results) -> Finding:
     """IMGM above MVG, and MVG near random answers, as published.
 

@@ -6,6 +6,11 @@ from dataclasses import replace
 
 import pandas as pd
 
+from claims.intervals import Mean, paired, words
+from claims.judged_rows import listed, pick, tally
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import Signal, order
+from claims.verdicts import INCONCLUSIVE, Finding
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.imgm2022.accuracies import (
     ACCURACY,
@@ -16,9 +21,6 @@ from paper_figures.imgm2022.accuracies import (
     sizes_of,
     study_numbers,
 )
-from paper_figures.intervals import Mean, paired, words
-from paper_figures.judged_rows import listed, pick, tally
-from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.over_epsilon import (
     coinciding,
     draw_spread,
@@ -26,11 +28,9 @@ from paper_figures.over_epsilon import (
     trial_words,
     true_epsilons,
 )
-from paper_figures.results import Results
-from paper_figures.rules import Signal, order
 from paper_figures.selections import LEVELS, failed_mechanisms
 from paper_figures.style import dataset_title, mechanism_title
-from paper_figures.verdicts import INCONCLUSIVE, Finding
+from runs.results import Results
 
 STUDY = "gradients"
 
@@ -64,7 +64,7 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
     return Drawn(caption, spread, draw_spread(spread, "test accuracy,"), note)
 
 
-@judge(experiments=("gradients", "features"))
+@judge(studies=("gradients", "features"))
 def gradients_beside_features(claim: Claim, results: Results) -> Finding:
     """Whether accuracies with private gradients exceed those with private features.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from claims.ledger import Claim, judge
+from claims.rules import statement
+from claims.verdicts import Finding
 from mechanisms import Budget
-from mechanisms.profiles.gaussian_profile import mu_for
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import statement
-from paper_figures.verdicts import Finding
+from mechanisms.privacy.gaussian_profile import mu_for
+from runs.results import Results
 
 
 @judge()

@@ -10,20 +10,20 @@ import math
 import numpy as np
 import scipy
 
+from claims.judged_rows import calibrated, listed
+from claims.ledger import Claim, judge
+from claims.rules import number, statement, universal
+from claims.verdicts import Finding
 from mechanisms import Budget, Query
-from mechanisms.audit.verification import HOLDS
-from mechanisms.mvg import precision_bound
-from mechanisms.profiles.gaussian_profile import mu_for
-from paper_figures.judged_rows import calibrated, listed
-from paper_figures.ledger import Claim, judge
+from mechanisms.catalogue.mvg import precision_bound
+from mechanisms.privacy.gaussian_profile import mu_for
+from mechanisms.verification.verification import HOLDS
 from paper_figures.power_law import power
-from paper_figures.results import Results
-from paper_figures.rules import number, statement, universal
 from paper_figures.suite.guarantee import verified
-from paper_figures.verdicts import Finding
+from runs.results import Results
 
 
-@judge(experiments=("guarantee",))
+@judge(studies=("guarantee",))
 def tight_guarantee(claim: Claim, results: Results) -> Finding:
     """Theorem 2: the condition on the smallest singular values is necessary and sufficient.
 

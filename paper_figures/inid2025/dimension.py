@@ -10,15 +10,15 @@ import functools
 import numpy as np
 import pandas as pd
 
-from experiments.common_queries import NAME, QUERIES
+from claims.judged_rows import calibrated
 from mechanisms import Query
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.judged_rows import calibrated
-from paper_figures.results import Results
 from paper_figures.selections import ok_rows
 from paper_figures.style import PAGE, look
 from paper_figures.suite.stated_noise import sensitivities
+from runs.results import Results
+from studies.common_queries import NAME, QUERIES
 
 ASKED = "histogram"
 BUDGET = QUERIES[ASKED].budget

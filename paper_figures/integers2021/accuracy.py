@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from claims.judged_rows import calibrated, rounded_down, rounded_up
+from claims.ledger import Claim, judge
+from claims.rules import statement
+from claims.verdicts import Finding
 from mechanisms import Budget
-from paper_figures.judged_rows import calibrated, rounded_down, rounded_up
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import statement
 from paper_figures.suite.stated_noise import query_of, setting_words
-from paper_figures.verdicts import Finding
+from runs.results import Results
 
 GAUSSIAN = "gaussian-analytic"
 

@@ -11,15 +11,15 @@ import math
 import numpy as np
 import scipy
 
-from mechanisms.profiles.integer_profile import (
+from claims.ledger import Claim, judge
+from claims.rules import universal
+from claims.verdicts import Finding
+from mechanisms.privacy.integer_profile import (
     DiscreteGaussianProfile,
     IntegerShiftProfile,
     SkellamProfile,
 )
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import universal
-from paper_figures.verdicts import Finding
+from runs.results import Results
 
 LAWS = {"discrete-gaussian": DiscreteGaussianProfile, "skellam": SkellamProfile}
 

@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from experiments.common_queries import NAME, QUERIES
+from claims.judged_rows import calibrated
 from mechanisms import Budget, Query
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.judged_rows import calibrated
-from paper_figures.results import Results
 from paper_figures.selections import ok_rows
 from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, look, mechanism_title
+from runs.results import Results
+from studies.common_queries import NAME, QUERIES
 
 COUNTS = "counts"
 ASKED = QUERIES[COUNTS]

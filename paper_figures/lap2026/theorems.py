@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
+from claims.judged_rows import rounded_up
+from claims.ledger import Claim, judge
+from claims.rules import number, universal
+from claims.verdicts import NOT_RUN, Finding, Part
 from mechanisms.noise.gamma_mixture import GAUSSIAN_COVER
-from mechanisms.profiles.fisher import laplace_mu
-from mechanisms.profiles.gaussian_profile import mu_for
-from paper_figures.judged_rows import rounded_up
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import number, universal
-from paper_figures.verdicts import NOT_RUN, Finding, Part
+from mechanisms.privacy.fisher import laplace_mu
+from mechanisms.privacy.gaussian_profile import mu_for
+from runs.results import Results
 
 
 @judge()

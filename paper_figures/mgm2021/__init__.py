@@ -4,5 +4,5 @@
     federated_vertical    Figure 3
 
 The drawing machinery and the ledger discover these modules; other papers' packages do not import
-them. They may import paper_figures' shared modules, papers, experiments, runs and mechanisms.
+them. They may import paper_figures' shared modules, papers, studies, runs and mechanisms.
 """

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from claims.judged_rows import listed, pick
+from claims.ledger import CannotJudge
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn
-from paper_figures.judged_rows import listed, pick
-from paper_figures.ledger import CannotJudge
 from paper_figures.over_epsilon import coinciding, draw_spread, trial_words
 from paper_figures.selections import (
     LEVELS,
@@ -27,31 +27,31 @@ from paper_figures.style import dataset_title, mechanism_title
 MAJORITY = {"adult": 12_435 / 16_281, "mnist": 1_135 / 10_000}
 
 
-def final_accuracies(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
+def final_accuracies(rows: pd.DataFrame, study: str) -> pd.DataFrame:
     """Test accuracies after the last round of a study, one row per trial; may be empty."""
-    return ok_rows(rows, experiment, "final_test_accuracy")
+    return ok_rows(rows, study, "final_test_accuracy")
 
 
-def official_datasets(rows: pd.DataFrame, experiment: str, datasets: list[str]) -> list[str]:
+def official_datasets(rows: pd.DataFrame, study: str, datasets: list[str]) -> list[str]:
     """Those of the paper's data sets that the run has from their official files.
 
     Raises:
         CannotJudge: It has none of them.
     """
-    finals = final_accuracies(rows, experiment)
+    finals = final_accuracies(rows, study)
     present = set(finals[finals["data_source"] == "official"]["dataset"])
     found = [dataset for dataset in datasets if dataset in present]
     if not found:
         lacks = {1: "does not have it", 2: "has neither"}
         raise CannotJudge(
             f"The claim is about {listed(map(dataset_title, datasets))}, and this run of "
-            f"{experiment} {lacks.get(len(datasets), 'has none of them')}"
+            f"{study} {lacks.get(len(datasets), 'has none of them')}"
         )
     return found
 
 
 def published_finals(
-    rows: pd.DataFrame, experiment: str, dataset: str, limits: list[float] | None = None
+    rows: pd.DataFrame, study: str, dataset: str, limits: list[float] | None = None
 ) -> pd.DataFrame:
     """Final accuracies as published on one official data set, at budgets within limits.
 
@@ -60,7 +60,7 @@ def published_finals(
     Raises:
         CannotJudge: There is no budget within the limits.
     """
-    finals = final_accuracies(rows, experiment)
+    finals = final_accuracies(rows, study)
     found = pick(finals, dataset=dataset, data_source="official", calibration="published")
     if limits is None:
         return found
@@ -81,20 +81,20 @@ class StudySize(NamedTuple):
     shape: str
 
 
-def study_size(rows: pd.DataFrame, experiment: str, dataset: str) -> StudySize:
+def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
     """The size of a study on one data set; all its mechanisms have the same."""
-    own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
+    own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
     return StudySize(
         source=SOURCE_WORDS[own["data_source"].iloc[0]],
-        records=ok_rows(own, experiment, "records")["value"].iloc[0],
-        rounds=int(ok_rows(own, experiment, "test_accuracy")["round"].max()),
-        releases=ok_rows(own, experiment, "uses")["value"].iloc[0],
+        records=ok_rows(own, study, "records")["value"].iloc[0],
+        rounds=int(ok_rows(own, study, "test_accuracy")["round"].max()),
+        releases=ok_rows(own, study, "uses")["value"].iloc[0],
         shape=own["shape"].iloc[0].replace("x", " x "),
     )
 
 
 def draw_accuracies(
-    rows: pd.DataFrame, experiment: str, title: str, note: str, *, equal: str = "", lone: str = ""
+    rows: pd.DataFrame, study: str, title: str, note: str, *, equal: str = "", lone: str = ""
 ) -> Drawn:
     """Mean final accuracy and its interval over epsilon, on every data set that the run has.
 
@@ -110,20 +110,20 @@ def draw_accuracies(
     Raises:
         DrawingError: The results hold no accuracies of the study.
     """
-    finals = final_accuracies(rows, experiment)
+    finals = final_accuracies(rows, study)
     if finals.empty:
-        raise DrawingError(f"the results hold no accuracies of {experiment}; run it first")
+        raise DrawingError(f"the results hold no accuracies of {study}; run it first")
     keys = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
     table = finals.groupby(keys)["value"].agg(["mean", "std", "count"]).reset_index()
     quantile = scipy.special.stdtrit((table["count"] - 1).clip(lower=1), 0.975)
     # A single trial has no interval: its standard deviation is missing.
     table["half_interval"] = quantile * table["std"] / np.sqrt(table["count"])
-    spent = ok_rows(rows, experiment, "true_epsilon_upper")[[*keys, "value"]]
+    spent = ok_rows(rows, study, "true_epsilon_upper")[[*keys, "value"]]
     table = table.merge(spent.rename(columns={"value": "true_epsilon_upper"}), "left", keys)
     half = table["half_interval"].fillna(0)
     bars = table.assign(min=table["mean"] - half, max=table["mean"] + half)
     datasets = sorted(table["dataset"].unique())
-    sizes = {dataset: study_size(rows, experiment, dataset) for dataset in datasets}
+    sizes = {dataset: study_size(rows, study, dataset) for dataset in datasets}
     sources = listed(f"{dataset_title(name)} ({size.source})" for name, size in sizes.items())
     caption = (
         f"{title}: test accuracy after the last round, mean and 95% interval (Student's) over "
@@ -140,8 +140,8 @@ def draw_accuracies(
         "Intervals are drawn within [0, 1]. The data file has an upper bound on the true epsilon "
         "of the training beside every accuracy, where one is known and finite."
         f"{_majority_words(datasets)}{_partial_words(table)}{coinciding(table)}"
-        f"{published_only(rows, experiment, *datasets)}"
-        f"{failed_mechanisms(rows, experiment, *datasets)}"
+        f"{published_only(rows, study, *datasets)}"
+        f"{failed_mechanisms(rows, study, *datasets)}"
     )
     figure = draw_spread(bars, "test accuracy,")
     _explain_lone_curves(figure, table, lone)

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from paper_figures.intervals import Mean, paired, words
-from paper_figures.judged_rows import listed, pick, tally
-from paper_figures.ledger import CannotJudge, Claim
+from claims.intervals import Mean, paired, words
+from claims.judged_rows import listed, pick, tally
+from claims.ledger import CannotJudge, Claim
+from claims.rules import Signal, equal, order
+from claims.verdicts import Finding, Outcome, Part, Sizes
 from paper_figures.mgm2021.federated_accuracies import (
     MAJORITY,
     official_datasets,
@@ -19,16 +21,14 @@ from paper_figures.mgm2021.federated_accuracies import (
     study_size,
 )
 from paper_figures.mgm2021.same_noise import same_noise_on_elements
-from paper_figures.rules import Signal, equal, order
 from paper_figures.selections import LEVELS, ok_rows
 from paper_figures.style import dataset_title, mechanism_title
-from paper_figures.verdicts import Finding, Outcome, Part, Sizes
 
 # In the pairs of a claim: the paper's Gaussian mechanism, which a reading replaces.
 BASELINE = "baseline"
 
 
-def judge_order(claim: Claim, rows: pd.DataFrame, experiment: str) -> Finding:
+def judge_order(claim: Claim, rows: pd.DataFrame, study: str) -> Finding:
     """Which mechanisms are more accurate than others, and which are about as accurate.
 
     As published, by paired differences of final accuracies, averaged over the budgets at which one
@@ -50,8 +50,8 @@ def judge_order(claim: Claim, rows: pd.DataFrame, experiment: str) -> Finding:
         CannotJudge: The run has none of the data sets, or no budget of the range.
     """
     a = claim.arguments
-    datasets = official_datasets(rows, experiment, a["datasets"])
-    finals = {name: published_finals(rows, experiment, name, a["range"]) for name in datasets}
+    datasets = official_datasets(rows, study, a["datasets"])
+    finals = {name: published_finals(rows, study, name, a["range"]) for name in datasets}
     outcomes = []
     for reading, stands_for in a["readings"].items():
         parts = []
@@ -68,8 +68,8 @@ def judge_order(claim: Claim, rows: pd.DataFrame, experiment: str) -> Finding:
                 "Paired differences of final test accuracies with 95% intervals, means over those "
                 f"budgets{_range_words(a['range'])} at which one of the two is more than "
                 f"{claim.margin:g} above a random answer and above the majority class.",
-                *(size_sentence(rows, experiment, dataset) for dataset in datasets),
-                noise_sentence(rows, experiment, "idn", a["range"][1]) if a["range"] else "",
+                *(size_sentence(rows, study, dataset) for dataset in datasets),
+                noise_sentence(rows, study, "idn", a["range"][1]) if a["range"] else "",
                 beside_sentence(a, finals),
                 missing_sentence(a["datasets"], datasets),
             ],
@@ -82,7 +82,7 @@ def judge_order(claim: Claim, rows: pd.DataFrame, experiment: str) -> Finding:
         detail=detail,
         calibration="published",
         trials=shared_trials(finals),
-        sizes=sizes_of(rows, experiment, datasets, finals),
+        sizes=sizes_of(rows, study, datasets, finals),
     )
 
 
@@ -242,10 +242,10 @@ def shared_trials(finals: dict[str, pd.DataFrame]) -> int | None:
 
 
 def sizes_of(
-    rows: pd.DataFrame, experiment: str, datasets: list[str], finals: dict[str, pd.DataFrame]
+    rows: pd.DataFrame, study: str, datasets: list[str], finals: dict[str, pd.DataFrame]
 ) -> Sizes:
     """What a verdict rests on; of several data sets the one with the fewest records."""
-    found = {dataset: study_size(rows, experiment, dataset) for dataset in datasets}
+    found = {dataset: study_size(rows, study, dataset) for dataset in datasets}
     least = min(found, key=lambda dataset: found[dataset].records)
     private = [own[~own["mechanism"].isin(LEVELS)] for own in finals.values()]
     return Sizes(
@@ -253,7 +253,7 @@ def sizes_of(
         records=int(found[least].records),
         rounds=found[least].rounds,
         trials=min(int(own["trial"].nunique()) for own in private),
-        network=", ".join(NETWORKS[experiment].get(dataset, dataset) for dataset in datasets),
+        network=", ".join(NETWORKS[study].get(dataset, dataset) for dataset in datasets),
         epsilons="; ".join(
             f"{dataset_title(dataset)} {', '.join(f'{e:g}' for e in sorted(set(own['epsilon'])))}"
             for dataset, own in zip(datasets, private, strict=True)
@@ -282,10 +282,10 @@ def _range_words(limits: list[float] | None) -> str:
     return " of the run" if limits is None else f" from {limits[0]:g} to {limits[1]:g}"
 
 
-def size_sentence(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
+def size_sentence(rows: pd.DataFrame, study: str, dataset: str) -> str:
     """Records, rounds, budgets and controls of a study on one official data set."""
-    size = study_size(rows, experiment, dataset)
-    finals = published_finals(rows, experiment, dataset)
+    size = study_size(rows, study, dataset)
+    finals = published_finals(rows, study, dataset)
     means = finals.groupby("mechanism")["value"].mean()
     known = [f"{mechanism_title(m)} {means[m]:.3g}" for m in LEVELS if m in means]
     if dataset in MAJORITY:
@@ -298,9 +298,9 @@ def size_sentence(rows: pd.DataFrame, experiment: str, dataset: str) -> str:
     )
 
 
-def noise_sentence(rows: pd.DataFrame, experiment: str, mechanism: str, epsilon: float) -> str:
+def noise_sentence(rows: pd.DataFrame, study: str, mechanism: str, epsilon: float) -> str:
     """The norm of a round's noise at one budget, on every data set; "" where it is not known."""
-    norms = ok_rows(rows, experiment, "noise_norm")
+    norms = ok_rows(rows, study, "noise_norm")
     own = norms[
         (norms["mechanism"] == mechanism)
         & (norms["calibration"] == "published")

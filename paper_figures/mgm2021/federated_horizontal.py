@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from claims.intervals import Mean, paired
+from claims.judged_rows import pick, tally
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import equal, order
+from claims.verdicts import Finding, Outcome, Part
 from paper_figures.drawings import Drawn, drawing
-from paper_figures.intervals import Mean, paired
-from paper_figures.judged_rows import pick, tally
-from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.mgm2021.federated_accuracies import (
     draw_accuracies,
     official_datasets,
@@ -30,10 +32,8 @@ from paper_figures.mgm2021.federated_comparisons import (
     where_one_learns,
 )
 from paper_figures.mgm2021.same_noise import same_noise_on_elements, same_noise_on_whole
-from paper_figures.results import Results
-from paper_figures.rules import equal, order
 from paper_figures.style import dataset_title, mechanism_title
-from paper_figures.verdicts import Finding, Outcome, Part
+from runs.results import Results
 
 STUDY = "federated_horizontal"
 
@@ -58,13 +58,13 @@ def figure_2(results: Results) -> Drawn:
     )
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def horizontal_order(claim: Claim, results: Results) -> Finding:
     """The order of mechanisms with private gradients; arguments as in `judge_order`."""
     return judge_order(claim, results.rows, STUDY)
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def horizontal_trend(claim: Claim, results: Results) -> Finding:
     """Accuracy rises with epsilon, and mechanisms come close at large epsilon, as published.
 
@@ -119,7 +119,7 @@ def _gaps_of_most(rows: pd.DataFrame, mechanisms: list[str], title: str) -> dict
     }
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def matrix_mechanism_on_adult(claim: Claim, results: Results) -> Finding:
     """The matrix mechanism against the paper's Gaussian (close) and UDN (better) on Adult.
 
@@ -171,7 +171,7 @@ def matrix_mechanism_on_adult(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def harder_tasks_need_more(claim: Claim, results: Results) -> Finding:
     """Accuracy at the same epsilon on hard and on easy data, as a share of the gain without noise.
 

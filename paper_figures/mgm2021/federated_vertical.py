@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pandas as pd
 
+from claims.intervals import Mean
+from claims.judged_rows import pick, tally
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import every, order
+from claims.verdicts import Finding, Part
 from paper_figures.drawings import Drawn, drawing
-from paper_figures.intervals import Mean
-from paper_figures.judged_rows import pick, tally
-from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.mgm2021.federated_accuracies import (
     draw_accuracies,
     official_datasets,
@@ -23,11 +25,9 @@ from paper_figures.mgm2021.federated_comparisons import (
     signal_of,
     sizes_of,
 )
-from paper_figures.results import Results
-from paper_figures.rules import every, order
 from paper_figures.selections import ok_rows
 from paper_figures.style import dataset_title, mechanism_title
-from paper_figures.verdicts import Finding, Part
+from runs.results import Results
 
 STUDY = "federated_vertical"
 
@@ -58,13 +58,13 @@ def _scope(rows: pd.DataFrame) -> str:
     return "every release" if (uses["value"] >= uses["epsilon"]).all() else "the whole training"
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def vertical_order(claim: Claim, results: Results) -> Finding:
     """The order of mechanisms with private features; arguments as in `judge_order`."""
     return judge_order(claim, results.rows, STUDY)
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def vertical_lead(claim: Claim, results: Results) -> Finding:
     """Whether a mechanism leads at the smallest epsilon of a range, and more than at the largest.
 

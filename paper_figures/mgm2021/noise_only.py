@@ -13,20 +13,20 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from claims.intervals import Bootstrap, bootstrapped
+from claims.judged_rows import calibrated, listed, tally
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import ratios, statement
+from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from mechanisms import Budget
+from mechanisms.query.box_query import box_query
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.intervals import Bootstrap, bootstrapped
-from paper_figures.judged_rows import calibrated, listed, tally
-from paper_figures.ledger import CannotJudge, Claim, judge
+from paper_figures.mgm2021.numbers import STATED_GROWTH, STATED_SECONDS
 from paper_figures.power_law import power
-from paper_figures.results import Results
-from paper_figures.rules import ratios, statement
 from paper_figures.selections import ok_rows
 from paper_figures.style import in_order, mechanism_title
-from paper_figures.verdicts import NOT_RUN, Finding, Part, Sizes
-from papers.box_query import box_query
-from papers.mgm2021 import STATED_GROWTH, STATED_SECONDS
 from runs.result_table import OK
+from runs.results import Results
 
 # The paper makes no difference between its Gaussian, per element, and the textbook's.
 TABLE_4 = STATED_GROWTH | {"gaussian": STATED_GROWTH["gaussian-per-element"]}
@@ -223,7 +223,7 @@ def table_5(results: Results) -> Drawn:
     return Drawn(caption, table, note=note)
 
 
-@judge(experiments=("noise_only",), timings=("noise_only",))
+@judge(studies=("noise_only",), timings=("noise_only",))
 def run_times(claim: Claim, results: Results) -> Finding:
     """Table 5: seconds of a draw over those of the Gaussian on the whole answer.
 

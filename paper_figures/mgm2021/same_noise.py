@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 
+from claims.judged_rows import calibrated
+from claims.rules import statement
+from claims.verdicts import Part
 from mechanisms import Budget
-from paper_figures.judged_rows import calibrated
-from paper_figures.rules import statement
-from paper_figures.verdicts import Part
-from papers.box_query import box_query
+from mechanisms.query.box_query import box_query
 
 # Any budget below 1 would do: both noises follow it alike.
 _BUDGET = Budget(epsilon=0.5, delta=1e-5)

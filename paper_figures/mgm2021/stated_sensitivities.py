@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import number
-from paper_figures.verdicts import Finding, Outcome, Part
-from papers import mgm2021
+from claims.ledger import Claim, judge
+from claims.rules import number
+from claims.verdicts import Finding, Outcome, Part
+from paper_figures.mgm2021 import numbers as mgm2021
+from runs.results import Results
 
 
 @judge()

@@ -10,21 +10,21 @@ from collections.abc import Callable
 
 import numpy as np
 
+from claims.judged_rows import calibrated
+from claims.ledger import Claim, judge
+from claims.rules import number, statement
+from claims.verdicts import Finding, Outcome, Sizes
 from mechanisms import Budget, Query
-from mechanisms.gaussian import classic_multiplier
-from mechanisms.mgm import frobenius_bound, optimal_variances
-from mechanisms.mvg import harmonic, precision_bound
+from mechanisms.catalogue.gaussian import classic_multiplier
+from mechanisms.catalogue.mgm import frobenius_bound, optimal_variances
+from mechanisms.catalogue.mvg import harmonic, precision_bound
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
-from paper_figures.judged_rows import calibrated
-from paper_figures.ledger import Claim, judge
+from mechanisms.query.box_query import box_query
+from paper_figures.mgm2021 import numbers as mgm2021
+from paper_figures.paper_setting import PaperSetting
+from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.power_law import power
-from paper_figures.results import Results
-from paper_figures.rules import number, statement
-from paper_figures.verdicts import Finding, Outcome, Sizes
-from papers import mgm2021
-from papers.box_query import box_query
-from papers.paper_setting import PaperSetting
-from papers.paper_settings import PAPER_SETTINGS
+from runs.results import Results
 
 
 @judge()

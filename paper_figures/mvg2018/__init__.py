@@ -3,5 +3,5 @@
 A module per study has its table and its judges; what all three studies share is in
 `compared_study` (which trials are read), `comparison` (tables and findings) and `three_studies`
 (Figure 4, Table 6). Nothing but the discovery in `paper_figures` may import this package; it may
-import the top of `paper_figures`, `papers`, `experiments`, `mechanisms` and `runs`.
+import the top of `paper_figures`, `papers`, `studies`, `mechanisms` and `runs`.
 """

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from experiments.contract.treatments import IID, PCA, SUBSPACE
-from paper_figures.judged_rows import official_study, pick
-from paper_figures.ledger import CannotJudge
+from claims.judged_rows import official_study, pick
+from claims.ledger import CannotJudge
+from claims.verdicts import Sizes
+from paper_figures.paper_setting import PaperSetting
 from paper_figures.selections import main_dataset
-from paper_figures.verdicts import Sizes
-from papers.paper_setting import PaperSetting
 from runs.result_table import OK
+from studies.base.treatments import IID, PCA, SUBSPACE
 
 MVG, MVG_SQRT = "mvg", "mvg-sqrt"
 # The treatment of a mechanism that has one use only.
@@ -46,7 +46,7 @@ class ComparedStudy:
     """One of the three studies in which mvg2018 compares MVG with other mechanisms.
 
     Args:
-        name: Name of the study, see `experiments`.
+        name: Name of the study, see `studies`.
         numeral: Its number in the paper, such as "II".
         table: Number of its table in the paper.
         setting: The paper's query and budget.
@@ -83,7 +83,7 @@ class ComparedStudy:
     def drawn_rows(self, rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         """The study's rows on the data set to draw, and that data set in words."""
         dataset, source = main_dataset(rows, self.name)
-        return rows[(rows["experiment"] == self.name) & (rows["dataset"] == dataset)], source
+        return rows[(rows["study"] == self.name) & (rows["dataset"] == dataset)], source
 
     def judged_rows(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The study's rows at the paper's data, shape and budget.
@@ -104,14 +104,14 @@ class ComparedStudy:
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The score in every trial; `treatment` is `WHOLE_QUERY` where a mechanism has one use."""
         own = (rows["metric"] == self.score) & (rows["status"] == OK)
-        chosen = rows[own & (rows["experiment"] == self.name)]
+        chosen = rows[own & (rows["study"] == self.name)]
         return chosen.assign(treatment=chosen["treatment"].fillna(WHOLE_QUERY))
 
     def blind_error(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The trials of the error without any information; may be empty."""
         metric, mechanism = self.floor
         chosen = (rows["metric"] == metric) & (rows["mechanism"] == mechanism)
-        chosen &= (rows["experiment"] == self.name) & (rows["calibration"] == "published")
+        chosen &= (rows["study"] == self.name) & (rows["calibration"] == "published")
         return rows[chosen & (rows["status"] == OK)]
 
     def sizes(self, scores: pd.DataFrame) -> Sizes:
@@ -168,7 +168,7 @@ def right_treatment(scores: pd.DataFrame) -> str | None:
     """MVG's treatment with the features that the paper calls informative, or None without MVG.
 
     By convention they are the first set in the config, and the rows keep the config's order
-    (`experiments.contract.treatments.right_features`).
+    (`studies.base.treatments.right_features`).
     """
     sets = select(scores, mechanism=MVG)
     sets = sets[sets["share"].notna() & ~sets["treatment"].isin((IID, PCA))]["treatment"]

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.contract.treatments import IID, PCA
+from claims.intervals import SHOWN, Mean
+from claims.judged_rows import listed
 from paper_figures.drawings import DrawingError, Drawn
-from paper_figures.intervals import SHOWN, Mean
-from paper_figures.judged_rows import listed
 from paper_figures.mvg2018.compared_study import (
     MVG,
     WHOLE_QUERY,
@@ -26,10 +25,11 @@ from paper_figures.mvg2018.compared_study import (
     with_kernel,
 )
 from paper_figures.mvg2018.comparison_findings import KERNEL_TITLES, difference
-from paper_figures.results import Results
+from paper_figures.mvg2018.numbers import STATED_ABOVE_MVG
 from paper_figures.selections import failed_mechanisms
 from paper_figures.style import CALIBRATION_LINES, in_order, mechanism_title
-from papers.mvg2018 import STATED_ABOVE_MVG
+from runs.results import Results
+from studies.base.treatments import IID, PCA
 
 METHOD = "method of the paper"
 # In all three studies; the second has its own Gaussian and exponential mechanisms.

@@ -11,10 +11,11 @@ from dataclasses import replace
 
 import pandas as pd
 
-from experiments.contract.treatments import SUBSPACE
-from paper_figures.intervals import Mean, paired
-from paper_figures.judged_rows import listed
-from paper_figures.ledger import CannotJudge, Claim
+from claims.intervals import Mean, paired
+from claims.judged_rows import listed
+from claims.ledger import CannotJudge, Claim
+from claims.rules import Signal, order
+from claims.verdicts import NOT_RUN, Finding, Outcome, Part
 from paper_figures.mvg2018.compared_study import (
     MVG,
     MVG_SQRT,
@@ -28,10 +29,9 @@ from paper_figures.mvg2018.compared_study import (
     treatment_title,
     with_kernel,
 )
-from paper_figures.results import Results
-from paper_figures.rules import Signal, order
 from paper_figures.style import mechanism_title
-from paper_figures.verdicts import NOT_RUN, Finding, Outcome, Part
+from runs.results import Results
+from studies.base.treatments import SUBSPACE
 
 SETTING = (
     "Epsilon 1, delta 1/N, one record replaced; the paper does not state gamma, so it is the "

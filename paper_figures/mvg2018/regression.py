@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pandas as pd
 
-from experiments.contract.treatments import PCA, SUBSPACE
+from claims.intervals import words
+from claims.judged_rows import pick
+from claims.ledger import CannotJudge, Claim, Finding, judge
+from claims.rules import equal, number, order
+from claims.verdicts import Outcome, Part
 from paper_figures.drawings import Drawn, drawing
-from paper_figures.intervals import words
-from paper_figures.judged_rows import pick
-from paper_figures.ledger import CannotJudge, Claim, Finding, judge
+from paper_figures.mvg2018 import numbers as mvg2018
 from paper_figures.mvg2018.compared_study import (
     MVG,
     WHOLE_QUERY,
@@ -35,11 +37,9 @@ from paper_figures.mvg2018.comparison_findings import (
     finding_per_kernel,
     signal_of,
 )
-from paper_figures.results import Results
-from paper_figures.rules import equal, number, order
-from paper_figures.verdicts import Outcome, Part
-from papers import mvg2018
 from runs.result_table import OK
+from runs.results import Results
+from studies.base.treatments import PCA, SUBSPACE
 
 REGRESSION = ComparedStudy(
     name="regression",
@@ -85,11 +85,11 @@ def table_3(results: Results) -> Drawn:
 
 def control_errors(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     """The trials of a metric that the non-private control measures without noise; may be empty."""
-    own = (rows["experiment"] == REGRESSION.name) & (rows["metric"] == metric)
+    own = (rows["study"] == REGRESSION.name) & (rows["metric"] == metric)
     return rows[own & (rows["status"] == OK)]
 
 
-@judge(experiments=("regression",))
+@judge(studies=("regression",))
 def regression_without_noise(claim: Claim, results: Results) -> Finding:
     """Table 3: RMSE without noise. Arguments: stated."""
     rows = REGRESSION.judged_rows(results.rows)
@@ -121,7 +121,7 @@ def regression_without_noise(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge(experiments=("regression",))
+@judge(studies=("regression",))
 def regression_close(claim: Claim, results: Results) -> Finding:
     """Table 3: how far MVG's error is above the non-private one. Arguments: stated."""
     stated = claim.arguments["stated"]
@@ -143,7 +143,7 @@ def regression_close(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge(experiments=("regression",))
+@judge(studies=("regression",))
 def regression_sources(claim: Claim, results: Results) -> Finding:
     """Table 3: directions from domain knowledge (MVG-1) against private ones (MVG-2)."""
 
@@ -163,13 +163,13 @@ def regression_sources(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge(experiments=("regression",))
+@judge(studies=("regression",))
 def regression_order(claim: Claim, results: Results) -> Finding:
     """Orders in Table 3 and Section 9.3; for the arguments see `finding_on_order`."""
     return finding_on_order(claim, results, REGRESSION)
 
 
-@judge(experiments=("regression",))
+@judge(studies=("regression",))
 def regression_directions(claim: Claim, results: Results) -> Finding:
     """Figure 4, left; for the arguments see `finding_on_directions`."""
     return finding_on_directions(claim, results, REGRESSION)

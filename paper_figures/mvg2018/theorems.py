@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 
-from paper_figures.judged_rows import calibrated
-from paper_figures.ledger import Claim, Finding, judge
-from paper_figures.results import Results
-from paper_figures.rules import number, statement
-from papers.mvg2018 import COVARIANCE, FIRST_COMPONENT, REGRESSION
-from papers.paper_setting import PaperSetting
+from claims.judged_rows import calibrated
+from claims.ledger import Claim, Finding, judge
+from claims.rules import number, statement
+from paper_figures.mvg2018.numbers import COVARIANCE, FIRST_COMPONENT, REGRESSION
+from paper_figures.paper_setting import PaperSetting
+from runs.results import Results
 
 
 @judge()

@@ -7,12 +7,13 @@ import math
 import numpy as np
 import pandas as pd
 
-from experiments.contract.treatments import IID, SUBSPACE
+from claims.intervals import SHOWN, Mean, bootstrapped
+from claims.judged_rows import tally
+from claims.ledger import CannotJudge, Claim, Finding, judge
+from claims.rules import equal, order
+from claims.verdicts import NOT_RUN, Outcome, Part
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.intervals import SHOWN, Mean, bootstrapped
-from paper_figures.judged_rows import tally
-from paper_figures.ledger import CannotJudge, Claim, Finding, judge
 from paper_figures.legends import legend_below
 from paper_figures.mvg2018.compared_study import (
     MVG,
@@ -35,9 +36,8 @@ from paper_figures.mvg2018.comparison_findings import (
 )
 from paper_figures.mvg2018.covariance import COVARIANCE
 from paper_figures.mvg2018.first_component import FIRST_COMPONENT
+from paper_figures.mvg2018.numbers import STATED_MILLISECONDS, STATED_RMSE
 from paper_figures.mvg2018.regression import REGRESSION, control_errors
-from paper_figures.results import Results
-from paper_figures.rules import equal, order
 from paper_figures.selections import LEVELS
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -47,12 +47,12 @@ from paper_figures.style import (
     look,
     mechanism_title,
 )
-from paper_figures.verdicts import NOT_RUN, Outcome, Part
-from papers.mvg2018 import STATED_MILLISECONDS, STATED_RMSE
 from runs.result_table import OK
+from runs.results import Results
+from studies.base.treatments import IID, SUBSPACE
 
 STUDIES = (REGRESSION, FIRST_COMPONENT, COVARIANCE)
-EXPERIMENTS = ("regression", "first_component", "covariance")
+STUDIES = ("regression", "first_component", "covariance")
 _SET_COLOURS = ("#009E73", "#D55E00", "#0072B2", "#CC79A7", "#999933", "#56B4E9")
 _SET_MARKERS = "Dos^vP"
 _PAPER_MARKERS = "*X"
@@ -63,7 +63,7 @@ TIMING_RUN = (
 )
 
 
-@drawing("mvg2018_fig4", kind="figures", needs=EXPERIMENTS)
+@drawing("mvg2018_fig4", kind="figures", needs=STUDIES)
 def figure_4(results: Results) -> Drawn:
     """Error over tau, one line per set of informative features, one panel per study."""
     drawn = [study.drawn_rows(results.rows) for study in STUDIES]
@@ -89,7 +89,7 @@ def figure_4(results: Results) -> Drawn:
         squeeze=False,
     )
     for column, (study, kernel) in enumerate(columns):
-        own = with_kernel(lines[lines["experiment"] == study.name], kernel)
+        own = with_kernel(lines[lines["study"] == study.name], kernel)
         for axis, calibration in zip(axes[:, column], calibrations, strict=True):
             _panel(axis, own[own["calibration"] == calibration])
             _levels(axis, study, with_kernel(levels[study.name], kernel), zero)
@@ -128,7 +128,7 @@ def figure_4(results: Results) -> Drawn:
 
 def _over_shares(scores: pd.DataFrame) -> pd.DataFrame:
     """Mean and 95% interval over trials of every treatment and share."""
-    keys = ["experiment", "kernel", "calibration", "treatment", "share"]
+    keys = ["study", "kernel", "calibration", "treatment", "share"]
     # Equal precision has no share and two studies no kernel; they are groups as well.
     groups = scores.groupby(keys, sort=False, dropna=False)["value"]
     return pd.DataFrame(
@@ -180,14 +180,14 @@ def release_seconds(results: Results, study: ComparedStudy) -> pd.DataFrame:
     """Seconds of every release of the whole query as published, on the data set to draw."""
     rows, _ = study.drawn_rows(results.rows)
     timings = results.timings
-    own = (timings["experiment"] == study.name) & (timings["dataset"].isin(rows["dataset"]))
+    own = (timings["study"] == study.name) & (timings["dataset"].isin(rows["dataset"]))
     own &= (timings["metric"] == "release_seconds") & (timings["status"] == OK)
     chosen = timings[own & (timings["calibration"] == "published")]
     chosen = chosen.assign(treatment=chosen["treatment"].fillna(WHOLE_QUERY))
     return chosen[chosen["treatment"] != SUBSPACE]
 
 
-@drawing("mvg2018_table6", kind="tables", needs=EXPERIMENTS, timings=EXPERIMENTS)
+@drawing("mvg2018_table6", kind="tables", needs=STUDIES, timings=STUDIES)
 def table_6(results: Results) -> Drawn:
     """Milliseconds of one release in the three studies."""
     milliseconds = pd.DataFrame(
@@ -221,13 +221,13 @@ def table_6(results: Results) -> Drawn:
     return Drawn(caption, pd.DataFrame(records), note=note)
 
 
-@judge(experiments=EXPERIMENTS, timings=EXPERIMENTS)
-def experiment_times(claim: Claim, results: Results) -> Finding:
+@judge(studies=STUDIES, timings=STUDIES)
+def study_times(claim: Claim, results: Results) -> Finding:
     """Table 6: the order of seconds per release, as published.
 
     Cells run at different times, and the machine's state may differ between them: an order is
     contradicted only where the medians differ by more than the tolerance. Arguments: faster and
-    slower than MVG, {experiment: [mechanisms]} each.
+    slower than MVG, {study: [mechanisms]} each.
     """
     drawn = [_mvg_seconds(results, study) for study in STUDIES]
     decomposed = [_svd_seconds(results, study) for study in STUDIES]
@@ -272,7 +272,7 @@ def _mvg_seconds(results: Results, study: ComparedStudy) -> np.ndarray:
 
 def _svd_seconds(results: Results, study: ComparedStudy) -> float | None:
     """Seconds of one SVD of both of MVG's covariances, or None where they were not measured."""
-    own = select(results.timings, experiment=study.name, mechanism=MVG, metric="svd_seconds")
+    own = select(results.timings, study=study.name, mechanism=MVG, metric="svd_seconds")
     return float(own["value"].median()) if len(own) else None
 
 
@@ -293,12 +293,12 @@ def _cost_parts(claim: Claim, results: Results, ours: list[np.ndarray]) -> tuple
     return (*order(effects, margin=math.log1p(claim.tolerance)), *absent)
 
 
-@judge(experiments=EXPERIMENTS)
+@judge(studies=STUDIES)
 def comparable_directions(claim: Claim, results: Results) -> Finding:
     """Figure 4, left and middle: another set of features does about as well as the right one.
 
-    Arguments: others, {experiment: sets}. Of them the one with the nearest mean is judged, which
-    favours the claim. margins, {experiment: margin}.
+    Arguments: others, {study: sets}. Of them the one with the nearest mean is judged, which
+    favours the claim. margins, {study: margin}.
     """
 
     def nearest(study: ComparedStudy, scores: pd.DataFrame) -> tuple[list[Part], str]:

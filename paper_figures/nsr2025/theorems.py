@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from mechanisms.factorisations.lower_bounds import least_mean_error
-from mechanisms.profiles.gaussian_profile import mu_for
-from paper_figures.judged_rows import pick, rounded_up
-from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import universal
+from claims.judged_rows import pick, rounded_up
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import universal
+from claims.verdicts import Finding
+from mechanisms.privacy.gaussian_profile import mu_for
+from mechanisms.strategies.streams.lower_bounds import least_mean_error
 from paper_figures.suite.continual_release import STUDY, errors_of
-from paper_figures.verdicts import Finding
+from runs.results import Results
 
 LARGEST_POWER = 20
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def least_root_error(claim: Claim, results: Results) -> Finding:
     """The least root mean squared error less ln(n) / pi, at mu = 1.
 
@@ -26,7 +26,7 @@ def least_root_error(claim: Claim, results: Results) -> Finding:
     a = claim.arguments
     own = pick(
         results.rows,
-        experiment=STUDY,
+        study=STUDY,
         dataset="prefix-sums",
         mechanism=a["mechanism"],
         participations=1,

@@ -15,18 +15,18 @@ from typing import Any
 
 import scipy
 
+from claims.judged_rows import rounded_up
+from claims.ledger import Claim, judge
+from claims.verdicts import NOT_RUN, Finding, Part
 from mechanisms import Query
-from mechanisms.accounting.poisson_sampling import gaussian_epsilon, noise_multiplier
 from mechanisms.noise.gamma_mixture import GammaMixture
-from mechanisms.profiles.fisher import (
+from mechanisms.privacy.fisher import (
     gamma_mixture_mu,
     gamma_mixture_std,
     kappa_of_gamma_mixture,
 )
-from paper_figures.judged_rows import rounded_up
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.verdicts import NOT_RUN, Finding, Part
+from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon, noise_multiplier
+from runs.results import Results
 
 # Any number of elements of more than one: the bound is the same.
 GRADIENT = 1000

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from claims.judged_rows import calibrated
+from claims.ledger import Claim, judge
+from claims.rules import statement
+from claims.verdicts import Finding
 from mechanisms import AdditiveMechanism, Budget
-from mechanisms.privunit import PrivUnitG
-from paper_figures.judged_rows import calibrated
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import statement
-from paper_figures.verdicts import Finding
-from papers.box_query import box_query
+from mechanisms.catalogue.privunit import PrivUnitG
+from mechanisms.query.box_query import box_query
+from runs.results import Results
 
 
 @judge()

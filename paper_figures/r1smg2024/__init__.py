@@ -4,6 +4,6 @@
     count_query         Figure 5, Table 1   noise_only  Figure 9
     pca                 Figure 6
 
-Imported by discovery alone. May import the modules at the top of paper_figures, papers, experiments
+Imported by discovery alone. May import the modules at the top of paper_figures, papers, studies
 and mechanisms.
 """

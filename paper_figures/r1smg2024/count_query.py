@@ -15,15 +15,24 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from claims.intervals import bootstrapped
+from claims.judged_rows import calibrated, official_study, pick
+from claims.ledger import Claim, judge
+from claims.rules import number, order, statement
+from claims.verdicts import Finding, Sizes
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.intervals import bootstrapped
-from paper_figures.judged_rows import calibrated, official_study, pick
-from paper_figures.ledger import Claim, judge
 from paper_figures.r1smg2024.moments_and_tails import noise_of
+from paper_figures.r1smg2024.numbers import (
+    COUNT_DELTA,
+    LARGEST_COUNT,
+    PICKUPS,
+    STATED_LOSSES,
+    count_epsilon,
+    count_query,
+    setting,
+)
 from paper_figures.r1smg2024.stated_bounds import stated_constant
-from paper_figures.results import Results
-from paper_figures.rules import number, order, statement
 from paper_figures.selections import main_dataset, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -33,16 +42,7 @@ from paper_figures.style import (
     look,
     mechanism_title,
 )
-from paper_figures.verdicts import Finding, Sizes
-from papers.r1smg2024 import (
-    COUNT_DELTA,
-    LARGEST_COUNT,
-    PICKUPS,
-    STATED_LOSSES,
-    count_epsilon,
-    count_query,
-    setting,
-)
+from runs.results import Results
 
 SHAPE = "89x89"
 # The mechanisms of Figure 5 and of Table 1.
@@ -278,7 +278,7 @@ def _paper_noise(key: str):
     return calibrated(key, query, at.budget)
 
 
-@judge(experiments=("count_query",))
+@judge(studies=("count_query",))
 def loss_shape(claim: Claim, results: Results) -> Finding:
     """Figure 5: skewness and kurtosis of L about the mean.
 

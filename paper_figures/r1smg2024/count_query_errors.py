@@ -8,11 +8,10 @@ import math
 import numpy as np
 import pandas as pd
 
+from claims.judged_rows import listed
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.judged_rows import listed
 from paper_figures.over_epsilon import groups_within
-from paper_figures.results import Results
 from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -22,6 +21,7 @@ from paper_figures.style import (
     look,
     mechanism_title,
 )
+from runs.results import Results
 
 METRICS = {"rmse_valid_cell": "per valid cell", "rectangle_rmse": "per rectangle"}
 # Relative difference of curves that nobody can tell apart.

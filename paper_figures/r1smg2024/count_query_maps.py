@@ -12,18 +12,19 @@ import textwrap
 import numpy as np
 import pandas as pd
 
+from claims.judged_rows import pick
+from claims.ledger import Claim, judge
+from claims.rules import number
+from claims.verdicts import Finding
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.judged_rows import pick
-from paper_figures.ledger import Claim, judge
 from paper_figures.r1smg2024.count_query import (
     at_paper_epsilon,
     budget_sizes,
     budget_words,
     official_counts,
 )
-from paper_figures.results import Results
-from paper_figures.rules import number
+from paper_figures.r1smg2024.numbers import LARGEST_COUNT, LARGEST_RELEASED, PLACES, count_epsilon
 from paper_figures.selections import failed_mechanisms, main_dataset, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -32,8 +33,7 @@ from paper_figures.style import (
     look,
     mechanism_title,
 )
-from paper_figures.verdicts import Finding
-from papers.r1smg2024 import LARGEST_COUNT, LARGEST_RELEASED, PLACES, count_epsilon
+from runs.results import Results
 
 # Panels (a) to (h) of the paper's figure.
 PANELS = (
@@ -73,7 +73,7 @@ def figure_4(results: Results) -> Drawn:
             "set count_query.map_epsilons in the config"
         )
     rows = results.rows[results.rows["dataset"] == dataset]
-    largest = mean_largest_counts(at_paper_epsilon(rows[rows["experiment"] == "count_query"]))
+    largest = mean_largest_counts(at_paper_epsilon(rows[rows["study"] == "count_query"]))
     maps = {
         key: group.pivot(index="row", columns="column", values="value").to_numpy()
         for key, group in cells.groupby(["mechanism", "calibration"])
@@ -185,7 +185,7 @@ def _panel_title(mechanism: str) -> str:
     return title if mechanism == "non-private" else f"{title}, ε = {count_epsilon(mechanism):g}"
 
 
-@judge(experiments=("count_query",))
+@judge(studies=("count_query",))
 def largest_counts(claim: Claim, results: Results) -> Finding:
     """Figure 4: the largest exact count, in the run's box and in every box of its scan."""
     rows = official_counts(results.rows)

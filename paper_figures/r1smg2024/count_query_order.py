@@ -12,24 +12,24 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from paper_figures.intervals import Bootstrap, bootstrapped, log_mean
-from paper_figures.judged_rows import calibrated, pick
-from paper_figures.ledger import Claim, judge
+from claims.intervals import Bootstrap, bootstrapped, log_mean
+from claims.judged_rows import calibrated, pick
+from claims.ledger import Claim, judge
+from claims.rules import ratios
+from claims.verdicts import NOT_RUN, Finding, Outcome, Part
 from paper_figures.r1smg2024.count_query import (
     budget_sizes,
     budget_words,
     by_mechanism,
     official_counts,
 )
-from paper_figures.results import Results
-from paper_figures.rules import ratios
+from paper_figures.r1smg2024.numbers import setting
 from paper_figures.selections import size_of
 from paper_figures.style import mechanism_title
-from paper_figures.verdicts import NOT_RUN, Finding, Outcome, Part
-from papers.r1smg2024 import setting
+from runs.results import Results
 
 
-@judge(experiments=("count_query",))
+@judge(studies=("count_query",))
 def count_order(claim: Claim, results: Results) -> Finding:
     """Figure 4: other noise against R1SMG, by the ratio of L after post-processing.
 

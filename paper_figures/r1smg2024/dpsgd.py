@@ -10,9 +10,9 @@ import itertools
 
 import pandas as pd
 
+from claims.judged_rows import rounded_down, rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.judged_rows import rounded_down, rounded_up
 from paper_figures.r1smg2024.dpsgd_runs import (
     RANDOM,
     STUDY,
@@ -23,7 +23,12 @@ from paper_figures.r1smg2024.dpsgd_runs import (
     rates_of,
     size_of_runs,
 )
-from paper_figures.results import Results
+from paper_figures.r1smg2024.numbers import (
+    PASSED_ACCURACY,
+    REACHED_ACCURACY,
+    REACHED_EPOCHS,
+    TRAINING,
+)
 from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, ok_rows, published_only
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -34,7 +39,7 @@ from paper_figures.style import (
     look,
     title_in,
 )
-from papers.r1smg2024 import PASSED_ACCURACY, REACHED_ACCURACY, REACHED_EPOCHS, TRAINING
+from runs.results import Results
 
 # Of the logit axis.
 TICKS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999)
@@ -47,7 +52,7 @@ RESOLVED = 1e-10
 @drawing("r1smg2024_fig7", kind="figures", needs=["dpsgd"])
 def figure_7(results: Results) -> Drawn:
     """Accuracy over epochs on MNIST, or on digits where the run has no MNIST."""
-    present = set(results.rows[results.rows["experiment"] == STUDY]["dataset"])
+    present = set(results.rows[results.rows["study"] == STUDY]["dataset"])
     dataset = next((d for d in ("mnist", "digits") if d in present), None)
     if dataset is None:
         raise DrawingError("Figure 7 needs dpsgd on mnist or digits; run it first")

@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import scipy
 
+from claims.judged_rows import at_least, calibrated, listed, rounded_down
+from claims.ledger import Claim, judge
+from claims.rules import number, statement
+from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget, Query
-from mechanisms.accounting.poisson_sampling import SampledRun, gaussian_epsilon, step_budget
-from paper_figures.judged_rows import at_least, calibrated, listed, rounded_down
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import number, statement
-from paper_figures.verdicts import Finding, Part, Sizes
-from papers.r1smg2024 import GRADIENT
+from mechanisms.privacy.sampling.poisson_sampling import SampledRun, gaussian_epsilon, step_budget
+from paper_figures.r1smg2024.numbers import GRADIENT
+from runs.results import Results
 
 # The Renyi orders of compute_dp_sgd_privacy in TensorFlow Privacy.
 COARSE_ORDERS = [1.25, 1.5, 1.75, 2, 2.25, 2.5, 3, 3.5, 4, 4.5, *range(5, 64), 128, 256, 512]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from paper_figures.judged_rows import pick
+from claims.judged_rows import pick
 from paper_figures.selections import ok_rows
 
 STUDY = "dpsgd"
@@ -32,7 +32,7 @@ def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
     Raises:
         CannotJudge: The run has none.
     """
-    return pick(rows, experiment=STUDY, dataset=dataset, data_source="official")
+    return pick(rows, study=STUDY, dataset=dataset, data_source="official")
 
 
 def accuracies(rows: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from paper_figures.intervals import Mean, paired
-from paper_figures.judged_rows import listed, pick
-from paper_figures.ledger import Claim, judge
+from claims.intervals import Mean, paired
+from claims.judged_rows import listed, pick
+from claims.ledger import Claim, judge
+from claims.rules import Signal, order
+from claims.verdicts import INCONCLUSIVE, Finding, Outcome, Part, Sizes
 from paper_figures.r1smg2024.dpsgd_runs import (
     DPSGD,
     RANDOM,
@@ -24,10 +26,8 @@ from paper_figures.r1smg2024.dpsgd_runs import (
     rates_of,
     size_of_runs,
 )
-from paper_figures.results import Results
-from paper_figures.rules import Signal, order
-from paper_figures.verdicts import INCONCLUSIVE, Finding, Outcome, Part, Sizes
-from papers.r1smg2024 import TRAINING
+from paper_figures.r1smg2024.numbers import TRAINING
+from runs.results import Results
 
 COMPARED = ("r1smg", DPSGD)
 CHOICE = "the learning rate"
@@ -65,7 +65,7 @@ def setting_words(rows: pd.DataFrame, dataset: str) -> str:
     )
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def epochs_until(claim: Claim, results: Results) -> Finding:
     """By how many epochs R1SMG reaches an accuracy earlier than DPSGD, as published.
 
@@ -127,7 +127,7 @@ def _title(mechanism: str) -> str:
     return {"r1smg": "R1SMG", DPSGD: "DPSGD"}[mechanism]
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def learning_order(claim: Claim, results: Results) -> Finding:
     """R1SMG against DPSGD by paired differences of accuracies, means over the epochs of a run.
 

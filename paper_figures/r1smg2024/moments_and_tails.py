@@ -10,20 +10,20 @@ import math
 import numpy as np
 import pandas as pd
 
-from experiments.noise_only import family_query
+from claims.judged_rows import calibrated, listed, rounded_down, rounded_up
+from claims.ledger import Claim, judge
+from claims.rules import number, statement, universal
+from claims.verdicts import Finding, Outcome, Part
 from mechanisms import Budget
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.judged_rows import calibrated, listed, rounded_down, rounded_up
-from paper_figures.ledger import Claim, judge
 from paper_figures.r1smg2024.noise_only import FAMILY
-from paper_figures.results import Results
-from paper_figures.rules import number, statement, universal
+from paper_figures.r1smg2024.numbers import setting
 from paper_figures.selections import ok_rows, size_of
 from paper_figures.style import in_order
-from paper_figures.verdicts import Finding, Outcome, Part
-from papers.r1smg2024 import setting
+from runs.results import Results
+from studies.noise_only import family_query
 
 # The shape of the distribution of L does not depend on the scale of the noise: any budget will do.
 BUDGET = Budget(epsilon=1e-5, delta=1e-7)

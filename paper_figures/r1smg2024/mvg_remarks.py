@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from claims.judged_rows import calibrated, listed, rounded_down, rounded_up
+from claims.ledger import Claim, judge
+from claims.rules import number, statement, universal
+from claims.verdicts import Finding, Sizes
 from mechanisms import Budget, Query
-from mechanisms.mvg import precision_bound
-from paper_figures.judged_rows import calibrated, listed, rounded_down, rounded_up
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import number, statement, universal
-from paper_figures.verdicts import Finding, Sizes
-from papers.r1smg2024 import PCA_FEATURES, PCA_RECORDS, setting
+from mechanisms.catalogue.mvg import precision_bound
+from paper_figures.r1smg2024.numbers import PCA_FEATURES, PCA_RECORDS, setting
+from runs.results import Results
 
 # The readings of zeta(delta) in MVG's theorem.
 ZETAS = {"published": "zeta as printed", "sqrt": "zeta with a square root"}
@@ -35,7 +35,7 @@ def decomposition_bound(claim: Claim, results: Results) -> Finding:
 
     The bound falls with gamma, and gamma >= s/2 for every query.
 
-    Arguments: setting, the name of one of papers.r1smg2024; stated, the paper's bound.
+    Arguments: setting, the name of one of `numbers`; stated, the paper's bound.
     """
     a = claim.arguments
     query, budget = _least_noise(a["setting"])
@@ -66,7 +66,7 @@ def epsilon_for_components(claim: Claim, results: Results) -> Finding:
     sigma in d x d independent elements, made symmetric as (N + N^T)/2 (footnote 4), has a spectral
     norm of about sqrt(2) sigma sqrt(d): off the diagonal its variance is sigma^2/2.
 
-    Arguments: setting, the name of one of papers.r1smg2024; needed, the epsilon that the paper says
+    Arguments: setting, the name of one of `numbers`; needed, the epsilon that the paper says
     MVG requires.
     """
     a = claim.arguments
@@ -152,7 +152,7 @@ def symmetric_norm(sigma: float, side: int) -> float:
 def gamma_removed(claim: Claim, results: Results) -> Finding:
     """Appendix C: the identity behind MVG without gamma^2, and the exact privacy of its noise.
 
-    Arguments: setting, the name of one of papers.r1smg2024; side, of the random matrices; draws;
+    Arguments: setting, the name of one of `numbers`; side, of the random matrices; draws;
     gammas, two values for which the noise at equal true privacy is compared.
     """
     a = claim.arguments

@@ -10,13 +10,14 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from claims.judged_rows import listed
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import number, statement
+from claims.verdicts import Finding, Sizes
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.judged_rows import listed
-from paper_figures.ledger import CannotJudge, Claim, judge
 from paper_figures.power_law import power
-from paper_figures.results import Results
-from paper_figures.rules import number, statement
+from paper_figures.r1smg2024.numbers import GROWTH_DELTA, GROWTH_EPSILONS
 from paper_figures.selections import ok_rows, size_of
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -26,8 +27,7 @@ from paper_figures.style import (
     look,
     mechanism_title,
 )
-from paper_figures.verdicts import Finding, Sizes
-from papers.r1smg2024 import GROWTH_DELTA, GROWTH_EPSILONS
+from runs.results import Results
 
 FAMILY = "fixed-sensitivity"
 # The mechanisms of Figure 9.
@@ -90,7 +90,7 @@ def figure_9(results: Results) -> Drawn:
     return Drawn(caption, rows[columns], figure, note)
 
 
-@judge(experiments=("noise_only",))
+@judge(studies=("noise_only",))
 def loss_growth(claim: Claim, results: Results) -> Finding:
     """Figure 9: linear growth of the Gaussians' loss, and R1SMG's fall to 2/epsilon.
 

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
+from claims.judged_rows import calibrated, rounded_down, rounded_up
+from claims.ledger import Claim, judge
+from claims.rules import statement
+from claims.verdicts import Finding, Outcome, Sizes
 from mechanisms import Budget, Query
-from paper_figures.judged_rows import calibrated, rounded_down, rounded_up
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import statement
-from paper_figures.verdicts import Finding, Outcome, Sizes
-from papers.r1smg2024 import setting
+from paper_figures.r1smg2024.numbers import setting
+from runs.results import Results
 
 
 @judge()
@@ -22,7 +22,7 @@ def one_coefficient(claim: Claim, results: Results) -> Finding:
     For a pair of neighbours that differ along b_1 the other coefficients say nothing. For a pair
     that differs along another direction, noise along b_1 alone leaves the difference as it is.
 
-    Arguments: setting, the name of one of papers.r1smg2024.
+    Arguments: setting, the name of one of `numbers`.
     """
     at = setting(claim.arguments["setting"])
     query, budget = at.query, at.budget
@@ -69,7 +69,7 @@ def required_noise(claim: Claim, results: Results) -> Finding:
     The property says that it can, and explains it by elements that depend on each other; the
     mechanism is stated for every query. Both readings are outcomes.
 
-    Arguments: setting, the name of one of papers.r1smg2024, for its budget; sizes, a small M and a
+    Arguments: setting, the name of one of `numbers`, for its budget; sizes, a small M and a
     large one.
     """
     a = claim.arguments

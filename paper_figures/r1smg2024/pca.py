@@ -8,13 +8,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from claims.intervals import Mean, paired
+from claims.judged_rows import official_study, pick
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import equal, number, order
+from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.intervals import Mean, paired
-from paper_figures.judged_rows import official_study, pick
-from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import equal, number, order
+from paper_figures.r1smg2024.numbers import PCA_ACCURACY, PCA_DELTA, PCA_EPSILONS, PCA_RATIO
 from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -25,8 +26,7 @@ from paper_figures.style import (
     look,
     mechanism_title,
 )
-from paper_figures.verdicts import NOT_RUN, Finding, Part, Sizes
-from papers.r1smg2024 import PCA_ACCURACY, PCA_DELTA, PCA_EPSILONS, PCA_RATIO
+from runs.results import Results
 
 # The data of the paper.
 PAPER_DATASET = "swarm"
@@ -199,7 +199,7 @@ def official_components(rows: pd.DataFrame) -> pd.DataFrame:
     return official_study(rows, "pca", about="Swarm Behaviour", shape=SHAPE, delta=PCA_DELTA)
 
 
-@judge(experiments=("pca",))
+@judge(studies=("pca",))
 def exact_components(claim: Claim, results: Results) -> Finding:
     """Section 7.2: accuracy on the non-private components."""
     rows = official_components(results.rows)
@@ -221,7 +221,7 @@ def exact_components(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge(experiments=("pca",))
+@judge(studies=("pca",))
 def component_order(claim: Claim, results: Results) -> Finding:
     """Figure 6: R1SMG against those it is close to and those far behind, at the paper's epsilons.
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import number
-from paper_figures.verdicts import Finding, Outcome
+from claims.ledger import Claim, judge
+from claims.rules import number
+from claims.verdicts import Finding, Outcome
+from runs.results import Results
 
 # Where the pickups of a data set are: the cell of each.
 Cells = tuple[int, ...]

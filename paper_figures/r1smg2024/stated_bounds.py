@@ -1,7 +1,7 @@
 """The lower bounds on the expected loss that r1smg2024 states: constants times s^2.
 
-Apart from papers/r1smg2024.py, which cells read: these need the formulas of two mechanisms, and an
-edit there should rerun no cell of another mechanism.
+Apart from numbers.py, which cells read: these need the formulas of two mechanisms, and an edit
+there should rerun no cell of another mechanism.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import math
 
 import scipy
 
-from mechanisms.mvg import harmonic
-from mechanisms.r1smg import log_psi
+from mechanisms.catalogue.mvg import harmonic
+from mechanisms.catalogue.r1smg import log_psi
 
 
 def stated_constant(

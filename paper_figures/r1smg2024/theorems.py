@@ -11,20 +11,20 @@ import math
 import numpy as np
 import scipy
 
-from experiments.noise_only import family_query
+from claims.judged_rows import calibrated, listed, rounded_down
+from claims.ledger import Claim, judge
+from claims.rules import number, statement
+from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget
-from mechanisms.r1smg import log_psi
-from paper_figures.judged_rows import calibrated, listed, rounded_down
-from paper_figures.ledger import Claim, judge
+from mechanisms.catalogue.r1smg import log_psi
+from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.power_law import power
 from paper_figures.r1smg2024.moments_and_tails import noise_of
+from paper_figures.r1smg2024.numbers import setting
 from paper_figures.r1smg2024.stated_bounds import stated_constant
-from paper_figures.results import Results
-from paper_figures.rules import number, statement
 from paper_figures.style import mechanism_title
-from paper_figures.verdicts import Finding, Part, Sizes
-from papers.paper_settings import PAPER_SETTINGS
-from papers.r1smg2024 import setting
+from runs.results import Results
+from studies.noise_only import family_query
 
 
 @judge()
@@ -35,7 +35,7 @@ def null_space(claim: Claim, results: Results) -> Finding:
     and the random direction, t^2 ~ Beta(1/2, (M-1)/2). With u along the difference of two answers
     the event {projection < s/2} gives delta >= P(E) - e^epsilon Q(E).
 
-    Arguments: setting, the name of one of papers.r1smg2024.
+    Arguments: setting, the name of one of `numbers`.
     """
     at = setting(claim.arguments["setting"])
     size, s = at.query.size, at.query.l2_sensitivity
@@ -154,7 +154,7 @@ def lower_order(claim: Claim, results: Results) -> Finding:
     And whether C_R is of the order of epsilon C_C/M, C_A/M and C_M/(MN), by the constants that the
     paper states: then their ratio tends to neither zero nor infinity, and its exponent of M to 0.
 
-    Arguments: sides (rising); setting, the name of one of papers.r1smg2024, for its budget; others,
+    Arguments: sides (rising); setting, the name of one of `numbers`, for its budget; others,
     mechanisms.
     """
     a = claim.arguments

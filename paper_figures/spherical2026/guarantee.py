@@ -29,15 +29,15 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from claims.judged_rows import pick, rounded_down
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import statement
+from claims.verdicts import Finding
 from mechanisms import all_mechanisms
-from mechanisms.profiles.gaussian_profile import GaussianProfile
-from paper_figures.judged_rows import pick, rounded_down
-from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import statement
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 from paper_figures.selections import size_of
 from paper_figures.style import mechanism_title
-from paper_figures.verdicts import Finding
+from runs.results import Results
 
 BASELINE = "gaussian-analytic"
 
@@ -62,7 +62,7 @@ def largest_delta(epsilon: float) -> float:
     return GaussianProfile(mu=float(mu)).delta(epsilon).value
 
 
-@judge(experiments=("guarantee",))
+@judge(studies=("guarantee",))
 def no_noise_ahead(claim: Claim, results: Results) -> Finding:
     """Whether the proof above holds at every epsilon; the grid's largest dimension for comparison.
 

@@ -13,19 +13,19 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from claims.judged_rows import at_least, calibrated
 from mechanisms import Budget, Query, all_mechanisms
-from mechanisms.counting.k_norm import LARGEST_COUNTS
-from mechanisms.profiles.gaussian_profile import mu_for
+from mechanisms.catalogue.counts.k_norm import LARGEST_COUNTS
+from mechanisms.privacy.gaussian_profile import mu_for
+from mechanisms.query.box_query import box_query
 from mechanisms.strategies.workload import Prefix
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.judged_rows import at_least, calibrated
-from paper_figures.results import Results
 from paper_figures.selections import ok_rows
 from paper_figures.style import PAGE, in_order, look, mechanism_title
 from paper_figures.suite.headline import FALSE_COLOUR, QUERY, at_one_epsilon
 from paper_figures.suite.stated_noise import sensitivities
-from papers.box_query import box_query
+from runs.results import Results
 
 # The size whose row is drawn: the one nearest to it.
 SIZE = 1024

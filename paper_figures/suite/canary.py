@@ -10,9 +10,9 @@ import pandas as pd
 
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.results import Results
 from paper_figures.selections import main_dataset, ok_rows, size_of
 from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, in_order, look
+from runs.results import Results
 
 FALSE, TRUE = "canary_false_positive_rate", "canary_true_positive_rate"
 

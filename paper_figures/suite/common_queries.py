@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.common_queries import NAME, QUERIES, CommonQuery
-from mechanisms.audit.verification import REFUTED
 from mechanisms.comparison.advisor import COLUMNS, leaders, ranked
 from mechanisms.comparison.assessment import FAILED, SERVED, TOO_SLOW, UNSUPPORTED
+from mechanisms.verification.verification import REFUTED
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.results import Results
 from paper_figures.style import mechanism_title
 from runs.result_table import OK
+from runs.results import Results
+from studies.common_queries import NAME, QUERIES, CommonQuery
 
 # The status of a row of results in the words of the comparison.
 _STATUSES = {OK: SERVED, "unsupported": UNSUPPORTED, "timeout": TOO_SLOW}
 
 
 def answers(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """What `mechanisms.compare` returns for every query in the rows, by name.
+    """What `mechanisms.comparison` returns for every query in the rows, by name.
 
     Without seconds_per_draw and kappa, which the study does not store among its rows.
     """
-    rows = rows[rows["experiment"] == NAME]
+    rows = rows[rows["study"] == NAME]
     return {
         name: _answer(rows[rows["dataset"] == name])
         for name in QUERIES

@@ -11,9 +11,9 @@ import pandas as pd
 
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.results import Results
 from paper_figures.selections import ok_rows
 from paper_figures.style import PAGE, in_order, look
+from runs.results import Results
 
 STUDY = "continual_release"
 INDEPENDENT = "factorisation-identity"
@@ -156,7 +156,7 @@ def errors_of(rows: pd.DataFrame) -> pd.DataFrame:
     own = ok_rows(rows, STUDY, "mean_error")
     if own.empty:
         raise DrawingError(f"the results hold no errors of {STUDY}; run it first")
-    every = rows[rows["experiment"] == STUDY]
+    every = rows[rows["study"] == STUDY]
     every = every.assign(steps=_steps(every))
     metrics = ["mean_error", "max_error", "sensitivity_slack", "optimality_gap"]
     exact = every[every["metric"].isin(metrics)]
@@ -182,6 +182,6 @@ def _steps(rows: pd.DataFrame) -> pd.Series:
 
 
 def _budget_words(rows: pd.DataFrame) -> str:
-    own = rows[rows["experiment"] == STUDY]
+    own = rows[rows["study"] == STUDY]
     budgets = own[["epsilon", "delta"]].drop_duplicates()
     return ", ".join(f"({row.epsilon:g}, {row.delta:g})-DP" for row in budgets.itertuples())

@@ -9,9 +9,9 @@ import pandas as pd
 
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.results import Results
 from paper_figures.selections import LEVELS, dataset_sources, failed_mechanisms, ok_rows
 from paper_figures.style import PAGE, dataset_title, in_order, look
+from runs.results import Results
 
 STUDY = "dpmf"
 KEYS = ["dataset", "mechanism", "epsilon"]
@@ -118,7 +118,7 @@ def at_equal_privacy(rows: pd.DataFrame) -> pd.DataFrame:
 
     Of both calibrations of a mechanism at one budget those of the exact one.
     """
-    own = rows[rows["experiment"] == STUDY]
+    own = rows[rows["study"] == STUDY]
     control = own["mechanism"].isin(LEVELS)
     spent = own[~control & (own["metric"] == "true_delta_upper")]
     spent = spent[(spent["value"] / spent["delta"] - 1).abs() <= EQUAL]

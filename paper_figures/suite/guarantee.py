@@ -12,19 +12,19 @@ from dataclasses import replace
 
 import pandas as pd
 
-from experiments.contract.study import Point
-from experiments.guarantee import METRICS, setting_at
+from claims.judged_rows import calibrated, listed, pick, rounded_down, rounded_up
+from claims.ledger import CannotJudge, Claim, Finding, judge
+from claims.rules import universal
+from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Sizes
 from mechanisms import Budget, Query, get_mechanism
-from mechanisms.audit.verification import HOLDS, LOOSE, REFUTED, TOLERANCE, UNDECIDED
-from mechanisms.mgm import frobenius_bound, zeta
-from mechanisms.mvg import precision_bound
-from mechanisms.profiles.gaussian_profile import GaussianProfile
-from paper_figures.judged_rows import calibrated, listed, pick, rounded_down, rounded_up
-from paper_figures.ledger import CannotJudge, Claim, Finding, judge
-from paper_figures.results import Results
-from paper_figures.rules import universal
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Sizes
-from papers.paper_setting import PaperSetting
+from mechanisms.catalogue.mgm import frobenius_bound, zeta
+from mechanisms.catalogue.mvg import precision_bound
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, TOLERANCE, UNDECIDED
+from paper_figures.paper_setting import PaperSetting
+from runs.results import Results
+from studies.base.study import Point
+from studies.guarantee import METRICS, setting_at
 
 # Whether a claim is true, by the verdict on it at one setting.
 HOLDS_BY_VERDICT = {HOLDS: True, LOOSE: True, REFUTED: False, UNDECIDED: None}
@@ -63,7 +63,7 @@ def by_setting(rows: pd.DataFrame) -> pd.DataFrame:
     return values.reindex(index=words.index, columns=METRICS).join(words)
 
 
-@judge(experiments=("guarantee",))
+@judge(studies=("guarantee",))
 def guarantee(claim: Claim, results: Results) -> Finding:
     """A claim of (epsilon, delta)-DP, at every paper's setting within the theorem's range.
 

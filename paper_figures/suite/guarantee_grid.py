@@ -9,9 +9,9 @@ import numpy as np
 
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.results import Results
 from paper_figures.selections import ok_rows, size_of
 from paper_figures.style import PAGE
+from runs.results import Results
 
 
 @drawing("suite_validity", kind="figures", needs=["guarantee/grid"])

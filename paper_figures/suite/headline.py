@@ -11,15 +11,15 @@ import textwrap
 import numpy as np
 import pandas as pd
 
+from claims.judged_rows import listed
 from mechanisms import all_mechanisms
 from paper_figures import pyplot as plt
 from paper_figures.curves import Curve, draw_curves, label_ends, merged
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.judged_rows import listed
 from paper_figures.legends import legend_below
-from paper_figures.results import Results
 from paper_figures.selections import LEVELS, ok_rows, size_of
 from paper_figures.style import CALIBRATION_LINES, PAGE, in_order, mechanism_title
+from runs.results import Results
 
 # True deltas below this, far below any claim, have no curve: their mechanisms are named.
 FLOOR = 1e-10

@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from mechanisms.profiles import fisher
-from mechanisms.profiles.gaussian_profile import mu_for
+from mechanisms.privacy import fisher
+from mechanisms.privacy.gaussian_profile import mu_for
 from paper_figures import pyplot as plt
 from paper_figures.drawings import Drawn, drawing
-from paper_figures.results import Results
 from paper_figures.selections import ok_rows
 from paper_figures.style import PAGE, look
 from paper_figures.suite.headline import at_one_epsilon
+from runs.results import Results
 
 # Elements at which mu of a spread change is computed from the law itself.
 ELEMENTS = 10_000

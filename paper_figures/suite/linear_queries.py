@@ -13,7 +13,6 @@ import pandas as pd
 from mechanisms import all_mechanisms
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.results import Results
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows, size_of
 from paper_figures.style import (
     CALIBRATION_TITLES,
@@ -23,6 +22,7 @@ from paper_figures.style import (
     mechanism_title,
 )
 from runs.result_table import OK
+from runs.results import Results
 
 STUDY = "linear_queries"
 WORKLOADS = {"prefix": "prefix sums", "all-range": "all ranges", "random": "random ranges"}
@@ -271,7 +271,7 @@ def _claim(mechanism: str) -> str:
 
 def _budget_words(rows: pd.DataFrame) -> str:
     """Adjacency, delta and trials."""
-    rows = rows[rows["experiment"] == STUDY]
+    rows = rows[rows["study"] == STUDY]
     delta = ", ".join(f"{value:g}" for value in np.unique(rows["delta"]))
     trials = rows["trial"].max() + 1
     return f"one record is added or removed, delta {delta}, {trials} trials"
@@ -279,7 +279,7 @@ def _budget_words(rows: pd.DataFrame) -> str:
 
 def _dataset_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
     """Two sentences: the histograms and their sources; the workloads."""
-    rows = rows[rows["experiment"] == STUDY]
+    rows = rows[rows["study"] == STUDY]
     described = []
     for dataset in dict.fromkeys(errors["dataset"]):
         own = rows[rows["dataset"] == dataset]
@@ -297,7 +297,7 @@ def _dataset_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
 
 def _without_result(rows: pd.DataFrame) -> str:
     """One sentence about mechanisms without a result on a data set or a workload, or nothing."""
-    rows = rows[rows["experiment"] == STUDY]
+    rows = rows[rows["study"] == STUDY]
     missing = rows[(rows["status"] != OK) | (rows["metric"] == "refused")]
     if missing.empty:
         return ""

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from claims.judged_rows import calibrated, listed, rounded_down, rounded_up
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import number, some, statement, universal
+from claims.verdicts import Finding, Part
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
-from mechanisms.audit.self_check import QUICK
-from mechanisms.audit.verification import REFUTED, VARIANCE_TOLERANCE
-from paper_figures.judged_rows import calibrated, listed, rounded_down, rounded_up
-from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import number, some, statement, universal
+from mechanisms.verification.self_check import QUICK
+from mechanisms.verification.verification import REFUTED, VARIANCE_TOLERANCE
 from paper_figures.suite.guarantee import HOLDS_BY_VERDICT
-from paper_figures.verdicts import Finding, Part
+from runs.results import Results
 
 CONFIDENCE = 0.999
 

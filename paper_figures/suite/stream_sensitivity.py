@@ -14,15 +14,15 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from mechanisms.factorisations.participation import (
+from claims.ledger import Claim, judge
+from claims.rules import universal
+from claims.verdicts import Finding
+from mechanisms.strategies.streams.participation import (
     Participation,
     largest_apart,
     sum_of_columns,
 )
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import universal
-from paper_figures.verdicts import Finding
+from runs.results import Results
 
 ROUNDING = 1e-12
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 
+from claims.judged_rows import calibrated, listed, rounded_up
+from claims.ledger import Claim, judge
+from claims.rules import statement, universal
+from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget
-from paper_figures.judged_rows import calibrated, listed, rounded_up
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import statement, universal
+from mechanisms.query.box_query import box_query
+from paper_figures.tldp2025.numbers import gaussian_variance
 from paper_figures.tldp2025.theorems import ENTRIES, KINDS, OPTIONS, tensor_mechanism
-from paper_figures.verdicts import Finding, Part, Sizes
-from papers.box_query import box_query
-from papers.tldp2025 import gaussian_variance
+from runs.results import Results
 
 
 @judge()

@@ -10,14 +10,16 @@ from dataclasses import replace
 
 import pandas as pd
 
+from claims.judged_rows import calibrated, listed
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import equal, every, levels, order, statement
+from claims.verdicts import INCONCLUSIVE, Finding, Part, Sizes
 from mechanisms import Budget
+from mechanisms.query.box_query import box_query
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.judged_rows import calibrated, listed
-from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import equal, every, levels, order, statement
 from paper_figures.selections import failed_mechanisms
 from paper_figures.style import dataset_title, in_order
+from paper_figures.tldp2025.numbers import PIXELS, STATED_F1_IMAGES, stated_errors
 from paper_figures.tldp2025.scores import (
     TLDP,
     OfficialScores,
@@ -31,10 +33,8 @@ from paper_figures.tldp2025.scores import (
     sources,
     trials_and_delta,
 )
-from paper_figures.verdicts import INCONCLUSIVE, Finding, Part, Sizes
-from papers.box_query import box_query
-from papers.tldp2025 import PIXELS, STATED_F1_IMAGES, stated_errors
 from runs.result_table import OK
+from runs.results import Results
 
 STUDY = "private_data"
 CLASSIFIER_WORDS = {
@@ -113,7 +113,7 @@ def _oddities(spread: pd.DataFrame) -> str:
 def table_5(results: Results) -> Drawn:
     """Error of one released image: stated, in closed form, and as measured."""
     rows = results.rows
-    rows = rows[(rows["experiment"] == STUDY) & (rows["status"] == OK)]
+    rows = rows[(rows["study"] == STUDY) & (rows["status"] == OK)]
     rows = rows[rows["calibration"] == "published"]
     if rows.empty:
         raise DrawingError(f"the results hold no published calibration of {STUDY}; run it first")
@@ -177,7 +177,7 @@ def _sizes(rows: pd.DataFrame, scores: OfficialScores, dataset: str, epsilons: s
     )
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def trained_score(claim: Claim, results: Results) -> Finding:
     """The best F1 of TLDP below an epsilon, and that no other mechanism comes near it.
 
@@ -228,7 +228,7 @@ def _because(clean: float, stated: float, tolerance: float) -> str:
     return "The classifier and the number of images are not the paper's."
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def variant_order(claim: Claim, results: Results) -> Finding:
     """TLDP-G slightly above TLDP-L, TLDP-L-w about TLDP-L, TLDP-G-w slightly below TLDP-G.
 

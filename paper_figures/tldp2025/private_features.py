@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import pandas as pd
 
+from claims.intervals import Mean
+from claims.intervals import words as interval_words
+from claims.judged_rows import listed
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import levels, most, order
+from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
 from paper_figures.drawings import Drawn, drawing
-from paper_figures.intervals import Mean
-from paper_figures.intervals import words as interval_words
-from paper_figures.judged_rows import listed
-from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import levels, most, order
 from paper_figures.selections import failed_mechanisms, query_size
 from paper_figures.style import dataset_title
+from paper_figures.tldp2025.numbers import FEATURES, STATED_DELTA, STATED_F1_FEATURES
 from paper_figures.tldp2025.private_data import CLASSIFIER_WORDS
 from paper_figures.tldp2025.private_data import STUDY as IMAGES
 from paper_figures.tldp2025.scores import (
@@ -33,8 +34,7 @@ from paper_figures.tldp2025.scores import (
     sources,
     trials_and_delta,
 )
-from paper_figures.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
-from papers.tldp2025 import FEATURES, STATED_DELTA, STATED_F1_FEATURES
+from runs.results import Results
 
 STUDY = "private_features"
 IMAGENET = "MobileNetV2 with ImageNet weights"
@@ -92,7 +92,7 @@ def _extractor(rows: pd.DataFrame, dataset: str) -> str:
     )
 
 
-@judge(experiments=(STUDY, IMAGES))
+@judge(studies=(STUDY, IMAGES))
 def feature_score(claim: Claim, results: Results) -> Finding:
     """The best F1 of TLDP on released features by data set, and that images give a higher one.
 
@@ -203,7 +203,7 @@ def _against_the_paper(
     return [*parts, *order({name: gap}, margin=claim.margin)]
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def feature_variants(claim: Claim, results: Results) -> Finding:
     """TLDP-G above TLDP-L on released features, at most epsilons of the official data sets.
 

@@ -8,9 +8,15 @@ from __future__ import annotations
 import pandas as pd
 
 from paper_figures.drawings import Drawn, drawing
-from paper_figures.results import Results
 from paper_figures.selections import LEVELS, failed_mechanisms, ok_rows, query_size
 from paper_figures.style import dataset_title, in_order, look
+from paper_figures.tldp2025.numbers import (
+    CLIP,
+    STATED_DELTA,
+    STATED_DELTA_IMDB,
+    STATED_F1_IMDB,
+    stated_delta,
+)
 from paper_figures.tldp2025.scores import (
     OF_THE_PAPER,
     at_equal_privacy,
@@ -21,7 +27,7 @@ from paper_figures.tldp2025.scores import (
     sources,
     trials_and_delta,
 )
-from papers.tldp2025 import CLIP, STATED_DELTA, STATED_DELTA_IMDB, STATED_F1_IMDB, stated_delta
+from runs.results import Results
 
 STUDY = "private_parameters"
 _SPENT = ("true_delta_upper", "true_epsilon_upper")

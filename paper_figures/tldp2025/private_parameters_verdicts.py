@@ -11,12 +11,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from paper_figures.judged_rows import listed, pick
-from paper_figures.ledger import CannotJudge, Claim, judge
-from paper_figures.results import Results
-from paper_figures.rules import Signal, equal, every, levels, of_reconstruction, order, some
+from claims.judged_rows import listed, pick
+from claims.ledger import CannotJudge, Claim, judge
+from claims.rules import Signal, equal, every, levels, of_reconstruction, order, some
+from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
 from paper_figures.selections import LEVELS, ok_rows, query_size
 from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.tldp2025.numbers import CLIP, STATED_DELTA, STATED_DELTA_IMDB
 from paper_figures.tldp2025.private_parameters import STUDY, width_of
 from paper_figures.tldp2025.scores import (
     OTHERS,
@@ -27,8 +28,7 @@ from paper_figures.tldp2025.scores import (
     official_scores,
     shared_number,
 )
-from paper_figures.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
-from papers.tldp2025 import CLIP, STATED_DELTA, STATED_DELTA_IMDB
+from runs.results import Results
 
 # The values of the column `range`, and what the noise is then for.
 RANGES = {
@@ -89,7 +89,7 @@ def _numbers(outcomes: Sequence[Outcome]) -> str:
     )
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def comparable_range(claim: Claim, results: Results) -> Finding:
     """No mechanism does better than random parameters up to an epsilon, and one does above it.
 
@@ -151,7 +151,7 @@ def _without_result(
     return [Part(label_of(*at), INCONCLUSIVE, reason="without a result") for at in absent]
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def two_groups(claim: Claim, results: Results) -> Finding:
     """F1 of two groups of mechanisms, for each Delta at the largest epsilon of the run.
 
@@ -212,7 +212,7 @@ def _rebuilt(mechanism: str, part: Part) -> Part:
     return of_reconstruction(part, REBUILT) if mechanism == "llagp" else part
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def parameter_order(claim: Claim, results: Results) -> Finding:
     """TLDP above all, LLAGP above the others in most scenarios, DPHSGD good on one data set only.
 
@@ -263,7 +263,7 @@ def _places(claim: Claim, dataset: str, scores: OfficialScores) -> list[Part]:
     return parts
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def parameter_pairs(claim: Claim, results: Results) -> Finding:
     """Orders and near ties on one data set at one epsilon, with noise for the range 2 C.
 
@@ -303,7 +303,7 @@ def parameter_pairs(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge(experiments=(STUDY,))
+@judge(studies=(STUDY,))
 def crossover(claim: Claim, results: Results) -> Finding:
     """TLDP-L above TLDP-G at some epsilon of some data set, and both alike at the largest.
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from claims.intervals import Mean, paired
+from claims.judged_rows import listed, pick
+from claims.ledger import CannotJudge
+from claims.rules import equal, every
+from claims.verdicts import Part
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
-from paper_figures.intervals import Mean, paired
-from paper_figures.judged_rows import listed, pick
-from paper_figures.ledger import CannotJudge
 from paper_figures.over_epsilon import coinciding, draw_spread
-from paper_figures.rules import equal, every
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
 from paper_figures.style import dataset_title, mechanism_title
-from paper_figures.verdicts import Part
 
 TLDP = ("tldp-l", "tldp-g")
 VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
@@ -32,9 +32,9 @@ OF_THE_PAPER = (
 )
 
 
-def f1_scores(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
+def f1_scores(rows: pd.DataFrame, study: str) -> pd.DataFrame:
     """The F1 scores of a study, a row per trial; empty where there are none."""
-    return ok_rows(rows, experiment, "f1")
+    return ok_rows(rows, study, "f1")
 
 
 def over_trials(scores: pd.DataFrame, *keys: str) -> pd.DataFrame:
@@ -48,15 +48,15 @@ def over_trials(scores: pd.DataFrame, *keys: str) -> pd.DataFrame:
     return scores.groupby(by)["value"].agg(["mean", "min", "max", "count"]).reset_index()
 
 
-def drawn_scores(rows: pd.DataFrame, experiment: str, *keys: str) -> pd.DataFrame:
+def drawn_scores(rows: pd.DataFrame, study: str, *keys: str) -> pd.DataFrame:
     """`over_trials` of all scores of a study.
 
     Raises:
         DrawingError: There are none.
     """
-    scores = f1_scores(rows, experiment)
+    scores = f1_scores(rows, study)
     if scores.empty:
-        raise DrawingError(f"the results hold no F1 scores of {experiment}; run it first")
+        raise DrawingError(f"the results hold no F1 scores of {study}; run it first")
     return over_trials(scores, *keys)
 
 
@@ -138,22 +138,22 @@ def trials_and_delta(spread: pd.DataFrame) -> str:
     )
 
 
-def sources(rows: pd.DataFrame, experiment: str) -> str:
+def sources(rows: pd.DataFrame, study: str) -> str:
     """The data sets of a study by where they come from: "IMDB and MNIST (official data)"."""
-    own = rows[rows["experiment"] == experiment].drop_duplicates("dataset")
+    own = rows[rows["study"] == study].drop_duplicates("dataset")
     return ", ".join(
         f"{listed(sorted(map(dataset_title, found['dataset'])))} ({SOURCE_WORDS[source]})"
         for source, found in own.groupby("data_source")
     )
 
 
-def shared_number(rows: pd.DataFrame, experiment: str, dataset: str, metric: str) -> float:
+def shared_number(rows: pd.DataFrame, study: str, dataset: str, metric: str) -> float:
     """A number that all cells of a data set have in common.
 
     Raises:
         CannotJudge: The results do not have it.
     """
-    own = pick(rows, experiment=experiment, dataset=dataset, metric=metric)
+    own = pick(rows, study=study, dataset=dataset, metric=metric)
     return float(own["value"].iloc[0])
 
 
@@ -238,7 +238,7 @@ def label_of(mechanism: str, epsilon: float) -> str:
 
 
 def official_scores(
-    rows: pd.DataFrame, experiment: str, dataset: str, calibration: str = "published", **at: str
+    rows: pd.DataFrame, study: str, dataset: str, calibration: str = "published", **at: str
 ) -> OfficialScores:
     """The F1 scores of the paper's mechanisms on an official data set.
 
@@ -247,17 +247,17 @@ def official_scores(
 
     `at` chooses coordinates of the study, such as range="clip".
     """
-    scores = f1_scores(rows, experiment)
+    scores = f1_scores(rows, study)
     chosen = {"dataset": dataset, "data_source": "official", "calibration": calibration} | at
     if scores.empty:
-        raise CannotJudge(f"The results have no F1 scores of {experiment}")
+        raise CannotJudge(f"The results have no F1 scores of {study}")
     return OfficialScores(pick(scores[scores["mechanism"].isin(OF_THE_PAPER)], **chosen))
 
 
-def official_datasets(rows: pd.DataFrame, experiment: str) -> list[str]:
+def official_datasets(rows: pd.DataFrame, study: str) -> list[str]:
     """The official data sets of a study in a run; CannotJudge where there is none."""
-    found = pick(rows, experiment=experiment)
+    found = pick(rows, study=study)
     found = found[found["data_source"] == "official"]
     if found.empty:
-        raise CannotJudge(f"The run has no official data for {experiment}")
+        raise CannotJudge(f"The run has no official data for {study}")
     return sorted(found["dataset"].unique())

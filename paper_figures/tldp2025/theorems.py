@@ -9,15 +9,15 @@ import math
 
 import pandas as pd
 
+from claims.judged_rows import at_least, calibrated, listed
+from claims.ledger import Claim, judge
+from claims.rules import number, statement
+from claims.verdicts import Finding, Outcome, Part
 from mechanisms import AdditiveMechanism, Budget
-from paper_figures.judged_rows import at_least, calibrated, listed
-from paper_figures.ledger import Claim, judge
+from mechanisms.query.box_query import box_query
 from paper_figures.power_law import power
-from paper_figures.results import Results
-from paper_figures.rules import number, statement
-from paper_figures.verdicts import Finding, Outcome, Part
-from papers.box_query import box_query
-from papers.tldp2025 import gaussian_variance, stated_errors
+from paper_figures.tldp2025.numbers import gaussian_variance, stated_errors
+from runs.results import Results
 
 KINDS = {"tldp-l": "TLDP-L", "tldp-g": "TLDP-G"}
 OPTIONS = {"mvg": {"zeta": "sqrt"}}

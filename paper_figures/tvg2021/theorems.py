@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from claims.judged_rows import listed
+from claims.ledger import Claim, judge
+from claims.verdicts import NOT_RUN, Finding, Part
 from mechanisms import Query
 from mechanisms.noise.tensor_gaussian import TensorGaussian
-from paper_figures.judged_rows import listed
-from paper_figures.ledger import Claim, judge
-from paper_figures.results import Results
-from paper_figures.verdicts import NOT_RUN, Finding, Part
+from runs.results import Results
 
 
 @judge()
@@ -26,7 +26,7 @@ def tensor_noise(claim: Claim, results: Results) -> Finding:
     factors = {ratio: factor_over_iid(rising_noise(shape, ratio)) for ratio in ratios}
     found = listed(f"{factor:.3g} for a ratio of {ratio:g}" for ratio, factor in factors.items())
     return Finding(
-        parts=[Part("experiments", NOT_RUN)],
+        parts=[Part("studies", NOT_RUN)],
         detail=(
             "Noise whose covariance is the Kronecker product of one matrix per axis is exactly as "
             "private, for changes of l2 norm up to s, as Gaussian noise with mu = s over the root "

@@ -46,7 +46,7 @@ def test_the_mathematics_takes_most_of_a_run(new_project, tmp_path, name):
     project = new_project(tmp_path / "project")
     main, total, peak, wall = timed(project, config=f"config/{name}.yaml")
     timings = read_frame(
-        *sorted((project.folder / f"results/{name}/experiments").glob("*.timings.parquet"))
+        *sorted((project.folder / f"results/{name}/studies").glob("*.timings.parquet"))
     )
     measured = timings[timings["metric"] == CPU_SECONDS]["value"].sum()
     print(
@@ -67,13 +67,13 @@ def test_the_cost_of_a_job_does_not_grow_with_their_number(new_project, tmp_path
     seconds = {}
     for cells in (20, 200, 2000):
         variants = {f"v{i}": {"use": "gaussian"} for i in range(cells)}
-        settings = tiny["experiments"]["noise_only"] | {
+        settings = tiny["studies"]["noise_only"] | {
             "datasets": ["fixed-sensitivity"],
             "mechanisms": list(variants),
             "calibrations": ["published"],
         }
         config = {"run": "many", "cells_per_job": 1, "variants": variants}
-        config["experiments"] = {"noise_only": settings}
+        config["studies"] = {"noise_only": settings}
         (project.folder / "many.yaml").write_text(yaml.safe_dump(config))
         seconds[cells] = timed(project, "--dry-run", "results", config="many.yaml")[0]
     per_job = {n: (seconds[n] - seconds[20]) / (n - 20) for n in (200, 2000)}

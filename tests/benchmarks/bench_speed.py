@@ -25,10 +25,10 @@ from mechanisms import (
     Query,
     get_mechanism,
 )
-from mechanisms.audit.forked_work import in_order, usable_cores
-from mechanisms.audit.output_slices import generator
-from mechanisms.audit.release_audit import audit_release
-from mechanisms.profiles.gaussian_profile import mu_for
+from mechanisms.black_box.forked_work import in_order, usable_cores
+from mechanisms.black_box.output_slices import generator
+from mechanisms.black_box.release_audit import audit_release
+from mechanisms.privacy.gaussian_profile import mu_for
 
 REPETITIONS = 9
 

@@ -95,14 +95,14 @@ def project(slurm, new_project, tmp_path):
 def write_config(project, mechanisms, **run):
     """A config of one study in one batch; returns its name."""
     tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
-    settings = tiny["experiments"]["noise_only"] | {
+    settings = tiny["studies"]["noise_only"] | {
         "datasets": ["fixed-sensitivity"],
         "mechanisms": mechanisms,
         "calibrations": ["published"],
         "sizes": ["3x1"],
         "epsilons": [1, 2, 3],
     }
-    config = {"run": "cluster", "experiments": {"noise_only": settings}, "variants": {}} | run
+    config = {"run": "cluster", "studies": {"noise_only": settings}, "variants": {}} | run
     for name in mechanisms:
         if name != "gaussian":
             config["variants"][name] = {"use": f"outside:{name.capitalize()}"}
@@ -111,7 +111,7 @@ def write_config(project, mechanisms, **run):
 
 
 def rows_of(project):
-    return (project.folder / "results/cluster/experiments/noise_only.parquet").read_bytes()
+    return (project.folder / "results/cluster/studies/noise_only.parquet").read_bytes()
 
 
 def slurm_says(*command):
@@ -258,12 +258,12 @@ def test_limits_are_rows_and_the_request_holds_them(project):
 
 def test_a_study_that_can_use_a_gpu_asks_for_one(project):
     tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
-    settings = tiny["experiments"]["private_data"] | {
+    settings = tiny["studies"]["private_data"] | {
         "mechanisms": ["non-private"],
         "calibrations": ["published"],
         "device": "auto",
     }
-    config = {"run": "gpu", "experiments": {"private_data": settings}}
+    config = {"run": "gpu", "studies": {"private_data": settings}}
     (project.folder / "gpu.yaml").write_text(yaml.safe_dump(config))
     project.snakemake("results", *OPTIONS, config="gpu.yaml")
     asked = slurm_says("sacct", "-nX", "-o", "AllocTRES", "-P", "-S", "now-2minutes")
@@ -271,7 +271,7 @@ def test_a_study_that_can_use_a_gpu_asks_for_one(project):
 
 
 def tiny_rows(project):
-    folder = project.folder / "results/tiny/experiments"
+    folder = project.folder / "results/tiny/studies"
     paths = [path for path in folder.iterdir() if ".timings" not in path.name]
     return {path.name: path.read_bytes() for path in paths}
 

@@ -8,7 +8,7 @@ from loader_contract import declare
 
 from datasets import DATASETS
 from datasets.__main__ import main
-from mechanisms.command_line.arguments import CLOSED_PIPE
+from mechanisms.cli.arguments import CLOSED_PIPE
 
 
 def test_list(tmp_path, capsys):

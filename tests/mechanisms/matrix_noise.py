@@ -7,7 +7,7 @@ _OTHERS = {
     "tests/mechanisms/gram": {"analyze-gauss", "mod-sulq", "wishart"},
     "tests/mechanisms/counting": {"correlated-gaussian", "discrete-gaussian", "skellam"},
     "tests/mechanisms/streams": {"factorisation"},
-    "tests/mechanisms/test_tvg.py": {"tvg"},
+    "tests/mechanisms/catalogue/test_tvg.py": {"tvg"},
 }
 ADDITIVE = [
     key

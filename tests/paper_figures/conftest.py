@@ -3,13 +3,13 @@
 import pandas as pd
 import pytest
 
-from paper_figures.ledger import Claim
-from paper_figures.results import Results
-from papers.paper_settings import PAPER_SETTINGS
+from claims.ledger import Claim
+from paper_figures.paper_settings import PAPER_SETTINGS
+from runs.results import Results
 
 COLUMNS = {
     "paper": "r1smg2024",
-    "experiment": "count_query",
+    "study": "count_query",
     "dataset": "uber",
     "data_source": "official",
     "mechanism": "gaussian",
@@ -77,7 +77,7 @@ def make_guarantee_rows():
         for name, verdict in verdicts.items():
             query, budget = settings[name].query, settings[name].budget
             cell = {
-                "experiment": "guarantee",
+                "study": "guarantee",
                 "dataset": "papers",
                 "data_source": "none",
                 "mechanism": mechanism,

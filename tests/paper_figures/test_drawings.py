@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
+from claims.markdown import markdown_table
 from mechanisms import AdditiveMechanism, all_mechanisms
 from paper_figures import drawings, pyplot
 from paper_figures.drawings import (
@@ -24,16 +25,15 @@ from paper_figures.drawings import (
     latex_table,
 )
 from paper_figures.legends import legend_below
-from paper_figures.markdown import markdown_table
-from paper_figures.results import Results, read_results
 from paper_figures.selections import LEVELS
 from paper_figures.style import in_order
 from runs.cells import cells_of
 from runs.config import read_config
+from runs.results import Results, read_results
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results" / "reference"
-STORED = REFERENCE / "experiments"
+STORED = REFERENCE / "studies"
 OTHER = "somebody-elses"
 ADDITIVE = {key for key, cls in all_mechanisms().items() if issubclass(cls, AdditiveMechanism)}
 
@@ -64,7 +64,7 @@ def drawn_or_explained(name, results):
 
 def test_the_reference_run_has_the_data_for_every_drawing():
     cells = cells_of(read_config(ROOT / "config" / "reference.yaml"))
-    available = {c.experiment for c in cells} | {f"{c.experiment}/{c.dataset}" for c in cells}
+    available = {c.study for c in cells} | {f"{c.study}/{c.dataset}" for c in cells}
     assert set(drawings_for(available)) == set(all_drawings())
 
 
@@ -112,7 +112,7 @@ def test_a_run_of_one_mechanism_is_drawn_or_explained(name):
 
     def only_one(table):
         kept = []
-        for _, own in table.groupby("experiment"):
+        for _, own in table.groupby("study"):
             present = [m for m in in_order(own["mechanism"]) if m in ADDITIVE - set(LEVELS)]
             one = "gaussian" if "gaussian" in present else present[0]
             kept.append(own[own["mechanism"] == one])

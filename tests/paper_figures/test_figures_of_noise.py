@@ -11,7 +11,7 @@ from paper_figures.inid2025.dimension import dimension
 from paper_figures.integers2021.whole_numbers import ROUNDED, rounded_variance, whole_numbers
 
 CELL = {
-    "experiment": "common_queries",
+    "study": "common_queries",
     "calibration": "published",
     "epsilon": 1.0,
     "delta": 1e-5,

@@ -15,7 +15,7 @@ from paper_figures.over_epsilon import (
 
 @pytest.fixture
 def rows(make_rows):
-    cell = {"experiment": "features", "dataset": "mnist", "mechanism": "imgm", "metric": "accuracy"}
+    cell = {"study": "features", "dataset": "mnist", "mechanism": "imgm", "metric": "accuracy"}
     found = [
         cell | {"epsilon": epsilon, "trial": trial, "value": value}
         for epsilon, values in ((0.1, (0.2, 0.4)), (1.0, (0.9, 0.9)))

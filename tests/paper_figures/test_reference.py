@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from paper_figures.ledger import all_claims, all_judges, evaluate
+from claims.ledger import all_claims, all_judges, evaluate
+from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, NOT_RUN, PARTLY, VERDICTS
 from paper_figures.power_law import power
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, NOT_RUN, PARTLY, VERDICTS
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 STUDIES = ("guarantee", "noise_only")
@@ -39,19 +39,19 @@ def stored():
 
 def reads_results(judge):
     """Whether a run decides; closed forms decide the other claims, alike in every run."""
-    return bool(judge.experiments or judge.timings)
+    return bool(judge.studies or judge.timings)
 
 
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory):
     """Claims that read results, in a run with the stored rows of STUDIES and nothing else."""
     folder, judges = tmp_path_factory.mktemp("run"), all_judges()
-    (folder / "experiments").mkdir()
+    (folder / "studies").mkdir()
     for study in STUDIES:
-        shutil.copy(REFERENCE / "experiments" / f"{study}.parquet", folder / "experiments")
+        shutil.copy(REFERENCE / "studies" / f"{study}.parquet", folder / "studies")
     reading = [claim for claim in all_claims() if reads_results(judges[claim.judge])]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paper_figures.ledger.all_claims", lambda: reading)
+        patch.setattr("claims.ledger.all_claims", lambda: reading)
         return evaluate(folder).set_index("claim")
 
 
@@ -66,7 +66,7 @@ def test_what_needs_other_studies_is_not_run(ledger):
     needing = [
         claim.id
         for claim in all_claims()
-        if judges[claim.judge].timings or set(judges[claim.judge].experiments) - set(STUDIES)
+        if judges[claim.judge].timings or set(judges[claim.judge].studies) - set(STUDIES)
     ]
     assert len(needing) > 10
     assert set(ledger.loc[needing, "verdict"]) == {NOT_RUN}

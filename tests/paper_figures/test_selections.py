@@ -9,7 +9,7 @@ from runs.result_table import ERROR, OK, UNSUPPORTED
 def rows_of(*cells):
     """One row of the study `covariance` per (mechanism, data set, calibration, status)."""
     names = ["mechanism", "dataset", "calibration", "status"]
-    return pd.DataFrame(cells, columns=names).assign(experiment="covariance")
+    return pd.DataFrame(cells, columns=names).assign(study="covariance")
 
 
 def test_mechanisms_without_a_result_are_listed_once_under_the_reason():

@@ -6,7 +6,6 @@ import sys
 import pytest
 
 from datasets import DATASETS
-from experiments.contract.study import all_experiments
 from mechanisms import all_mechanisms
 from paper_figures.style import (
     CALIBRATION_TITLES,
@@ -16,6 +15,7 @@ from paper_figures.style import (
     mechanism_title,
     title_in,
 )
+from studies.base.study import all_studies
 
 OUTSIDE = '''
 from mechanisms import AdditiveMechanism
@@ -84,7 +84,7 @@ def test_titles_of_data_sets(name, title):
 def test_every_data_set_of_a_study_has_a_title():
     named = {
         name
-        for study in all_experiments().values()
+        for study in all_studies().values()
         for name, source in study.DATASETS.items()
         # The other "data sets" are families of queries.
         if source != "none"

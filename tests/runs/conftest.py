@@ -27,7 +27,7 @@ def run(tmp_path):
         plan = planned_as(name, cell, config, digest)
         run_cells([plan], tmp_path, limits=config["limits"])
         rows = cell_files(plan, tmp_path)[0]
-        named = (cell.experiment, cell.dataset, cell.mechanism, cell.calibration)
+        named = (cell.study, cell.dataset, cell.mechanism, cell.calibration)
         check_table(read_table(rows), {named: len(cell.points(config))})
         return read_frame(rows)
 

@@ -10,8 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from experiments.contract.coordinates import COLUMN, ROW, Coordinate
-from runs.aggregation import aggregate_experiment, aggregate_maps, aggregate_results
+from runs.aggregation import aggregate_maps, aggregate_results, aggregate_study
 from runs.frames import TableError, check_table, read_frame
 from runs.parts import failure
 from runs.result_table import (
@@ -22,10 +21,11 @@ from runs.result_table import (
     to_table,
     write_table,
 )
+from studies.base.coordinates import COLUMN, ROW, Coordinate
 
 ROOT = Path(__file__).resolve().parents[2]
 CELL = {
-    "paper": "p", "experiment": "e", "dataset": "d", "data_source": "none", "mechanism": "m",
+    "paper": "p", "study": "e", "dataset": "d", "data_source": "none", "mechanism": "m",
     "calibration": "published", "shape": "2x2", "delta": 1e-5,
 }  # fmt: skip
 EPOCH = Coordinate("epoch", int, "epoch")
@@ -116,7 +116,7 @@ def aggregate(tmp_path):
         timed = [row(metric="calibrate_seconds", value=0.1)]
         write_table(to_table(timed, [ROW, COLUMN]), timing)
         out = tmp_path / "e.parquet", tmp_path / "e.timings.parquet"
-        aggregate_experiment([str(cell)], [str(timing)], expected, MAPS, *out)
+        aggregate_study([str(cell)], [str(timing)], expected, MAPS, *out)
         return out
 
     return run

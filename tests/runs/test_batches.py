@@ -7,7 +7,7 @@ from runs.runner import run_cells
 
 def test_batches_hold_every_cell_once_and_one_study_each(make_config):
     config = make_config("linear_queries", mechanisms=["gaussian", "laplace", "l2"])
-    config["experiments"] |= make_config("noise_only", mechanisms=["gaussian"])["experiments"]
+    config["studies"] |= make_config("noise_only", mechanisms=["gaussian"])["studies"]
     config["cells_per_job"] = 8
     batches = batches_of(config)
     assert [cell for batch in batches for cell in batch.cells] == cells_of(config)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from experiments.contract.study import Point
 from mechanisms import all_mechanisms, get_mechanism
 from runs.cells import Cell, cells_of
 from runs.config import read_config
 from runs.sources import source_files
+from studies.base.study import Point
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_CLAIM = {key for key, cls in all_mechanisms().items() if cls.guarantee == "none"}
@@ -21,17 +21,15 @@ def tiny(monkeypatch):
     return read_config("config/tiny.yaml")
 
 
-def cell(experiment="count_query", dataset="city", mechanism="mvg", calibration="published"):
-    return Cell(
-        experiment=experiment, dataset=dataset, mechanism=mechanism, calibration=calibration
-    )
+def cell(study="count_query", dataset="city", mechanism="mvg", calibration="published"):
+    return Cell(study=study, dataset=dataset, mechanism=mechanism, calibration=calibration)
 
 
 def test_cells_are_the_product_but_for_exact_calibrations_of_no_claim(tiny):
     cells = cells_of(tiny)
     assert len(set(cells)) == len(cells)
     expected = 0
-    for settings in tiny["experiments"].values():
+    for settings in tiny["studies"].values():
         for dataset in settings["datasets"]:
             names = settings["mechanisms_for"].get(dataset, settings["mechanisms"])
             for name in names:
@@ -84,7 +82,7 @@ def test_every_cell_has_a_file_of_its_own(tiny):
 
 @pytest.mark.parametrize("mechanism", ["mvg", "r1smg"])
 def test_points_follow_the_grid_of_the_mechanism(tiny, mechanism):
-    settings = tiny["experiments"]["count_query"]
+    settings = tiny["studies"]["count_query"]
     epsilons = settings["epsilons_for"].get(mechanism, settings["epsilons"])
     side = settings["cells_per_side"]
     assert cell(mechanism=mechanism).points(tiny) == [
@@ -112,7 +110,7 @@ def test_a_specification_is_json_and_says_all(tiny):
 def test_another_mechanism_or_epsilon_does_not_change_a_cell(make_config):
     small = make_config(mechanisms=["mvg", "udn"], epsilons_for={"udn": [1]})
     large = make_config(mechanisms=["mvg", "udn", "idn"], epsilons_for={"udn": [1, 2]})
-    of = {"experiment": "noise_only", "dataset": "fixed-sensitivity"}
+    of = {"study": "noise_only", "dataset": "fixed-sensitivity"}
     assert cell(**of).specification(small) == cell(**of).specification(large)
     udn = cell(**of, mechanism="udn")
     assert udn.specification(small) != udn.specification(large)
@@ -121,17 +119,21 @@ def test_another_mechanism_or_epsilon_does_not_change_a_cell(make_config):
 def test_sources_are_what_the_numbers_depend_on_and_no_other_mechanism(tiny):
     sources = cell().sources(tiny)
     for name in (
-        "mechanisms/mvg.py",
+        "mechanisms/catalogue/mvg.py",
         "mechanisms/noise/matrix_gaussian.py",
-        "mechanisms/profiles/gaussian_profile.py",
-        "experiments/count_query.py",
+        "mechanisms/privacy/gaussian_profile.py",
+        "studies/count_query.py",
         "datasets/loaders/city.py",
         "runs/worker.py",
-        "experiments/contract/seeds.py",
-        "experiments/contract/grid.py",
+        "studies/base/seeds.py",
+        "studies/base/grid.py",
     ):
         assert name in sources
-    for name in ("mechanisms/gram/jl.py", "mechanisms/laplace.py", "experiments/noise_only.py"):
+    for name in (
+        "mechanisms/catalogue/gram/jl.py",
+        "mechanisms/catalogue/laplace.py",
+        "studies/noise_only.py",
+    ):
         assert name not in sources
     assert all(Path(name).is_file() for name in sources)
 
@@ -142,11 +144,11 @@ def test_sources_of_a_cell_with_official_data_hold_its_loader(make_config, monke
     assert "datasets/loaders/uber.py" in cell(dataset="uber").sources(config)
 
 
-def test_sources_of_every_experiment_follow_its_imports(tiny):
+def test_sources_of_every_study_follow_its_imports(tiny):
     for each in cells_of(tiny):
-        text = Path(f"experiments/{each.experiment}.py").read_text()
-        for other in Path("experiments").glob("*.py"):
-            if f"from experiments.{other.stem} import" in text:
+        text = Path(f"studies/{each.study}.py").read_text()
+        for other in Path("studies").glob("*.py"):
+            if f"from studies.{other.stem} import" in text:
                 assert str(other) in each.sources(tiny)
 
 
@@ -174,7 +176,7 @@ def test_sources_of_an_outside_mechanism_are_its_own_package_and_ours(
     assert str(tmp_path / "elsewhere/noise.py") in sources
     assert str(tmp_path / "elsewhere/tables.py") in sources
     assert "mechanisms/noise/gaussian_noise.py" in sources
-    assert "mechanisms/mvg.py" not in sources
+    assert "mechanisms/catalogue/mvg.py" not in sources
     assert not [name for name in sources if "numpy" in name]
 
 

@@ -7,39 +7,39 @@ import pytest
 import yaml
 from changed_config import changed
 
-from experiments import guarantee
-from experiments.contract.settings import ConfigError
 from mechanisms import AdditiveMechanism, all_mechanisms
-from papers.paper_settings import PAPER_SETTINGS
+from paper_figures.paper_settings import PAPER_SETTINGS
 from runs.config import check_config
+from studies import guarantee
+from studies.base.settings import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_numbers_that_yaml_reads_as_text_are_numbers(config):
-    assert config["experiments"]["count_query"]["delta"] == "1e-7"
-    checked = check_config(config)["experiments"]["count_query"]
+    assert config["studies"]["count_query"]["delta"] == "1e-7"
+    checked = check_config(config)["studies"]["count_query"]
     assert checked["delta"] == 1e-7
     assert checked["epsilons_for"]["r1smg"][0] == 1e-5
 
 
 def test_defaults_are_filled_in(config):
-    config["experiments"] = {"count_query": config["experiments"]["count_query"]}
+    config["studies"] = {"count_query": config["studies"]["count_query"]}
     for key in ("seed", "strict", "limits"):
         config.pop(key, None)
     checked = check_config(config)
     assert (checked["seed"], checked["strict"]) == (0, True)
     assert checked["limits"] == {"seconds": 3600.0, "memory_gib": 2.0}
-    assert checked["experiments"]["count_query"]["calibrations"] == ["published", "exact"]
+    assert checked["studies"]["count_query"]["calibrations"] == ["published", "exact"]
 
 
 def mechanisms_of(config, value, study="count_query", **more):
-    config = changed(config, f"experiments.{study}.mechanisms", value) | more
-    config["experiments"] = {study: config["experiments"][study] | {"epsilons_for": {}}}
-    config["experiments"][study].pop("map_epsilons", None)
+    config = changed(config, f"studies.{study}.mechanisms", value) | more
+    config["studies"] = {study: config["studies"][study] | {"epsilons_for": {}}}
+    config["studies"][study].pop("map_epsilons", None)
     if study == "count_query":
-        config["experiments"][study]["map_epsilons"] = {"default": 1}
-    return check_config(config)["experiments"][study]["mechanisms"]
+        config["studies"][study]["map_epsilons"] = {"default": 1}
+    return check_config(config)["studies"][study]["mechanisms"]
 
 
 def variants(config):
@@ -74,10 +74,10 @@ def test_exceptions_and_additions(config):
 
 
 def test_a_data_set_takes_a_part_of_the_mechanisms(config):
-    study = config["experiments"]["noise_only"]
+    study = config["studies"]["noise_only"]
     study["mechanisms"] = ["udn", "laplace", "mvg"]
     study["mechanisms_for"] = {"gradient-shapes": {"except": ["laplace"]}}
-    checked = check_config(config)["experiments"]["noise_only"]
+    checked = check_config(config)["studies"]["noise_only"]
     assert checked["mechanisms_for"] == {"gradient-shapes": ["udn", "mvg"]}
 
 
@@ -85,8 +85,8 @@ def test_a_run_has_no_more_audits_than_share_the_confidence(config, monkeypatch)
     monkeypatch.setattr(guarantee, "AUDITS", 3 * len(PAPER_SETTINGS))
     words = "guarantee.audit_samples must be 0 where mechanisms times calibrations exceed 3, as "
     with pytest.raises(ConfigError, match=words):
-        check_config(changed(config, "experiments.guarantee.audit_samples", 50))
-    check_config(changed(config, "experiments.guarantee.audit_samples", 0))
+        check_config(changed(config, "studies.guarantee.audit_samples", 50))
+    check_config(changed(config, "studies.guarantee.audit_samples", 0))
 
 
 def test_the_check_leaves_its_argument_alone(config):
@@ -99,8 +99,8 @@ def test_a_time_may_stand_without_quotes(config):
     """YAML turns it into a datetime."""
     unquoted = yaml.safe_load("2014-04-01T00:11:00")
     assert not isinstance(unquoted, str)
-    checked = check_config(changed(config, "experiments.count_query.start", unquoted))
-    assert checked["experiments"]["count_query"]["start"] == "2014-04-01T00:11:00"
+    checked = check_config(changed(config, "studies.count_query.start", unquoted))
+    assert checked["studies"]["count_query"]["start"] == "2014-04-01T00:11:00"
 
 
 def test_the_environment_names_the_mirror_before_the_config(config, monkeypatch):

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from changed_config import changed
 
-from experiments.contract.settings import ConfigError
 from runs.config import check_config
+from studies.base.settings import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -59,8 +59,8 @@ ROOT = Path(__file__).resolve().parents[2]
         ("variants.mine", {"use": "no_such_module:Mine"}, "variants.mine.use: cannot load"),
         (
             "variants.mine",
-            {"use": "mechanisms.contract.query:Query"},
-            "config key variants.mine.use: mechanisms.contract.query:Query must be a Mechanism",
+            {"use": "mechanisms.query.query:Query"},
+            "config key variants.mine.use: mechanisms.query.query:Query must be a Mechanism",
         ),
         (
             "variants.mine",
@@ -73,208 +73,207 @@ ROOT = Path(__file__).resolve().parents[2]
             "option variants.mine.options.zeta must be published or sqrt, got 'root'",
         ),
         (
-            "experiments",
+            "studies",
             {},
-            "config key experiments must be a mapping from studies to their settings, got {}",
+            "config key studies must be a mapping from studies to their settings, got {}",
         ),
         (
-            "experiments",
+            "studies",
             None,
-            "config key experiments must be a mapping from studies to their settings, got None",
+            "config key studies must be a mapping from studies to their settings, got None",
         ),
         (
-            "experiments.count_qery",
+            "studies.count_qery",
             {},
-            "unknown config key experiments.count_qery; did you mean 'count_query'?",
+            "unknown config key studies.count_qery; did you mean 'count_query'?",
         ),
-        ("experiments.count_query", None, "experiments.count_query must be a mapping, got None"),
+        ("studies.count_query", None, "studies.count_query must be a mapping, got None"),
         (
-            "experiments.count_query.datasets",
+            "studies.count_query.datasets",
             ["ubr"],
-            "unknown config key experiments.count_query.datasets.ubr; did you mean 'uber'?",
+            "unknown config key studies.count_query.datasets.ubr; did you mean 'uber'?",
         ),
         (
-            "experiments.count_query.datasets",
+            "studies.count_query.datasets",
             ["city", "city"],
             "must be a list of data sets, got ['city', 'city']: 'city' appears twice",
         ),
         (
-            "experiments.count_query.mechanisms",
+            "studies.count_query.mechanisms",
             ["gausian"],
-            "unknown config key experiments.count_query.mechanisms.gausian; "
-            "did you mean 'gaussian'?",
+            "unknown config key studies.count_query.mechanisms.gausian; did you mean 'gaussian'?",
         ),
         (
-            "experiments.count_query.mechanisms",
+            "studies.count_query.mechanisms",
             ["mvg", "mvg"],
-            "experiments.count_query.mechanisms must be a list that has 'mvg' once",
+            "studies.count_query.mechanisms must be a list that has 'mvg' once",
         ),
         (
-            "experiments.count_query.calibrations",
+            "studies.count_query.calibrations",
             ["exakt"],
             "calibrations[0] must be published or exact, got 'exakt'; did you mean 'exact'?",
         ),
         (
-            "experiments.count_query.epsilons",
+            "studies.count_query.epsilons",
             [1, "1e0"],
             "count_query.epsilons must be a list of numbers in [10^-15, 10^15], got [1, '1e0']",
         ),
         (
-            "experiments.count_query.epsilons",
+            "studies.count_query.epsilons",
             ["1e-320"],
             "count_query.epsilons[0] must be a number in [10^-15, 10^15], got '1e-320'",
         ),
         (
-            "experiments.count_query.epsilons_for",
+            "studies.count_query.epsilons_for",
             {"r1smgg": [1]},
-            "experiments.count_query.epsilons_for.r1smgg; did you mean 'r1smg'?",
+            "studies.count_query.epsilons_for.r1smgg; did you mean 'r1smg'?",
         ),
         (
-            "experiments.count_query.calibrations_for",
+            "studies.count_query.calibrations_for",
             {"mvg": ["exakt"]},
             "calibrations_for.mvg[0] must be published or exact, got 'exakt'; did you mean",
         ),
         (
-            "experiments.count_query.calibrations_for",
+            "studies.count_query.calibrations_for",
             {"mvgg": ["exact"]},
-            "experiments.count_query.calibrations_for.mvgg; did you mean 'mvg'?",
+            "studies.count_query.calibrations_for.mvgg; did you mean 'mvg'?",
         ),
         (
-            "experiments.count_query.mechanisms_for",
+            "studies.count_query.mechanisms_for",
             {"uber": ["mvg"]},
-            "unknown config key experiments.count_query.mechanisms_for.uber; allowed here are city",
+            "unknown config key studies.count_query.mechanisms_for.uber; allowed here are city",
         ),
         (
-            "experiments.count_query.mechanisms_for",
+            "studies.count_query.mechanisms_for",
             {"city": ["mvgg"]},
-            "experiments.count_query.mechanisms_for.city.mvgg; did you mean 'mvg'?",
+            "studies.count_query.mechanisms_for.city.mvgg; did you mean 'mvg'?",
         ),
         (
-            "experiments.count_query.map_epsilons",
+            "studies.count_query.map_epsilons",
             {"defualt": 1},
-            "experiments.count_query.map_epsilons.defualt; did you mean 'default'?",
+            "studies.count_query.map_epsilons.defualt; did you mean 'default'?",
         ),
         (
-            "experiments.count_query.map_epsilons",
+            "studies.count_query.map_epsilons",
             0.5,
-            "experiments.count_query.map_epsilons must be a mapping",
+            "studies.count_query.map_epsilons must be a mapping",
         ),
         (
-            "experiments.count_query.map_epsilons",
+            "studies.count_query.map_epsilons",
             {"default": 0},
             "map_epsilons.default must be a number in [10^-15, 10^15], got 0",
         ),
         (
-            "experiments.count_query.delta",
+            "studies.count_query.delta",
             1,
-            "experiments.count_query.delta must be a number in [0, 1), got 1",
+            "studies.count_query.delta must be a number in [0, 1), got 1",
         ),
         (
-            "experiments.count_query.start",
+            "studies.count_query.start",
             "noon",
-            "experiments.count_query.start must be a time such as 2014-04-01T00:11:00, got 'noon'",
+            "studies.count_query.start must be a time such as 2014-04-01T00:11:00, got 'noon'",
         ),
         (
-            "experiments.count_query.end",
+            "studies.count_query.end",
             5,
-            "experiments.count_query.end must be a time such as 2014-04-01T00:11:00, got 5",
+            "studies.count_query.end must be a time such as 2014-04-01T00:11:00, got 5",
         ),
         (
-            "experiments.count_query.bounding_box.north",
+            "studies.count_query.bounding_box.north",
             95,
-            "experiments.count_query.bounding_box.north must be a number in [-90, 90], got 95",
+            "studies.count_query.bounding_box.north must be a number in [-90, 90], got 95",
         ),
         (
-            "experiments.count_query.bounding_box.nort",
+            "studies.count_query.bounding_box.nort",
             41,
-            "experiments.count_query.bounding_box.nort; did you mean 'north'?",
+            "studies.count_query.bounding_box.nort; did you mean 'north'?",
         ),
         (
-            "experiments.count_query.bounding_box.south",
+            "studies.count_query.bounding_box.south",
             89,
             "bounding_box.north must be north of the southern edge 89, got 40.9155",
         ),
         (
-            "experiments.noise_only.sizes",
+            "studies.noise_only.sizes",
             ["4by4"],
-            "experiments.noise_only.sizes[0] must be a shape such as 10x10",
+            "studies.noise_only.sizes[0] must be a shape such as 10x10",
         ),
         (
-            "experiments.noise_only.growth_delta",
+            "studies.noise_only.growth_delta",
             1,
-            "experiments.noise_only.growth_delta must be a number in [0, 1), got 1",
+            "studies.noise_only.growth_delta must be a number in [0, 1), got 1",
         ),
         (
-            "experiments.noise_only.sizes",
+            "studies.noise_only.sizes",
             ["0x3"],
             "sizes[0] must be a shape such as 10x10",
         ),
         (
-            "experiments.noise_only.sizes",
+            "studies.noise_only.sizes",
             ["99999x99999"],
             "must be a shape such as 10x10",
         ),
         (
-            "experiments.count_query.trials",
+            "studies.count_query.trials",
             1e12,
             "count_query.trials must be a whole number in [1, 10^6], got 1000000000000",
         ),
         (
-            "experiments.count_query.cells_per_side",
+            "studies.count_query.cells_per_side",
             100_000,
             "count_query.cells_per_side must be a whole number in [1, 4096], got 100000",
         ),
         (
-            "experiments.count_query.end",
+            "studies.count_query.end",
             "2014-03-01T00:00:00",
             "end must be a time from 2014-04-01T00:11:00 on, got '2014-03-01T00:00:00'",
         ),
         (
-            "experiments.count_query.mechanisms",
+            "studies.count_query.mechanisms",
             "everything",
             "mechanisms must be all, all-additive, a list of names, or a mapping with all, except",
         ),
         (
-            "experiments.count_query.mechanisms",
+            "studies.count_query.mechanisms",
             {"exept": ["mvg"]},
-            "unknown config key experiments.count_query.mechanisms.exept; did you mean 'except'?",
+            "unknown config key studies.count_query.mechanisms.exept; did you mean 'except'?",
         ),
         (
-            "experiments.count_query.mechanisms",
+            "studies.count_query.mechanisms",
             {"except": ["mvgg"]},
-            "experiments.count_query.mechanisms.except.mvgg; did you mean 'mvg'?",
+            "studies.count_query.mechanisms.except.mvgg; did you mean 'mvg'?",
         ),
         (
-            "experiments.count_query.mechanisms",
+            "studies.count_query.mechanisms",
             {"all": "addative"},
             "count_query.mechanisms.all must be any or additive, got 'addative'",
         ),
         (
-            "experiments.count_query.mechanisms",
+            "studies.count_query.mechanisms",
             {"all": ["any"]},
             "count_query.mechanisms.all must be any or additive, got ['any']",
         ),
         (
-            "experiments.count_query.mechanisms",
+            "studies.count_query.mechanisms",
             ["mvg", ["udn"]],
             "count_query.mechanisms must be a list of names of mechanisms, variants and sets, got",
         ),
         (
-            "experiments.count_query.mechanisms",
+            "studies.count_query.mechanisms",
             {"also": [{"udn": 1}]},
             "mechanisms.also must be a list of names of mechanisms, variants and sets, got",
         ),
         (
-            "experiments.count_query.mechanisms_for",
+            "studies.count_query.mechanisms_for",
             {"city": {"also": 5}},
             "mechanisms_for.city.also must be a list of mechanisms and variants, got 5",
         ),
         # Mechanisms that the study does not run.
-        ("experiments.dpsgd.calibrations_for", {"udn": ["exact"]}, "calibrations_for.udn; allowed"),
-        ("experiments.pca.epsilons_for", {"udn": [1]}, "epsilons_for.udn; allowed here are non-"),
+        ("studies.dpsgd.calibrations_for", {"udn": ["exact"]}, "calibrations_for.udn; allowed"),
+        ("studies.pca.epsilons_for", {"udn": [1]}, "epsilons_for.udn; allowed here are non-"),
         # Data sets that the study does not have.
-        ("experiments.dpsgd.records", {"digit": 5}, "dpsgd.records.digit; did you mean 'digits'?"),
-        ("experiments.dpsgd.records", {"mnist": 5}, "dpsgd.records.mnist; allowed here are digits"),
+        ("studies.dpsgd.records", {"digit": 5}, "dpsgd.records.digit; did you mean 'digits'?"),
+        ("studies.dpsgd.records", {"mnist": 5}, "dpsgd.records.mnist; allowed here are digits"),
         ("sets", {"mine": ["mvgg"]}, "unknown config key sets.mine.mvgg; did you mean 'mvg'?"),
         ("sets", {"mvg": ["mvg"]}, "config key sets.mvg is already the name of a mechanism"),
         # What no study names.
@@ -295,8 +294,8 @@ def test_a_config_is_a_mapping(config):
 
 
 def test_a_variant_that_no_study_runs_is_refused(config):
-    config["experiments"] = {"private_data": config["experiments"]["private_data"]}
-    config["experiments"]["private_data"]["mechanisms"] = ["udn"]
+    config["studies"] = {"private_data": config["studies"]["private_data"]}
+    config["studies"]["private_data"]["mechanisms"] = ["udn"]
     config |= {"variants": {"mine": {"use": "mvg"}}}
     with pytest.raises(ConfigError, match="no study runs the variant variants"):
         check_config(config)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from experiments.contract.settings import ConfigError
 from runs.config import read_config
 from runs.yaml_file import read_yaml
+from studies.base.settings import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[2]
         (b"? [1, 2]\n: 3\n", "mine.yaml, line 1: a key must be a name; remove the brackets"),
         (
             b"run: mine\n",
-            "mine.yaml: config key experiments is missing; it must be a mapping from studies",
+            "mine.yaml: config key studies is missing; it must be a mapping from studies",
         ),
         (
             b"run: a\nseed: 'b\nc: d\n",
@@ -73,10 +73,10 @@ def test_a_file_that_cannot_be_read(tmp_path, content, words):
 @pytest.mark.parametrize(
     ("key", "value", "line"),
     [
-        ("experiments.guarantee.sizes", "    sizes: [0x3x1, 4x4]", "    sizes: [3x1, 4x4]"),
-        ("experiments.guarantee.sizes", "    sizes: [4x4, 4x4]", "    sizes: [3x1, 4x4]"),
-        ("experiments.pca.epsilons_for.udn", "    epsilons_for: {udn: [1]}", "4e-8, 1.6e-7"),
-        ("experiments.dpsgd.records", "    records: {mnist: 200}", "    records: {digits: 200}"),
+        ("studies.guarantee.sizes", "    sizes: [0x3x1, 4x4]", "    sizes: [3x1, 4x4]"),
+        ("studies.guarantee.sizes", "    sizes: [4x4, 4x4]", "    sizes: [3x1, 4x4]"),
+        ("studies.pca.epsilons_for.udn", "    epsilons_for: {udn: [1]}", "4e-8, 1.6e-7"),
+        ("studies.dpsgd.records", "    records: {mnist: 200}", "    records: {digits: 200}"),
     ],
 )
 def test_a_wrong_value_is_told_with_its_line(tmp_path, key, value, line):
@@ -107,8 +107,8 @@ def including(tmp_path, included=INCLUDED, mechanisms=("more",), **own):
     path, shared = tmp_path / "mine.yaml", tmp_path / "shared.yaml"
     shared.write_text(included)
     tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
-    study = tiny["experiments"]["private_data"] | {"mechanisms": list(mechanisms)}
-    config = {"run": "mine", "include": str(shared), **own, "experiments": {"private_data": study}}
+    study = tiny["studies"]["private_data"] | {"mechanisms": list(mechanisms)}
+    config = {"run": "mine", "include": str(shared), **own, "studies": {"private_data": study}}
     path.write_text(yaml.safe_dump(config, sort_keys=False))
     return path
 
@@ -126,7 +126,7 @@ def test_an_included_file_reads_as_if_it_stood_in_the_config(tmp_path):
     assert included == read_config(path)
     assert list(included["variants"]) == ["loud", "mine"]
     assert included["sets"]["two"] == ["mine", "laplace", "loud", "gaussian"]
-    study = included["experiments"]["private_data"]
+    study = included["studies"]["private_data"]
     assert study["mechanisms"] == ["mine", "laplace", "loud", "gaussian"]
 
 

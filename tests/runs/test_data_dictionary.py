@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from experiments.contract.study import all_experiments, maps_of
 from runs.config import read_config
 from runs.data_dictionary import data_dictionary
 from runs.frames import read_frame
 from runs.result_table import AFTER, BEFORE, METRICS_OF_EVERY_STUDY
+from studies.base.study import all_studies, maps_of
 
 ROOT = Path(__file__).resolve().parents[2]
-STORED = ROOT / "results" / "reference" / "experiments"
+STORED = ROOT / "results" / "reference" / "studies"
 
 
-@pytest.mark.parametrize("name", read_config(ROOT / "config" / "reference.yaml")["experiments"])
+@pytest.mark.parametrize("name", read_config(ROOT / "config" / "reference.yaml")["studies"])
 def test_stored_columns_and_metrics_are_described(name):
-    study = all_experiments()[name]
+    study = all_studies()[name]
     section = data_dictionary().split(f"## {study.NAME}\n")[1].split("\n## ")[0]
     everywhere = {column.name for column in (*BEFORE, *AFTER)} | set(METRICS_OF_EVERY_STUDY)
     files = [f"{study.NAME}.parquet", f"{study.NAME}.timings.parquet"]

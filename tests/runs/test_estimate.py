@@ -27,11 +27,11 @@ PCA = {
 
 
 def config_of(**settings):
-    return check_config({"run": "test", "experiments": {"pca": PCA | settings}})
+    return check_config({"run": "test", "studies": {"pca": PCA | settings}})
 
 
 def cell(mechanism, dataset="boids"):
-    return Cell(experiment="pca", dataset=dataset, mechanism=mechanism, calibration="published")
+    return Cell(study="pca", dataset=dataset, mechanism=mechanism, calibration="published")
 
 
 MEASURED = {cell("gaussian"): Measured(3.0, 1e9), cell("mvg"): Measured(7.0, 2e9)}
@@ -90,7 +90,7 @@ def test_another_data_set_says_nothing_of_the_seconds():
 
 
 def test_jobs_are_the_batches_of_the_config():
-    config = check_config({"run": "test", "cells_per_job": 1, "experiments": {"pca": PCA}})
+    config = check_config({"run": "test", "cells_per_job": 1, "studies": {"pca": PCA}})
     assert only(config).jobs == 2
 
 
@@ -131,7 +131,7 @@ def test_cells_that_the_runner_did_not_time_keep_the_seconds_of_their_study(tmp_
             ("mvg", PEAK_MEMORY, 2e9),
         ],
         columns=["mechanism", "metric", "value"],
-    ).assign(experiment="pca", dataset="boids", calibration="published")
+    ).assign(study="pca", dataset="boids", calibration="published")
     table = table.assign(shape="3x3", epsilon=1.0, delta=1e-7)
     monkeypatch.setattr(estimate, "read_frame", lambda path: table)
     found = estimate._measured(tmp_path / "pca.timings.parquet", config)

@@ -29,7 +29,7 @@ def run(tmp_path, monkeypatch):
         mechanism, calibration = last.split("--")
         rows = [
             {
-                "experiment": study, "dataset": dataset, "mechanism": mechanism,
+                "study": study, "dataset": dataset, "mechanism": mechanism,
                 "calibration": calibration, "epsilon": float(i), "delta": 0.0, "shape": "1",
                 "status": status, "message": "" if status == "ok" else "on purpose",
             }
@@ -43,7 +43,7 @@ def run(tmp_path, monkeypatch):
         for ending in ("", ".timings"):
             write_table(to_table(rows), run / "batches" / f"{batch}{ending}.parquet")
     for study, rows in tables.items():
-        write_table(to_table(rows), run / "experiments" / f"{study}.parquet")
+        write_table(to_table(rows), run / "studies" / f"{study}.parquet")
     return run
 
 
@@ -71,7 +71,7 @@ def test_the_cells_that_are_wanted_go_with_their_batches(run, wanted, removed):
     assert left(run) == set(CELLS) - removed
     studies, datasets = ({stem.split("/")[place] for stem in removed} for place in (0, 1))
     for study in ("counts", "noise"):
-        assert (run / f"experiments/{study}.parquet").exists() == (study not in studies)
+        assert (run / f"studies/{study}.parquet").exists() == (study not in studies)
     for dataset, batch in BATCHES.items():
         for ending in ("", ".timings"):
             there = (run / f"batches/{batch}{ending}.parquet").exists()
@@ -123,7 +123,7 @@ def test_a_trial_is_no_part_of_a_mechanisms_name(run):
 
 
 def test_a_summary_counts_cells_and_gives_reasons(run):
-    files = [run / "experiments/counts.parquet", run / "experiments/noise.parquet"]
+    files = [run / "studies/counts.parquet", run / "studies/noise.parquet"]
     text, failed = summary_of(run, files)
     assert failed == 2
     lines = text.splitlines()
@@ -134,5 +134,5 @@ def test_a_summary_counts_cells_and_gives_reasons(run):
 
 
 def test_a_summary_without_failures_is_one_line(run):
-    text, failed = summary_of(run, [run / "experiments/noise.parquet"])
+    text, failed = summary_of(run, [run / "studies/noise.parquet"])
     assert (text, failed) == (f"{run}: 1 cells, 0 ok, 1 unsupported, 0 failed\n", 0)

@@ -7,18 +7,18 @@ import pandas as pd
 import pytest
 import yaml
 
-from experiments.contract.settings import ConfigError
 from runs.__main__ import main
 from runs.cells import Cell
 from runs.config import read_config
 from runs.frames import read_frame
 from runs.rerun import cells_with_values, compare, sample_of, stored_rows
 from runs.result_table import BASE, read_table, write_table
+from studies.base.settings import ConfigError
 
-PCA = Cell(experiment="pca", dataset="boids", mechanism="gaussian", calibration="published")
+PCA = Cell(study="pca", dataset="boids", mechanism="gaussian", calibration="published")
 CONFIG = {
     "run": "small",
-    "experiments": {
+    "studies": {
         "noise_only": {
             "datasets": ["fixed-sensitivity"],
             "mechanisms": ["gaussian", "non-private"],
@@ -121,11 +121,11 @@ def finished(tmp_path_factory):
         (folder / "config/small.yaml").write_text(yaml.safe_dump(CONFIG))
         arguments = ["run", "noise_only", "--dataset", "fixed-sensitivity", "--mechanism"]
         assert main([*arguments, "gaussian", "--config", "config/small.yaml"]) == 0
-    (folder / "results/small/experiments").mkdir()
+    (folder / "results/small/studies").mkdir()
     cell = "results/small/cells/noise_only/fixed-sensitivity/gaussian--published"
     for ending in (".parquet", ".timings.parquet"):
         table = read_table(folder / f"{cell}{ending}")
-        write_table(table, folder / f"results/small/experiments/noise_only{ending}")
+        write_table(table, folder / f"results/small/studies/noise_only{ending}")
     return folder
 
 
@@ -146,7 +146,7 @@ def test_a_run_is_checked_and_a_changed_number_is_found(finished, monkeypatch, c
     assert "small: 1 of 1 cells again, --seed 7" in shown
     assert "agrees   noise_only/fixed-sensitivity/gaussian--published: " in shown
     assert "values, all equal" in shown
-    path = finished / "results/small/experiments/noise_only.parquet"
+    path = finished / "results/small/studies/noise_only.parquet"
     kept = path.read_bytes()
     frame = read_frame(path)
     frame.loc[frame["metric"] == "expected_loss", "value"] *= 1 + 1e-6
@@ -165,7 +165,7 @@ def test_a_run_is_checked_and_a_changed_number_is_found(finished, monkeypatch, c
 def test_a_damaged_table_of_a_run_is_told_in_one_line(finished, monkeypatch, capsys, name):
     monkeypatch.chdir(finished)
     monkeypatch.setattr("runs.__main__.REFERENCE", "small")
-    path = finished / "results/small/experiments" / name
+    path = finished / "results/small/studies" / name
     kept = path.read_bytes()
     path.write_bytes(kept[:-9])
     command = ["estimate", "config/small.yaml"] if "timings" in name else ["check", "small"]

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from one_cell import ended, measured, planned_as, wait_for
 
-from experiments.contract.study import Value
 from runs import worker
 from runs.cells import Cell
 from runs.frames import read_frame
 from runs.runner import CellError, cell_files, is_current, require_sources, run_batch
 from runs.sources import current_digest_of
+from studies.base.study import Value
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -247,7 +247,7 @@ def test_missing_data_are_an_error_of_the_run_and_not_of_a_mechanism(
 ):
     config = make_config("count_query", datasets=["uber"], mechanisms=["gaussian"])
     config["data"]["folder"] = str(tmp_path / "empty")
-    names = {"experiment": "count_query", "dataset": "uber"}
+    names = {"study": "count_query", "dataset": "uber"}
     cell = Cell(**names, mechanism="gaussian", calibration="published")
     with pytest.raises(CellError, match=r"uber is not in .*; run: python -m datasets fetch uber"):
         run(cell, config)
@@ -285,7 +285,7 @@ def test_slow_modules_are_imported_before_the_first_cell(study):
     """And not by importing the study, which every plan of a run does."""
     code = f"""
 import sys
-from experiments.{study} import SLOW_IMPORTS
+from studies.{study} import SLOW_IMPORTS
 before = set(SLOW_IMPORTS) & set(sys.modules)
 from runs.worker import import_study
 import_study("{study}")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from datasets import DataError
-from experiments.contract.study import all_experiments
 from runs.__main__ import main
 from runs.cells import cells_of
 from runs.config import read_config
 from runs.frames import read_frame
+from studies.base.study import all_studies
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = str(ROOT / "config/tiny.yaml")
@@ -107,7 +107,7 @@ def test_a_cell_that_the_config_does_not_have(capsys, arguments, words):
 def test_a_study_that_the_config_lacks_says_what_to_do(tmp_path, capsys):
     config = tmp_path / "small.yaml"
     config.write_text(
-        "run: small\nexperiments:\n  count_query:\n    datasets: [city]\n    epsilons: [1]\n"
+        "run: small\nstudies:\n  count_query:\n    datasets: [city]\n    epsilons: [1]\n"
         "    delta: 1e-7\n    map_epsilons: {default: 1}\n"
         "    bounding_box: {south: 40, north: 41, west: -75, east: -73}\n"
     )
@@ -115,7 +115,7 @@ def test_a_study_that_the_config_lacks_says_what_to_do(tmp_path, capsys):
     assert main(asked) == 2
     assert capsys.readouterr().err == (
         f"error: {config} has no study 'pca'; it has count_query. Add a section pca to its "
-        "`experiments`, or name another --config\n"
+        "`studies`, or name another --config\n"
     )
 
 
@@ -156,10 +156,10 @@ def test_a_variant_whose_module_is_no_python_is_told_with_its_line(tmp_path, mon
     assert line.endswith("no_python.py, line 1): invalid syntax")
 
 
-def test_every_experiment_is_listed(capsys):
+def test_every_study_is_listed(capsys):
     assert main(["list"]) == 0
     shown = capsys.readouterr().out
-    for name, module in all_experiments().items():
+    for name, module in all_studies().items():
         assert name in shown
         assert module.__doc__.strip().splitlines()[0] in shown
         for dataset in module.DATASETS:

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from experiments import guarantee
-from experiments.contract.study import all_experiments
-from papers.paper_settings import PAPER_SETTINGS
+from paper_figures.paper_settings import PAPER_SETTINGS
 from runs.config import describe_keys, read_config
+from studies import guarantee
+from studies.base.study import all_studies
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,12 +26,12 @@ CONFIGS = sorted(set((ROOT / "config").glob("*.yaml")) - {SUITE})
 def test_shipped_configs_are_valid(path):
     checked = read_config(path)
     assert checked["run"] == path.stem
-    assert set(checked["experiments"]) <= set(all_experiments())
+    assert set(checked["studies"]) <= set(all_studies())
 
 
 def test_audits_leave_room_for_more_mechanisms():
     """More audits would widen every bound: the number is fixed, and large enough."""
-    config = read_config(ROOT / "config/quick.yaml")["experiments"]["guarantee"]
+    config = read_config(ROOT / "config/quick.yaml")["studies"]["guarantee"]
     cells = len(config["mechanisms"]) * len(config["calibrations"])
     assert cells * len(PAPER_SETTINGS) * 1.5 < guarantee.AUDITS
 
@@ -39,8 +39,8 @@ def test_audits_leave_room_for_more_mechanisms():
 def test_the_suite_has_every_mechanism_of_the_reference_run():
     """Forgotten in the list, it would run in every study; newer than that run, it should."""
     stored = set()
-    for path in (ROOT / "results/reference/experiments").glob("*.parquet"):
-        if path.stem in all_experiments():
+    for path in (ROOT / "results/reference/studies").glob("*.parquet"):
+        if path.stem in all_studies():
             stored |= set(pd.read_parquet(path, columns=["mechanism"])["mechanism"])
     suite = read_config(ROOT / "config/reference.yaml")["sets"]["suite"]
     assert sorted(stored - set(suite)) == []
@@ -55,13 +55,13 @@ def test_every_setting_is_set_by_a_shipped_config():
     """What no config sets is a constant of its study, or of the paper."""
     declared = {
         (owner(study.Settings, key), key)
-        for study in all_experiments().values()
+        for study in all_studies().values()
         for key in study.Settings.model_fields
     }
     used = {
-        (owner(all_experiments()[study].Settings, key), key)
+        (owner(all_studies()[study].Settings, key), key)
         for path in CONFIGS
-        for study, settings in yaml.safe_load(path.read_text())["experiments"].items()
+        for study, settings in yaml.safe_load(path.read_text())["studies"].items()
         for key in settings
     }
     assert sorted(f"{model.__module__}.{key}" for model, key in declared - used) == []
@@ -77,13 +77,13 @@ def test_every_key_of_the_shipped_configs_is_described():
     keys = described()
     for path in CONFIGS:
         config = yaml.safe_load(path.read_text())
-        experiments = config.pop("experiments")
+        studies = config.pop("studies")
         for key, value in config.items():
             inner = [f"{key}.{name}" for name in value] if key in ("data", "limits") else [key]
             assert {f"`{name}`" for name in inner} <= set(keys)
-        for study, settings in experiments.items():
+        for study, settings in studies.items():
             for key in settings:
-                places = (f"`experiments.{study}.{key}`", f"`experiments.<study>.{key}`")
+                places = (f"`studies.{study}.{key}`", f"`studies.<study>.{key}`")
                 assert any(place in keys for place in places), f"{path.name}: {study}.{key}"
 
 

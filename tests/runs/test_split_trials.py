@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
-from experiments.contract.settings import ConfigError
-from runs.aggregation import aggregate_experiment
+from runs.aggregation import aggregate_study
 from runs.cells import cells_of
 from runs.frames import read_frame
 from runs.result_table import TIMEOUT
 from runs.runner import cell_files, run_cells
+from studies.base.settings import ConfigError
 
 
 @pytest.fixture
@@ -28,11 +28,10 @@ def run(make_config, tmp_path):
         run_cells(plans, tmp_path / str(split), limits=config["limits"])
         files = zip(*(cell_files(plan, tmp_path / str(split)) for plan in plans), strict=True)
         points = {
-            (c.experiment, c.dataset, c.mechanism, c.calibration): len(c.points(config))
-            for c in cells
+            (c.study, c.dataset, c.mechanism, c.calibration): len(c.points(config)) for c in cells
         }
         out = tmp_path / f"{split}.parquet", tmp_path / f"{split}.timings.parquet"
-        aggregate_experiment(*files, points, (), *out)
+        aggregate_study(*files, points, (), *out)
         return cells, *(read_frame(path) for path in out)
 
     return run
@@ -64,6 +63,6 @@ def test_every_job_says_that_its_trial_failed(run):
     assert sorted(rows["trial"]) == [0, 1]
 
 
-def test_only_experiments_that_train_split_their_trials(make_config):
+def test_only_studies_that_train_split_their_trials(make_config):
     with pytest.raises(ConfigError, match="split_trials must be false in this study"):
         make_config(split_trials=True)

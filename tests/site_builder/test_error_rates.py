@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 from mechanisms import all_mechanisms
-from mechanisms.profiles.trade_off import true_positive_rate, type_two_error
+from mechanisms.privacy.trade_off import true_positive_rate, type_two_error
 from site_builder.error_rates import FALSE_POSITIVE_RATE, TYPE_ONE, error_rates, type_two_errors
 from site_builder.example_calls import example_call
 

@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 from markupsafe import escape
 
-from experiments.common_queries import QUERIES
+from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import all_mechanisms
 from mechanisms.__main__ import main as mechanisms_command
-from mechanisms.audit.self_check import QUICK
-from mechanisms.audit.verification import verify
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED
+from mechanisms.verification.self_check import QUICK
+from mechanisms.verification.verification import verify
 from runs.result_table import OK, STATUSES
 from site_builder import build as building
 from site_builder.advisor_page import advisor_page
@@ -33,6 +32,7 @@ from site_builder.run_pages import STATUS_WORDS, failures_page
 from site_builder.site_data import SiteData
 from site_builder.start_page import R1SMG, findings, start_page
 from site_builder.words import TIMES, first_sentence, number, prose
+from studies.common_queries import QUERIES
 
 ROOT = Path(__file__).resolve().parents[2]
 EVIL = "<script>alert(1)</script>"
@@ -165,7 +165,7 @@ FAMILY = Family(
 def result_rows(mechanism, values, metric="loss", calibration="exact", epsilon=1.0, trials=True):
     return pd.DataFrame(
         {
-            "experiment": "s",
+            "study": "s",
             "dataset": "d",
             "data_source": "none",
             "mechanism": mechanism,

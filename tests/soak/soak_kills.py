@@ -27,12 +27,12 @@ ORPHAN_SECONDS = 5
 def write_config(project):
     """Counts and noise alone with four mechanisms, in batches of two cells."""
     tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
-    config = {"run": "soak", "cells_per_job": 2, "experiments": {}}
+    config = {"run": "soak", "cells_per_job": 2, "studies": {}}
     for name in ("count_query", "noise_only"):
-        config["experiments"][name] = tiny["experiments"][name] | {
+        config["studies"][name] = tiny["studies"][name] | {
             "mechanisms": ["non-private", "gaussian", "laplace", "r1smg"]
         }
-    config["experiments"]["noise_only"]["datasets"] = ["fixed-sensitivity"]
+    config["studies"]["noise_only"]["datasets"] = ["fixed-sensitivity"]
     (project.folder / "soak.yaml").write_text(yaml.safe_dump(config))
     return "soak.yaml"
 

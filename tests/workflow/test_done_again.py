@@ -18,10 +18,10 @@ STUDY = {
     "largest_draw": 1e5,
     "timed_draws": 2,
 }
-CONFIG = {"run": "small", "cells_per_job": 2, "experiments": {"noise_only": STUDY}}
+CONFIG = {"run": "small", "cells_per_job": 2, "studies": {"noise_only": STUDY}}
 TARGETS = ("results", "mgm2021_table4", "tables")
 # Results with the numbers that no two runs share left out.
-SAME = ("results.parquet", "results.csv", "experiments/noise_only.parquet")
+SAME = ("results.parquet", "results.csv", "studies/noise_only.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_cells_to_redo_run_again_for_every_target(finished):
     assert not finished.planned_batches(*TARGETS, config="small.yaml")
 
 
-@pytest.mark.parametrize("name", ["batches/noise_only/0.parquet", "experiments/noise_only.parquet"])
+@pytest.mark.parametrize("name", ["batches/noise_only/0.parquet", "studies/noise_only.parquet"])
 def test_a_damaged_file_is_named_and_made_again(finished, name):
     before = bytes_of(finished)
     damaged = finished.folder / "results/small" / name

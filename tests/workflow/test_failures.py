@@ -72,9 +72,9 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
         "limits": {"seconds": 12, "memory_gib": 0.7},
         "variants": {name.lower(): {"use": f"outside:{name}"} for name in names},
     }
-    experiment = config["experiments"]["count_query"]
-    config["experiments"] = {"count_query": experiment}
-    experiment |= {
+    study = config["studies"]["count_query"]
+    config["studies"] = {"count_query": study}
+    study |= {
         "mechanisms": ["non-private", "gaussian", *(name.lower() for name in names)],
         "calibrations": ["published"],
         "epsilons_for": {},

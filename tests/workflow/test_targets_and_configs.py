@@ -30,20 +30,20 @@ def test_a_bad_value_is_told_with_its_line(project):
     (project.folder / "bad.yaml").write_text(text.replace("trials: 8", "trials: 1e12", 1))
     ended = project.snakemake("--dry-run", config="bad.yaml", check=False)
     assert ended.returncode == 1
-    words = "config key experiments.count_query.trials must be a whole number in [1, 10^6]"
+    words = "config key studies.count_query.trials must be a whole number in [1, 10^6]"
     last = ended.stderr.splitlines()[-1]
     line = text[: text.index("trials: 8")].count("\n") + 1
     assert last.startswith("error: ") and f"bad.yaml, line {line}: {words}" in last
 
 
-def test_one_target_needs_its_own_experiment_only(project):
+def test_one_target_needs_its_own_study_only(project):
     batches = project.planned_batches("r1smg2024_fig5")
     assert batches
     assert all(batch.startswith("count_query/") for batch in batches)
 
 
 def test_a_key_that_is_there_twice_is_told_before_snakemake_keeps_the_last(project):
-    (project.folder / "bad.yaml").write_text("run: bad\nexperiments: {}\nrun: b\n")
+    (project.folder / "bad.yaml").write_text("run: bad\nstudies: {}\nrun: b\n")
     ended = project.snakemake("--dry-run", config="bad.yaml", check=False)
     assert ended.returncode
     assert "line 3: the key 'run' appears twice" in ended.stdout + ended.stderr

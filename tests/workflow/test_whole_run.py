@@ -21,11 +21,11 @@ import pytest
 import yaml
 from site_links import broken_links, parsed
 
-from experiments.contract.study import all_experiments
+from claims.ledger import all_claims, all_judges
 from mechanisms import all_mechanisms
 from paper_figures.drawings import words_of
-from paper_figures.ledger import all_claims, all_judges
 from runs.frames import read_frame
+from studies.base.study import all_studies
 
 ROOT = Path(__file__).resolve().parents[2]
 # The mechanism of the README, in every study; that of the templates, in the study of the templates.
@@ -53,11 +53,11 @@ def finished(new_project, tmp_path_factory):
     templates = ROOT / "templates"
     shutil.copy(templates / "mechanism.py", project.folder / "mechanisms/my_mechanism.py")
     shutil.copy(templates / "noise.py", project.folder / "mechanisms/noise/two_scales.py")
-    shutil.copy(templates / "study.py", project.folder / "experiments/my_study.py")
+    shutil.copy(templates / "study.py", project.folder / "studies/my_study.py")
     suite, tiny = project.folder / "config/suite.yaml", project.folder / "config/tiny.yaml"
     shared, config = yaml.safe_load(suite.read_text()), yaml.safe_load(tiny.read_text())
     shared["sets"]["suite"].append(TEMPLATE)
-    config["experiments"]["my_study"] = MY_STUDY
+    config["studies"]["my_study"] = MY_STUDY
     suite.write_text(yaml.safe_dump(shared, sort_keys=False))
     tiny.write_text(yaml.safe_dump(config))
     project.snakemake()
@@ -72,7 +72,7 @@ def rows(finished):
 def test_every_mechanism_is_there_and_none_failed(finished, rows):
     assert {*all_mechanisms(), KEY, TEMPLATE} <= set(rows["mechanism"])
     assert set(rows["status"]) <= {"ok", "unsupported"}
-    found = rows[["experiment", "dataset", "mechanism", "calibration"]].drop_duplicates()
+    found = rows[["study", "dataset", "mechanism", "calibration"]].drop_duplicates()
     cells = {stem for stems in finished.plan().values() for stem in stems}
     assert {"{}/{}/{}--{}".format(*cell) for cell in found.itertuples(index=False)} == cells
 
@@ -95,7 +95,7 @@ def test_claims_that_closed_forms_decide_are_judged_as_in_the_reference_run(fini
     alike = [
         claim.id
         for claim in all_claims()
-        if not (judges[claim.judge].experiments or judges[claim.judge].timings)
+        if not (judges[claim.judge].studies or judges[claim.judge].timings)
     ]
     assert len(alike) > 50
     own, stored = (
@@ -108,8 +108,8 @@ def test_claims_that_closed_forms_decide_are_judged_as_in_the_reference_run(fini
 
 def test_a_new_mechanism_is_in_every_study(rows):
     mine = rows[rows["mechanism"] == KEY]
-    assert set(mine["experiment"]) == {*all_experiments(), "my_study"}
-    statuses = mine.groupby("experiment")["status"].agg(set).to_dict()
+    assert set(mine["study"]) == {*all_studies(), "my_study"}
+    statuses = mine.groupby("study")["status"].agg(set).to_dict()
     # It states no privacy for a person who takes part in several steps of a stream.
     assert statuses.pop("continual_release") == {"unsupported"}
     # It is Gaussian noise on the answer, which the query of every other study allows.
@@ -141,7 +141,7 @@ def test_the_command_line_knows_a_new_mechanism(finished):
 
 
 def test_a_template_of_a_mechanism_and_of_a_study_run(rows):
-    mine = rows[rows["experiment"] == "my_study"]
+    mine = rows[rows["study"] == "my_study"]
     assert set(mine["status"]) == {"ok"}
     assert {TEMPLATE, KEY, "gaussian", "non-private"} == set(mine["mechanism"])
     errors = mine[mine["metric"] == "squared_error"].groupby("mechanism")["value"].mean()
@@ -151,7 +151,7 @@ def test_a_template_of_a_mechanism_and_of_a_study_run(rows):
 
 @pytest.mark.parametrize("name", ["tiny", "quick", "reference", "paper"])
 def test_every_study_of_the_shipped_configs_is_open_to_new_mechanisms(name):
-    studies = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())["experiments"]
+    studies = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())["studies"]
     wanted = {study: settings.get("mechanisms", "all") for study, settings in studies.items()}
     assert [study for study, w in wanted.items() if w != "all" and "except" not in w] == []
 
@@ -192,10 +192,10 @@ def small_config(project):
     config = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
     config["run"] = "small"
     kept = ("count_query", "noise_only", "dpsgd")
-    config["experiments"] = {name: config["experiments"][name] for name in kept}
-    config["experiments"]["noise_only"]["datasets"] = ["fixed-sensitivity"]
-    for experiment in config["experiments"].values():
-        experiment["mechanisms"] = ["non-private", "gaussian", "r1smg"]
+    config["studies"] = {name: config["studies"][name] for name in kept}
+    config["studies"]["noise_only"]["datasets"] = ["fixed-sensitivity"]
+    for study in config["studies"].values():
+        study["mechanisms"] = ["non-private", "gaussian", "r1smg"]
     (project.folder / "small.yaml").write_text(yaml.safe_dump(config))
     return "small.yaml"
 
@@ -235,7 +235,7 @@ def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_c
     assert [path for path in found if (whole / path).read_bytes() != found[path]] == []
     # The tables have the rows that these cells have in the whole run, those of maps apart.
     small = read_frame(killed.folder / "results/small/results.parquet")
-    stem = rows[["experiment", "dataset"]].agg("/".join, axis=1)
+    stem = rows[["study", "dataset"]].agg("/".join, axis=1)
     stem += "/" + rows[["mechanism", "calibration"]].agg("--".join, axis=1)
     same = rows[stem.isin(stems)][small.columns]
     assert sorted(map(str, small.to_numpy().tolist())) == sorted(map(str, same.to_numpy().tolist()))

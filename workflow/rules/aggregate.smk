@@ -4,11 +4,11 @@
 rule results:
     input:
         # Listed for the reason that `with_tables` gives.
-        expand(RUN / "experiments" / "{name}.parquet", name=CONFIG["experiments"]),
-        expand(RUN / "experiments" / "{name}.timings.parquet", name=CONFIG["experiments"]),
+        expand(RUN / "studies" / "{name}.parquet", name=CONFIG["studies"]),
+        expand(RUN / "studies" / "{name}.timings.parquet", name=CONFIG["studies"]),
         [
-            RUN / "experiments" / f"{name}.maps.parquet"
-            for name in CONFIG["experiments"]
+            RUN / "studies" / f"{name}.maps.parquet"
+            for name in CONFIG["studies"]
             if maps_of(STUDIES[name])
         ],
         RUN / "results.parquet",
@@ -17,15 +17,15 @@ rule results:
         RUN / "failures.csv",
 
 
-rule aggregate_experiment:
+rule aggregate_study:
     input:
-        rows=lambda wildcards: batch_files(wildcards.experiment, ".parquet"),
-        timings=lambda wildcards: batch_files(wildcards.experiment, ".timings.parquet"),
+        rows=lambda wildcards: batch_files(wildcards.study, ".parquet"),
+        timings=lambda wildcards: batch_files(wildcards.study, ".timings.parquet"),
     output:
-        rows=RUN / "experiments" / "{experiment}.parquet",
-        timings=RUN / "experiments" / "{experiment}.timings.parquet",
+        rows=RUN / "studies" / "{study}.parquet",
+        timings=RUN / "studies" / "{study}.timings.parquet",
     log:
-        RUN / "logs" / "aggregate" / "{experiment}.log",
+        RUN / "logs" / "aggregate" / "{study}.log",
     priority: 1
     conda:
         ENVIRONMENT
@@ -33,43 +33,43 @@ rule aggregate_experiment:
     params:
         points=lambda wildcards: [
             [
-                cell.experiment,
+                cell.study,
                 cell.dataset,
                 cell.mechanism,
                 cell.calibration,
                 len(cell.points(CONFIG)),
             ]
             for cell in CELLS
-            if cell.experiment == wildcards.experiment
+            if cell.study == wildcards.study
         ],
-        maps=lambda wildcards: list(maps_of(STUDIES[wildcards.experiment])),
+        maps=lambda wildcards: list(maps_of(STUDIES[wildcards.study])),
     script:
-        "../scripts/aggregate_experiment.py"
+        "../scripts/aggregate_study.py"
 
 
 rule aggregate_maps:
     input:
-        rows=lambda wildcards: batch_files(wildcards.experiment, ".parquet"),
+        rows=lambda wildcards: batch_files(wildcards.study, ".parquet"),
         # Not read: where joining it removed a damaged batch, this job must not wait for that batch.
-        table=RUN / "experiments" / "{experiment}.parquet",
+        table=RUN / "studies" / "{study}.parquet",
     output:
-        RUN / "experiments" / "{experiment}.maps.parquet",
+        RUN / "studies" / "{study}.maps.parquet",
     log:
-        RUN / "logs" / "aggregate" / "{experiment}.maps.log",
+        RUN / "logs" / "aggregate" / "{study}.maps.log",
     conda:
         ENVIRONMENT
     threads: 1
     params:
-        maps=lambda wildcards: list(maps_of(STUDIES[wildcards.experiment])),
+        maps=lambda wildcards: list(maps_of(STUDIES[wildcards.study])),
     script:
         "../scripts/aggregate_maps.py"
 
 
 rule aggregate_results:
     input:
-        rows=expand(RUN / "experiments" / "{experiment}.parquet", experiment=CONFIG["experiments"]),
+        rows=expand(RUN / "studies" / "{study}.parquet", study=CONFIG["studies"]),
         timings=expand(
-            RUN / "experiments" / "{experiment}.timings.parquet", experiment=CONFIG["experiments"]
+            RUN / "studies" / "{study}.timings.parquet", study=CONFIG["studies"]
         ),
     output:
         parquet=RUN / "results.parquet",

@@ -7,14 +7,14 @@ from pathlib import Path
 from runs.batches import batches_of
 from runs.cells import cells_of, results_folder
 from runs.job import PLANNER
-from experiments.contract.settings import ConfigError, nearest
+from studies.base.settings import ConfigError, nearest
 from runs.config import check_config
 from runs.sources import digest_of
 from runs.yaml_file import located, read_yaml
-from experiments.contract.study import all_experiments, maps_of
+from studies.base.study import all_studies, maps_of
 from mechanisms import UnknownMechanism
-from paper_figures.ledger import judging_sources
-from paper_figures.drawings import by_experiments, drawings_for
+from claims.ledger import judging_sources
+from paper_figures.drawings import by_studies, drawings_for
 
 try:
     # Snakemake has read them already, but keeps the last of two equal keys without a word.
@@ -42,16 +42,16 @@ DATA = Path(CONFIG["data"]["folder"])
 CELLS = cells_of(CONFIG)
 BATCHES = {batch.stem: batch for batch in batches_of(CONFIG)}
 DRAWINGS = drawings_for(
-    set(CONFIG["experiments"]) | {f"{cell.experiment}/{cell.dataset}" for cell in CELLS}
+    set(CONFIG["studies"]) | {f"{cell.study}/{cell.dataset}" for cell in CELLS}
 )
-DRAWING_JOBS = by_experiments(DRAWINGS.values())
-STUDIES = all_experiments()
+DRAWING_JOBS = by_studies(DRAWINGS.values())
+STUDIES = all_studies()
 OFFICIAL = sorted({name for batch in BATCHES.values() for name in batch.downloads(CONFIG)})
 
 
 wildcard_constraints:
     dataset=r"[a-z0-9_-]+",
-    experiment=r"[a-z0-9_]+",
+    study=r"[a-z0-9_]+",
     batch=r"[a-z0-9_]+/[0-9]+",
     # What nothing here makes: files outside of data/ and of the folder of this run, and drawings
     # that the run does not have.
@@ -61,12 +61,12 @@ wildcard_constraints:
     ),
 
 
-def batch_files(experiment, ending):
+def batch_files(study, ending):
     """Files of every batch of a study, in the order of the config."""
     return [
         RUN / "batches" / f"{stem}{ending}"
         for stem, batch in BATCHES.items()
-        if batch.experiment == experiment
+        if batch.study == study
     ]
 
 
@@ -119,7 +119,7 @@ def with_tables(drawings):
     was made of it is there.
     """
     drawings = list(drawings)
-    needed = {RUN / "experiments" / file for each in drawings for file in each.files}
+    needed = {RUN / "studies" / file for each in drawings for file in each.files}
     return [path for each in drawings for path in drawn(each)] + sorted(needed)
 
 
@@ -127,17 +127,17 @@ def print_summary():
     """Show what became of the cells that this run has."""
     from runs.summary import summary_of
 
-    there = [path for path in map(table_of, CONFIG["experiments"]) if path.exists()]
+    there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
     if there:
         print(summary_of(RUN, there)[0], file=sys.stderr)
 
 
 def print_what_is_missing():
     """Name the studies of this run that the summary leaves out."""
-    missing = [name for name in CONFIG["experiments"] if not table_of(name).exists()]
+    missing = [name for name in CONFIG["studies"] if not table_of(name).exists()]
     if missing:
         print(f"{RUN}: no table yet of {', '.join(missing)}", file=sys.stderr)
 
 
-def table_of(experiment):
-    return RUN / "experiments" / f"{experiment}.parquet"
+def table_of(study):
+    return RUN / "studies" / f"{study}.parquet"

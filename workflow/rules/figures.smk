@@ -11,18 +11,18 @@ rule figures:
         with_tables(each for each in DRAWINGS.values() if each.kind == "figures"),
 
 
-# One job for all that reads the same experiments.
-for experiments, group in DRAWING_JOBS.items():
+# One job for all that reads the same studies.
+for studies, group in DRAWING_JOBS.items():
 
     rule:
         name:
-            f"draw_{experiments}"
+            f"draw_{studies}"
         input:
-            sorted({RUN / "experiments" / file for each in group for file in each.files}),
+            sorted({RUN / "studies" / file for each in group for file in each.files}),
         output:
             [path for each in group for path in in_report(each)],
         log:
-            RUN / "logs" / "draw" / f"{experiments}.log",
+            RUN / "logs" / "draw" / f"{studies}.log",
         localrule: True
         conda:
             ENVIRONMENT

@@ -4,16 +4,16 @@
 rule claims:
     input:
         # Listed for the reason that `with_tables` gives.
-        expand(RUN / "experiments" / "{name}.parquet", name=CONFIG["experiments"]),
+        expand(RUN / "studies" / "{name}.parquet", name=CONFIG["studies"]),
         RUN / "claims.csv",
         RUN / "claims.md",
 
 
 rule judge_claims:
     input:
-        rows=expand(RUN / "experiments" / "{experiment}.parquet", experiment=CONFIG["experiments"]),
+        rows=expand(RUN / "studies" / "{study}.parquet", study=CONFIG["studies"]),
         timings=expand(
-            RUN / "experiments" / "{experiment}.timings.parquet", experiment=CONFIG["experiments"]
+            RUN / "studies" / "{study}.timings.parquet", study=CONFIG["studies"]
         ),
         claims=sorted(Path("paper_figures").glob("*/claims.yaml")),
     output:

@@ -3,7 +3,7 @@
 
 rule build_site:
     input:
-        rows=expand(RUN / "experiments" / "{experiment}.parquet", experiment=CONFIG["experiments"]),
+        rows=expand(RUN / "studies" / "{study}.parquet", study=CONFIG["studies"]),
         drawings=all_drawn("figures") + all_drawn("tables"),
         claims=RUN / "claims.csv",
         sources=sorted(path for path in Path("site_builder").rglob("*.*") if path.suffix != ".pyc"),

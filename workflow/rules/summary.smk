@@ -3,7 +3,7 @@
 
 rule summary:
     input:
-        expand(RUN / "experiments" / "{experiment}.parquet", experiment=CONFIG["experiments"]),
+        expand(RUN / "studies" / "{study}.parquet", study=CONFIG["studies"]),
     output:
         RUN / "summary.txt",
     log:

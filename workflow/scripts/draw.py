@@ -13,13 +13,13 @@ from runs.job import job
 MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\|*`_"})
 
 with job(snakemake.log[0]):
-    experiments = Path(snakemake.input[0]).parent
-    run = experiments.parent
+    studies = Path(snakemake.input[0]).parent
+    run = studies.parent
     (run / "captions").mkdir(exist_ok=True)
     for module in snakemake.params.modules:
         for drawing in drawings_in(importlib.import_module(module)):
             if drawing.name in snakemake.params.names:
-                reason = draw_or_explain(drawing, experiments, run / drawing.kind)
+                reason = draw_or_explain(drawing, studies, run / drawing.kind)
                 print(f"{drawing.name}: {'drawn' if reason is None else f'not drawn, {reason}'}")
                 words = words_of(run / drawing.kind / f"{drawing.name}.md")
                 caption = "\n\n".join(words).translate(MARKS)

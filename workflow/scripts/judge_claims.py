@@ -1,8 +1,8 @@
-"""Judge the claims of the papers; the work is in paper_figures/ledger.py."""
+"""Judge the claims of the papers; the work is in claims/ledger.py."""
 
 from pathlib import Path
 
-from paper_figures.ledger import write_ledger
+from claims.ledger import write_ledger
 from runs.job import job
 
 with job(snakemake.log[0]):

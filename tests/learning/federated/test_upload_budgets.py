@@ -6,14 +6,14 @@ import warnings
 import numpy as np
 import pytest
 
-from experiments.contract.study import Variant
 from learning.federated.upload_budgets import Spent, Uploads, joint_profile
 from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
-from mechanisms.accounting import kairouz
-from mechanisms.profiles.composition import ComposedProfile
-from mechanisms.profiles.gaussian_profile import GaussianProfile
-from mechanisms.profiles.laplace_profile import LaplaceProfile
-from papers.box_query import box_query
+from mechanisms.privacy.composition import ComposedProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.laplace_profile import LaplaceProfile
+from mechanisms.privacy.sampling import kairouz
+from mechanisms.query.box_query import box_query
+from studies.base.study import Variant
 
 TOTAL = Budget(epsilon=300.0, delta=1e-5)
 QUERIES = [box_query(shape, -0.1, 0.1, adjacency="replace") for shape in ((5, 4), (3, 2))]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.gradients import NETWORKS
 from learning.networks.cut_network import CUTS, cut_bilstm
 from learning.networks.graph_convolution import gcn
 from learning.networks.lstm import lstm
@@ -17,6 +16,7 @@ from learning.networks.tutorial_networks import TUTORIALS
 from learning.records.citation_graph import neighbourhoods
 from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping
+from studies.gradients import NETWORKS
 from tests.learning.plain_gradients import one_by_one
 
 WORDS = 12

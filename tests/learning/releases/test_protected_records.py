@@ -4,8 +4,8 @@ import numpy as np
 
 from learning.releases.protected_records import protected
 from mechanisms import Budget
-from mechanisms.gaussian import AnalyticGaussian
-from papers.box_query import box_query
+from mechanisms.catalogue.gaussian import AnalyticGaussian
+from mechanisms.query.box_query import box_query
 
 QUERY, BUDGET = box_query((2, 3), 0.0, 1.0), Budget(epsilon=1.0, delta=1e-5)
 RECORDS = np.random.default_rng(0).random((2000, 6)).astype(np.float32)

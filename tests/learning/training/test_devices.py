@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from claims.intervals import Mean
 from learning.federated import horizontal, vertical
 from learning.federated.parameter_averaging import AveragingPlan, averaged
 from learning.networks.multilayer_perceptron import multilayer_perceptron
@@ -17,7 +18,6 @@ from learning.training.classifiers import Training, outputs
 from learning.training.clipping import Clipping
 from learning.training.device import prepared
 from learning.training.trial import Seeds
-from paper_figures.intervals import Mean
 
 CUDA = torch.cuda.is_available()
 NETWORK = multilayer_perceptron(6, 5, 3)

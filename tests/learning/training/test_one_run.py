@@ -7,9 +7,9 @@ import pytest
 
 from learning.training.clipping import Clipping
 from learning.training.one_run import CanaryAudit
+from learning.training.one_run_audit import Guesses, epsilon_by_count
 from mechanisms import Budget, Query, get_mechanism
-from mechanisms.audit.one_run_audit import Guesses, epsilon_by_count
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 
 SIZE, BATCH, DELTA = 2000, 1000, 1e-5
 CLIPPING = Clipping(bound=0.5)

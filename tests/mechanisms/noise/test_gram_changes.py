@@ -15,7 +15,7 @@ from mechanisms.noise.spherical_noise import Spherical
 from mechanisms.noise.strategy_gaussian import sensitivity_bounds
 from mechanisms.strategies.optimal_strategy import optimal_strategy
 from mechanisms.strategies.workload import Prefix
-from papers.mvg2018 import record_covariance
+from paper_figures.mvg2018.numbers import record_covariance
 
 BOUND = 1.3
 HISTOGRAM = {"structure": "histogram", "record_bound": 1.0}

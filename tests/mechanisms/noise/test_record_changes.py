@@ -16,7 +16,7 @@ from mechanisms import (
 )
 from mechanisms.noise.mahalanobis import worst_vertex
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
-from mechanisms.profiles.gaussian_profile import mu_for
+from mechanisms.privacy.gaussian_profile import mu_for
 
 
 def query_of(rows, columns, **changes):

@@ -9,15 +9,15 @@ from record_counts import counts
 from scipy import optimize
 
 from mechanisms import Budget, Query, Unsupported, all_mechanisms, get_mechanism, verify
-from mechanisms.audit.verification import HOLDS, LOOSE, REFUTED
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.mahalanobis import allowed_share
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
-from mechanisms.profiles.gaussian_profile import GaussianProfile, worst_case_mu
-from mechanisms.profiles.laplace_profile import IndependentLaplaceProfile
-from mechanisms.profiles.numerics import unit_gauss_legendre
-from papers.mvg2018 import FIRST_COMPONENT
-from papers.r1smg2024 import setting
+from mechanisms.privacy.gaussian_profile import GaussianProfile, worst_case_mu
+from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile
+from mechanisms.privacy.numerics import unit_gauss_legendre
+from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED
+from paper_figures.mvg2018.numbers import FIRST_COMPONENT
+from paper_figures.r1smg2024.numbers import setting
 
 
 def laplace_delta(epsilon, shifts, nodes=24):

@@ -8,11 +8,11 @@ from record_counts import counts
 from scipy import optimize
 
 from mechanisms import Budget, get_mechanism, verify
-from mechanisms.audit.verification import HOLDS
 from mechanisms.noise.tree_laplace import TreeLaplace
 from mechanisms.strategies.p_identity import search
 from mechanisms.strategies.tree import BlockTree
 from mechanisms.strategies.workload import Prefix
+from mechanisms.verification.verification import HOLDS
 
 
 def estimate(noise):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy
 
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from claims.ledger import all_claims
+from claims.verdicts import CONFIRMED, CONTRADICTED, PARTLY
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 from paper_figures.imgm2022 import amplification, singular_values, theorems
-from paper_figures.ledger import all_claims
-from paper_figures.results import Results
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, PARTLY
+from runs.results import Results
 
 CLAIMS = {claim.id: claim for claim in all_claims() if claim.paper == "imgm2022"}
 NOTHING = Results(None)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from mechanisms.profiles.gaussian_profile import mu_for
+from claims.verdicts import CONFIRMED, CONTRADICTED, PARTLY
+from mechanisms.privacy.gaussian_profile import mu_for
 from paper_figures.imgm2022.branch_functions import algorithm_2
 from paper_figures.imgm2022.theorems import renyi_of_gaussian, tight_guarantee
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, PARTLY
-from papers import mgm2021
+from paper_figures.mgm2021 import numbers as mgm2021
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from papers import mgm2021
 def test_tight_guarantee(metrics, verdict, expected, make_claim, make_results):
     query, budget = mgm2021.SETTINGS[0].query, mgm2021.SETTINGS[0].budget
     cell = {
-        "experiment": "guarantee",
+        "study": "guarantee",
         "dataset": "papers",
         "data_source": "none",
         "mechanism": "imgm",

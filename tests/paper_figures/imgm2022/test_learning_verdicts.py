@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 import yaml
 
-from experiments import gradients
-from learning.networks.cut_network import CUTS
-from paper_figures.imgm2022.accuracies import CUT_NETWORKS, GRADIENT_NETWORKS
-from paper_figures.imgm2022.features import features_order, imgm_and_analytic
-from paper_figures.imgm2022.gradients import gradients_beside_features
-from paper_figures.ledger import CannotJudge
-from paper_figures.verdicts import (
+from claims.ledger import CannotJudge
+from claims.verdicts import (
     CONFIRMED,
     CONTRADICTED,
     INCONCLUSIVE,
     NOT_FOUND,
     PARTLY,
 )
+from learning.networks.cut_network import CUTS
+from paper_figures.imgm2022.accuracies import CUT_NETWORKS, GRADIENT_NETWORKS
+from paper_figures.imgm2022.features import features_order, imgm_and_analytic
+from paper_figures.imgm2022.gradients import gradients_beside_features
+from studies import gradients
 
 ALL = ("mnist", "cifar10", "svhn", "imdb")
 AS_CLAIMED = {"imgm": 0.8, "gaussian-analytic": 0.8, "mvg": 0.12}
@@ -28,14 +28,14 @@ FEATURES = {"mnist": 400, "cifar10": 512, "svhn": 1024, "imdb": 150}
 METRICS = {"features": "test_accuracy", "gradients": "final_test_accuracy"}
 
 
-def rows(levels, datasets=ALL, experiment="features", source="official", trials=10, seed=0):
+def rows(levels, datasets=ALL, study="features", source="official", trials=10, seed=0):
     """Accuracies of every mechanism at two epsilons, either calibration."""
     rng, found = np.random.default_rng(seed), []
     for dataset in datasets:
         for mechanism, level in (CONTROLS | levels).items():
             for epsilon in (0.1, 1.0):
                 cell = {
-                    "experiment": experiment,
+                    "study": study,
                     "dataset": dataset,
                     "data_source": source,
                     "mechanism": mechanism,
@@ -44,7 +44,7 @@ def rows(levels, datasets=ALL, experiment="features", source="official", trials=
                 }
                 found.append(cell | {"metric": "records", "value": 100.0})
                 for trial in range(trials):
-                    at = cell | {"metric": METRICS[experiment], "trial": trial}
+                    at = cell | {"metric": METRICS[study], "trial": trial}
                     found.append(at | {"value": level + 1e-3 * rng.standard_normal()})
                     found.append(at | {"value": 0.5, "calibration": "exact"})
     return found
@@ -84,7 +84,7 @@ def test_every_network_for_official_data_has_a_title():
     official = {name for name, source in gradients.DATASETS.items() if source == "official"}
     assert set(GRADIENT_NETWORKS) == official
     config = yaml.safe_load(Path("config/paper.yaml").read_text())
-    chosen = config["experiments"]["features"]["networks"].values()
+    chosen = config["studies"]["features"]["networks"].values()
     assert set(chosen) <= set(CUT_NETWORKS) <= set(CUTS)
     widths = [cut.features for cut in CUTS.values()]
     assert len(widths) == len(set(widths)), "features tell the networks apart"

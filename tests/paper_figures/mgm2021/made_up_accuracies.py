@@ -18,7 +18,7 @@ def runs(
     *,
     dataset="adult",
     source="official",
-    experiment="federated_horizontal",
+    study="federated_horizontal",
     trials=10,
     spread=1e-3,
     floor=0.2,
@@ -26,7 +26,7 @@ def runs(
     """Rows of one data set: for every mechanism its accuracies at the three budgets."""
     cell = {
         "paper": "mgm2021",
-        "experiment": experiment,
+        "study": study,
         "dataset": dataset,
         "data_source": source,
         "delta": 1e-5,

@@ -5,15 +5,8 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import pytest
 
-from paper_figures.ledger import CannotJudge
-from paper_figures.mgm2021.federated_horizontal import (
-    harder_tasks_need_more,
-    horizontal_order,
-    horizontal_trend,
-    matrix_mechanism_on_adult,
-)
-from paper_figures.mgm2021.federated_vertical import figure_3, vertical_lead, vertical_order
-from paper_figures.verdicts import (
+from claims.ledger import CannotJudge
+from claims.verdicts import (
     CONFIRMED,
     CONTRADICTED,
     DEPENDS,
@@ -21,6 +14,13 @@ from paper_figures.verdicts import (
     NOT_FOUND,
     PARTLY,
 )
+from paper_figures.mgm2021.federated_horizontal import (
+    harder_tasks_need_more,
+    horizontal_order,
+    horizontal_trend,
+    matrix_mechanism_on_adult,
+)
+from paper_figures.mgm2021.federated_vertical import figure_3, vertical_lead, vertical_order
 from tests.paper_figures.mgm2021.made_up_accuracies import (
     ELEMENT,
     IDN,
@@ -110,7 +110,7 @@ def test_a_flat_curve(end, expected, order_claim, make_results):
 
 def test_either_study_is_judged_by_its_own_rows(order_claim, make_results):
     up, down = (0.8, 0.7, 0.6), (0.6, 0.7, 0.8)
-    rows = ordered(*up) + ordered(*down, experiment="federated_vertical")
+    rows = ordered(*up) + ordered(*down, study="federated_vertical")
     assert horizontal_order(order_claim(), make_results(rows)).verdict == CONFIRMED
     assert vertical_order(order_claim(), make_results(rows)).verdict == CONTRADICTED
 
@@ -140,7 +140,7 @@ def test_the_lead_at_the_smallest_epsilon_of_the_range(idn, expected, make_claim
         others={"default": [MVG], "adult": [ELEMENT]},
         decided_by="",
     )
-    rows = runs({IDN: idn, ELEMENT: (0.7,) * 3}, experiment="federated_vertical")
+    rows = runs({IDN: idn, ELEMENT: (0.7,) * 3}, study="federated_vertical")
     found = vertical_lead(replace(claim, margin=MARGIN), make_results(rows))
     assert found.verdict == expected
 
@@ -166,12 +166,12 @@ def test_trend(idn, gaussian, mvg, expected, make_claim, make_results):
 
 def test_no_lead_without_others(make_claim, make_results):
     claim = make_claim(datasets=["adult"], range=[1, 10], leader=IDN, others={"default": []})
-    rows = runs({IDN: (0.8,) * 3, MM: (0.7,) * 3}, experiment="federated_vertical")
+    rows = runs({IDN: (0.8,) * 3, MM: (0.7,) * 3}, study="federated_vertical")
     with pytest.raises(CannotJudge, match="none of the mechanisms beside idn"):
         vertical_lead(replace(claim, margin=MARGIN), make_results(rows))
     more = claim.arguments | {"beside": [[IDN, MM]], "beside_words": "Not judged:"}
     more |= {"others": {"default": [ELEMENT]}}
-    rows += runs({ELEMENT: (0.6,) * 3}, experiment="federated_vertical")
+    rows += runs({ELEMENT: (0.6,) * 3}, study="federated_vertical")
     found = vertical_lead(replace(claim, arguments=more, margin=MARGIN), make_results(rows))
     assert len(found.parts) == 1
     assert "Not judged: MGM-IDN minus Matrix mechanism on Adult 0.1" in found.detail
@@ -238,9 +238,9 @@ def test_harder_tasks(hard, expected, make_claim, make_results):
 
 
 def test_a_lone_curve_at_equal_true_privacy_says_whose_it_is(make_results):
-    rows = ordered(0.8, 0.7, 0.6, names=(IDN, ELEMENT, MM), experiment="federated_vertical")
+    rows = ordered(0.8, 0.7, 0.6, names=(IDN, ELEMENT, MM), study="federated_vertical")
     alone = [row | {"calibration": "exact"} for row in rows if row.get("mechanism") == MM]
-    uses = {"experiment": "federated_vertical", "dataset": "adult", "delta": 1e-5}
+    uses = {"study": "federated_vertical", "dataset": "adult", "delta": 1e-5}
     uses |= {"metric": "use_epsilon", "epsilon": 1.0, "value": 1.0}
     drawn = figure_3(make_results([*rows, *alone, uses]))
     plt.close(drawn.figure)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import matplotlib.pyplot as plt
 
+from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 from paper_figures.mgm2021.federated_accuracies import MAJORITY
 from paper_figures.mgm2021.federated_horizontal import (
     figure_2,
@@ -11,7 +12,6 @@ from paper_figures.mgm2021.federated_horizontal import (
     horizontal_order,
     horizontal_trend,
 )
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 from tests.paper_figures.mgm2021.made_up_accuracies import (
     ELEMENT,
     IDN,

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from paper_figures.ledger import CannotJudge
+from claims.ledger import CannotJudge
+from claims.verdicts import CONFIRMED, CONTRADICTED, NOT_RUN, PARTLY
 from paper_figures.mgm2021.noise_only import SVD_SECONDS, growth, run_times, table_4, table_5
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, NOT_RUN, PARTLY
 
 SHAPES = ["120x400", "105x12"]
 
@@ -16,7 +16,7 @@ def timing_rows(seconds, shape="120x400", metric="draw_seconds"):
     rng = np.random.default_rng(len(seconds))
     return [
         {
-            "experiment": "noise_only",
+            "study": "noise_only",
             "dataset": "gradient-shapes",
             "metric": metric,
             "shape": shape,
@@ -84,7 +84,7 @@ def test_run_times_need_the_shapes_of_the_claim(cost_claim, make_results):
 
 
 def test_table_5_has_both_ways_to_the_directions(make_results):
-    cell = {"experiment": "noise_only", "dataset": "gradient-shapes", "metric": "expected_loss"}
+    cell = {"study": "noise_only", "dataset": "gradient-shapes", "metric": "expected_loss"}
     table = table_5(make_results([cell], timings(GIVEN, {"mvg": 50}))).data
     ratios = table.set_index(["shape", "mechanism"])["ratio with an SVD per draw"]
     assert 30 < ratios["120x400", "MVG"] < 80
@@ -108,7 +108,7 @@ def test_powers_of_table_4(make_results):
         return m**4 * n**3 * np.log(m + 1) ** 2 if mechanism == "mvg-sqrt" else float(m * n) ** 3
 
     cell = {
-        "experiment": "noise_only",
+        "study": "noise_only",
         "dataset": "growing-sensitivity",
         "data_source": "none",
         "metric": "expected_loss",

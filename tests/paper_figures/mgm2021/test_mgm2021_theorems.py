@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from paper_figures.judged_rows import calibrated
-from paper_figures.ledger import all_claims
+from claims.judged_rows import calibrated
+from claims.ledger import all_claims
+from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS
+from paper_figures.mgm2021 import numbers as mgm2021
 from paper_figures.mgm2021 import same_noise, stated_sensitivities, theorems
 from paper_figures.mgm2021.same_noise import same_noise_on_elements as on_elements
 from paper_figures.mgm2021.same_noise import same_noise_on_whole as on_whole
-from paper_figures.results import Results
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, DEPENDS
-from papers import mgm2021
+from runs.results import Results
 
 CLAIMS = {claim.id: claim for claim in all_claims() if claim.paper == "mgm2021"}
 

@@ -35,7 +35,7 @@ def rows_of(
         rows += [
             {
                 "paper": "mvg2018",
-                "experiment": study,
+                "study": study,
                 "dataset": "made-up",
                 "data_source": source,
                 "mechanism": mechanism,

@@ -4,7 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from paper_figures.ledger import CannotJudge
+from claims.ledger import CannotJudge
+from claims.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+    NOT_FOUND,
+    PARTLY,
+)
 from paper_figures.mvg2018.compared_study import (
     at_best_share,
     mean_over_shares,
@@ -16,14 +24,6 @@ from paper_figures.mvg2018.comparison_findings import (
     finding_on_directions,
     finding_on_learning,
     finding_on_order,
-)
-from paper_figures.verdicts import (
-    CONFIRMED,
-    CONTRADICTED,
-    DEPENDS,
-    INCONCLUSIVE,
-    NOT_FOUND,
-    PARTLY,
 )
 from tests.paper_figures.mvg2018.made_up_trials import STUDIES, TRIALS, blind_rows, rows_of
 

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
+from claims.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+)
 from paper_figures.mvg2018.regression import (
     regression_close,
     regression_sources,
     regression_without_noise,
     table_3,
-)
-from paper_figures.verdicts import (
-    CONFIRMED,
-    CONTRADICTED,
-    DEPENDS,
-    INCONCLUSIVE,
 )
 from tests.paper_figures.mvg2018.made_up_trials import blind_rows, rows_of
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mechanisms.mvg import precision_bound
-from paper_figures.ledger import all_claims
+from claims.ledger import all_claims
+from claims.verdicts import CONFIRMED, CONTRADICTED, PARTLY
+from mechanisms.catalogue.mvg import precision_bound
 from paper_figures.mvg2018 import theorems
-from paper_figures.results import Results
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, PARTLY
-from papers.mvg2018 import SETTINGS
+from paper_figures.mvg2018.numbers import SETTINGS
+from runs.results import Results
 
 CLAIMS = {claim.id: claim for claim in all_claims() if claim.paper == "mvg2018"}
 

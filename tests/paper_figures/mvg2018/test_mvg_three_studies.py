@@ -3,14 +3,7 @@
 import matplotlib.pyplot as plt
 import pytest
 
-from paper_figures.mvg2018 import three_studies
-from paper_figures.mvg2018.three_studies import (
-    comparable_directions,
-    experiment_times,
-    figure_4,
-    table_6,
-)
-from paper_figures.verdicts import (
+from claims.verdicts import (
     CONFIRMED,
     CONTRADICTED,
     DEPENDS,
@@ -18,6 +11,13 @@ from paper_figures.verdicts import (
     NOT_FOUND,
     NOT_RUN,
     PARTLY,
+)
+from paper_figures.mvg2018 import three_studies
+from paper_figures.mvg2018.three_studies import (
+    comparable_directions,
+    figure_4,
+    study_times,
+    table_6,
 )
 from tests.paper_figures.mvg2018.made_up_trials import (
     COMPONENT,
@@ -64,7 +64,7 @@ def test_times(means, expected, scores, make_claim, make_results):
     other = {"mvg iid": 99, "mvg right 0.55": 3, "mvg right 0.95": 99, "laplace subspace": 99}
     timings = seconds_of(other | means)
     claim = cost_claim(make_claim)
-    given, decomposed = experiment_times(claim, make_results(scores, timings)).outcomes
+    given, decomposed = study_times(claim, make_results(scores, timings)).outcomes
     assert given.verdict == expected
     assert decomposed.verdict == NOT_RUN
 
@@ -72,7 +72,7 @@ def test_times(means, expected, scores, make_claim, make_results):
     for row in timings[:: TRIALS // 4]:
         if row["mechanism"] in means:
             row["value"] *= 100
-    given, _ = experiment_times(claim, make_results(scores, timings)).outcomes
+    given, _ = study_times(claim, make_results(scores, timings)).outcomes
     assert given.verdict == expected
 
 
@@ -84,14 +84,14 @@ def test_an_svd_per_draw_adds_its_seconds(svd, expected, scores, make_claim, mak
         for study in STUDIES
         for row in rows_of(study, {"mvg iid": 1})[:1]
     ]
-    found = experiment_times(cost_claim(make_claim), make_results(scores, timings))
+    found = study_times(cost_claim(make_claim), make_results(scores, timings))
     assert found.verdict == expected
     assert not found.decided_by
 
 
 def test_times_that_miss_the_svd_are_decided_by_a_run(scores, make_claim, make_results):
     timings = seconds_of({"mvg right 0.55": 3, "laplace": 1, "jl": 9})
-    found = experiment_times(cost_claim(make_claim), make_results(scores, timings))
+    found = study_times(cost_claim(make_claim), make_results(scores, timings))
     assert found.verdict == INCONCLUSIVE
     assert "runs redo reference" in found.decided_by
 
@@ -134,7 +134,7 @@ def test_figure_4_draws_every_treatment_of_mvg(make_results):
     drawn = figure_4(make_results(rows))
     plt.close(drawn.figure)
     for study in STUDIES:
-        lines = drawn.data[drawn.data["experiment"] == study]
+        lines = drawn.data[drawn.data["study"] == study]
         assert lines["treatment"].tolist() == ["iid", "right", "right"]
         assert lines["share"].tolist()[1:] == [0.55, 0.95]
         assert lines["mean"].tolist() == pytest.approx([3, 1, 2], rel=0.02)

@@ -1,11 +1,11 @@
 """Moments and tails of the loss by chi-squared laws, and what they say of the paper's remarks."""
 
+from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS
 from paper_figures.r1smg2024.moments_and_tails import (
     _moment_parts,
     full_rank_moments,
     stability,
 )
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, DEPENDS
 
 
 def test_stability_is_relative_to_the_mechanism_s_own_mean(make_claim):

@@ -6,14 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paper_figures.drawings import DrawingError
-from paper_figures.ledger import CannotJudge
-from paper_figures.r1smg2024.count_query import accuracy_loss, figure_5, loss_shape
-from paper_figures.r1smg2024.count_query_errors import METRICS, counts_over_epsilon
-from paper_figures.r1smg2024.count_query_maps import figure_4, largest_counts
-from paper_figures.r1smg2024.count_query_order import _median_after_masking, count_order
-from paper_figures.results import Results
-from paper_figures.verdicts import (
+from claims.ledger import CannotJudge
+from claims.verdicts import (
     CONFIRMED,
     CONTRADICTED,
     DEPENDS,
@@ -21,6 +15,12 @@ from paper_figures.verdicts import (
     NOT_RUN,
     PARTLY,
 )
+from paper_figures.drawings import DrawingError
+from paper_figures.r1smg2024.count_query import accuracy_loss, figure_5, loss_shape
+from paper_figures.r1smg2024.count_query_errors import METRICS, counts_over_epsilon
+from paper_figures.r1smg2024.count_query_maps import figure_4, largest_counts
+from paper_figures.r1smg2024.count_query_order import _median_after_masking, count_order
+from runs.results import Results
 
 TRIALS = 30
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from claims.ledger import CannotJudge
+from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, INCONCLUSIVE, NOT_FOUND
 from paper_figures.drawings import DrawingError
-from paper_figures.ledger import CannotJudge
 from paper_figures.r1smg2024.dpsgd import figure_7, figure_8
 from paper_figures.r1smg2024.dpsgd_verdicts import epochs_until, learning_order
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, INCONCLUSIVE, NOT_FOUND
 
 TRIALS, EPOCHS = 10, 20
 
@@ -26,7 +26,7 @@ def runs(
 ):
     """Rows of dpsgd on MNIST: the accuracies of every mechanism along its epochs."""
     cell = {
-        "experiment": "dpsgd",
+        "study": "dpsgd",
         "dataset": "mnist",
         "data_source": source,
         "calibration": calibration,
@@ -162,7 +162,7 @@ def labels(drawn):
 
 def test_figure_7_calls_dpsgd_what_it_is_and_bounds_the_true_budgets(make_results):
     rows = order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0))
-    of = {"experiment": "dpsgd", "dataset": "mnist", "epsilon": 16.983, "delta": 1e-5}
+    of = {"study": "dpsgd", "dataset": "mnist", "epsilon": 16.983, "delta": 1e-5}
     spent = {
         ("gaussian", "true_epsilon_upper"): 15.0,
         ("r1smg", "true_delta_lower"): 0.0043,

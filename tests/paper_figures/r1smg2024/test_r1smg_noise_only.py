@@ -4,12 +4,12 @@ import warnings
 
 import pytest
 
-from experiments.noise_only import family_query
+from claims.ledger import CannotJudge
+from claims.verdicts import CONFIRMED, PARTLY
 from mechanisms import Budget, OutOfRangeWarning, get_mechanism
-from paper_figures.ledger import CannotJudge
 from paper_figures.r1smg2024.noise_only import figure_9, loss_growth
-from paper_figures.verdicts import CONFIRMED, PARTLY
-from papers.r1smg2024 import GROWTH_DELTA, GROWTH_EPSILONS
+from paper_figures.r1smg2024.numbers import GROWTH_DELTA, GROWTH_EPSILONS
+from studies.noise_only import family_query
 
 GAUSSIANS = ("gaussian", "gaussian-analytic")
 
@@ -18,7 +18,7 @@ def growth_rows(losses, *, calibration="published", sides=(10, 100, 1000)):
     """Rows of expected losses by a function of the mechanism, the side and epsilon."""
     return [
         {
-            "experiment": "noise_only",
+            "study": "noise_only",
             "dataset": "fixed-sensitivity",
             "metric": "expected_loss",
             "mechanism": mechanism,

@@ -6,17 +6,17 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from paper_figures.ledger import CannotJudge
+from claims.ledger import CannotJudge
+from claims.verdicts import CONFIRMED, CONTRADICTED, PARTLY
+from paper_figures.r1smg2024.numbers import PCA_EPSILONS, PCA_RATIO
 from paper_figures.r1smg2024.pca import (
     component_order,
     drawn_epsilon,
     exact_components,
     figure_6,
 )
-from paper_figures.results import Results
 from paper_figures.style import mechanism_title
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, PARTLY
-from papers.r1smg2024 import PCA_EPSILONS, PCA_RATIO
+from runs.results import Results
 
 TRIALS = 12
 # Accuracy, and share of the leading variance that is lost, by the mechanisms of the claim.
@@ -38,7 +38,7 @@ def rows_of(story, *, source="official", shape="2400x2400", spread=0.001):
     for mechanism, (accuracy, lost) in story.items():
         for epsilon in PCA_EPSILONS:
             cell = {
-                "experiment": "pca",
+                "study": "pca",
                 "dataset": "swarm",
                 "data_source": source,
                 "shape": shape,
@@ -133,7 +133,7 @@ def test_r1smg_is_drawn_at_the_others_epsilon_as_published_and_at_its_own_when_e
 
 
 def test_figure_6_has_the_controls_in_every_panel_and_few_curves(make_rows):
-    cell = {"experiment": "pca", "dataset": "boids", "data_source": "simulated"}
+    cell = {"study": "pca", "dataset": "boids", "data_source": "simulated"}
     numbers = {"components": 20, "records": 2000}
     metrics = dict.fromkeys(("total_deviation", "leading_deviation", "accuracy"), 0.5)
     names = [

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import scipy
 
+from claims.judged_rows import calibrated
+from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS
 from mechanisms import Budget, Query, get_mechanism
-from mechanisms.accounting.poisson_sampling import step_budget
-from paper_figures.judged_rows import calibrated
+from mechanisms.privacy.sampling.poisson_sampling import step_budget
 from paper_figures.r1smg2024 import mvg_remarks
 from paper_figures.r1smg2024.dpsgd_budgets import (
     amplified_step,
@@ -35,7 +36,6 @@ from paper_figures.r1smg2024.pickup_sensitivity import (
     squared_sensitivity,
 )
 from paper_figures.r1smg2024.theorems import lower_order, null_space
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, DEPENDS
 
 RATE = 256 / 60_000
 FIGURE_9 = "r1smg2024-figure9-100"

@@ -16,7 +16,7 @@ def make_grid_rows():
 
     def make(mechanism, deltas, epsilon=1.0, exact=None, width=0.0):
         cell = {
-            "experiment": "guarantee",
+            "study": "guarantee",
             "dataset": "grid",
             "mechanism": mechanism,
             "epsilon": epsilon,

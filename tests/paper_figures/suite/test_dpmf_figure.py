@@ -5,7 +5,7 @@ import pytest
 from paper_figures.drawings import DrawingError
 from paper_figures.suite.dpmf import correlated_training
 
-CELL = {"experiment": "dpmf", "dataset": "digits", "data_source": "bundled", "delta": 1e-5}
+CELL = {"study": "dpmf", "dataset": "digits", "data_source": "bundled", "delta": 1e-5}
 
 
 def rows_of(mechanism, accuracies, calibration="published", spent=1e-5, epsilon=2.0):

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from claims.ledger import all_claims
+from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import Budget, Query, get_mechanism
-from mechanisms.profiles.gaussian_profile import GaussianProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 from paper_figures.gaussmix2025 import theorems as gaussmix
 from paper_figures.integers2021.accuracy import as_accurate
 from paper_figures.lap2026.theorems import clipped_noise, scale_in_l1_ball, scale_in_l2_ball
-from paper_figures.ledger import all_claims
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED
 
 CLAIMS = {claim.id: claim for claim in all_claims()}
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 import scipy
 
-from mechanisms.counting.integer_mechanisms import skellam_epsilon
-from mechanisms.profiles.integer_profile import DiscreteGaussianProfile, SkellamProfile
+from claims.ledger import all_claims
+from claims.verdicts import CONFIRMED, CONTRADICTED
+from mechanisms.catalogue.counts.integer_mechanisms import skellam_epsilon
+from mechanisms.privacy.integer_profile import DiscreteGaussianProfile, SkellamProfile
 from paper_figures.integers2021 import divergences
 from paper_figures.integers2021.divergences import (
     renyi_bound,
     renyi_divergence,
     skellam,
 )
-from paper_figures.ledger import all_claims
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED
 
 CLAIMS = {claim.id: claim for claim in all_claims()}
 

@@ -10,7 +10,7 @@ from paper_figures.suite.one_run_bounds import one_run
 
 def row(metric, value, mechanism, trial=None):
     return {
-        "experiment": "dpsgd",
+        "study": "dpsgd",
         "dataset": "digits",
         "mechanism": mechanism,
         "metric": metric,

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import scipy
 
-from mechanisms.profiles.gaussian_profile import mu_for
-from mechanisms.profiles.spherical_profile import SphericalProfile, radius_moment
-from paper_figures.ledger import all_claims
+from claims.ledger import all_claims
+from claims.verdicts import CONFIRMED, CONTRADICTED
+from mechanisms.privacy.gaussian_profile import mu_for
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile, radius_moment
 from paper_figures.spherical2026.guarantee import (
     largest_delta,
     no_noise_ahead,
     tangent_at_no_noise,
 )
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED
 
 
 def delta_of(variance, epsilon):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy
 
-from paper_figures.ledger import CannotJudge, all_claims
+from claims.ledger import CannotJudge, all_claims
+from claims.verdicts import CONFIRMED, CONTRADICTED
 from paper_figures.suite.stated_noise import (
     query_of,
     setting_words,
@@ -14,7 +15,6 @@ from paper_figures.suite.stated_noise import (
     stated_guarantee,
     variance_ratio,
 )
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED
 
 SETTING = {"query": {"shape": [64], "l2_sensitivity": 1.0}, "epsilon": 0.5, "delta": 1e-5}
 

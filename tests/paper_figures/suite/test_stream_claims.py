@@ -6,21 +6,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mechanisms.factorisations.participation import Participation
-from mechanisms.factorisations.stream_workload import StreamWorkload
-from mechanisms.profiles.gaussian_profile import mu_for
+from claims.ledger import CannotJudge
+from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, PARTLY
+from mechanisms.privacy.gaussian_profile import mu_for
+from mechanisms.strategies.streams.participation import Participation
+from mechanisms.strategies.streams.stream_workload import StreamWorkload
 from paper_figures.bandmf2023.theorems import amplified_bands
 from paper_figures.bifr2026.theorems import least_error_of_two_bands
 from paper_figures.bisr2025.theorems import bounded_ratio, error_on_par
 from paper_figures.counting2023.theorems import binary_mechanism, root_max_error, root_mean_error
-from paper_figures.ledger import CannotJudge
 from paper_figures.nsr2025.theorems import least_root_error
 from paper_figures.suite import stream_sensitivity
 from paper_figures.suite.stream_sensitivity import enumerated, enumerated_sensitivity, step_sets
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, PARTLY
 
 CELL = {
-    "experiment": "continual_release",
+    "study": "continual_release",
     "dataset": "prefix-sums",
     "epsilon": 1.0,
     "delta": 1e-6,

@@ -6,7 +6,7 @@ from paper_figures.drawings import DrawingError
 from paper_figures.suite.continual_release import streams, streams_table
 
 CELL = {
-    "experiment": "continual_release",
+    "study": "continual_release",
     "dataset": "prefix-sums",
     "epsilon": 1.0,
     "delta": 1e-6,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from mechanisms.profiles.gaussian_profile import mu_for
+from mechanisms.privacy.gaussian_profile import mu_for
 from paper_figures.drawings import DrawingError
 from paper_figures.suite.beyond_gaussian import better, claimed
 from paper_figures.suite.iid_noise import kappas

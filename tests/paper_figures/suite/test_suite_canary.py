@@ -10,7 +10,7 @@ from paper_figures.suite.canary import canary
 
 def dpsgd_row(metric, value, rate=None, mechanism="r1smg"):
     return {
-        "experiment": "dpsgd",
+        "study": "dpsgd",
         "dataset": "mnist",
         "mechanism": mechanism,
         "metric": metric,

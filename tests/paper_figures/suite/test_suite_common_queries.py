@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from scipy import optimize, special
 
-from experiments.common_queries import QUERIES
 from mechanisms.comparison.advisor import conclusion
 from paper_figures.drawings import all_drawings
-from paper_figures.results import read_results
 from paper_figures.suite.common_queries import answers
+from runs.results import read_results
+from studies.common_queries import QUERIES
 
-STORED = Path(__file__).parents[3] / "results/reference/experiments/common_queries.parquet"
+STORED = Path(__file__).parents[3] / "results/reference/studies/common_queries.parquet"
 
 
 def sigma(epsilon, delta=1e-5):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from paper_figures.ledger import CannotJudge
+from claims.ledger import CannotJudge
+from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 from paper_figures.suite.guarantee import guarantee
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 
 SHOWN = "mgm2021-mnist"
 

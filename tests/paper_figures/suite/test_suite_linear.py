@@ -10,7 +10,7 @@ from paper_figures.suite.linear_queries import errors_per_query, linear, linear_
 def cell_rows(mechanism, mse, expected=None, workload="prefix", **cell):
     """Two trials around a mean squared error, and the expected one where it is known."""
     cell = {
-        "experiment": "linear_queries",
+        "study": "linear_queries",
         "dataset": "adult-age",
         "mechanism": mechanism,
         "shape": "100",
@@ -92,7 +92,7 @@ def test_the_note_says_what_has_no_result(make_results):
     rows = cell_rows("gaussian-analytic", 1.0, 1.0)
     rows += cell_rows("gaussian-analytic", 1.0, 1.0, dataset="city-grid", data_source="simulated")
     absent = {
-        "experiment": "linear_queries",
+        "study": "linear_queries",
         "mechanism": "hb",
         "calibration": "exact",
         "shape": "100",

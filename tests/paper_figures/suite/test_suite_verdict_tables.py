@@ -2,11 +2,11 @@
 
 import pytest
 
-from mechanisms.audit.verification import verify
+from claims.judged_rows import calibrated
+from mechanisms.verification.verification import verify
 from paper_figures.drawings import DrawingError
-from paper_figures.judged_rows import calibrated
+from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.suite.verdict_tables import summary, verdict_table, verdicts
-from papers.paper_settings import PAPER_SETTINGS
 
 SHOWN = "mgm2021-mnist"
 
@@ -83,7 +83,7 @@ def test_the_table_says_what_its_true_values_are(key, kind, make_rows):
     mechanism = calibrated(key, setting.query, setting.budget)
     result = verify(mechanism)
     cell = {
-        "experiment": "guarantee",
+        "study": "guarantee",
         "dataset": "papers",
         "mechanism": key,
         "shape": "x".join(map(str, setting.query.shape)),

@@ -11,14 +11,14 @@ def study_rows():
     A score may be a number or one for each epsilon.
     """
 
-    def make(experiment, dataset, scores, epsilons=(10.0, 500.0), **more):
+    def make(study, dataset, scores, epsilons=(10.0, 500.0), **more):
         rng = np.random.default_rng(1)
         found = []
         for mechanism, score in scores.items():
             for epsilon in epsilons:
                 cell = {
                     "paper": "tldp2025",
-                    "experiment": experiment,
+                    "study": study,
                     "dataset": dataset,
                     "mechanism": mechanism,
                     "epsilon": epsilon,

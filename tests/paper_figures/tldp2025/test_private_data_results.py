@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from claims.ledger import CannotJudge
+from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 from paper_figures.drawings import DrawingError
-from paper_figures.ledger import CannotJudge
 from paper_figures.tldp2025.private_data import figure_1, table_5, trained_score, variant_order
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 
 SCORES = {
     "non-private": 0.95,
@@ -30,7 +30,7 @@ def rows(scores=SCORES, source="official", epsilons=(0.5, 0.9, 2.0), trials=4):
         for epsilon in epsilons:
             cell = {
                 "paper": "tldp2025",
-                "experiment": "private_data",
+                "study": "private_data",
                 "dataset": "mnist",
                 "data_source": source,
                 "shape": "28x28",
@@ -144,7 +144,7 @@ def test_the_caption_of_figure_1_is_short_and_the_note_has_the_conditions(make_r
 
 def test_table_5_has_the_stated_error_over_the_measured_one(make_results):
     """An image of 64 pixels: Laplace noise of scale 64, and TLDP-G noise of variance 1/2."""
-    cell = {"experiment": "private_data", "dataset": "digits", "shape": "8x8", "epsilon": 1.0}
+    cell = {"study": "private_data", "dataset": "digits", "shape": "8x8", "epsilon": 1.0}
     errors = {"laplace": 64 * 2 * 64.0**2, "tldp-g": 64 / 2, "llagp": 1.0}
     given = [
         cell | {"mechanism": key, "metric": metric, "value": value}
@@ -162,4 +162,4 @@ def test_table_5_has_the_stated_error_over_the_measured_one(make_results):
 @pytest.mark.parametrize("draw", [figure_1, table_5])
 def test_nothing_is_drawn_without_the_study(draw, make_results):
     with pytest.raises(DrawingError, match="private_data; run it first"):
-        draw(make_results([{"experiment": "count_query"}]))
+        draw(make_results([{"study": "count_query"}]))

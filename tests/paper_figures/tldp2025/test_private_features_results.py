@@ -4,15 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from paper_figures.ledger import CannotJudge
-from paper_figures.tldp2025.private_features import (
-    IMAGENET,
-    feature_score,
-    feature_variants,
-    figure_2,
-)
-from paper_figures.tldp2025.theorems import tensor_mechanism
-from paper_figures.verdicts import (
+from claims.ledger import CannotJudge
+from claims.verdicts import (
     CONFIRMED,
     CONTRADICTED,
     DEPENDS,
@@ -20,6 +13,13 @@ from paper_figures.verdicts import (
     NOT_RUN,
     PARTLY,
 )
+from paper_figures.tldp2025.private_features import (
+    IMAGENET,
+    feature_score,
+    feature_variants,
+    figure_2,
+)
+from paper_figures.tldp2025.theorems import tensor_mechanism
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_data_set_that_the_run_lacks_is_left_out(make_claim, make_results, fea
 
 
 def test_a_score_without_the_images_is_half_a_claim(make_claim, make_results, features):
-    own = [row for row in features() if row["experiment"] == "private_features"]
+    own = [row for row in features() if row["study"] == "private_features"]
     parts = judged(make_claim, make_results, own).outcomes[0].parts
     assert [part.verdict for part in parts] == [CONFIRMED, NOT_RUN]
 
@@ -142,7 +142,7 @@ def test_figure_2_says_what_computes_the_features(make_results, study_rows):
     for row in given:
         if row["metric"] == "public_records" and row["dataset"] != "mnist":
             row["value"] = 0.0
-    accuracy = {"experiment": "private_features", "metric": "extractor_accuracy", "value": 0.94}
+    accuracy = {"study": "private_features", "metric": "extractor_accuracy", "value": 0.94}
     drawn = figure_2(make_results([*given, accuracy | {"dataset": "mnist"}]))
     assert len(drawn.caption.split()) <= 70
     assert "Data: CIFAR-10, MNIST and SVHN (official data)" in drawn.caption

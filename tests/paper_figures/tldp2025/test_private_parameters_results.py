@@ -4,7 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from paper_figures.ledger import CannotJudge
+from claims.ledger import CannotJudge
+from claims.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+    NOT_RUN,
+    PARTLY,
+)
 from paper_figures.tldp2025.private_parameters import figure_3
 from paper_figures.tldp2025.private_parameters_verdicts import (
     comparable_range,
@@ -12,14 +20,6 @@ from paper_figures.tldp2025.private_parameters_verdicts import (
     parameter_order,
     parameter_pairs,
     two_groups,
-)
-from paper_figures.verdicts import (
-    CONFIRMED,
-    CONTRADICTED,
-    DEPENDS,
-    INCONCLUSIVE,
-    NOT_RUN,
-    PARTLY,
 )
 
 OTHERS = ["laplace", "gaussian", "mvg-sqrt", "idn"]

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, PARTLY
 from paper_figures.tldp2025 import contributions
 from paper_figures.tldp2025.contributions import (
     lower_at_every_shape,
@@ -18,7 +19,6 @@ from paper_figures.tldp2025.theorems import (
     tensor_guarantee,
     tensor_mechanism,
 )
-from paper_figures.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, PARTLY
 
 
 def test_weights_lower_the_true_delta_but_do_not_make_it_zero(make_claim):

@@ -1,0 +1,1 @@
+"""Verdicts on the papers' claims: rules, intervals, the ledger, and its pages."""

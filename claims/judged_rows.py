@@ -1,0 +1,117 @@
+"""Selections of rows that judges share, and words for their findings."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+
+import pandas as pd
+
+from claims.ledger import CannotJudge
+from claims.verdicts import CONFIRMED, Part, count_of
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    get_mechanism,
+)
+from runs.result_table import OK
+
+
+def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
+    """Rows with status ok and these column values.
+
+    Raises:
+        CannotJudge: There are none; the message names what is missing.
+    """
+    chosen = rows["status"] == OK
+    for column, value in values.items():
+        chosen &= rows[column] == value
+    if not chosen.any():
+        wanted = ", ".join(f"{column} {value}" for column, value in values.items())
+        raise CannotJudge(f"The results have no rows with {wanted}")
+    return rows[chosen]
+
+
+def official_study(
+    rows: pd.DataFrame, study: str, *, about: str, shape: str, delta: float
+) -> pd.DataFrame:
+    """Rows of a study on official data, at the shape and the delta of the paper's study.
+
+    Raises:
+        CannotJudge: The run has no such rows, and other data say nothing about the paper's
+            numbers; the message names `about`, what the claim is about, and what the run has.
+    """
+    found = pick(rows, study=study)
+    own = (found["shape"] == shape) & ((found["delta"] - delta).abs() <= 1e-9 * delta)
+    chosen = found[own & (found["data_source"] == "official")]
+    if chosen.empty:
+        present = found[["data_source", "shape", "delta"]].drop_duplicates()
+        words = listed(
+            f"{source} data of shape {size} at delta {value:.3g}"
+            for source, size, value in present.itertuples(index=False)
+        )
+        raise CannotJudge(
+            f"The claim is about {about} of shape {shape} at delta {delta:.3g}; this run has "
+            f"{words}"
+        )
+    return chosen
+
+
+def calibrated(
+    key: str, query: Query, budget: Budget, calibration: str = "published", **options
+) -> AdditiveMechanism:
+    """A mechanism at a budget that may lie outside its theorem's range, without the warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return get_mechanism(key).calibrate(query, budget, calibration, **options)
+
+
+def listed(words: Iterable[str]) -> str:
+    """ "a, b and c"."""
+    words = list(words)
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+
+
+def rounded_down(value: float, digits: int = 3) -> str:
+    """A lower bound as text: the largest number of `digits` significant digits below it.
+
+    0.0042667 is 0.00426, and -0.0042667 is -0.00427.
+    """
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def rounded_up(value: float, digits: int = 3) -> str:
+    """An upper bound as text: the smallest number of `digits` significant digits above it.
+
+    0.0042612 is 0.00427.
+    """
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def _rounded(value: float, digits: int, direction: str) -> str:
+    # From the shortest decimal of the float: 0.1 stays 0.1 upwards, though its bits exceed it.
+    rounded = Context(prec=digits, rounding=direction).create_decimal(repr(float(value)))
+    return f"{float(rounded):.{digits}g}"
+
+
+def at_least(probability: float) -> str:
+    """A lower bound on a probability below 1 as text that rounding does not carry up to 1."""
+    return rounded_down(min(probability, math.nextafter(1, 0)), 6)
+
+
+def tally(parts: Iterable[Part], trials: int | None) -> str:
+    """One sentence that counts the verdicts on comparisons; "" where all are confirmed.
+
+    "Of 4 comparisons over 3 trials 1 is confirmed and 3 are inconclusive."
+    """
+    verdicts = [part.verdict for part in parts]
+    counts = count_of(verdicts)
+    if set(counts) == {CONFIRMED}:
+        return ""
+    over = "" if trials is None else f" over {trials} trials"
+    words = listed(f"{n} {'is' if n == 1 else 'are'} {verdict}" for verdict, n in counts.items())
+    return f"Of {len(verdicts)} comparison{'s' * (len(verdicts) > 1)}{over} {words}."

@@ -1,0 +1,302 @@
+"""The rules that turn numbers into verdicts. A judge chooses a rule; it never chooses a verdict.
+
+Exact numbers confirm or contradict. Numbers over trials are compared with a margin, the smallest
+difference that matters for the claim:
+
+- confirmed, where the 95% interval lies on the claimed side;
+- contradicted, where the interval at 99%, corrected for the number of comparisons (Bonferroni),
+  lies on the other side and the difference may matter (the 95% interval leaves the margin);
+- not found, where the interval stays below the margin, with 10 trials or more;
+- inconclusive otherwise, and wherever there is no signal: all compared means are as good as a
+  random answer's, or all as good as without noise.
+
+The thresholds keep the rate of false contradictions below 1% for a whole claim.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from claims.intervals import Effect, Mean, words
+from claims.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    INCONCLUSIVE,
+    NOT_FOUND,
+    Part,
+)
+
+SUPPORT, OPPOSE = 0.95, 0.99
+ENOUGH_TRIALS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signal:
+    """Whether a study can tell mechanisms apart at all.
+
+    Args:
+        means: Mean score of every compared mechanism.
+        floor: Mean score of the random answer, or of training on pure noise; None where unknown.
+        ceiling: Mean score without noise; None where unknown.
+        margin: Scores within this of the floor, or of the ceiling, are as good as it.
+        floor_words: What has the score of the floor.
+        better: "larger" or "smaller" for scores that are better on that side: then scores on the
+            other side of the floor show no more than the floor does. None: both sides are a signal.
+    """
+
+    means: tuple[float, ...]
+    floor: float | None = None
+    ceiling: float | None = None
+    margin: float
+    floor_words: str = "the random answer"
+    better: str | None = None
+
+    @property
+    def missing(self) -> str:
+        """Why there is no signal, or "" where there is one."""
+        if self.floor is not None and all(map(self._no_better_than_floor, self.means)):
+            where = {
+                "larger": "no score is above that of",
+                "smaller": "no error is below that of",
+                None: "every score equals that of",
+            }[self.better]
+            return (
+                f"no signal: {where} {self.floor_words} ({self.floor:.4g}), "
+                f"within {self.margin:.3g}"
+            )
+        if self._all_at(self.ceiling):
+            return (
+                f"no signal: all are within {self.margin:g} of the {self.ceiling:.4g} without noise"
+            )
+        return ""
+
+    def _no_better_than_floor(self, mean: float) -> bool:
+        above = mean - self.floor
+        if self.better is None:
+            return abs(above) <= self.margin
+        return (above if self.better == "larger" else -above) <= self.margin
+
+    def _all_at(self, level: float | None) -> bool:
+        return level is not None and all(abs(mean - level) <= self.margin for mean in self.means)
+
+
+def number(name: str, ours: float, stated: float, tolerance: float) -> Part:
+    """An exact number against the paper's: within a relative tolerance, or contradicted."""
+    agrees = abs(ours - stated) <= tolerance * abs(stated)
+    return Part(name, CONFIRMED if agrees else CONTRADICTED, f"{ours:.4g} (stated {stated:.4g})")
+
+
+def statement(name: str, holds: bool, found: str = "", reason: str = "") -> Part:
+    """A mathematical statement, decided by exact numbers."""
+    return Part(name, CONFIRMED if holds else CONTRADICTED, found, reason)
+
+
+def order(
+    effects: Mapping[str, Effect],
+    *,
+    margin: float,
+    signal: Signal | Mapping[str, Signal] | None = None,
+) -> list[Part]:
+    """Effects that the claim says are positive, by name.
+
+    Args:
+        effects: Differences, the larger one first; of one sign of the score, so that positive is
+            what the paper says.
+        margin: The smallest difference that matters, at least 0, in units of the effects.
+        signal: Where given and missing, every part is inconclusive; or one for each effect by name.
+    """
+    return [
+        _ordered(name, effect, len(effects), margin, _of_effect(signal, name))
+        for name, effect in effects.items()
+    ]
+
+
+def _of_effect(signal: Signal | Mapping[str, Signal] | None, name: str) -> Signal | None:
+    return signal[name] if isinstance(signal, Mapping) else signal
+
+
+def _ordered(
+    name: str, effect: Effect, comparisons: int, margin: float, signal: Signal | None
+) -> Part:
+    found = words(effect)
+    if signal is not None and signal.missing:
+        return Part(name, INCONCLUSIVE, found, signal.missing)
+    low = effect.interval(SUPPORT).low
+    if low > 0:
+        return Part(name, CONFIRMED, found)
+    opposite = effect.interval(1 - (1 - OPPOSE) / comparisons).high < 0
+    if opposite and low < -margin:
+        return Part(name, CONTRADICTED, found)
+    return _absent(name, effect, margin, found)
+
+
+def _absent(name: str, effect: Effect, margin: float, found: str) -> Part:
+    """No whole interval on either side: the effect is absent, or the trials are too few to say."""
+    if effect.interval(SUPPORT).high > margin:
+        reason = f"{effect.trials} trials leave room for a difference above {margin:g}"
+        return Part(name, INCONCLUSIVE, found, reason)
+    if effect.trials < ENOUGH_TRIALS:
+        reason = f"{effect.trials} of the {ENOUGH_TRIALS} trials that `not found` needs"
+        return Part(name, INCONCLUSIVE, found, reason)
+    return Part(name, NOT_FOUND, found, f"below the margin of {margin:g}")
+
+
+def equal(
+    effects: Mapping[str, Effect],
+    *,
+    margin: float,
+    signal: Signal | Mapping[str, Signal] | None = None,
+) -> list[Part]:
+    """Differences that the claim says are small: "comparable", "about the same".
+
+    Confirmed where the whole 95% interval lies within the margin, contradicted where the whole
+    99% interval (Bonferroni) lies outside of it, inconclusive otherwise.
+    """
+    return [
+        _equal(name, effect, len(effects), margin, _of_effect(signal, name))
+        for name, effect in effects.items()
+    ]
+
+
+def _equal(
+    name: str, effect: Effect, comparisons: int, margin: float, signal: Signal | None
+) -> Part:
+    found = words(effect)
+    if signal is not None and signal.missing:
+        return Part(name, INCONCLUSIVE, found, signal.missing)
+    low, high = effect.interval(SUPPORT)
+    if -margin <= low and high <= margin:
+        return Part(name, CONFIRMED, found)
+    low, high = effect.interval(1 - (1 - OPPOSE) / comparisons)
+    if low > margin or high < -margin:
+        return Part(name, CONTRADICTED, found, f"outside the margin of {margin:g}")
+    return Part(name, INCONCLUSIVE, found, f"the interval crosses the margin of {margin:g}")
+
+
+def ratios(
+    factors: Mapping[str, Effect], *, stated: Mapping[str, tuple[float, float]]
+) -> list[Part]:
+    """Logarithms of ratios that the claim puts between two bounds, by name; bounds as ratios.
+
+    Confirmed where the whole 95% interval lies between the bounds, contradicted where the 99% one
+    (Bonferroni) lies outside of them.
+    """
+
+    parts = []
+    for name, effect in factors.items():
+        least, most = (math.log(bound) if bound > 0 else -math.inf for bound in stated[name])
+        low, high = effect.interval(SUPPORT)
+        found = f"{math.exp(effect.value):.3g} [{math.exp(low):.3g}, {math.exp(high):.3g}] times"
+        if least <= low and high <= most:
+            parts.append(Part(name, CONFIRMED, found))
+            continue
+        low, high = effect.interval(1 - (1 - OPPOSE) / len(factors))
+        if low > most or high < least:
+            parts.append(Part(name, CONTRADICTED, found))
+        else:
+            parts.append(Part(name, INCONCLUSIVE, found, "the interval crosses a bound"))
+    return parts
+
+
+def universal(name: str, cases: Iterable[bool | None], found: str = "", reason: str = "") -> Part:
+    """A statement about many cases, decided by exact numbers.
+
+    Args:
+        cases: For each case whether the statement holds; None where the numbers do not decide it.
+
+    One false case contradicts the statement; it is confirmed where every case holds.
+
+    Raises:
+        ValueError: There are no cases.
+    """
+    answers = list(cases)
+    if not answers:
+        raise ValueError("a statement about no cases has no verdict")
+    if False in answers:
+        return Part(name, CONTRADICTED, found, reason)
+    return Part(name, INCONCLUSIVE if None in answers else CONFIRMED, found, reason)
+
+
+def levels(
+    scores: Mapping[str, Mean],
+    *,
+    stated: float,
+    tolerance: float,
+    ceiling: float | None = None,
+) -> list[Part]:
+    """Scores over trials that the claim puts at a level, by name: "about 0.9".
+
+    As `equal`, with the tolerance as the margin. Where even the score without noise lies below
+    the level, nothing can be said about what noise does to it: inconclusive.
+
+    Args:
+        scores: Our scores, not differences.
+        stated: The paper's score.
+        tolerance: Relative.
+        ceiling: Mean score without noise; None where unknown.
+    """
+    margin = tolerance * stated
+    if ceiling is not None and ceiling < stated - margin:
+        reason = f"{stated:g} is out of reach: {ceiling:.3g} without noise"
+        return [Part(name, INCONCLUSIVE, words(score), reason) for name, score in scores.items()]
+    apart = {name: score.shifted(-stated) for name, score in scores.items()}
+    judged = equal(apart, margin=margin)
+    return [
+        replace(part, found=f"{words(scores[part.name])} (stated {stated:g})") for part in judged
+    ]
+
+
+def every(name: str, parts: Sequence[Part]) -> Part:
+    """One part that says something of all of several things, given the parts on each of them.
+
+    It holds where each holds, and is contradicted where one is: `order` and `equal` correct for
+    the number of comparisons.
+    """
+    return _one(name, parts, (CONTRADICTED, INCONCLUSIVE, NOT_FOUND, CONFIRMED))
+
+
+def some(name: str, parts: Sequence[Part]) -> Part:
+    """One part that says something of at least one of several things, given those on each."""
+    return _one(name, parts, (CONFIRMED, INCONCLUSIVE, NOT_FOUND, CONTRADICTED))
+
+
+def most(name: str, parts: Sequence[Part]) -> Part:
+    """One part that says something of more than half of several things, given those on each.
+
+    It holds where more than half hold. It cannot hold where too few are left that do or may: then
+    it is contradicted if at least half are, and else not found.
+    """
+    verdicts = [part.verdict for part in parts]
+    half, holding = len(parts) / 2, verdicts.count(CONFIRMED)
+    found = f"{holding} of {len(parts)} hold"
+    if holding > half:
+        return Part(name, CONFIRMED, found)
+    if verdicts.count(CONTRADICTED) >= half:
+        return Part(name, CONTRADICTED, f"{found}, {verdicts.count(CONTRADICTED)} are reversed")
+    if verdicts.count(CONTRADICTED) + verdicts.count(NOT_FOUND) >= half:
+        return Part(name, NOT_FOUND, found)
+    return Part(name, INCONCLUSIVE, found, f"{verdicts.count(INCONCLUSIVE)} are open")
+
+
+def _one(name: str, parts: Sequence[Part], decisive: Sequence[str]) -> Part:
+    """The verdict that comes first in `decisive`, with the parts that have it."""
+    verdict = next(verdict for verdict in decisive if verdict in {part.verdict for part in parts})
+    shown = [part for part in parts if part.verdict == verdict]
+    texts = [" ".join(filter(None, (part.name, part.found))) for part in shown]
+    more = [f"and {len(texts) - 4} more"] if len(texts) > 4 else []
+    found = ", ".join(texts[:4] + more)
+    reasons = dict.fromkeys(part.reason for part in shown if part.reason)
+    return Part(name, verdict, found, "; ".join(reasons))
+
+
+def of_reconstruction(part: Part, source: str) -> Part:
+    """A part about a mechanism that is rebuilt from a description: its failure decides nothing.
+
+    Args:
+        source: What it is rebuilt from, as a clause: "LLAGP is rebuilt from two sentences".
+    """
+    if part.verdict == CONFIRMED:
+        return part
+    return replace(part, verdict=INCONCLUSIVE, reason=source)

@@ -1,0 +1,86 @@
+"""Finds mechanisms: every class with a key in a file of the catalogue, or ``module:Class``.
+
+A new file there needs no entry in any list.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+from mechanisms.base.mechanism import GUARANTEES, Mechanism
+from mechanisms.query.named_code import LoadError, load_named
+
+# The catalogue, which this package does not import.
+CATALOGUE = Path(__file__).resolve().parents[1] / "catalogue"
+
+
+class UnknownMechanism(ValueError):
+    """No mechanism has this key; the message gives the nearest one."""
+
+
+@functools.cache
+def all_mechanisms() -> dict[str, type[Mechanism]]:
+    """Every mechanism of the package by key, in alphabetical order of the keys."""
+    found: dict[str, type[Mechanism]] = {}
+    for name in _modules():
+        for value in vars(importlib.import_module(name)).values():
+            if _is_mechanism(value) and value.__module__ == name:
+                if value.key in found:
+                    raise ValueError(
+                        f"two mechanisms have the key {value.key!r}: {found[value.key].__module__} "
+                        f"and {name}; change one"
+                    )
+                found[value.key] = value
+    return dict(sorted(found.items()))
+
+
+def _modules() -> list[str]:
+    return [
+        info.name
+        for info in pkgutil.walk_packages([str(CATALOGUE)], "mechanisms.catalogue.")
+        if not info.ispkg
+    ]
+
+
+def get_mechanism(name: str) -> type[Mechanism]:
+    """The mechanism with this key, or the class behind ``module:Class``.
+
+    Raises:
+        UnknownMechanism: No such key (with the nearest one), module or class, or a module that
+            cannot be imported (with the line that is wrong).
+        TypeError: The class is not a Mechanism, or does not state its key and guarantee.
+    """
+    if ":" in name:
+        return _outside_mechanism(name)
+    known = all_mechanisms()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise UnknownMechanism(
+            f"unknown mechanism {name!r}; {hint}known are {', '.join(known)}, or module:Class"
+        )
+    return known[name]
+
+
+def _outside_mechanism(name: str) -> type[Mechanism]:
+    try:
+        found = load_named(name)
+    except LoadError as error:
+        raise UnknownMechanism(f"cannot load mechanism {name!r}: {error}") from error
+    if not _is_mechanism(found) or found.guarantee not in GUARANTEES:
+        raise TypeError(f"{name} must be a Mechanism with a key and a guarantee in {GUARANTEES}")
+    return found
+
+
+def _is_mechanism(value: object) -> bool:
+    return (
+        inspect.isclass(value)
+        and issubclass(value, Mechanism)
+        and not inspect.isabstract(value)
+        and hasattr(value, "key")
+    )

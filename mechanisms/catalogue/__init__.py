@@ -1,0 +1,1 @@
+"""The mechanisms: one file each, or one per family that shares a calibration."""

@@ -1,0 +1,49 @@
+"""Controls for every study: the exact answer, and an answer that ignores the data."""
+
+from __future__ import annotations
+
+from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
+from mechanisms.noise.no_noise import NoNoise
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.query.query import Budget, Query
+
+
+class NonPrivate(AdditiveMechanism):
+    """The exact answer, whatever the budget."""
+
+    key = "non-private"
+    title = "Non-private"
+    paper = "control"
+    theorem = "none"
+    guarantee = "none"
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget):
+        return NoNoise(shape=query.shape)
+
+
+class RandomAnswer(Mechanism):
+    """An answer drawn without looking at the data: (0, 0)-DP, the least utility of all.
+
+    Uniform on the query's element_range if it is stated, otherwise N(0, s^2) for each element.
+    """
+
+    key = "random-answer"
+    title = "Random answer"
+    paper = "control"
+    theorem = "independent of the data"
+    guarantee = "pure"
+
+    @classmethod
+    def build(cls, query, budget, calibration, settings):
+        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
+
+    def profile(self):
+        """Any two data sets give the same distribution: delta is 0 at every epsilon."""
+        return GaussianProfile(mu=0.0)
+
+    def release(self, value, rng):
+        if self.query.element_range is not None:
+            return rng.uniform(*self.query.element_range, self.query.shape).astype(value.dtype)
+        answer = rng.standard_normal(self.query.shape, value.dtype)
+        return answer * value.dtype.type(self.query.l2_sensitivity)

@@ -1,0 +1,1 @@
+"""Mechanisms for counts and other whole numbers."""

@@ -1,0 +1,63 @@
+"""Symmetric Gaussian noise on a Gram matrix: MOD-SULQ and Analyze Gauss."""
+
+from __future__ import annotations
+
+import math
+
+from mechanisms.base.mechanism import AdditiveMechanism
+from mechanisms.catalogue.gaussian import ClassicGaussian, classic_multiplier
+from mechanisms.noise.symmetric_gaussian import SymmetricGaussian
+from mechanisms.query.query import Budget, Query, Unsupported
+from mechanisms.query.requirements import require_delta, require_gram
+
+
+class ModSulq(AdditiveMechanism):
+    """sigma = B^2 ((d + 1) sqrt(2 ln((d^2 + d) / (2 delta sqrt(2 pi)))) / eps + 1 / sqrt(eps)).
+
+    The paper's beta is for (1/n) sum x x^T of n records in the unit ball, where B^2 = 1/n, and for
+    the replacement of one record; here the same noise also serves add-remove.
+    """
+
+    key = "mod-sulq"
+    title = "MOD-SULQ"
+    paper = "Chaudhuri et al. 2013"
+    theorem = "Algorithm MOD-SULQ"
+    guarantee = "approximate"
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget):
+        require_delta(budget)
+        require_gram(query)
+        size, epsilon = query.shape[0], budget.epsilon
+        ratio = (size**2 + size) / (2 * budget.delta * math.sqrt(2 * math.pi))
+        if ratio <= 1:
+            raise Unsupported(
+                f"needs delta below {ratio * budget.delta:.3g} at d = {size}, where its beta has a "
+                f"logarithm, got {budget.delta:g}"
+            )
+        beta = (size + 1) / epsilon * math.sqrt(2 * math.log(ratio)) + 1 / math.sqrt(epsilon)
+        return SymmetricGaussian(shape=query.shape, sigma=query.record_bound**2 * beta)
+
+
+class AnalyzeGauss(AdditiveMechanism):
+    """sigma = s sqrt(2 ln(1.25 / delta)) / epsilon, s = B^2 (add-remove) or sqrt(2) B^2 (replace).
+
+    In the paper one record of the unit ball is added or removed: s = 1.
+    """
+
+    key = "analyze-gauss"
+    title = "Analyze Gauss"
+    paper = "Dwork et al. 2014"
+    theorem = "Gaussian mechanism on the upper triangle"
+    guarantee = "approximate"
+
+    @classmethod
+    def limit(cls, query, budget):
+        return ClassicGaussian.limit(query, budget)
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget):
+        require_delta(budget)
+        require_gram(query)
+        sigma = query.gram_change * classic_multiplier(budget)
+        return SymmetricGaussian(shape=query.shape, sigma=sigma)

@@ -1,0 +1,29 @@
+"""The Wishart mechanism: a positive semidefinite random matrix is added to a Gram matrix."""
+
+from __future__ import annotations
+
+from mechanisms.base.mechanism import AdditiveMechanism
+from mechanisms.noise.wishart_noise import Wishart
+from mechanisms.query.query import Budget, Query
+from mechanisms.query.requirements import require_gram
+
+
+class WishartMechanism(AdditiveMechanism):
+    """W ~ Wishart_d(d + 1, c I) with c = 3 B^2 / (2 epsilon).
+
+    The paper has 3 / (2 n epsilon) for (1/n) sum x x^T of n records in the unit ball. Its claim of
+    pure epsilon-DP is false: without a record of norm B the output is, with probability
+    1 - e^(-epsilon/3), one that is impossible with it. `WishartProfile` has the proof and the true
+    profile.
+    """
+
+    key = "wishart"
+    title = "Wishart"
+    paper = "Jiang et al. 2016"
+    theorem = "Wishart mechanism"
+    guarantee = "pure"
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget):
+        require_gram(query)
+        return Wishart(shape=query.shape, scale=3 * query.record_bound**2 / (2 * budget.epsilon))

@@ -1,0 +1,88 @@
+"""The matrix-variate Gaussian mechanism of mvg2018."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mechanisms.base.mechanism import AdditiveMechanism
+from mechanisms.noise.matrix_gaussian import MatrixGaussian
+from mechanisms.query.directions import orthonormal
+from mechanisms.query.option import choice, matrix, weights
+from mechanisms.query.query import Budget, Query, Unsupported
+from mechanisms.query.requirements import matrix_shape, require_delta
+
+
+def harmonic(r: int, order: float = 1.0) -> float:
+    """H_{r,order} = sum_{i <= r} i^{-order}."""
+    return float(np.sum(np.arange(1, r + 1, dtype=float) ** -order))
+
+
+def precision_bound(query: Query, budget: Budget, zeta: str) -> float:
+    """The right-hand side of mvg2018 Theorem 3.
+
+    ||sv(Sigma^-1)||_2 ||sv(Psi^-1)||_2 <= (-beta + sqrt(beta^2 + 8 alpha epsilon))^2 / (4 alpha^2)
+    with alpha = (H_r + H_{r,1/2}) gamma^2 + 2 H_r gamma s and
+    beta = 2 (mn)^{1/4} zeta H_r s, r = min(m, n). Needs query.frobenius_bound = gamma.
+    `zeta` is "published" for 2 sqrt(-mn ln delta) - 2 ln delta + mn, "sqrt" for its square root.
+    """
+    m, n = query.shape
+    r, s, gamma = min(m, n), query.l2_sensitivity, query.frobenius_bound
+    log_delta = math.log(budget.delta)
+    bound = 2 * math.sqrt(-m * n * log_delta) - 2 * log_delta + m * n
+    if zeta == "sqrt":
+        bound = math.sqrt(bound)
+    h = harmonic(r)
+    alpha = (h + harmonic(r, 0.5)) * gamma**2 + 2 * h * gamma * s
+    beta = 2 * (m * n) ** 0.25 * bound * h * s
+    # The same number as (-beta + sqrt(.))/(2 alpha), without the cancellation at small epsilon.
+    return (4 * budget.epsilon / (beta + math.sqrt(beta**2 + 8 * alpha * budget.epsilon))) ** 2
+
+
+class MVG(AdditiveMechanism):
+    """Noise N(0, Sigma, Psi) under mvg2018 Theorem 3, with Algorithm 1 or Algorithm 2.
+
+    Direction i with weight theta_i gets the singular value 1 / sqrt(theta_i P) of Sigma. The
+    precision budget P is (bound)^2 / n for the unimodal noise of Algorithm 1 (Psi = I) and the
+    bound itself for the equi-modal noise of Algorithm 2 (Sigma = Psi, a square query).
+    """
+
+    key = "mvg"
+    title = "MVG"
+    paper = "mvg2018"
+    theorem = "Theorem 3"
+    guarantee = "approximate"
+    options = {
+        "zeta": choice(
+            "published",
+            "sqrt",
+            description="zeta(delta) as printed in mvg2018, or its square root as in mgm2021",
+        ),
+        "mode": choice(
+            "unimodal", "equimodal", description="Algorithm 1 (Psi = I) or 2 (Sigma = Psi)"
+        ),
+        "directions": matrix("orthonormal directions of Sigma, one per column"),
+        "precision": weights("theta, the share of the precision budget of each direction"),
+    }
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget, *, zeta, mode, directions, precision):
+        require_delta(budget)
+        m, n = matrix_shape(query)
+        if query.frobenius_bound is None:
+            raise Unsupported("needs frobenius_bound = sup ||f(x)||_F (gamma in Theorem 3)")
+        if mode == "equimodal" and m != n:
+            raise Unsupported(f"needs a square query for equi-modal noise, got shape {query.shape}")
+        theta = np.full(m, 1 / m) if precision is None else np.asarray(precision, dtype=float)
+        if theta.shape != (m,):
+            raise ValueError(f"option precision must have {m} weights, got {theta.shape}")
+        directions = orthonormal("directions", directions, m)
+        bound = precision_bound(query, budget, zeta)
+        if mode == "unimodal":
+            std = (theta * bound**2 / n) ** -0.25
+            return MatrixGaussian(row_std=std, column_std=np.ones(n), row_directions=directions)
+        std = (theta * bound) ** -0.25
+        return MatrixGaussian(
+            row_std=std, column_std=std, row_directions=directions, column_directions=directions
+        )

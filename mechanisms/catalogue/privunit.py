@@ -1,0 +1,203 @@
+"""PrivUnitG: the local randomiser of unit vectors with the least error as the dimension grows."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy
+
+from mechanisms.base.guard import generator
+from mechanisms.base.mechanism import Mechanism
+from mechanisms.privacy.bounded_profile import enclosed
+from mechanisms.privacy.cap_profile import CapProfile
+from mechanisms.privacy.numerics import LOG_SQRT_2PI, mills_slope
+from mechanisms.query.query import Query, Unsupported
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cap:
+    """How a Gaussian vector leans towards a unit vector v, with the largest mean at epsilon.
+
+    Its part along v is normal, given that it is at least `threshold` = t with probability p, and
+    given that it is below with probability 1 - p; a normal number is at least t with probability q.
+    Two densities of the output differ by at most the factor p (1 - q) / (q (1 - p)) = e^epsilon, so
+    that the mean of the part along v is
+
+        m = (e^epsilon - 1) phi(t) / (1 + (e^epsilon - 1) q),
+
+    phi the normal density. As d log m / dt = m - t, it is largest where m = t. There
+    1 - p = (1 - q) (1 - t q / phi(t)), and the part along v has the variance 1 + t m - m^2 = 1.
+
+    Args:
+        threshold: t > 0.
+    """
+
+    threshold: float
+
+    @property
+    def mean(self) -> float:
+        """Of the part along v."""
+        return self.threshold
+
+    @property
+    def log_q(self) -> float:
+        """log q, finite where q underflows; q < 1/2."""
+        return float(scipy.special.log_ndtr(-self.threshold))
+
+    @property
+    def rest(self) -> float:
+        """1 - p."""
+        return float(scipy.special.ndtr(self.threshold) * mills_slope(np.array(self.threshold)))
+
+    @property
+    def p(self) -> float:
+        """In (1/2, 1)."""
+        return 1 - self.rest
+
+    def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """`count` parts along v."""
+        log_uniform = np.log1p(-rng.random(count))  # of numbers in (0, 1]
+        above = rng.random(count) >= self.rest
+        log_tail = np.where(above, self.log_q, scipy.special.log_ndtr(self.threshold))
+        sizes = scipy.special.ndtri_exp(log_uniform + log_tail)
+        return np.where(above, -sizes, sizes)
+
+
+@functools.lru_cache(maxsize=256)
+def best_cap(epsilon: float) -> Cap:
+    """The cap with the largest mean at epsilon, finite and > 0: the least error in high dimension.
+
+    With R = q / phi(t), m = t says (e^epsilon - 1) phi(t) (1 - t R) = t: the left side falls with
+    t, the right side rises. Logarithms hold both at every epsilon.
+    """
+    log_factor = epsilon + math.log(-math.expm1(-epsilon))
+
+    def excess(log_threshold: float) -> float:
+        t = math.exp(log_threshold)
+        left = log_factor - t * t / 2 - LOG_SQRT_2PI + math.log(mills_slope(np.array(t)))
+        return left - log_threshold
+
+    # The root lies below both for small epsilon, and below sqrt(2 epsilon) for large ones.
+    high = math.log(math.sqrt(2 * epsilon) + epsilon)
+    low = high
+    while excess(low) < 0:
+        low -= 1.0
+    return Cap(threshold=math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-15, rtol=1e-15)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PrivUnitG(Mechanism):
+    """An unbiased estimate of an answer in a ball, purely epsilon-LDP, by PrivUnitG.
+
+    PrivUnitG takes a unit vector v of R^d to (a v + g) / m: g is standard normal orthogonal to v, a
+    is drawn from a `Cap` and m is its mean. The answer x lies in a ball of radius B around c. It is
+    lifted to the unit vector ((x - c) / B, sqrt(1 - ||x - c||^2 / B^2)) of R^(M + 1), and the last
+    element of the release is dropped: a choice of this suite, which keeps privacy (post-processing)
+    and the estimate unbiased.
+
+    The ball is the one around the box of element_range, or has radius frobenius_bound around 0.
+
+    The profile is exact. Every loss is 0 or +-epsilon, and for opposite v, as the threshold is not
+    negative, the two caps are disjoint: no pair is worse. The exact calibration has the largest
+    epsilon whose delta at the budget's epsilon is the budget's delta.
+
+    Args:
+        cap: The law of the part along v.
+        centre, radius: c (one number for all elements) and B.
+    """
+
+    key = "privunit-g"
+    title = "PrivUnitG"
+    paper = "Asi et al. 2022"
+    theorem = "arXiv:2205.02466, PrivUnitG"
+    guarantee = "local"
+
+    cap: Cap
+    pure_epsilon: float
+    centre: float
+    radius: float
+
+    @classmethod
+    def build(cls, query, budget, calibration, settings):
+        if query.adjacency != "local":
+            raise Unsupported("is a local randomiser: it needs adjacency local")
+        centre, radius = ball(query)
+        published = cls(
+            query=query,
+            budget=budget,
+            calibration="published",
+            settings=settings,
+            cap=best_cap(budget.epsilon),
+            pure_epsilon=budget.epsilon,
+            centre=centre,
+            radius=radius,
+        )
+        if calibration == "published":
+            return published
+        epsilon = _largest_epsilon(budget.epsilon, budget.delta)
+        return replace(published, calibration="exact", cap=best_cap(epsilon), pure_epsilon=epsilon)
+
+    def release(self, value, rng):
+        return self.release_all(value[None], rng)[0]
+
+    def release_all(self, values, rng):
+        rng, count = generator(rng), len(values)
+        inside = (values.reshape(count, -1).astype(float) - self.centre) / self.radius
+        squares = np.vecdot(inside, inside)
+        # float32 answers in a corner of the box may exceed its norm by rounding.
+        if not np.all(squares <= 1 + 1e-4):
+            raise ValueError(
+                f"the value must lie within {self.radius:g} of {self.centre:g}, got the distance "
+                f"{self.radius * math.sqrt(squares.max()):g}; clip it"
+            )
+        lifted = np.column_stack([inside, np.sqrt(np.maximum(1 - squares, 0.0))])
+        lifted /= np.linalg.norm(lifted, axis=1, keepdims=True)
+        draws = rng.standard_normal(lifted.shape)
+        lifted *= (self.cap.draw(rng, count) - np.vecdot(draws, lifted))[:, None]
+        draws += lifted
+        estimates = self.centre + self.radius / self.cap.mean * draws[:, :-1]
+        return estimates.reshape(values.shape).astype(values.dtype)
+
+    def profile(self):
+        profile = CapProfile(largest=self.pure_epsilon, mass=self.cap.p)
+        return profile if self.slack() is None else enclosed(profile)
+
+    def slack(self):
+        if self.query.l2_sensitivity < 2 * self.radius * (1 - 1e-9):
+            return "l2_sensitivity excludes answers on opposite sides of the ball"
+        return None
+
+    def expected_error(self) -> float:
+        """E||estimate - x||^2 = M (B / m)^2, the same for every answer x.
+
+        The lifted estimate has the covariance (I - v v^T + Var(a) v v^T) (B / m)^2, and Var(a) = 1.
+        """
+        return self.query.size * (self.radius / self.cap.mean) ** 2
+
+
+def ball(query: Query) -> tuple[float, float]:
+    """(c, B) of a ball that holds every answer; Unsupported where the query states none."""
+    if query.element_range is not None:
+        low, high = query.element_range
+        return (low + high) / 2, (high - low) / 2 * math.sqrt(query.size)
+    if query.frobenius_bound is not None:
+        return 0.0, query.frobenius_bound
+    raise Unsupported("needs element_range or frobenius_bound: the answers must lie in a ball")
+
+
+def _largest_epsilon(epsilon: float, delta: float) -> float:
+    """The pure epsilon at which PrivUnitG is (epsilon, delta)-LDP and no less."""
+    if delta == 0:
+        return epsilon
+
+    def excess(gap: float) -> float:
+        return best_cap(epsilon + gap).p * -math.expm1(-gap) - delta
+
+    # p is at most 1, and near it at a large gap.
+    low = high = -math.log1p(-delta)
+    while excess(high) < 0:
+        high *= 2
+    return epsilon + float(scipy.optimize.brentq(excess, low, high, xtol=1e-15 * high, rtol=1e-14))

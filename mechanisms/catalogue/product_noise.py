@@ -1,0 +1,123 @@
+"""Product noise: a half-normal radius in a uniform direction."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import mpmath
+import scipy
+
+from mechanisms.base.mechanism import AdditiveMechanism
+from mechanisms.noise.spherical_noise import Spherical
+from mechanisms.query.option import Option
+from mechanisms.query.query import Budget, Query, Unsupported
+
+# A stated delta and the budget's count as one where they differ by less, relatively.
+_SAME_DELTA = 1e-9
+_DIGITS = 30
+
+
+def log_multiplier(size: int, log_k: float) -> float:
+    """ln t, t = epsilon sigma_M / s: t^2 = 2 k^(4/M) (M/4 + 3/2)^(1 + 4/M) / e^(1 + 2/M)."""
+    power = 4 / size
+    square = math.log(2) + power * log_k - 1 - power / 2
+    return (square + (1 + power) * math.log(size / 4 + 1.5)) / 2
+
+
+def log_stated_delta(size: int, epsilon: float, log_k: float) -> float:
+    """ln of the delta that is stated for (M, epsilon, k), with l = epsilon / t:
+
+        e^(-l^2/2) / (k sqrt(pi)) [F(M/4 + 1/2; 1/2; l^2/2) + sqrt(2) l F(M/4 + 1; 3/2; l^2/2)]
+            sqrt(M - 1) / (sqrt(M/2 - 3/2) sqrt(M/2 + 3/4)),    F = 1F1, M > 3.
+
+    It falls with k, roughly as 1 / k.
+    """
+    with mpmath.workdps(_DIGITS):
+        quarter = mpmath.mpf(size) / 4
+        length = mpmath.exp(math.log(epsilon) - log_multiplier(size, log_k))
+        x = length**2 / 2
+        kummer = mpmath.hyp1f1(quarter + 0.5, 0.5, x)
+        kummer += mpmath.sqrt(2) * length * mpmath.hyp1f1(quarter + 1, 1.5, x)
+        dimension = mpmath.sqrt((size - 1) / ((2 * quarter - 1.5) * (2 * quarter + 0.75)))
+        return float(mpmath.log(kummer * dimension) - x - log_k - mpmath.log(mpmath.pi) / 2)
+
+
+@functools.lru_cache(maxsize=256)
+def log_k_for(size: int, epsilon: float, delta: float) -> float:
+    """ln of the k at which the stated delta is `delta`, 0 < delta < 1."""
+
+    def excess(log_k: float) -> float:
+        return log_stated_delta(size, epsilon, log_k) - math.log(delta)
+
+    low = high = -math.log(delta)
+    step = 1.0
+    while excess(low) < 0:
+        low, step = low - step, 2 * step
+    step = 1.0
+    while excess(high) > 0:
+        high, step = high + step, 2 * step
+    return low if low == high else float(scipy.optimize.brentq(excess, low, high, xtol=1e-13))
+
+
+def _is_positive_or_none(value) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+
+
+class ProductNoise(AdditiveMechanism):
+    """n = sigma_M |z| h, z ~ N(0, 1), h uniform on the sphere; sigma_M = (s / epsilon) t.
+
+    The spherical family with a = 1 and p = 2, as R1SMG, at another scale. t and the stated delta
+    follow from a parameter k > 0: see `log_multiplier` and `log_stated_delta`. They are taken from
+    the paper's published code.
+
+    With the option k the claim is (epsilon, the stated delta), and the budget may have delta 0.
+    Otherwise k is the one at which the stated delta is the budget's.
+    """
+
+    key = "product-noise"
+    title = "Product noise"
+    paper = "Liu et al. 2026"
+    theorem = "arXiv:2512.06253, as its published code calibrates"
+    guarantee = "approximate"
+    options = {
+        "k": Option(
+            None,
+            "a number > 0, or null: from the budget's delta",
+            _is_positive_or_none,
+            "k of the stated delta, which falls as 1/k; the published code has 1000 and 40000",
+        )
+    }
+
+    @classmethod
+    def build(cls, query, budget, calibration, settings):
+        if query.size <= 3:
+            raise Unsupported(f"needs at least 4 elements, got {query.size}")
+        return super().build(query, budget, calibration, settings)
+
+    @classmethod
+    def stated_budget(cls, query, budget, settings):
+        k = settings["k"]
+        if k is None or query.size <= 3:
+            return budget
+        stated = math.exp(log_stated_delta(query.size, budget.epsilon, math.log(k)))
+        if not 0 < stated < 1:
+            raise Unsupported(f"states delta = {stated:.6g} at k = {k:g}, which is not in (0, 1)")
+        if budget.delta and abs(budget.delta - stated) > _SAME_DELTA * stated:
+            raise Unsupported(
+                f"states delta = {stated:.6g} at k = {k:g}, and the budget has delta = "
+                f"{budget.delta:g}: give one of the two"
+            )
+        return Budget(epsilon=budget.epsilon, delta=stated)
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget, *, k):
+        log_k = math.log(k) if k else log_k_for(query.size, budget.epsilon, budget.delta)
+        sigma = query.l2_sensitivity / budget.epsilon * math.exp(log_multiplier(query.size, log_k))
+        # R = sigma |z| is (R / (sqrt(2) sigma))^2 ~ Gamma(1/2).
+        return Spherical(shape=query.shape, radial_shape=1.0, power=2.0, scale=math.sqrt(2) * sigma)
+
+    def parameters(self):
+        return {"sigma_m": self.noise.scale / math.sqrt(2)}

@@ -1,0 +1,1 @@
+"""Mechanisms for sums over a stream."""

@@ -1,0 +1,157 @@
+"""TLDP (tldp2025): every component keeps its value with a small probability, or else gets noise.
+
+Delta is the range of one component (Section 3.1): the query's linf_sensitivity, which is the width
+of its element_range. I is the number of components. As in the paper, p depends on the unit of the
+values: p compensates for the density of the noise at 0, which has a unit.
+
+The noise of each component spends the whole epsilon, so that I components reveal I times as much;
+and a kept value reveals itself, since no other tensor produces it. Kept values are rare. Of 784
+values with a range of 1, 0.18 (Laplace) and 6.8 (Gaussian) are expected at the epsilon at which
+they are most frequent, about 1/784 and half of that; at epsilon 1, e^-777 are expected, and the
+weights, which change p alone, change nothing that a run could show.
+
+Only elements that differ between neighbours reveal anything: all elements of a tensor that may
+become any other, or the two cells of a histogram between which one record moves (structure
+"histogram").
+
+The exact calibration rescales the noise and leaves p as it is. It exists if the budget's delta
+exceeds the probability that any value is kept.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mechanisms.base.mechanism import AdditiveMechanism
+from mechanisms.base.public_information import MEAN_RECORD
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.keep_or_noise import KeepOrNoise
+from mechanisms.noise.laplace_noise import IndependentLaplace
+from mechanisms.query.option import shares
+from mechanisms.query.query import Budget, Query, Unsupported
+
+
+def laplace_variant(query: Query, budget: Budget) -> tuple[IndependentLaplace, float]:
+    """Lap(0, b), b = Delta / epsilon, and log p with p = e^x / (2b + e^x),
+    x = epsilon - I Delta / b."""
+    width = component_range(query)
+    b = width / budget.epsilon
+    exponent = budget.epsilon - query.size * width / b
+    return IndependentLaplace(shape=query.shape, scale=b), log_keep(exponent, 2 * b)
+
+
+def gaussian_variant(query: Query, budget: Budget) -> tuple[IndependentGaussian, float]:
+    """N(0, sigma^2), sigma^2 = Delta^2 / (2 epsilon), and log p with p = e^x / (c + e^x),
+    c = sigma sqrt(2 pi), x = epsilon - I Delta^2 / (2 sigma^2)."""
+    width = component_range(query)
+    sigma = width / math.sqrt(2 * budget.epsilon)
+    exponent = budget.epsilon - query.size * width**2 / (2 * sigma**2)
+    noise = IndependentGaussian(shape=query.shape, sigma=sigma)
+    return noise, log_keep(exponent, sigma * math.sqrt(2 * math.pi))
+
+
+def component_range(query: Query) -> float:
+    """Delta; raises Unsupported if the query states no range of a component."""
+    if query.linf_sensitivity is None:
+        raise Unsupported(
+            "needs element_range or linf_sensitivity: Delta is the range of one component"
+        )
+    return query.linf_sensitivity
+
+
+def log_keep(exponent: float, constant: float) -> float:
+    """log p for p = e^exponent / (constant + e^exponent), which underflows on large tensors."""
+    return -float(np.logaddexp(0.0, math.log(constant) - exponent))
+
+
+def weighted(query: Query, log_p: float, weights) -> np.ndarray:
+    """log of (1 - w) p, to broadcast against the tensor; one weight for each of its leading axes.
+
+    Raises:
+        ValueError: The weights do not have the shape of the first two axes (of a vector: of its
+            one axis).
+    """
+    axes = query.shape[:2]
+    weights = np.full(axes, 0.5) if weights is None else np.asarray(weights, dtype=float)
+    if weights.shape != axes:
+        raise ValueError(f"option weights must have shape {axes}, got {weights.shape}")
+    with np.errstate(divide="ignore"):
+        kept = log_p + np.log1p(-weights)
+    return kept.reshape(axes + (1,) * (len(query.shape) - 2))
+
+
+WEIGHTS = {
+    "weights": shares(
+        "w, one for each element of the first two axes: a value is kept with probability (1 - w) "
+        "p; null is 1/2 everywhere, as the paper gives no numbers; must not depend on the data"
+    )
+}
+
+
+class TLDPLaplace(AdditiveMechanism):
+    """TLDP-L: Lap(0, Delta / epsilon) on the components that are not kept. Claims pure DP."""
+
+    key = "tldp-l"
+    title = "TLDP-L"
+    paper = "tldp2025"
+    theorem = "Theorem 1"
+    guarantee = "local"
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget):
+        noise, log_p = laplace_variant(query, budget)
+        return KeepOrNoise(noise=noise, log_keep=np.array(log_p))
+
+
+class TLDPGaussian(AdditiveMechanism):
+    """TLDP-G: N(0, Delta^2 / (2 epsilon)) on the components that are not kept.
+
+    Claims pure epsilon-DP, which no Gaussian noise provides.
+    """
+
+    key = "tldp-g"
+    title = "TLDP-G"
+    paper = "tldp2025"
+    theorem = "Theorem 1"
+    guarantee = "local"
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget):
+        noise, log_p = gaussian_variant(query, budget)
+        return KeepOrNoise(noise=noise, log_keep=np.array(log_p))
+
+
+class WeightedTLDPLaplace(AdditiveMechanism):
+    """TLDP-L-w: TLDP-L that keeps a value of weight w with probability (1 - w) p."""
+
+    key = "tldp-l-w"
+    title = "TLDP-L-w"
+    paper = "tldp2025"
+    theorem = "Theorem 3"
+    guarantee = "local"
+    options = WEIGHTS
+    public_information = {"weights": MEAN_RECORD}
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget, *, weights):
+        noise, log_p = laplace_variant(query, budget)
+        return KeepOrNoise(noise=noise, log_keep=weighted(query, log_p, weights))
+
+
+class WeightedTLDPGaussian(AdditiveMechanism):
+    """TLDP-G-w: TLDP-G that keeps a value of weight w with probability (1 - w) p."""
+
+    key = "tldp-g-w"
+    title = "TLDP-G-w"
+    paper = "tldp2025"
+    theorem = "Theorem 3"
+    guarantee = "local"
+    options = WEIGHTS
+    public_information = {"weights": MEAN_RECORD}
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget, *, weights):
+        noise, log_p = gaussian_variant(query, budget)
+        return KeepOrNoise(noise=noise, log_keep=weighted(query, log_p, weights))

@@ -1,0 +1,1 @@
+"""Noise of gradients and of trained parameters, calibrated over a whole training."""

@@ -1,0 +1,67 @@
+"""Gaussian noise calibrated by the accountant of DP-SGD."""
+
+from __future__ import annotations
+
+from mechanisms.base.mechanism import AdditiveMechanism
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.query.option import positive_integer, probability
+from mechanisms.query.query import Budget, Query, Unsupported
+from mechanisms.query.requirements import require_delta
+
+
+class MomentsAccountant(AdditiveMechanism):
+    """The least sigma at which Renyi DP proves the budget for `steps` releases on Poisson samples.
+
+    The moments accountant of Abadi et al. 2016 in its later form, the Renyi accountant of
+    dp_accounting with its default orders. The claim covers all releases together, under addition or
+    removal of one record. The default is one release on all records.
+    """
+
+    key = "moments-accountant"
+    title = "Moments accountant"
+    paper = "Abadi et al. 2016"
+    theorem = "Theorem 2, by Renyi DP (Mironov et al. 2019)"
+    guarantee = "approximate"
+    options = {
+        "rate": probability(1.0, "q, the rate at which every release samples the records"),
+        "steps": positive_integer(1, "T, the releases that share the budget"),
+    }
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget, *, rate, steps):
+        # dp_accounting takes a second to load.
+        from mechanisms.privacy.sampling.poisson_sampling import noise_multiplier
+
+        require_delta(budget)
+        try:
+            multiplier = noise_multiplier(budget.epsilon, budget.delta, rate, steps)
+        except ValueError as reason:
+            raise Unsupported(f"cannot meet this budget: {reason}") from None
+        return IndependentGaussian(shape=query.shape, sigma=multiplier * query.l2_sensitivity)
+
+    def profile_of_release(self):
+        return self.noise.profile(self.query)
+
+    def profile(self):
+        """The profile of all releases, with bounds where they are on samples.
+
+        None for samples of a query under which one record does not just come or go: the claim does
+        not cover it.
+        """
+        rate, steps = self.settings["rate"], self.settings["steps"]
+        if rate == 1:
+            return self.noise.profile(self.query).compose(steps)
+        if self.query.adjacency != "add-remove":
+            return None
+        from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
+
+        mu = self.query.reach / self.noise.sigma
+        return SampledGaussianProfile(mu=mu, rate=rate, steps=steps)
+
+    def slack_of_release(self):
+        return super().slack()
+
+    def slack(self):
+        if self.settings["rate"] < 1:
+            return "the profile of releases on samples is known between bounds only"
+        return super().slack()

@@ -1,0 +1,1 @@
+"""Mechanisms for workloads of linear queries over a histogram."""

@@ -1,0 +1,217 @@
+"""The command `compare`: the advisor on the command line, as text, JSON, CSV or curves."""
+
+from __future__ import annotations
+
+import argparse
+import numbers
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mechanisms.base.mechanism import CALIBRATIONS
+from mechanisms.comparison.advisor import compare, conclusion, rmse_text, unranked
+from mechanisms.comparison.assessment import SERVED
+from mechanisms.privacy.fisher import MEANING
+from mechanisms.query.query import Budget, Query
+from mechanisms.strategies.workload import NAMED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DESCRIPTION = (
+    "Ranks the mechanisms that support the query by their error at equal true privacy, and says "
+    "why the others do not."
+)
+_BOTH = "both"
+
+
+def add_compare_command(
+    commands,
+    common: argparse.ArgumentParser,
+    add_query: Callable[[argparse.ArgumentParser], None],
+    query_of: Callable[[argparse.Namespace], Query],
+) -> None:
+    """Add the command to the subparsers `commands`.
+
+    Args:
+        common: Parent parser with --json.
+        add_query: Adds the arguments that describe a query; `query_of` reads them.
+    """
+    parser = commands.add_parser(
+        "compare",
+        parents=[common],
+        help="rank the mechanisms for a query",
+        description=_DESCRIPTION,
+    )
+    add_query(parser)
+    parser.add_argument(
+        "--workload",
+        type=read_workload,
+        default="identity",
+        metavar="NAME|FILE",
+        help=f"the queries asked of the answer: {', '.join(NAMED)} (along every axis, or one name "
+        "for each, such as prefix,identity), or a matrix of one row per query in a .npy or .csv "
+        "file (default: identity, every element)",
+    )
+    parser.add_argument(
+        "--epsilon", type=_numbers, required=True, help="one number, or several such as 0.1,1,10"
+    )
+    parser.add_argument("--delta", type=float, default=0.0, help="delta of the budget (default: 0)")
+    parser.add_argument(
+        "--calibration",
+        choices=(_BOTH, *CALIBRATIONS),
+        default=_BOTH,
+        help="noise as published, at equal true privacy, or both (default: both)",
+    )
+    parser.add_argument(
+        "--mechanisms",
+        type=lambda text: text.split(","),
+        metavar="KEY,...",
+        help="only these; also module:Class (default: all of the package)",
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="limit for each mechanism (default: 20)"
+    )
+    parser.add_argument("--csv", action="store_true", help="print CSV, one row per calibration")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw error over epsilon")
+
+    def run(options: argparse.Namespace):
+        if options.json and options.csv:
+            raise ValueError("--json and --csv exclude each other: give one of them")
+        query = query_of(options)
+        budgets = [Budget(epsilon=epsilon, delta=options.delta) for epsilon in options.epsilon]
+        frame = compare(
+            query,
+            budgets,
+            workload=options.workload,
+            calibrations=CALIBRATIONS if options.calibration == _BOTH else (options.calibration,),
+            mechanisms=options.mechanisms,
+            seconds=options.seconds,
+        )
+        per = "element" if is_identity(options.workload) else "query"
+        if options.plot is not None:
+            # matplotlib takes a second to load.
+            from mechanisms.comparison.error_curves import draw_curves
+
+            draw_curves(frame, options.plot, per)
+        if options.json:
+            return {"rows": _plain(frame), "conclusion": conclusion(frame, per)}
+        return frame.to_csv(index=False).rstrip() if options.csv else text(query, frame, per)
+
+    parser.set_defaults(run=run, show=str)
+
+
+def read_workload(given: str):
+    """A name, a list of names, or the matrix of a file."""
+    if given in NAMED:
+        return given
+    path = Path(given)
+    try:
+        if path.suffix == ".npy":
+            return np.load(path, allow_pickle=False)
+        if path.suffix == ".csv":
+            return np.loadtxt(path, delimiter=",", ndmin=2)
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"cannot read the matrix {given}: {error}") from None
+    names = given.split(",")
+    unknown = [name for name in names if name not in NAMED]
+    if unknown:
+        raise argparse.ArgumentTypeError(
+            f"must be one of {', '.join(NAMED)}, such names with commas, or a .npy or .csv file, "
+            f"got {unknown[0]!r}"
+        )
+    return names
+
+
+def is_identity(workload) -> bool:
+    """Whether a workload that `read_workload` returned asks for every element."""
+    names = [workload] if isinstance(workload, str) else workload
+    return isinstance(names, list) and set(names) == {"identity"}
+
+
+def _numbers(given: str) -> list[float]:
+    try:
+        return [float(number) for number in given.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"must be numbers such as 1 or 0.1,1,10, got {given!r}"
+        ) from None
+
+
+def _plain(frame: pd.DataFrame) -> list[dict]:
+    """The rows with None for what is missing."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+
+
+def text(query: Query, frame: pd.DataFrame, per: str) -> str:
+    """The comparison as tables, the reasons and the conclusion."""
+    axes = "x".join(map(str, query.shape))
+    head = (
+        f"Answer of shape {axes}, M = {query.size:,}, l2 sensitivity {query.l2_sensitivity:g}, "
+        f"{query.adjacency}. RMSE per {per}."
+    )
+    budgets = frame.groupby(["epsilon", "delta"])
+    table = f"{_table(frame)}\n\n{MEANING}" if len(budgets) == 1 else _grid(frame)
+    return "\n\n".join([head, table, _reasons(frame), "\n".join(conclusion(frame, per))])
+
+
+def _table(frame: pd.DataFrame) -> str:
+    """Ranked mechanisms of one budget, with what is true of their published calibration."""
+    published = frame[frame["calibration"] == "published"].set_index("mechanism")
+    head = (
+        *("rank", "mechanism", "calibration", "RMSE", "of best", "99% below"),
+        *("published RMSE", "true epsilon", "true delta", "verdict", "seconds per draw", "kappa"),
+    )
+    lines = [head]
+    for row in frame[frame["status"] == SERVED].drop_duplicates("mechanism").itertuples():
+        claim = published.loc[row.mechanism] if row.mechanism in published.index else None
+        lines.append(
+            (
+                *(_number(row.rank), row.mechanism, row.calibration),
+                *(_rmse(row), _number(row.times_best), _number(row.rmse_quantile, 3)),
+                *(("", "", "", "") if claim is None else _claim(claim)),
+                _number(row.seconds_per_draw, 2),
+                _number(row.kappa, 4),
+            )
+        )
+    return _aligned(lines)
+
+
+def _claim(row) -> tuple[str, str, str, str]:
+    verdict = row.verdict if isinstance(row.verdict, str) else "unknown"
+    return _rmse(row), _number(row.true_epsilon, 4), _number(row.true_delta, 3), verdict
+
+
+def _grid(frame: pd.DataFrame) -> str:
+    """RMSE of the ranked rows, one column for each budget."""
+    ranked = frame[frame["rank"].notna()]
+    table = ranked.pivot(index="mechanism", columns=["epsilon"], values="rmse")
+    table = table.loc[table.iloc[:, -1].sort_values().index]
+    lines = [("mechanism", *(f"epsilon {epsilon:g}" for epsilon in table.columns))]
+    lines += [(row[0], *map(_number, row[1:])) for row in table.itertuples()]
+    return _aligned(lines)
+
+
+def _reasons(frame: pd.DataFrame) -> str:
+    """Why mechanisms are not ranked: each reason with all that share it."""
+    lines = [f"  {', '.join(keys)}: {reason}" for keys, reason in unranked(frame)]
+    return "\n".join(["Not ranked:", *lines]) if lines else "Every mechanism is ranked."
+
+
+def _rmse(row) -> str:
+    return rmse_text(row) if row.rmse == row.rmse else "-"
+
+
+def _number(value, digits: int = 5) -> str:
+    # Missing values are NaN, or pandas.NA, which is not a number.
+    return f"{value:.{digits}g}" if isinstance(value, numbers.Real) and value == value else "-"
+
+
+def _aligned(lines: list[tuple[str, ...]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )

@@ -1,0 +1,129 @@
+"""The words that describe a query, a mechanism and a budget on a command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sys
+import warnings
+
+from mechanisms.base.mechanism import CALIBRATIONS, Mechanism
+from mechanisms.base.registry import get_mechanism
+from mechanisms.cli.arguments import number
+from mechanisms.query.query import ADJACENCIES, STRUCTURES, Budget, Query
+
+# One array of float64 of this size takes 1.6 GB.
+LARGEST_SIZE = 2 * 10**8
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    if not re.fullmatch(r"0*[1-9]\d*(x0*[1-9]\d*)*", text.lower()):
+        raise argparse.ArgumentTypeError(
+            f"must be positive sizes such as 89x89 or 1000, got {text!r}"
+        )
+    return tuple(int(axis) for axis in text.lower().split("x"))
+
+
+def _range(text: str) -> tuple[float, float]:
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a,b such as 0,1, got {text!r}") from None
+    return low, high
+
+
+def _option(text: str) -> tuple[str, object]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
+
+
+def add_query_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of every command that calibrates a mechanism."""
+    parser.add_argument("key", help="mechanism key, or module:Class")
+    add_shape_and_sensitivities(parser)
+    parser.add_argument("--epsilon", type=number, required=True, help="epsilon of the budget")
+    parser.add_argument(
+        "--delta", type=number, default=0.0, help="delta of the budget (default: 0)"
+    )
+    parser.add_argument(
+        "--calibration",
+        choices=CALIBRATIONS,
+        default="published",
+        help="noise as published, or rescaled to the budget's true privacy (default: published)",
+    )
+    parser.add_argument(
+        "--option",
+        type=_option,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the mechanism; `describe KEY` lists them; may be repeated",
+    )
+
+
+def add_shape_and_sensitivities(parser: argparse.ArgumentParser) -> None:
+    """Options that describe a query, see `query_of`."""
+    parser.add_argument("--shape", type=_shape, required=True, help="axes, such as 89x89")
+    parser.add_argument(
+        "--l2-sensitivity", type=number, required=True, help="largest l2 change of the answer"
+    )
+    parser.add_argument("--l1-sensitivity", type=number, help="largest l1 change of the answer")
+    parser.add_argument("--linf-sensitivity", type=number, help="largest change of one element")
+    parser.add_argument("--element-range", type=_range, help="a,b if every element lies in [a, b]")
+    parser.add_argument(
+        "--frobenius-bound", type=number, help="largest Frobenius norm of the answer"
+    )
+    parser.add_argument(
+        "--adjacency",
+        choices=ADJACENCIES,
+        default="add-remove",
+        help="what neighbouring data sets are (default: add-remove)",
+    )
+    parser.add_argument("--structure", choices=STRUCTURES, help="how records form the answer")
+    parser.add_argument("--record-bound", type=number, help="largest l2 norm of a record")
+
+
+def query_of(options) -> Query:
+    """The query that the command line describes.
+
+    Raises:
+        ValueError: The query is not valid, or its answer too large for a command that draws.
+    """
+    size = math.prod(options.shape)
+    if size > LARGEST_SIZE:
+        raise ValueError(
+            f"shape must have at most {LARGEST_SIZE:,} elements, got {size:,} in "
+            f"{'x'.join(map(str, options.shape))}"
+        )
+    return Query(
+        shape=options.shape,
+        l2_sensitivity=options.l2_sensitivity,
+        l1_sensitivity=options.l1_sensitivity,
+        linf_sensitivity=options.linf_sensitivity,
+        element_range=options.element_range,
+        frobenius_bound=options.frobenius_bound,
+        adjacency=options.adjacency,
+        structure=options.structure,
+        record_bound=options.record_bound,
+    )
+
+
+def mechanism_of(options) -> Mechanism:
+    """The mechanism that the command line describes; warnings go to stderr."""
+    query = query_of(options)
+    budget = Budget(epsilon=options.epsilon, delta=options.delta)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mechanism = get_mechanism(options.key).calibrate(
+            query, budget, options.calibration, **dict(options.option)
+        )
+    for notice in caught:
+        print(f"warning: {notice.message}", file=sys.stderr)
+    return mechanism

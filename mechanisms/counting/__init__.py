@@ -1,5 +1,0 @@
-"""Mechanisms for counts and votes, by what one record adds; one file per mechanism or family.
-
-All other packages may import this one, like `mechanisms`. Within the project it imports only other
-subpackages of `mechanisms`.
-"""

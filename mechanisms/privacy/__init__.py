@@ -1,0 +1,1 @@
+"""Privacy profiles: delta(epsilon) of noise, of its compositions and of sampled runs."""

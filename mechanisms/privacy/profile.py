@@ -1,0 +1,328 @@
+"""The interface of privacy profiles: delta(epsilon), its inverse, and samples of the loss."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechanisms.privacy.numerics import ULP, falling_root
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+# Where the search for epsilon gives up and says inf.
+_LARGEST_EPSILON = 1e15
+# The search for a scale stays within e^(+-_LARGEST_LOG_FACTOR) of the present one.
+_LARGEST_LOG_FACTOR = 300.0
+# Stands for log 0: a root finder interpolates between finite values.
+_LOG_NOTHING = -1e4
+_TINY = float(np.finfo(float).tiny)
+
+
+class Bounds(NamedTuple):
+    """A number with a lower and an upper bound; floats, or arrays of one shape.
+
+    Always lower <= value <= upper. The profile that returns them says whether the bounds are proven
+    or estimates of the numerical error.
+    """
+
+    lower: float | np.ndarray
+    value: float | np.ndarray
+    upper: float | np.ndarray
+
+
+class PrivacyProfile(ABC):
+    """The privacy profile of one pair of output distributions (P, Q), usually the worst pair.
+
+    delta(epsilon) = sup_S P(S) - e^epsilon Q(S) = E_P[(1 - e^(epsilon - L))_+], where
+    L = log dP/dQ is the privacy loss (Balle, Barthe and Gaboardi 2018, Theorem 5). A profile knows
+    nothing of adjacency: whoever builds it must choose the worst pair for the sensitivity and the
+    adjacency at hand. A guarantee covers (P, Q) and (Q, P). One direction is enough, because every
+    pair in this package is symmetric, or its profile says that it is not (`symmetric`) and (P, Q)
+    has the larger delta at every epsilon >= 0. ComposedProfile needs the symmetry.
+
+    Subclasses are frozen dataclasses. They define `_log_delta` and, if there is a better way than
+    the search below, `_epsilon`; both receive a float array of validated numbers.
+    """
+
+    def __init_subclass__(cls, **arguments) -> None:
+        super().__init_subclass__(**arguments)
+        require_positive_factor(cls)
+
+    # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are wider
+    # than rounding, so that what the rescaled noise claims is proven.
+    calibrated_curve: ClassVar[str] = "value"
+    # Whether (Q, P) has the same profile as (P, Q).
+    symmetric: ClassVar[bool] = True
+
+    @property
+    def largest_loss(self) -> float:
+        """Essential supremum of the loss, so epsilon(0): inf without a pure guarantee."""
+        return np.inf
+
+    @property
+    def attains_largest_loss(self) -> bool:
+        """Whether `largest_loss` is that of the worst pair, and not only an upper bound of it."""
+        return True
+
+    def delta(self, epsilon: ArrayLike) -> Bounds:
+        """Smallest delta for which the pair is (epsilon, delta)-indistinguishable.
+
+        epsilon: finite, >= 0; a number or an array. Returns numbers or arrays in [0, 1].
+        Raises TypeError for what is not a number, ValueError for what is out of range.
+        """
+        log_delta = self._log_delta(check_epsilon(epsilon))
+        lower, value, upper = (np.exp(np.minimum(bound, 0.0)) for bound in log_delta)
+        # The exponential rounds once more.
+        return unwrapped(
+            Bounds(lower * (1 - 2 * ULP), value, np.minimum(upper * (1 + 2 * ULP), 1.0))
+        )
+
+    def log_delta(self, epsilon: ArrayLike) -> Bounds:
+        """Natural logarithm of delta(epsilon), without underflow; -inf where delta is zero."""
+        bounds = self._log_delta(check_epsilon(epsilon))
+        return unwrapped(Bounds(*(np.minimum(bound, 0.0) for bound in bounds)))
+
+    def epsilon(self, delta: ArrayLike) -> Bounds:
+        """Smallest epsilon >= 0 with delta(epsilon) <= delta; inf where there is none.
+
+        delta: in [0, 1]; a number or an array. Raises as `delta` does.
+        """
+        return unwrapped(self._epsilon(check_delta(delta)))
+
+    def compose(self, times: int) -> PrivacyProfile:
+        """Profile of `times` independent releases, each with this profile; times >= 1.
+
+        By a convolution of the loss with proven bounds, unless a subclass has a closed form.
+        """
+        if check_count("times", times) == 1:
+            return self
+        # Imported here, because that module imports this one.
+        from mechanisms.privacy.composition import ComposedProfile
+
+        return ComposedProfile(base=self, times=times)
+
+    @abstractmethod
+    def scaled(self, factor: float) -> PrivacyProfile:
+        """Profile of the same release with its noise multiplied by factor > 0."""
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """The factor of the noise at which delta(epsilon) is exactly `delta`.
+
+        epsilon: finite, > 0; delta: in (0, 1), or 0 if the noise can be purely private. The delta
+        that is reached is within a relative 1e-10 of the target, or what rounding in the profile
+        allows, unless neighbouring floating-point scales differ by more. If the bounds of delta
+        are wider than rounding, their upper end meets the target. Raises ValueError if no finite
+        factor exists.
+        """
+        check_target(epsilon, delta)
+        if delta == 0:
+            raise ValueError("this noise has no pure guarantee; choose delta > 0")
+
+        @functools.cache
+        def reached(log_factor: float) -> float:
+            return self.scaled(float(np.exp(log_factor)))._log_calibrated(epsilon)
+
+        def excess(log_factor: np.ndarray) -> np.ndarray:
+            log_delta = np.array([reached(float(each)) for each in log_factor])
+            return np.maximum(log_delta, _LOG_NOTHING) - np.log(delta)
+
+        limit, tolerance = _LARGEST_LOG_FACTOR, self._resolution(delta)
+        root = falling_root(
+            excess, np.zeros(1), np.ones(1), floor=-limit, ceiling=limit, tolerance=tolerance
+        )[0]
+        if abs(excess(np.array([root]))[0]) <= 10 * tolerance:
+            return float(np.exp(root))
+        # Where delta is so steep that no double reaches it: the next scale on the private side.
+        around = root + 8 * ULP * max(abs(root), 1.0) * np.array([-1.0, 1.0])
+        if excess(around)[0] > 0 >= excess(around)[1]:
+            return float(np.exp(around[1]))
+        raise ValueError(
+            f"no multiple of this noise has delta({epsilon:g}) = {delta:g}: the search ended at "
+            f"the multiple {np.exp(root):g}"
+        )
+
+    def _log_calibrated(self, epsilon: float) -> float:
+        """log delta(epsilon) of the curve that `scale_factor` meets."""
+        return getattr(self.log_delta(epsilon), self.calibrated_curve)
+
+    def _resolution(self, delta: float) -> float:
+        """Where a search for a scale ends: relative error of delta, at a target `delta`."""
+        return 1e-11
+
+    def survival(self, epsilon: ArrayLike) -> np.ndarray:
+        """P(L > epsilon), x ~ P; epsilon as in `delta`. Returns an array of its shape."""
+        return self._survival(check_epsilon(epsilon))
+
+    def to_dp_accounting(
+        self, *, pessimistic: bool = True, interval: float = 1e-4
+    ) -> PrivacyLossDistribution:
+        """The loss as a dp_accounting.pld PrivacyLossDistribution, for both directions of the pair.
+
+        A pessimistic one bounds the delta of the pair from above at every epsilon and in every
+        composition, an optimistic one from below; both up to rounding, about 1e-9 of delta for one
+        release. The profile is evaluated at 2048 losses at most.
+
+        interval: Spacing of the losses, finite, > 0. The bounds are closer where it is smaller.
+
+        Raises ValueError if the interval is too small for the range of losses, if the loss is
+        infinite with a probability above 1e-15, or for the optimistic distribution of a pair that
+        is not `symmetric`; NotImplementedError for an optimistic one where P(L > epsilon) is not
+        known; ModuleNotFoundError without dp_accounting.
+        """
+        from mechanisms.privacy.loss_distribution import loss_distribution
+
+        return loss_distribution(self, pessimistic=pessimistic, interval=interval)
+
+    @abstractmethod
+    def sample_losses(
+        self, rng: np.random.Generator, n: int, *, reverse: bool = False
+    ) -> np.ndarray:
+        """Draw n privacy losses log p(x)/q(x), x ~ P; with `reverse`, x ~ Q of the same log p/q.
+
+        Returns a float64 array of shape (n,); +-inf where only one of the two can produce x.
+        """
+
+    @abstractmethod
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        """log delta with bounds for a validated array of epsilons."""
+
+    def _survival(self, epsilon: np.ndarray) -> np.ndarray:
+        raise NotImplementedError(f"P(L > epsilon) is not known for {type(self).__name__}")
+
+    def _epsilon(self, delta: np.ndarray) -> Bounds:
+        """Epsilon with bounds for a validated array of deltas: where the curves reach delta.
+
+        The bounds are at most twice as far from the value as the crossings of the curves, or 1e-9
+        of the value.
+        """
+        shape, delta = delta.shape, delta.ravel()
+        value = self._crossing(delta)
+        bounds = self._around(Bounds(value, value, value), delta)
+        return Bounds(*(bound.reshape(shape) for bound in bounds))
+
+    def _around(self, start: Bounds, delta: np.ndarray) -> Bounds:
+        """`start`, flat, with its ends moved out until the curves of delta prove them."""
+        lower, upper = (np.minimum(end, self._ceiling) for end in (start.lower, start.upper))
+        log_target = np.log(np.where(delta > 0, delta, 1.0))
+        for bound, curve, sign in ((lower, 0, -1.0), (upper, 2, 1.0)):
+            step = 1e-9 * np.maximum(bound, 1e-3)
+            moving = (delta > 0) & (bound > 0 if sign < 0 else bound < self._ceiling)
+            while moving.any():
+                excess = self._log_delta(bound[moving])[curve] - log_target[moving]
+                moving[moving] = sign * excess > 0
+                bound[moving] = np.clip(bound[moving] + sign * step[moving], 0.0, self._ceiling)
+                moving &= bound > 0 if sign < 0 else bound < self._ceiling
+                step *= 2
+        lower, upper = (np.where(b < self._ceiling, b, self.largest_loss) for b in (lower, upper))
+        return Bounds(np.minimum(lower, start.value), start.value, np.maximum(upper, start.value))
+
+    def _crossing(self, delta: np.ndarray) -> np.ndarray:
+        """Smallest epsilon at which the curve of values is at most delta."""
+        result = np.where(delta > 0, 0.0, self.largest_loss)
+        log_target = np.log(np.where(delta > 0, delta, 1.0))
+        search = log_target < self._log_delta(np.zeros(1)).value[0]
+
+        # log(-log delta) over log(1 + epsilon) is nearly a straight line in the tails of most
+        # losses, which takes the root finder few steps.
+        def excess(logarithm: np.ndarray, target: np.ndarray) -> np.ndarray:
+            log_delta = self._log_delta(np.expm1(logarithm)).value
+            return target - np.log(-np.clip(log_delta, _LOG_NOTHING, -_TINY))
+
+        count, ceiling = np.count_nonzero(search), np.log1p(self._ceiling)
+        root = falling_root(
+            excess,
+            np.zeros(count),
+            np.ones(count),
+            floor=0.0,
+            ceiling=ceiling,
+            args=(np.log(-np.minimum(log_target[search], -_TINY)),),
+            tolerance=1e-13,
+        )
+        result[search] = np.where(root < ceiling, np.expm1(root), self.largest_loss)
+        return result
+
+    @property
+    def _ceiling(self) -> float:
+        """Where searches for epsilon end."""
+        return min(self.largest_loss, _LARGEST_EPSILON)
+
+
+def check_target(epsilon: float, delta: float) -> None:
+    """TypeError or ValueError unless (epsilon, delta) is one budget: finite > 0, and in [0, 1)."""
+    check_positive("epsilon", epsilon)
+    if np.ndim(check_delta(delta)) or delta >= 1:
+        raise ValueError(f"delta must be one number in [0, 1), got {delta}")
+
+
+def check_epsilon(epsilon: ArrayLike) -> np.ndarray:
+    """Epsilon as a float array, or TypeError / ValueError naming what is wrong with it."""
+    array = _real_array("epsilon", epsilon)
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        raise ValueError(f"epsilon must be finite and >= 0, got {array[bad].flat[0]}")
+    return array
+
+
+def check_delta(delta: ArrayLike) -> np.ndarray:
+    """Delta as a float array, or TypeError / ValueError naming what is wrong with it."""
+    array = _real_array("delta", delta)
+    bad = ~((array >= 0) & (array <= 1))
+    if bad.any():
+        raise ValueError(f"delta must lie in [0, 1], got {array[bad].flat[0]}")
+    return array
+
+
+def check_positive(name: str, value: float) -> None:
+    """TypeError or ValueError unless `value` is one finite number above zero."""
+    array = _real_array(name, value)
+    if array.ndim:
+        raise TypeError(f"{name} must be one number, got an array of shape {array.shape}")
+    if not (np.isfinite(array) and array > 0):
+        raise ValueError(f"{name} must be finite and > 0, got {value}")
+
+
+def require_positive_factor(cls: type) -> None:
+    """Make the `scaled` that a class defines raise unless its factor is finite and > 0."""
+    scaled = vars(cls).get("scaled")
+    if scaled is None:
+        return
+
+    @functools.wraps(scaled)
+    def checked(self, factor):
+        check_positive("factor", factor)
+        return scaled(self, factor)
+
+    cls.scaled = checked
+
+
+def check_count(name: str, value: int, minimum: int = 1) -> int:
+    """`value` as an int of at least `minimum`, or TypeError / ValueError."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if count < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {count}")
+    return count
+
+
+def _real_array(name: str, value: ArrayLike) -> np.ndarray:
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be a real number or an array of them, got {value!r}")
+    return array.astype(float)
+
+
+def unwrapped(bounds: Bounds) -> Bounds:
+    """Floats in place of arrays without axes."""
+    if np.ndim(bounds.value):
+        return bounds
+    return Bounds(*(float(bound) for bound in bounds))

@@ -1,0 +1,1 @@
+"""Profiles of runs that sample their records, and the accounting of papers."""

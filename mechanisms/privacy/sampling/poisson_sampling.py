@@ -1,0 +1,313 @@
+"""Privacy of many steps on Poisson samples: the budgets of DP-SGD, and bounds for any noise.
+
+One record is added or removed, unless a function says that it is replaced. A step includes each
+record with probability q (the rate), independently. dp_accounting accounts for Gaussian noise;
+`SampledRun` bounds the privacy of any noise with a profile. Losses are natural logarithms.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy
+
+from mechanisms.privacy.composition import (
+    FFT_ERROR,
+    LossDistribution,
+    at_negative,
+    chords,
+)
+from mechanisms.privacy.profile import (
+    Bounds,
+    PrivacyProfile,
+    check_count,
+    check_positive,
+    check_target,
+)
+
+# Losses of one step beyond this count as infinite.
+_LARGEST_LOSS = 60.0
+# So does the rest of delta over the whole run once it is below this.
+_NEGLIGIBLE = 1e-15
+_NODES_PER_SIDE = 128
+# A grid for replaced records has about so many points on either side.
+_SIZE_FOR_REPLACING = 20_000
+# Every how many orders of Renyi DP one is tried first; those are whole numbers, the fast ones.
+_EVERY = 10
+# In place of 0 and infinity, which have no logarithm.
+_TINY, _HUGE = 1e-300, 1e300
+_PROBES = np.geomspace(1e-4, _LARGEST_LOSS, 60)
+
+
+def gaussian_epsilon(
+    multiplier: float, rate: float, steps: int, delta: float, *, accountant=None
+) -> float:
+    """Total epsilon of Gaussian noise on Poisson samples, by Renyi DP or a given accountant.
+
+    Args:
+        multiplier: Standard deviation of the noise over the l2 sensitivity.
+        accountant: A fresh accountant of dp_accounting, or None for RdpAccountant with its default
+            orders.
+    """
+    from dp_accounting.rdp import RdpAccountant
+
+    accountant = accountant or RdpAccountant()
+    with _without_warnings():
+        return float(accountant.compose(_sampled(multiplier, rate), steps).get_epsilon(delta))
+
+
+def _sampled(multiplier: float, rate: float):
+    from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
+
+    return PoissonSampledDpEvent(rate, GaussianDpEvent(multiplier))
+
+
+@contextlib.contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Without those of orders whose series does not converge, which dp_accounting skips.
+
+    Epsilon is a bound for any set of orders.
+    """
+    log = logging.getLogger("absl")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def _renyi_epsilon(multiplier: float, rate: float, steps: int, delta: float) -> float:
+    """`gaussian_epsilon` by Renyi DP from a quarter of its 156 orders: equal, or above.
+
+    Over the orders epsilon falls and then rises, as the logarithm of a moment is convex in its
+    order: some spread ones are tried, and those next to the best of these.
+    """
+    from dp_accounting.rdp.rdp_privacy_accountant import DEFAULT_RDP_ORDERS, RdpAccountant
+
+    def least(orders: list[float]) -> tuple[float, float]:
+        accountant = RdpAccountant(orders).compose(_sampled(multiplier, rate), steps)
+        return accountant.get_epsilon_and_optimal_order(delta)
+
+    orders = list(DEFAULT_RDP_ORDERS)
+    with _without_warnings():
+        spread, best = least(orders[_EVERY - 1 :: _EVERY])
+        place = orders.index(best)
+        near, _ = least(orders[max(place - _EVERY, 0) : place + _EVERY + 1])
+    return float(min(spread, near))
+
+
+@functools.cache
+def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
+    """The multiplier at which `gaussian_epsilon` by Renyi DP equals `epsilon`, to 1e-9.
+
+    Where epsilon jumps over that value, the least multiplier beyond the jump.
+
+    Raises:
+        ValueError: It is not between 0.05 and 1e6.
+    """
+    check_target(epsilon, delta)
+    run = rate, steps, delta
+    found = _multiplier(lambda multiplier: _renyi_epsilon(multiplier, *run), epsilon, delta)
+    reached = gaussian_epsilon(found, *run)
+    if reached > 0 and math.isclose(reached, _renyi_epsilon(found, *run), rel_tol=1e-12):
+        return found
+    # Where epsilon jumps to zero, and where dp_accounting's errors for orders that are no whole
+    # numbers make it a zigzag.
+    return _multiplier(lambda multiplier: gaussian_epsilon(multiplier, *run), epsilon, delta)
+
+
+def _multiplier(epsilon_of: Callable[[float], float], epsilon: float, delta: float) -> float:
+    # In logarithms the curve is nearly straight, so that the root takes few evaluations.
+    @functools.cache
+    def excess(log_multiplier: float) -> float:
+        found = epsilon_of(math.exp(log_multiplier))
+        return math.log(min(max(found, _TINY), _HUGE) / epsilon)
+
+    low = high = 0.0
+    while excess(low) < 0:
+        low, high = low - 0.5, low
+        if low < math.log(0.05):
+            raise ValueError(f"no noise multiplier >= 0.05 gives ({epsilon:g}, {delta:g})")
+    while excess(high) > 0:
+        low, high = high, high + 0.5
+        if high > math.log(1e6):
+            raise ValueError(f"no noise multiplier <= 1e6 gives ({epsilon:g}, {delta:g})")
+    root = scipy.optimize.brentq(excess, low, high, xtol=1e-10)
+    # Below the least epsilon that Renyi DP can show it jumps to zero: the root may be short of it.
+    return math.exp(root if excess(root) < 1e-8 else root + 2e-10)
+
+
+def step_budget(
+    epsilon: float, delta: float, rate: float, epochs: float, slack: float
+) -> tuple[float, float]:
+    """(epsilon_0, delta_0) of r1smg2024 eq. (16), with T = epochs / rate steps.
+
+    epsilon = sqrt(2 T ln(1/slack)) x + T x (e^x - 1) with x = rate epsilon_0, and
+    delta = T rate delta_0 + slack. The amplification is a first-order approximation: q epsilon_0
+    replaces ln(1 + q (e^epsilon_0 - 1)), which is larger.
+    """
+    steps = epochs / rate
+
+    def excess(x: float) -> float:
+        return math.sqrt(2 * steps * -math.log(slack)) * x + steps * x * math.expm1(x) - epsilon
+
+    return scipy.optimize.brentq(excess, 0.0, 1.0, xtol=1e-15) / rate, (delta - slack) / epochs
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledRun:
+    """`steps` releases, each on a fresh sample of the records, Poisson or (replace) of fixed size.
+
+    For noise with the symmetric worst pair (P, Q) one step compares (1 - q) Q + q P with Q, in
+    both orders: removing a record and adding one (Zhu, Dong and Wang 2022, Theorem 11). With
+    delta(.) the profile of (P, Q),
+
+        remove: q delta(ln(1 + (e^epsilon - 1) / q)),
+        add:    (1 - (1 - q) e^epsilon) delta(epsilon + ln q - ln(1 - (1 - q) e^epsilon)),
+
+    the latter zero from epsilon = -ln(1 - q) on. Both are exact for that pair. The run is bounded
+    from above: chords through the profile (connect the dots) make a worse pair, which is composed
+    by FFT. It is bounded from below by its worst single step.
+
+    With "replace", where `step` is the profile for a record that changes its value or is absent
+    (in a sample of fixed size: gives its place to another), a step compares (1 - q) R + q P with
+    (1 - q) R + q P', and by advanced joint convexity (Balle, Barthe and Gaboardi 2018, Theorem 2)
+    its delta at epsilon >= 0 is at most the first of the two formulas, attained at R = P'. Both
+    orders are alike: below zero the curve follows by symmetry. One bound holds for all R.
+
+    Args:
+        step: Profile of one release on the sampled records.
+        rate: q in (0, 1].
+        steps: At least 1.
+        adjacency: "add-remove" or "replace".
+    """
+
+    step: PrivacyProfile
+    rate: float
+    steps: int
+    adjacency: str = "add-remove"
+
+    def __post_init__(self) -> None:
+        if self.adjacency not in ("add-remove", "replace"):
+            raise ValueError(f"adjacency must be add-remove or replace, got {self.adjacency!r}")
+        check_positive("rate", self.rate)
+        if self.rate > 1:
+            raise ValueError(f"rate must be a probability in (0, 1], got {self.rate}")
+        check_count("steps", self.steps)
+
+    def step_delta(self, epsilon: float) -> Bounds:
+        """delta of one step at epsilon > 0; its lower bound also holds for the whole run.
+
+        Removing decides: its weight is no smaller and its argument no larger than for adding, as
+        (1 - q) (e^epsilon - 1)^2 >= 0.
+        """
+        base, _ = self._removed(np.array([float(epsilon)]))
+        return Bounds(*(self.rate * bound for bound in self.step.delta(float(base[0]))))
+
+    def delta(self, epsilon: float) -> float:
+        """Upper bound of the run's delta at epsilon >= 0."""
+        at = np.array([float(epsilon)])
+        return min(1.0, max(float(d.delta(at)[0]) for d in self._composed) + FFT_ERROR)
+
+    def epsilon(self, delta: float) -> float:
+        """Upper bound of the run's epsilon at delta; inf where the bound never falls to delta."""
+        if self.delta(0.0) <= delta:
+            return 0.0
+        top = max((d.first + d.masses.size) * d.spacing for d in self._composed)
+        if self.delta(top) > delta:
+            return math.inf
+        return float(scipy.optimize.brentq(lambda e: self.delta(e) - delta, 0.0, top, xtol=1e-9))
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """The factor of the noise at which the bound on the run is (epsilon, delta).
+
+        Within 1e-3, on the private side. Raises ValueError where no factor is found.
+        """
+        check_target(epsilon, delta)
+
+        def excess(log_factor: float) -> float:
+            step = self.step.scaled(math.exp(log_factor))
+            reached = replace(self, step=step).delta(epsilon)
+            return math.log(reached / delta)
+
+        # A start: where rare large losses decide, the run's delta is the sum of its steps'.
+        base, _ = self._removed(np.array([float(epsilon)]))
+        share = min(delta / (self.steps * self.rate), 0.5)
+        start = math.log(self.step.scale_factor(float(base[0]), share))
+        sign = 1 if excess(start) > 0 else -1
+        near, far = start, start + 0.25 * sign
+        while excess(far) * sign > 0:
+            near, far = far, far + 2 * (far - near)
+            if abs(far - start) > 64:
+                raise ValueError(f"no multiple of this noise makes the run ({epsilon}, {delta})")
+        root = scipy.optimize.brentq(excess, min(near, far), max(near, far), xtol=5e-4)
+        return math.exp(root + 5e-4)
+
+    def _removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where the base profile is needed, and its weight; -inf where the base is certain."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inside = np.expm1(np.minimum(losses, 700.0)) / self.rate
+            base = np.where(inside > -1, np.log1p(inside), -np.inf)
+        # Beyond 700 the exponential overflows, and 1 is nothing beside it.
+        base += np.maximum(losses - 700.0, 0.0)
+        return base, np.full_like(losses, self.rate)
+
+    def _added(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        weight = np.maximum(-np.expm1(losses + math.log1p(-self.rate)), 0.0) if self.rate < 1 else 1
+        weight = np.broadcast_to(np.asarray(weight, dtype=float), losses.shape)
+        with np.errstate(divide="ignore"):
+            return losses + math.log(self.rate) - np.log(weight), weight
+
+    @functools.cached_property
+    def _composed(self) -> tuple[LossDistribution, ...]:
+        """The run's losses where a record is removed, and where one is added; or replaced."""
+        # The bulk of the losses lies within +-ln(1 - q), which the grid has to resolve.
+        spacing = float(np.clip(self.rate / 40, 1e-5, 1e-3))
+        if self.adjacency == "replace":
+            spacing = self._spacing_for_replacing()
+        side = np.unique(
+            np.round(np.geomspace(1, _LARGEST_LOSS / spacing, _NODES_PER_SIDE)).astype(int)
+        )
+        nodes = np.r_[-side[::-1], 0, side]
+        found = []
+        for delta in self._step_curves(nodes * spacing):
+            # Keep one node beyond the last one that matters; what is left there is infinite loss.
+            last = max(np.count_nonzero(delta * self.steps > _NEGLIGIBLE), 1)
+            end = min(max(last, side.size + 1) + 1, nodes.size)
+            # The curve for replacing mirrors itself: as little is left below as above.
+            kept = slice(nodes.size - end if self.adjacency == "replace" else 0, end)
+            found.append(chords(nodes[kept], delta[kept], spacing).power(self.steps))
+        return tuple(found)
+
+    def _spacing_for_replacing(self) -> float:
+        """As fine as the bulk asks for where losses stay small, coarse where they do not."""
+        shares = self._step_upper(*self._removed(_PROBES), _PROBES) * self.steps
+        reached = shares > _NEGLIGIBLE
+        largest = _PROBES[reached].max() if reached.any() else _PROBES[0]
+        return float(np.clip(largest / _SIZE_FOR_REPLACING, 1e-5, 1e-3))
+
+    def _step_curves(self, losses: np.ndarray) -> list[np.ndarray]:
+        """Upper bounds of one step's delta at losses that are their own mirror image."""
+        removed = self._step_upper(*self._removed(losses), losses)
+        if self.adjacency == "add-remove":
+            return [removed, self._step_upper(*self._added(losses), losses)]
+        right = losses >= 0
+        mirrored = at_negative(losses[losses > 0], removed[losses > 0])
+        return [np.r_[mirrored[::-1], removed[right]]]
+
+    def _step_upper(self, base: np.ndarray, weight: np.ndarray, losses: np.ndarray) -> np.ndarray:
+        """Upper bound of one step's delta at losses of either sign."""
+        upper = np.where(base > 0, 0.0, -np.expm1(np.minimum(losses, 0.0)))
+        needed = np.isfinite(base)
+        sizes = np.abs(base[needed])
+        found = np.asarray(self.step.delta(sizes).upper)
+        signed = np.where(base[needed] < 0, at_negative(sizes, found), found)
+        upper[needed] = weight[needed] * signed
+        return upper

@@ -1,0 +1,1 @@
+"""The profile of spherically symmetric noise: one integral over the radius."""

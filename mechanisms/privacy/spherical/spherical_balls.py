@@ -1,0 +1,234 @@
+"""The privacy profile of noise of falling density as that of two balls, averaged over their size.
+
+With f the density of the noise and f_d that shifted by d, ||d|| = s,
+
+    delta(epsilon) = integral of (f - e^epsilon f_d)_+ .
+
+The set where f exceeds a level is a ball of some radius R around 0, and that where e^epsilon f_d
+exceeds the same level is one of radius R' >= R around d. By layers, delta is the volume of the
+first ball outside the second, integrated over the levels. In other words, noise of falling density
+is uniform in a ball of random radius R, and delta is the mean share of that ball outside the other.
+Nothing cancels, however small delta is.
+
+In units of R let the other radius be 1 + e and the distance of the centres e + d, so that the first
+ball begins to leave the second at d = 0. A ball that moves out loses volume at the rate of the area
+of the disc whose rim both spheres share. With z the height of this disc above the first centre,
+away from the second, at the distance e + h,
+
+    share = C int_0^d (1 - z^2)^((M - 1) / 2) dh,    1 - z = h / 2 (1 + (e + 2) / (e + h)),
+
+where C is the volume of the unit ball in R^(M - 1) over that in R^M. The spheres touch at h = 0,
+z = 1, and at h = 2, z = -1. On a sphere of radius R, L > epsilon exactly at heights above z(d).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from mechanisms.privacy.numerics import log_gamma_ratio, unit_gauss_legendre
+
+# Up to this dimension the power (M - 1) / 2 is felt where the spheres touch.
+KINKY = 12
+# log of what is left out of an integral over h, relative to its peak.
+_CUT = 27.0
+# Where z is below -_MOSTLY_OUT / sqrt(M), what is left of the ball is integrated, from d to 2.
+_MOSTLY_OUT = 0.5
+# The integrand starts in a layer as thin as e. The rule is graded down to _FINEST of the length,
+# and not at all where the layer is below _LOST of it.
+_FINEST, _LOST = 1e-9, 1e-13
+# Bounds of log(1 + e) and of log(e + d), against overflow: beyond, the share is 0 or 1.
+FAR, _NEAREST, _FURTHEST = 200.0, -708.0, 400.0
+# The layer of a range of no length, against 0 / 0.
+_TINY = 1e-307
+# Radii at a time, so that the arrays over radius and h stay in the cache.
+_CHUNK = 512
+
+
+class SphericalLaw(NamedTuple):
+    """M, a, p and s / b of spherical noise with density ~ ||x||^(a - M) exp(-(||x|| / b)^p)."""
+
+    dimension: int
+    shape: float
+    power: float
+    ratio: float
+
+    @property
+    def gap(self) -> float:
+        """M - a: the power with which the density is singular at the origin."""
+        return self.dimension - self.shape
+
+    @property
+    def order(self) -> float:
+        """k = a / p: the order of the gamma law of v = (r / b)^p."""
+        return self.shape / self.power
+
+
+class Meeting(NamedTuple):
+    """Of two balls, arrays of one shape: u = log(R' / R), e, d and z(d).
+
+    The height z is above 1 or below -1 where the spheres do not meet.
+    """
+
+    u: np.ndarray
+    excess: np.ndarray
+    reach: np.ndarray
+    height: np.ndarray
+
+
+def meeting(noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarray) -> Meeting:
+    """The balls of level f(R), at v = (R / b)^p; arrays that broadcast."""
+    u = _log_radius_ratio(noise, log_v, epsilon)
+    far = np.maximum(u - FAR, 0.0)
+    excess = np.expm1(u - far)
+    log_distance = np.log(noise.ratio) - log_v / noise.power - far
+    distance = np.exp(np.minimum(np.maximum(log_distance, _NEAREST), _FURTHEST))
+    reach = distance - excess
+    if noise.gap == 0 and noise.power <= 1:
+        reach = np.where(distance > 1, _bounded_reach(noise, log_v, epsilon, excess), reach)
+    return Meeting(u, excess, reach, 1 - 0.5 * reach * (1 + (excess + 2) / distance))
+
+
+def _bounded_reach(
+    noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarray, excess: np.ndarray
+) -> np.ndarray:
+    """d = e + d - e for a = M and p <= 1, with no more than the rounding of (s / b)^p - epsilon.
+
+    That is a loss's distance from the largest one. Where it is small, all of delta comes from
+    small balls, and the rounding of log v would count many times over.
+    """
+    v = np.exp(log_v)
+    largest = noise.ratio**noise.power
+    # In units of R' = 1 + e the distance is ((s / b)^p / (v + epsilon))^(1 / p).
+    log_distance = np.log1p((largest - epsilon - v) / (v + epsilon)) / noise.power
+    return 1 + (1 + excess) * np.expm1(log_distance)
+
+
+def _log_radius_ratio(noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
+    """u, the root of gap u + v (e^(p u) - 1) = epsilon, to full relative accuracy.
+
+    In closed form by the Wright omega function, which loses digits where u is small; but there the
+    equation is nearly linear, and one step of Newton's method restores them.
+    """
+    p, gap = noise.power, noise.gap
+    most = np.logaddexp(0.0, np.log(epsilon) - log_v) / p
+    if gap == 0:
+        return most
+    most = np.minimum(most, epsilon / gap)
+    shift = np.log(p / gap) + log_v
+    omega = scipy.special.wrightomega(p / gap * (epsilon + np.exp(log_v)) + shift)
+    u = np.minimum(np.maximum((np.log(omega) - shift) / p, 0.0), most)
+    grown = np.exp(log_v + p * u)
+    excess = gap * u - grown * np.expm1(-p * u) - epsilon
+    return np.maximum(u - excess / (gap + p * grown), 0.0)
+
+
+class Range(NamedTuple):
+    """Over which h to integrate, arrays of one shape: over `length` from `start`, by a rule that is
+    finer where h is below `layer`.
+
+    rest: whether the integral is that of what is left of the ball. log_peak: log of the largest
+    (1 - z^2)^((M - 1) / 2).
+    """
+
+    excess: np.ndarray
+    start: np.ndarray
+    length: np.ndarray
+    layer: np.ndarray
+    log_peak: np.ndarray
+    rest: np.ndarray
+
+
+def range_of(noise: SphericalLaw, balls: Meeting) -> Range:
+    """Between h = d and where the integrand is negligible."""
+    half = (noise.dimension - 1) / 2
+    _, excess, reach, height = balls
+    rest = height < -_MOSTLY_OUT / noise.dimension**0.5
+    # The integrand falls from its peak at z = +-peak to nothing at z = +-rim.
+    peak = np.maximum(np.where(rest, -height, height), 0.0)
+    square = np.minimum(peak, np.nextafter(1.0, 0.0)) ** 2
+    rim = np.sqrt(square - (1 - square) * np.expm1(-_CUT / half))
+    rim = reach_at(excess, np.where(rest, -rim, rim))
+    # The length is zero where the spheres do not meet.
+    start = np.where(rest, np.minimum(reach, rim), rim)
+    length = np.maximum(np.where(rest, rim, reach) - start, 0.0)
+    layer = start + excess
+    thin = layer < _LOST * length
+    layer = np.where(thin, np.inf, np.maximum(layer, _FINEST * length))
+    layer = np.minimum(layer, 8 * length) + _TINY
+    log_peak = np.where(length > 0, half * np.log1p(-square), 0.0)
+    return Range(excess, start, length, layer, log_peak, rest)
+
+
+def log_share(noise: SphericalLaw, where: Range, nodes: int) -> np.ndarray:
+    """log of the share of the first ball outside the second, an array of the shape of the range.
+
+    By a Gauss-Legendre rule in log(layer + h - start).
+    """
+    half = (noise.dimension - 1) / 2
+    units, weights = _rule(nodes, noise.dimension <= KINKY)
+    grade = np.log1p(where.length / where.layer)
+    columns = [each.reshape(-1, 1) for each in (*where[:2], where.layer, grade, where.log_peak)]
+    share = np.empty(grade.size)
+    for i in range(0, grade.size, _CHUNK):
+        rows = slice(i, i + _CHUNK)
+        share[rows] = _graded(half, *(each[rows] for each in columns), units) @ weights
+    share = np.log(share.reshape(grade.shape)) + np.log(where.layer * grade)
+    share += where.log_peak + log_norm_of_share(noise.dimension)
+    return np.where(where.rest, np.log1p(-np.exp(np.minimum(share, 0.0))), share)
+
+
+def _graded(half, excess, start, layer, grade, log_peak, units) -> np.ndarray:
+    """The integrand over its peak, times dh over the width that `grade` gives the whole length.
+
+    h = start + layer (e^(grade t) - 1), and all in place: most of the time goes here.
+    """
+    growth = grade * units
+    np.exp(growth, out=growth)
+    half_h = 0.5 * layer * growth
+    half_h += 0.5 * (start - layer)
+    z = half_h + 0.5 * excess
+    np.divide(0.5 * excess + 1, z, out=z)
+    z += 1
+    z *= half_h
+    z -= 1
+    z *= z
+    np.negative(z, out=z)
+    np.maximum(z, -1.0, out=z)
+    np.log1p(z, out=z)
+    z *= half
+    z -= log_peak
+    np.exp(z, out=z)
+    z *= growth
+    return z
+
+
+def distance_at(excess: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """e + h at which z is this height."""
+    square = excess * (excess + 2)
+    far = np.sqrt(height**2 + square) + np.abs(height)
+    return np.where(height > 0, square / far, far)
+
+
+def reach_at(excess: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """h at which z is this height; without the cancellation of e + h - e."""
+    distance = distance_at(excess, height)
+    return (1 - height) * (excess + distance) / (1 + excess + distance + height)
+
+
+@cache
+def _rule(nodes: int, kinky: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights on [0, 1]."""
+    units, weights = unit_gauss_legendre(nodes)
+    if kinky:  # quadratic at both ends, where half-integer powers of h become integer ones
+        units, weights = units**2 * (3 - 2 * units), weights * 6 * units * (1 - units)
+    return units, weights
+
+
+@cache
+def log_norm_of_share(dimension: int) -> float:
+    """log C: of the volumes of the unit balls in R^(M - 1) and R^M."""
+    return log_gamma_ratio((dimension + 1) / 2, 0.5) - 0.5 * np.log(np.pi)

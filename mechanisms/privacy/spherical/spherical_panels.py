@@ -1,0 +1,255 @@
+"""Panels of the radius, on which a rule of some twenty nodes integrates the profile of the noise.
+
+They begin and end where the spheres begin to meet or no longer do. Over a panel the logarithm of
+the integrand is nearly a straight line, or a parabola as that of the normal law within a few
+standard deviations. Where the spheres touch, the integrand has a kink in small dimensions: a power
+of order (M + 1) / 2 of the distance from there in y. A panel runs over t in [0, 1], and as dy/dt is
+zero there, it is analytic in t.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mechanisms.privacy.spherical.spherical_balls import (
+    FAR,
+    KINKY,
+    Meeting,
+    SphericalLaw,
+    distance_at,
+    log_share,
+    range_of,
+)
+from mechanisms.privacy.spherical.spherical_radius import (
+    balls_at,
+    log_ball_density,
+    log_tail_bound,
+    window,
+)
+
+# Below e^LOG_LEFT_OUT delta is not resolved.
+LOG_LEFT_OUT = -700.0
+# What is below e^-_CUT of the largest integrand is not integrated.
+_CUT = 30.0
+# Steps of the scan in the law of the radius, and points in log r; nodes over h, for a few digits.
+_STEPS, _SCAN, _LOOK = 38, 81, 8
+# A panel is at most as wide as _DEVIATIONS of the normal law with the same curvature, and as a fall
+# of the integrand by e^_FALL; and so many times as wide where it is e^-_DEEP of the peak.
+_DEVIATIONS, _FALL, _DEEP = 3.5, 16.0, 10.0
+# Panels that a step of the scan is divided into at most.
+_MOST_PARTS = 64
+# Terms that vary like e^y or e^(2 y / p) are gone within _DIED_OUT and p / 2 times that. A panel of
+# _LONG times that length is cut there, since a rule over all of it would not see its ends.
+_DIED_OUT, _LONG = 30.0, 3.0
+# Heights of crossings in large dimensions, in standard deviations of that of a random point; the
+# share varies most between the first two.
+_HEIGHTS = np.array([-6.0, -1.5, 6.0])
+# A crossing is bracketed, by so many sections at a time, to this share of u, and found by a secant
+# from there.
+_PARTS, _BRACKET, _ROUNDS = np.linspace(0, 1, 257), 1e-7, 5
+# y as a polynomial in t without kinks, with one at t = 0, at t = 1, and at both.
+_POWERS = np.array([[1.0, 0.0, 2.0, 0.0], [0.0, 1.0, -1.0, 3.0], [0.0, 0.0, 0.0, -2.0]])
+
+
+class Panels(NamedTuple):
+    """Parts [first, last] of intervals from y = lower to lower + width.
+
+    kinks: 1 if there is one at t = 0, 2 if at t = 1, 3 if at both. owner: the index of the epsilon
+    that the panel belongs to.
+    """
+
+    lower: np.ndarray
+    width: np.ndarray
+    kinks: np.ndarray
+    owner: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+
+    def parts(self, chosen: np.ndarray, part: np.ndarray, count: np.ndarray | int) -> Panels:
+        """Of the chosen panels the given one of `count` equal parts."""
+        lower, width, kinks, owner, first, last = (each[chosen] for each in self)
+        span = (last - first) / count
+        return Panels(lower, width, kinks, owner, first + part * span, first + (part + 1) * span)
+
+    def points(self, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """y at these shares of the length, and its derivative by them: (panels, shares)."""
+        one, two, three = _POWERS[:, self.kinks, None]
+        span = (self.last - self.first)[:, None]
+        t = self.first[:, None] + span * shares
+        width = self.width[:, None]
+        y = self.lower[:, None] + width * t * (one + t * (two + three * t))
+        return y, width * span * (one + t * (2 * two + 3 * three * t))
+
+
+def first_panels(noise: SphericalLaw, epsilon: np.ndarray) -> tuple[Panels, np.ndarray]:
+    """Panels where the integrands are not negligible, and log of the peak of delta's per epsilon.
+
+    That is 0 where it is far below the smallest delta that is resolved: no panel, sum zero.
+    """
+    y = _scan(noise, epsilon)
+    balls = balls_at(noise, y, epsilon[:, None])
+    gain = log_share(noise, range_of(noise, balls), _LOOK) + log_ball_density(noise, y)
+    tail = log_tail_bound(noise, y, balls.height)
+    peak = gain.max(axis=1)
+    # Between two points the integrand may be far above them, but not that far.
+    resolved = peak > LOG_LEFT_OUT - 3 * _CUT
+    peak[~resolved] = 0.0
+    seen = np.stack([gain - peak[:, None], tail - tail.max(axis=1, keepdims=True)])
+    near = seen.max(axis=0) > -_CUT
+    near = near[:, 1:] | near[:, :-1]
+    owner, step, at = crossings(noise, epsilon, y, balls)
+    # At a crossing it may end at a peak.
+    near[owner, step] |= log_ball_density(noise, at) - peak[owner] > -_CUT
+    near &= resolved[:, None]
+    panels = _panels(noise, y, near, _divided(y, seen, near), (owner, step, at))
+    return _without_long_ones(panels, _DIED_OUT * max(1.0, noise.power / 2)), peak
+
+
+def _panels(
+    noise: SphericalLaw,
+    y: np.ndarray,
+    near: np.ndarray,
+    divided: tuple[np.ndarray, np.ndarray],
+    crossing: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> Panels:
+    """The panels from edge to edge that are near a peak.
+
+    Edges are places of the scan where a new panel begins, crossings, and the end of the window.
+    """
+    (count, begins), (owner, step, at) = divided, crossing
+    row, start = np.nonzero(begins)
+    ends = np.arange(len(y))
+    edge = np.concatenate([y[row, start], at, y[:, -1]])
+    kept = np.concatenate([near[row, start], near[owner, step], np.zeros(ends.size, dtype=bool)])
+    count = np.concatenate([count[row, start], count[owner, step], np.ones(ends.size, dtype=int)])
+    kink = np.repeat([0, int(noise.dimension <= KINKY), 0], [row.size, owner.size, ends.size])
+    owner = np.concatenate([row, owner, ends])
+    order = np.lexsort((edge, owner))
+    edge, kept, count, kink, owner = (each[order] for each in (edge, kept, count, kink, owner))
+    width = edge[1:] - edge[:-1]
+    left = np.nonzero(kept[:-1] & (width > 0))[0]
+    kinks = kink[left] + 2 * kink[left + 1]
+    whole = np.zeros(left.size), np.ones(left.size)
+    panels = Panels(edge[left], width[left], kinks, owner[left], *whole)
+    count = count[left]
+    if (count <= 1).all():
+        return panels
+    chosen = np.repeat(np.arange(left.size), count)
+    part = np.arange(chosen.size) - np.repeat(np.cumsum(count) - count, count)
+    return panels.parts(chosen, part, count[chosen])
+
+
+def _scan(noise: SphericalLaw, epsilon: np.ndarray) -> np.ndarray:
+    """Points over the window, (n, points): in steps of the law of the radius and of log r.
+
+    Where the spheres meet varies with both. The points in log r begin at the radius at which the
+    spheres part: there the shift is as long as both radii, whose ratio is at most
+    e^(epsilon / gap). For a = M nothing bounds the ratio; the points begin where the shift is as
+    long as twice the radius, and a crossing below is left to the steps in the law of the radius.
+    """
+    y = window(noise.order, _STEPS + 1)
+    largest = epsilon / noise.gap if noise.gap > 0 else np.zeros_like(epsilon)
+    low = noise.power * (np.log(noise.ratio) - np.logaddexp(0.0, largest)) - np.log(noise.order)
+    low = np.minimum(np.maximum(low, y[0]), y[-2])[:, None]
+    inner = low + (y[-1] - low) * (np.arange(_SCAN) + 0.5) / _SCAN
+    return np.sort(np.hstack([np.broadcast_to(y, (epsilon.size, y.size)), inner]))
+
+
+def _divided(y: np.ndarray, seen: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Into how many panels each step of the scan is divided, and where a new panel begins.
+
+    seen: logs of the integrands over their peaks, (2, n, points).
+    """
+    # No fall to zero, which begins at a crossing.
+    zero = np.isneginf(seen)
+    seen = np.maximum(seen, -_CUT)
+    step = y[:, 1:] - y[:, :-1]
+    fall = np.where(zero[..., 1:] | zero[..., :-1], 0.0, seen[..., 1:] - seen[..., :-1])
+    slope = fall / step
+    curvature = np.abs(slope[..., 1:] - slope[..., :-1]) * (2 / (step[:, 1:] + step[:, :-1]))
+    deviations = np.sqrt(curvature) / _DEVIATIONS
+    share = np.abs(fall) / _FALL
+    share[..., 1:] = np.maximum(share[..., 1:], deviations * step[:, 1:])
+    share[..., :-1] = np.maximum(share[..., :-1], deviations * step[:, :-1])
+    share /= 1 - np.maximum(seen[..., 1:], seen[..., :-1]) / _DEEP
+    share = share.max(axis=0)
+    many = share > 1
+    total = np.floor(np.cumsum(share, axis=1))
+    begins = np.ones(near.shape, dtype=bool)
+    begins[:, 1:] = (total[:, 1:] > total[:, :-1]) | (near[:, 1:] != near[:, :-1]) | many[:, :-1]
+    return np.where(many, np.ceil(np.minimum(share, _MOST_PARTS)), 1).astype(int), begins
+
+
+def _without_long_ones(panels: Panels, away: float) -> Panels:
+    """The panels, the long ones cut at this distance from both ends."""
+    long = panels.width > _LONG * away
+    if not long.any():
+        return panels
+    lower, width, kinks, owner, first, last = (each[long] for each in panels)
+    end = np.full(lower.size, away)
+    parts = (
+        Panels(*(each[~long] for each in panels)),
+        Panels(lower, end, kinks & 1, owner, first, last),
+        Panels(lower + away, width - 2 * away, 0 * kinks, owner, first, last),
+        Panels(lower + width - away, end, kinks & 2, owner, first, last),
+    )
+    return Panels(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def crossings(
+    noise: SphericalLaw, epsilon: np.ndarray, y: np.ndarray, balls: Meeting
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of every crossing the index of its epsilon, that of the y below it, and its own y.
+
+    A crossing is where the spheres begin to meet as the radius changes, or no longer do: in small
+    dimensions where they touch, at a pole; in larger ones they practically never meet near a pole,
+    and all that happens is within a few standard deviations of the equator.
+    From the balls at y, (n, points) and increasing, for epsilon (n,).
+    """
+    levels = np.array([-1.0, 1.0])
+    if noise.dimension > KINKY:
+        levels = np.sign(_HEIGHTS) * np.sqrt(-np.expm1(-(_HEIGHTS**2) / (noise.dimension - 1)))
+    above = balls.height > levels[:, None, None]
+    side, owner, step = np.nonzero(above[..., 1:] != above[..., :-1])
+    if not owner.size:
+        return owner, step, np.empty(0)
+    height, low, high = levels[side], balls.u[owner, step + 1], balls.u[owner, step]
+    u = _meeting_at(noise, epsilon[owner], height, low, high)
+    log_v = noise.power * (np.log(noise.ratio) - u - _log_distance(u, height))
+    at = log_v - np.log(noise.order)
+    return owner, step, np.minimum(np.maximum(at, y[owner, step]), y[owner, step + 1])
+
+
+def _meeting_at(
+    noise: SphericalLaw, epsilon: np.ndarray, height: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """u between low and high at which the spheres meet at this height.
+
+    There u alone gives the distance of the centres, hence v, and what is left is
+    gap u + v (e^(p u) - 1) = epsilon.
+    """
+    row = np.arange(height.size)
+    for _ in range(_ROUNDS):
+        # Many points at a time cost as little as one.
+        u = low[:, None] + (high - low)[:, None] * _PARTS
+        log_grown = noise.power * (np.log(noise.ratio) - _log_distance(u, height[:, None]))
+        excess = noise.gap * u - np.exp(log_grown) * np.expm1(-noise.power * u) - epsilon[:, None]
+        changed = (excess > 0) != (excess[:, :1] > 0)
+        changed[:, -1] = True
+        place = np.argmax(changed, axis=1)
+        low, high = u[row, place - 1], u[row, place]
+        if (high - low <= _BRACKET * np.minimum(high, 1.0)).all():
+            break
+    below, above = excess[row, place - 1], excess[row, place]
+    return low + (high - low) * np.fmin(np.maximum(below / (below - above), 0.0), 1.0)
+
+
+def _log_distance(u: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """log of the distance of the centres in units of R', to full accuracy where that is nearly 1.
+
+    There the share may jump from 1 to 0 at the crossing, whose error is then that of delta.
+    """
+    excess = np.expm1(np.minimum(u, FAR))
+    return np.log(distance_at(excess, height) / (1 + excess))

@@ -1,0 +1,345 @@
+"""The query and the budget of a mechanism, and the exceptions and warnings about them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import NamedTuple
+
+from mechanisms.query.sensitivities import check_sensitivities
+
+ADJACENCIES = ("add-remove", "replace", "local")
+# Beyond these limits numbers of the mathematics (fourth moments of the squared norm, e^epsilon)
+# leave the range of float64; no use of a mechanism comes near them.
+EPSILONS = (1e-15, 1e15)
+LEAST_DELTA = 1e-307
+SENSITIVITIES = (1e-12, 1e12)
+STRUCTURES = ("records", "gram", "histogram", "counts", "votes")
+# Structures that state the size of a record.
+OF_RECORDS = ("records", "gram", "histogram")
+# A stated sensitivity of a histogram may be rounded by hand, such as 1.4142 for sqrt(2).
+_TYPED_BY_HAND = 1e-4
+
+
+class Unsupported(Exception):
+    """A mechanism does not support this query or budget.
+
+    The message is the reason as a predicate of the mechanism: "needs delta > 0, ...", "has no exact
+    calibration: ...". The command line prints "KEY is unsupported here: it REASON"; studies store
+    the reason as the message of a row with status ``unsupported``.
+    """
+
+
+class Inconsistent(Exception):
+    """A mechanism contradicts itself: its releases, moments and profile do not fit together.
+
+    The message is a sentence that says which two statements differ. Studies store it as the message
+    of a row with status ``inconsistent``.
+    """
+
+
+class OutOfRangeWarning(UserWarning):
+    """A mechanism is used outside the range for which its own theorem is stated."""
+
+
+def checked_real(name: str, value: object, *, low: float, high: float, allowed: str) -> float:
+    """Return `value` as a float if it is a real number with low < value < high.
+
+    Raises TypeError for anything that is not a real number (booleans and text included) and
+    ValueError, naming the value and the `allowed` range, for NaN, infinities and the rest.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a real number ({allowed}), got {value!r}")
+    number = float(value)
+    if not math.isfinite(number) or not low < number < high:
+        raise ValueError(f"{name} must satisfy {allowed}, got {number!r}")
+    return number
+
+
+def _checked_within(name: str, value: object, limits: tuple[float, float]) -> float:
+    low, high = limits
+    number = checked_real(
+        name, value, low=0.0, high=math.inf, allowed=f"{low:g} <= {name} <= {high:g}"
+    )
+    if not low <= number <= high:
+        raise ValueError(f"{name} must satisfy {low:g} <= {name} <= {high:g}, got {number!r}")
+    return number
+
+
+class Shifts(NamedTuple):
+    """Changes of single elements: `count` of them by `width`, and one more by `rest` < width."""
+
+    count: int
+    width: float
+    rest: float
+
+
+def concentrated(l1: float, linf: float, elements: int) -> Shifts:
+    """The most concentrated change of at most l1 in all, and linf each, over `elements` elements.
+
+    At most one of l1 and linf is infinite.
+    """
+    if l1 <= linf:
+        return Shifts(1, l1, 0.0)
+    # A ratio that differs from an integer by rounding alone counts as that integer.
+    ratio = l1 / linf * (1 + 1e-12)
+    if ratio >= elements:
+        return Shifts(elements, linf, 0.0)
+    count = math.floor(ratio)
+    rest = l1 - count * linf
+    return Shifts(count, linf, rest if rest > 1e-11 * l1 else 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """A numeric query as a mechanism sees it: a shape and how far one person can move it.
+
+    The answers for two neighbouring data sets differ by some D with ||D||_2 <= l2_sensitivity and,
+    where stated, ||D||_1 <= l1_sensitivity and |D_i| <= linf_sensitivity. All sensitivities
+    refer to the `adjacency` given here. Any such D belongs to two neighbours, unless `structure`
+    says which ones do.
+
+    Args:
+        shape: Axes of the answer, each at least 1; M is their product.
+        l2_sensitivity: sup ||f(x) - f(x')||_2 (Frobenius for matrices). Like all sensitivities and
+            bounds, in [1e-12, 1e12].
+        l1_sensitivity: sup ||f(x) - f(x')||_1, positive, or None where unknown.
+        linf_sensitivity: Largest change of one element, positive. Defaults to the width b - a of
+            `element_range` where that is given.
+        element_range: (a, b), a < b, if every element of the answer lies in [a, b].
+        frobenius_bound: gamma = sup ||f(x)||_F over all data sets, positive (MVG needs it).
+        adjacency: "add-remove", "replace" (one record changes its value) or "local".
+        structure: How records form the answer; "records" and "gram" need a matrix:
+            "records", each column is one record x_j of R^m, so that D (unless local) is zero
+            outside one column; "gram", the (m, m) answer is sum_j x_j x_j^T over the records;
+            "histogram", each record adds B to one cell of an answer of any shape, so that D is
+            +-B e_i (add-remove) or B (e_i - e_j) with i != j (replace), and the sensitivities
+            follow from B: those left out are filled in, and a stated one must agree; "counts",
+            each record adds linf_sensitivity to at most `most_counts` elements; "votes", each
+            record adds the points 0, u, ..., (M - 1) u = linf_sensitivity in its own order (both
+            add-remove only); None, none of these or unknown.
+        record_bound: B = sup ||x_j||_2 of those records, positive; required with "records", "gram"
+            and "histogram". A covariance (1/N) sum x x^T of records with norm at most R has
+            B = R / sqrt(N); a histogram that counts records has B = 1.
+
+    Raises:
+        TypeError: A number, shape or range of the wrong type.
+        ValueError: A value out of its range, with both in the message; or sensitivities that no
+            query has together, see `mechanisms.query.sensitivities`.
+    """
+
+    shape: tuple[int, ...]
+    l2_sensitivity: float
+    l1_sensitivity: float | None = None
+    linf_sensitivity: float | None = None
+    element_range: tuple[float, float] | None = None
+    frobenius_bound: float | None = None
+    adjacency: str = "add-remove"
+    structure: str | None = None
+    record_bound: float | None = None
+
+    def __post_init__(self) -> None:
+        axes = tuple(self.shape) if isinstance(self.shape, (tuple, list)) else None
+        if not axes or any(isinstance(n, bool) or not isinstance(n, Integral) for n in axes):
+            raise TypeError(f"shape must be a non-empty tuple of integers, got {self.shape!r}")
+        axes = tuple(int(n) for n in axes)
+        if min(axes) < 1:
+            raise ValueError(f"every axis of shape must be at least 1, got {self.shape!r}")
+        object.__setattr__(self, "shape", axes)
+        if self.element_range is not None:
+            self._check_range()
+        positive = ("l2_sensitivity", "l1_sensitivity", "linf_sensitivity", "frobenius_bound")
+        for name in (*positive, "record_bound"):
+            value = getattr(self, name)
+            if value is not None or name == "l2_sensitivity":
+                object.__setattr__(self, name, _checked_within(name, value, SENSITIVITIES))
+        if self.adjacency not in ADJACENCIES:
+            raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {self.adjacency!r}")
+        self._check_structure()
+        check_sensitivities(self)
+
+    def _check_structure(self) -> None:
+        if self.structure is None and self.record_bound is None:
+            return
+        if self.structure not in STRUCTURES:
+            raise ValueError(
+                f"structure must be one of {STRUCTURES} if record_bound is given, got "
+                f"{self.structure!r}"
+            )
+        if self.structure not in OF_RECORDS:
+            self._check_added()
+            return
+        if self.record_bound is None:
+            raise ValueError(f"structure {self.structure!r} needs record_bound = sup ||x_j||_2")
+        if self.structure == "histogram":
+            self._check_histogram()
+            return
+        square = len(self.shape) == 2 and self.shape[0] == self.shape[1]
+        if len(self.shape) != 2 or (self.structure == "gram" and not square):
+            kind = "square matrix" if self.structure == "gram" else "matrix"
+            raise ValueError(f"structure {self.structure!r} needs a {kind}, got {self.shape}")
+
+    def _check_added(self) -> None:
+        """Counts and votes: the sensitivities must be those of what one record adds."""
+        if self.adjacency != "add-remove":
+            raise ValueError(
+                f"structure {self.structure!r} needs adjacency 'add-remove', got {self.adjacency!r}"
+            )
+        if self.record_bound is not None:
+            raise ValueError(f"structure {self.structure!r} takes no record_bound")
+        if self.linf_sensitivity is None:
+            raise ValueError(f"structure {self.structure!r} needs linf_sensitivity")
+        if self.structure == "votes" and self.size < 2:
+            raise ValueError("structure 'votes' needs at least 2 elements")
+        l1, l2 = self._norms_added()
+        if self.l1_sensitivity is None:
+            object.__setattr__(self, "l1_sensitivity", l1)
+        for name, norm in (("l1_sensitivity", l1), ("l2_sensitivity", l2)):
+            # Square roots are often typed by hand.
+            if not math.isclose(getattr(self, name), norm, rel_tol=_TYPED_BY_HAND):
+                raise ValueError(
+                    f"structure {self.structure!r} with this linf_sensitivity has {name} = "
+                    f"{norm:.6g}, got {getattr(self, name):.6g}"
+                )
+            object.__setattr__(self, name, norm)
+
+    def _norms_added(self) -> tuple[float, float]:
+        """The l1 and l2 norm of what one record adds at most."""
+        if self.structure == "counts":
+            width, count = self.linf_sensitivity, self.most_counts
+            return width * count, width * math.sqrt(count)
+        size, unit = self.size, self.linf_sensitivity / (self.size - 1)
+        return unit * size * (size - 1) / 2, unit * math.sqrt(
+            (size - 1) * size * (2 * size - 1) / 6
+        )
+
+    def _check_histogram(self) -> None:
+        if self.adjacency == "local":
+            raise ValueError(
+                "structure 'histogram' needs adjacency add-remove or replace, got 'local'"
+            )
+        if self.adjacency == "replace" and self.size == 1:
+            raise ValueError("a histogram of one cell does not change when a record is replaced")
+        cells = self.changed
+        exact = {
+            "l2_sensitivity": math.sqrt(cells) * self.record_bound,
+            "l1_sensitivity": cells * self.record_bound,
+            "linf_sensitivity": self.record_bound,
+        }
+        for name, value in exact.items():
+            stated = getattr(self, name)
+            # element_range fills in linf_sensitivity, and a range may be wider than one record.
+            wide = name == "linf_sensitivity" and self.element_range is not None
+            if stated is not None and not (
+                math.isclose(stated, value, rel_tol=_TYPED_BY_HAND) or (wide and stated > value)
+            ):
+                raise ValueError(
+                    f"{name} of a histogram must be {value:g} under {self.adjacency} with "
+                    f"record_bound {self.record_bound:g}, got {stated:g}"
+                )
+            object.__setattr__(self, name, value)
+
+    def _check_range(self) -> None:
+        if not isinstance(self.element_range, (tuple, list)) or len(self.element_range) != 2:
+            raise TypeError(f"element_range must be a pair (a, b), got {self.element_range!r}")
+        largest = SENSITIVITIES[1]
+        everything = {"low": -largest, "high": largest, "allowed": f"ends within +-{largest:g}"}
+        a, b = (checked_real("element_range", end, **everything) for end in self.element_range)
+        if not a < b:
+            raise ValueError(f"element_range (a, b) must satisfy a < b, got {(a, b)}")
+        object.__setattr__(self, "element_range", (a, b))
+        if self.linf_sensitivity is None:
+            object.__setattr__(self, "linf_sensitivity", b - a)
+
+    @property
+    def one_column(self) -> bool:
+        """Whether neighbouring answers differ in one column only: columns are records."""
+        return self.structure == "records" and self.adjacency != "local"
+
+    @property
+    def changed(self) -> int:
+        """The number of elements in which neighbouring answers may differ."""
+        if self.structure == "histogram":
+            return 2 if self.adjacency == "replace" else 1
+        return self.shape[0] if self.one_column else self.size
+
+    @property
+    def most_counts(self) -> int:
+        """k, the number of elements to which one record adds, of an answer made of counts."""
+        count = (self.l2_sensitivity / self.linf_sensitivity) ** 2
+        return min(max(round(count), 1), self.size)
+
+    @property
+    def gram_change(self) -> float | None:
+        """sup ||D||_F by record_bound for a Gram matrix that one record changes, else None.
+
+        Add-remove: D = +-x x^T, so B^2. Replace: D = x x^T - y y^T with ||D||_F^2 = |x|^4 + |y|^4 -
+        2 (x.y)^2, so sqrt(2) B^2 at orthogonal x and y. In one dimension none are orthogonal: B^2.
+        """
+        if self.structure != "gram" or self.adjacency == "local":
+            return None
+        orthogonal = self.adjacency == "replace" and self.shape[0] > 1
+        return (math.sqrt(2) if orthogonal else 1.0) * self.record_bound**2
+
+    @property
+    def reach(self) -> float:
+        """Upper bound of ||D||_2 from all that is stated, the records of a Gram matrix included.
+
+        Some change attains it, except for a Gram matrix whose largest change leaves the element
+        box or the l1 ball.
+        """
+        bounds = [self.l2_sensitivity]
+        shifts = self.largest_shifts
+        if shifts is not None:
+            bounds.append(math.hypot(shifts.width * math.sqrt(shifts.count), shifts.rest))
+        if self.gram_change is not None:
+            bounds.append(self.gram_change)
+        return min(bounds)
+
+    @property
+    def largest_shifts(self) -> Shifts | None:
+        """The most concentrated change of the l1 ball and the element box, None without either.
+
+        As many elements as possible change by linf_sensitivity, and one more by what is left of
+        l1_sensitivity. Its sorted |D_i| majorise those of every D in the ball and the box, so that
+        it has the largest norms. l2_sensitivity is not used here, and a Gram matrix may not allow
+        it.
+        """
+        linf = math.inf if self.linf_sensitivity is None else self.linf_sensitivity
+        l1 = math.inf if self.l1_sensitivity is None else self.l1_sensitivity
+        return None if min(l1, linf) == math.inf else concentrated(l1, linf, self.changed)
+
+    @property
+    def size(self) -> int:
+        """M, the number of elements of the answer."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """The privacy to reach: epsilon in [1e-15, 1e15] and delta, which is 0 or in [1e-307, 1)."""
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _checked_within("epsilon", self.epsilon, EPSILONS))
+        delta = checked_real("delta", self.delta, low=-1.0, high=1.0, allowed="0 <= delta < 1")
+        if delta < 0:
+            raise ValueError(f"delta must satisfy 0 <= delta < 1, got {delta!r}")
+        if 0 < delta < LEAST_DELTA:
+            raise ValueError(f"delta must be 0 or at least {LEAST_DELTA:g}, got {delta!r}")
+        object.__setattr__(self, "delta", delta)
+
+    @classmethod
+    def of_part(cls, *, epsilon: float, delta: float) -> Budget:
+        """The budget of one release of many, as a theorem divides or amplifies the whole.
+
+        Raises:
+            Unsupported: A number is out of range; the budget that was given is not.
+        """
+        try:
+            return cls(epsilon=epsilon, delta=delta)
+        except ValueError as error:
+            raise Unsupported(f"divides the budget, and in a part {error}") from None

@@ -1,0 +1,1 @@
+"""Factorisations of workloads over streams: prefix sums, momentum, participations."""

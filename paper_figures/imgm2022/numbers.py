@@ -1,0 +1,28 @@
+"""imgm2022 (Yang, Xiang, Li, Liu, Wang; arXiv:2104.14808): its query and budget."""
+
+from __future__ import annotations
+
+from mechanisms import Budget
+from mechanisms.query.box_query import box_query
+from paper_figures.mgm2021.numbers import NO_EPSILON
+from paper_figures.paper_setting import PaperSetting
+
+# Section 5: training records.
+RECORDS = {"mnist": 55_000, "cifar10": 50_000, "svhn": 73_257, "imdb": 25_000}
+# Section 5.2: m x n of the features of a batch of m records.
+FEATURES = {
+    "mnist": (256, 400),
+    "cifar10": (256, 512),
+    "svhn": (1024, 1024),
+    "imdb": (256, 150),
+}
+
+SETTINGS = (
+    PaperSetting(
+        name="imgm2022-features",
+        where="Section 5, Table 1, MNIST features",
+        query=box_query(FEATURES["mnist"], -1.0, 1.0),
+        budget=Budget(epsilon=1.0, delta=1e-5),
+        choice=NO_EPSILON + "; the sensitivity is that of tanh features, 2 sqrt(mn)",
+    ),
+)

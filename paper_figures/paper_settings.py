@@ -1,0 +1,18 @@
+"""The settings of all papers, in the order of their years.
+
+Sensitivities are the papers'; where a paper leaves a number open, `choice` says what is used here.
+"""
+
+from __future__ import annotations
+
+from paper_figures.imgm2022 import numbers as imgm2022
+from paper_figures.mgm2021 import numbers as mgm2021
+from paper_figures.mvg2018 import numbers as mvg2018
+from paper_figures.r1smg2024 import numbers as r1smg2024
+from paper_figures.tldp2025 import numbers as tldp2025
+
+PAPER_SETTINGS = tuple(
+    setting
+    for paper in (mvg2018, mgm2021, imgm2022, r1smg2024, tldp2025)
+    for setting in paper.SETTINGS
+)

@@ -1,0 +1,203 @@
+"""r1smg2024 (Ji, Li; USENIX Security 2024): its queries, budgets and stated constants."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from mechanisms import Budget, Query
+from paper_figures.mvg2018.numbers import NO_GAMMA
+from paper_figures.paper_setting import PaperSetting
+
+# Section 7.1: the count query of the 52,692 Uber pickups of the window, Figures 4 and 5.
+PICKUPS = 52_692
+COUNT_DELTA = 1e-7
+# Figure 4: the largest exact count, and what released ones exceed ("around", "higher than").
+LARGEST_COUNT = 27
+LARGEST_RELEASED = {"gaussian": 60, "mvg": 50, "mgm": 40}
+# Figure 5: the mean of L, "around".
+STATED_LOSSES = {"r1smg": 1.5e4, "gaussian": 5e4, "gaussian-analytic": 5e4, "mvg": 5e4}
+# Latitude and longitude, degrees, of two of the places where the paper sees many pickups on its
+# map: the middle of SoHo (Spring Street at West Broadway) and the terminals of LaGuardia Airport.
+# The third, Fifth Avenue, is a line.
+PLACES = {"SoHo": (40.7243, -74.0018), "LaGuardia": (40.7742, -73.8724)}
+# Section 7.2: records of Swarm Behaviour, and their features.
+PCA_RECORDS = 24_016
+PCA_FEATURES = 2400
+# Figure 6: R1SMG's epsilon is this many times smaller than that of the others.
+PCA_EPSILONS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6)
+PCA_RATIO = 1e7
+PCA_DELTA = 1e-7
+# The total deviation sums so many of the 2400 components; the paper does not say why.
+DEVIATION_COMPONENTS = 2041
+# Accuracy on the first 20 exact components.
+PCA_ACCURACY = 0.9689
+
+
+class TrainingBudget(NamedTuple):
+    """One of two budgets of DP-SGD on a data set.
+
+    total: Epsilon of the whole run.
+    multiplier: DPSGD's noise multiplier, which the total is computed from.
+    step: epsilon_0 of one step, which eq. (16) gives for the total.
+    """
+
+    total: float
+    multiplier: float
+    step: float
+
+
+class StatedTraining(NamedTuple):
+    """DP-SGD on a data set, Section 7.3, Figures 7 and 8.
+
+    records: Training records; BATCH over them is the sampling rate.
+    """
+
+    records: int
+    epochs: int
+    budgets: tuple[TrainingBudget, TrainingBudget]
+
+    @property
+    def rate(self) -> float:
+        """The sampling rate q."""
+        return BATCH / self.records
+
+    @property
+    def totals(self) -> list[float]:
+        """Epsilon of the whole run at either budget."""
+        return [budget.total for budget in self.budgets]
+
+    @property
+    def larger_total(self) -> float:
+        """The larger one of them."""
+        return max(self.totals)
+
+
+BATCH = 256
+# C, what a record's gradient is clipped to.
+CLIPPING_NORM = 1.0
+TRAINING_DELTA = 1e-5
+# delta' of eq. (16).
+SLACK = 1e-10
+TRAINING = {
+    "mnist": StatedTraining(
+        records=60_000,
+        epochs=30,
+        budgets=(
+            TrainingBudget(total=1.795, multiplier=1.1, step=0.71),
+            TrainingBudget(total=16.983, multiplier=0.5, step=5.42),
+        ),
+    ),
+    "cifar10": StatedTraining(
+        records=50_000,
+        epochs=100,
+        budgets=(
+            TrainingBudget(total=2.673, multiplier=1.1, step=0.54),
+            TrainingBudget(total=20.713, multiplier=0.5, step=3.52),
+        ),
+    ),
+}
+# delta_0 of one step on MNIST.
+STEP_DELTA = 3.33e-7
+# Figure 7, at the larger total: epochs until this test accuracy on MNIST.
+REACHED_ACCURACY = 0.95
+REACHED_EPOCHS = {"r1smg": 5, "gaussian": 14}
+# Figure 8: a training accuracy on CIFAR-10 that R1SMG passes in "much fewer" epochs.
+PASSED_ACCURACY = 0.8
+# Appendix B, Figure 9: l2 sensitivity 1 at every M from 1e2 to 1e6.
+GROWTH_EPSILONS = (1e-7, 1e-8, 1e-9)
+GROWTH_DELTA = 1e-10
+
+
+def count_epsilon(mechanism: str) -> float:
+    """Epsilon of a mechanism in Figures 4 and 5: 1e-5 for R1SMG, 0.5 for every other."""
+    return 1e-5 if mechanism == "r1smg" else 0.5
+
+
+def count_query(pickups: float, shape: tuple[int, int] = (89, 89)) -> Query:
+    """The count query of Section 7.1 when one pickup is replaced; the number of pickups is public.
+
+    Two cells change by one each: l2 sensitivity sqrt(2), l1 sensitivity 2, and no cell changes by
+    more than 1. All pickups may lie in one cell, so `pickups` bounds the Frobenius norm. That is
+    gamma for MVG, which the paper does not state.
+    """
+    return Query(
+        shape=shape,
+        l2_sensitivity=math.sqrt(2),
+        l1_sensitivity=2.0,
+        linf_sensitivity=1.0,
+        frobenius_bound=float(pickups),
+        adjacency="replace",
+        structure="histogram",
+        record_bound=1.0,
+    )
+
+
+def covariance_query(records: int, features: int) -> Query:
+    """D^T D / N of N records of d features in [-1, 1] when one record is replaced (Section 7.2).
+
+    The l2 sensitivity sqrt(2) d / N is the paper's; two orthogonal records of signs attain it. The
+    paper does not state gamma for MVG: here it is d, the largest norm of the covariance.
+    """
+    return Query(
+        shape=(features, features),
+        l2_sensitivity=math.sqrt(2) * features / records,
+        frobenius_bound=float(features),
+        adjacency="replace",
+        structure="gram",
+        record_bound=math.sqrt(features / records),
+    )
+
+
+# The parameters of the tutorial's MNIST network.
+GRADIENT = Query(shape=(26_010,), l2_sensitivity=CLIPPING_NORM, adjacency="add-remove")
+
+SETTINGS = (
+    *(
+        PaperSetting(
+            name=f"r1smg2024-count-{epsilon:g}",
+            where="Section 7.1, Figures 4 and 5",
+            query=count_query(PICKUPS),
+            budget=Budget(epsilon=epsilon, delta=COUNT_DELTA),
+            choice=NO_GAMMA + f"{PICKUPS:,}, the pickups of the window",
+        )
+        for epsilon in (count_epsilon("gaussian"), count_epsilon("r1smg"))
+    ),
+    *(
+        PaperSetting(
+            name=f"r1smg2024-pca-{epsilon:g}",
+            where="Section 7.2, Figure 6",
+            query=covariance_query(PCA_RECORDS, PCA_FEATURES),
+            budget=Budget(epsilon=epsilon, delta=PCA_DELTA),
+            choice=NO_GAMMA + f"{PCA_FEATURES}, its largest value on [-1, 1]",
+        )
+        for epsilon in (PCA_EPSILONS[-1], PCA_EPSILONS[-1] / PCA_RATIO)
+    ),
+    *(
+        PaperSetting(
+            name=f"r1smg2024-sgd-{budget.step:g}",
+            where="Section 7.3, one step, eq. (16)",
+            query=GRADIENT,
+            budget=Budget(epsilon=budget.step, delta=STEP_DELTA),
+        )
+        for budget in TRAINING["mnist"].budgets
+    ),
+    *(
+        PaperSetting(
+            name=f"r1smg2024-figure9-{side * side}",
+            where="Appendix B, Figure 9",
+            query=Query(shape=(side, side), l2_sensitivity=1.0),
+            budget=Budget(epsilon=GROWTH_EPSILONS[0], delta=GROWTH_DELTA),
+        )
+        for side in (10, 1000)
+    ),
+)
+
+
+def setting(name: str) -> PaperSetting:
+    """The setting of this paper with this name.
+
+    Raises:
+        KeyError: There is none.
+    """
+    return {each.name: each for each in SETTINGS}[name]

@@ -1,0 +1,91 @@
+"""tldp2025 (Yuan et al., arXiv:2502.18227): its query, its budget and its stated numbers."""
+
+from __future__ import annotations
+
+import math
+
+from mechanisms import Budget, get_mechanism
+from mechanisms.query.box_query import box_query
+from paper_figures.paper_setting import PaperSetting
+
+# Section 5.1: training records.
+RECORDS = {
+    "mnist": 60_000,
+    "cifar10": 50_000,
+    "svhn": 73_257,
+    "imdb": 25_000,
+    "darknet2020": 113_184,
+}
+# Sections 5.1 and 5.2.3: epochs of training, each a round in which private parameters are sent.
+ROUNDS = {"mnist": 10, "cifar10": 10, "svhn": 10, "imdb": 50, "darknet2020": 25}
+# Ranges of one element. Pixels are scaled to [0, 1] here, to (-1, 1) in eq. (17): the noise
+# relative to the range is the same for both. Features end in tanh (eq. 18).
+PIXELS = (0.0, 1.0)
+FEATURES = (-1.0, 1.0)
+# Delta, the range of one element, as Tables 2 to 4 state it: the number of grey values of a pixel,
+# for features and parameters too. Table 4 has another one for IMDB.
+STATED_DELTA = 256
+STATED_DELTA_IMDB = 400_001
+# F1 scores that the text states, "about": of TLDP on protected images at epsilon below 1, or in the
+# end (Figure 1); on protected features, at most or in the end (Figure 2); and of two groups of
+# mechanisms with protected parameters on IMDB (Figure 3): TLDP with LLAGP, and the others.
+STATED_F1_IMAGES = {"mnist": 0.9, "svhn": 0.9, "cifar10": 0.7}
+STATED_F1_FEATURES = {"mnist": 0.8, "cifar10": 0.4, "svhn": 0.4}
+STATED_F1_IMDB = {"tldp": 0.8, "others": 0.4}
+# C, the clip value of Table 4: parameters lie in [-C, C].
+CLIP = 1.0
+
+SETTINGS = (
+    PaperSetting(
+        name="tldp2025-mnist",
+        where="Section 6, type I, MNIST",
+        query=box_query((28, 28), *PIXELS),
+        budget=Budget(epsilon=1.0),
+        choice="one value of epsilon out of the figure's grid",
+    ),
+)
+
+
+def stated_delta(dataset: str) -> int:
+    """Delta as Table 4 states it for a data set, by its key here."""
+    return STATED_DELTA_IMDB if dataset == "imdb" else STATED_DELTA
+
+
+def gaussian_variance(count: int, epsilon: float, width: float) -> float:
+    """sigma_1^2 = I Delta^2 / (2 epsilon) of the paper's Gaussian mechanism (eq. 7), without delta.
+
+    Args:
+        count: I, the number of elements.
+        epsilon: Of the whole tensor.
+        width: Delta, the range of one element.
+    """
+    return count * width**2 / (2 * epsilon)
+
+
+def stated_errors(shape: tuple[int, int], epsilon: float, width: float) -> dict[str, float]:
+    """E||Z||_2 of the noise on one I_1 x I_2 tensor as Table 5 states it, by mechanism.
+
+    The entries of MVG and IDN have no delta: the paper drops it.
+
+    Args:
+        shape: (I_1, I_2).
+        epsilon: Of the whole tensor.
+        width: Delta. p is that of TLDP's published calibration.
+    """
+    count = math.prod(shape)
+    root = math.sqrt(count)
+    half = width / (math.sqrt(2) * epsilon)
+    query, budget = box_query(shape, -width / 2, width / 2), Budget(epsilon=epsilon)
+    log_p = {
+        key: get_mechanism(key).calibrate(query, budget).parameters()["log_p"]
+        for key in ("tldp-l", "tldp-g")
+    }
+    noisy = {key: -math.expm1(value) * count for key, value in log_p.items()}
+    return {
+        "laplace": width / epsilon * count * math.sqrt(2 * count),
+        "gaussian": width / (2 * epsilon) * count * root,
+        "mvg": half * shape[0] * count * root * math.log(shape[0] + 1) ** 2,
+        "idn": half * count * root,
+        "tldp-l": width / epsilon * math.sqrt(2 * noisy["tldp-l"]),
+        "tldp-g": width / (2 * epsilon) * math.sqrt(noisy["tldp-g"]),
+    }

@@ -1,0 +1,63 @@
+"""Run the notebook's code cells and store what they print: ``python -m site_builder.notebook``.
+
+Cells run in this process, one after the other. The notebook needs no kernel, and neither do the
+tests, which compare its stored outputs with new ones.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import sys
+from pathlib import Path
+
+import nbformat
+
+NOTEBOOK = Path(__file__).resolve().parents[1] / "docs" / "tour.ipynb"
+
+
+def executed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """A copy with the outputs of its code cells: what they print, and the value of the last line.
+
+    Raises whatever a cell raises.
+    """
+    names: dict = {"__name__": "notebook"}
+    copy = nbformat.from_dict(notebook)
+    count = 0
+    for cell in copy.cells:
+        if cell.cell_type == "code":
+            count += 1
+            cell.execution_count = count
+            cell.outputs = _outputs(cell.source, names, count)
+    return copy
+
+
+def _outputs(source: str, names: dict, count: int) -> list[nbformat.NotebookNode]:
+    tree = ast.parse(source)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    printed, value = io.StringIO(), None
+    with contextlib.redirect_stdout(printed):
+        exec(compile(tree, f"cell {count}", "exec"), names)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), f"cell {count}", "eval"), names)
+    outputs = []
+    if printed.getvalue():
+        outputs.append(nbformat.v4.new_output("stream", name="stdout", text=printed.getvalue()))
+    if value is not None:
+        data = {"text/plain": repr(value)}
+        if hasattr(value, "_repr_html_"):
+            data["text/html"] = value._repr_html_()
+        outputs.append(nbformat.v4.new_output("execute_result", data=data, execution_count=count))
+    return outputs
+
+
+def texts(notebook: nbformat.NotebookNode) -> list[str]:
+    """What each output shows as text."""
+    outputs = (output for cell in notebook.cells for output in cell.get("outputs", []))
+    return [output.text if "text" in output else output.data["text/plain"] for output in outputs]
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(NOTEBOOK.parents[1]))
+    nbformat.write(executed(nbformat.read(NOTEBOOK, as_version=4)), NOTEBOOK)

@@ -1,0 +1,78 @@
+"""The generated pages: results/README.md, mechanisms/README.md and a part of config/README.md.
+
+``python -m site_builder.readme`` rewrites them; a test compares.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from claims.markdown import markdown_table
+from mechanisms import all_mechanisms
+from runs.config import describe_keys
+from runs.data_dictionary import data_dictionary
+
+ROOT = Path(__file__).parents[1]
+
+
+_MECHANISMS = """# Mechanisms
+
+One file per mechanism or family. `python -m mechanisms describe KEY` prints the options,
+`calibrate` the noise for a query, `verify` the true privacy of a claim.
+"""
+
+
+def mechanism_table() -> str:
+    """Every registered mechanism, in Markdown."""
+    rows = [
+        {
+            "key": f"`{key}`",
+            "mechanism": cls.title,
+            "claims": "nothing" if cls.guarantee == "none" else f"{cls.guarantee} DP",
+            "source": cls.paper if cls.theorem == "none" else f"{cls.paper}, {cls.theorem}",
+        }
+        for key, cls in all_mechanisms().items()
+    ]
+    return markdown_table(pd.DataFrame(rows))
+
+
+def generated_pages() -> dict[str, str]:
+    """Files that are generated as a whole, and their text."""
+    return {
+        "results/README.md": data_dictionary(),
+        "mechanisms/README.md": f"{_MECHANISMS}\n{mechanism_table()}\n",
+    }
+
+
+def generated_blocks() -> dict[tuple[str, str], str]:
+    """(file, name of a block in it) and the block's text."""
+    return {("config/README.md", "keys"): describe_keys()}
+
+
+def replaced(text: str, name: str, block: str) -> str:
+    """`text` with the block between its two markers replaced.
+
+    Raises:
+        ValueError: A marker is missing or stands there more than once.
+    """
+    begin, end = f"<!-- {name}: generated -->", f"<!-- {name}: end -->"
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise ValueError(f"the file must hold {begin} and {end} exactly once each")
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n{block.strip()}\n{end}{rest.split(end)[1]}"
+
+
+def main() -> None:
+    """Rewrite the generated pages and blocks."""
+    for file, text in generated_pages().items():
+        (ROOT / file).write_text(text, encoding="utf-8")
+    for (file, name), block in generated_blocks().items():
+        path = ROOT / file
+        text = path.read_text(encoding="utf-8")
+        path.write_text(replaced(text, name, block), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,296 @@
+"""Typed settings: pydantic models that refuse what they do not know, with errors of one line.
+
+A study declares `class Settings(StudySettings)` with one field per setting. The types below read
+YAML's values: a number may be text such as `1e-5`, which YAML does not read as a number; true and
+false are not numbers. What an error says is allowed follows from the type and its limits.
+
+Mechanisms check their options themselves (mechanisms/query/option.py), because they have to be
+importable with numpy, scipy and mpmath alone.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from mechanisms.query.query import EPSILONS
+from studies.base.allowed_words import Words, unwrapped, words_of
+
+
+class ConfigError(ValueError):
+    """A configuration key or value is not allowed; the message says which, and what is.
+
+    Args:
+        message: One sentence.
+        key: Path of the key that is wrong, such as "studies.pca.trials"; empty where none is.
+    """
+
+    def __init__(self, message: str, key: str = "") -> None:
+        super().__init__(message)
+        self.key = key
+
+
+class Fault(ValueError):
+    """What a check finds wrong with a key below the section that it checks."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+    def below(self, key: str) -> Fault:
+        """The same fault, with `key` before its own key."""
+        self.key = joined(key, self.key)
+        return self
+
+    def message(self, path: str) -> str:
+        """The message when the section is at `path`."""
+        raise NotImplementedError
+
+    def error(self, path: str) -> ConfigError:
+        """The error when the section is at `path`."""
+        return ConfigError(self.message(path), joined(path, self.key))
+
+
+class Disallowed(Fault):
+    """The value of a key is not allowed.
+
+    Args:
+        key: Path of the key from the section, such as "bounding_box.north".
+        allowed: What is allowed there, in words that follow "must be".
+        value: What was given.
+    """
+
+    def __init__(self, key: str, allowed: str, value: object) -> None:
+        super().__init__(key)
+        self.allowed, self.value = allowed, value
+
+    def message(self, path: str) -> str:
+        where = joined(path, self.key)
+        return f"config key {where} must be {self.allowed}, got {shown(self.value)}"
+
+
+class MissingEntry(Fault):
+    """A mapping lacks an entry that the run needs.
+
+    Args:
+        key: Path of the mapping's key from the section.
+        entry: Key of the entry.
+    """
+
+    def __init__(self, key: str, entry: str) -> None:
+        super().__init__(key)
+        self.entry = entry
+
+    def message(self, path: str) -> str:
+        return f"config key {joined(path, self.key)} has no entry for {self.entry}; add one"
+
+
+class UnknownName(Fault):
+    """A key or an item names something that does not exist.
+
+    Args:
+        key: Path of the mapping's or the list's key from the section.
+        name: The unknown name.
+        known: The names that exist.
+    """
+
+    def __init__(self, key: str, name: object, known: Iterable[str]) -> None:
+        super().__init__(key)
+        self.name, self.known = name, list(known)
+
+    def message(self, path: str) -> str:
+        return unknown_key(joined(path, self.key), self.name, self.known)
+
+    def error(self, path: str) -> ConfigError:
+        return ConfigError(self.message(path), joined(path, self.key, str(self.name)))
+
+
+class Section(BaseModel):
+    """A mapping of the config with known keys. A subclass may override `check`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, validate_default=True)
+
+    def check(self) -> None:
+        """Raise a Fault where settings do not fit each other."""
+
+    @model_validator(mode="after")
+    def _fit(self):
+        self.check()
+        return self
+
+
+def _read_number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError
+    try:
+        return float(value)
+    except (OverflowError, ValueError):
+        raise ValueError from None
+
+
+def _read_whole(value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        # Not by way of a float: those end at 2^53.
+        return value
+    number = _read_number(value)
+    if not math.isfinite(number) or number != int(number):
+        raise ValueError
+    return int(number)
+
+
+def _read_shape(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]+(x[0-9]+)*", value):
+        raise ValueError
+    axes = tuple(int(axis) for axis in value.split("x"))
+    if min(axes) < 1 or math.prod(axes) > LARGEST_SHAPE:
+        raise ValueError
+    return axes
+
+
+def _read_name(value: Any) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,79}", value):
+        raise ValueError
+    return value
+
+
+def _unique(values: list) -> list:
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            name = "x".join(map(str, value)) if isinstance(value, tuple) else shown(value)
+            raise ValueError(f"{name} appears twice; remove one")
+    return values
+
+
+LARGEST_SHAPE = 10**8
+LARGEST_COUNT = 10**9
+MOST_TRIALS = 10**6
+
+Number = Annotated[float, BeforeValidator(_read_number), Field(allow_inf_nan=False)]
+Positive = Annotated[Number, Field(gt=0)]
+Epsilon = Annotated[Number, Field(ge=EPSILONS[0], le=EPSILONS[1])]
+Share = Annotated[Number, Field(gt=0, lt=1)]
+Delta = Annotated[Number, Field(ge=0, lt=1)]
+Whole = Annotated[int, BeforeValidator(_read_whole)]
+Count = Annotated[Whole, Field(ge=1, le=LARGEST_COUNT)]
+Trials = Annotated[Whole, Field(ge=1, le=MOST_TRIALS)]
+Text = Annotated[str, Field(min_length=1), Words("a text", "texts")]
+Name = Annotated[
+    str,
+    BeforeValidator(_read_name),
+    Words("a name of at most 80 lower-case letters, digits, - and _", "names"),
+]
+Shape = Annotated[
+    tuple[int, ...],
+    BeforeValidator(_read_shape),
+    Words(
+        "a shape such as 10x10 with at most 10^8 elements",
+        "shapes such as 10x10 with at most 10^8 elements",
+    ),
+]
+DatasetName = Annotated[Name, Words("a data set", "data sets")]
+MechanismName = Annotated[Name, Words("a mechanism or variant", "mechanisms and variants")]
+
+T = TypeVar("T")
+Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_unique)]
+# A mapping with an entry for every data set of the run, unless the field has a default.
+ByDataset = dict[DatasetName, T]
+ByMechanism = dict[MechanismName, T]
+
+
+def read_settings(model: type[Section], value: Any, path: str, context: Any = None) -> Section:
+    """`value` as a model.
+
+    Raises:
+        ConfigError: In one line, with the path of the key, the value and what is allowed.
+    """
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path or 'the config'} must be a mapping, got {shown(value)}")
+    try:
+        return model.model_validate(value, context=context)
+    except ValidationError as error:
+        errors = error.errors()
+    # A mistyped key is often why another one is missing.
+    errors.sort(key=lambda each: each["type"] != "extra_forbidden")
+    raise _config_error(model, path, errors[0])
+
+
+def unknown_key(path: str, key: Any, known: Iterable[str]) -> str:
+    """The message for a name that does not exist, with the nearest one that does."""
+    known = list(known)
+    hint = nearest(key, known, "did you mean {!r}? ")
+    return f"unknown config key {joined(path, str(key))}; {hint}allowed here are {', '.join(known)}"
+
+
+def nearest(name: Any, known: Iterable[Any], words: str) -> str:
+    """`words` about the known name that is most like `name`, or nothing where none is."""
+    near = difflib.get_close_matches(str(name), [str(each) for each in known], n=1)
+    return words.format(near[0]) if near else ""
+
+
+def joined(path: str, *keys: Any) -> str:
+    """The path of a key below another one; numbers are positions in a list."""
+    for key in keys:
+        if isinstance(key, int):
+            path = f"{path}[{key}]"
+        elif key:
+            path = f"{path}.{key}" if path else str(key)
+    return path
+
+
+def shown(value: Any) -> str:
+    """A value in an error: long ones are cut."""
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:100]}... ({len(text)} characters)"
+
+
+def _config_error(model: type[Section], path: str, error: dict) -> ConfigError:
+    is_key = error["loc"][-1:] == ("[key]",)
+    keys = [key for key in error["loc"] if key != "[key]"]
+    where = joined(path, *keys)
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, Fault):
+        return cause.error(where)
+    if error["type"] in ("extra_forbidden", "invalid_key"):
+        parent, _ = _type_at(model, keys[:-1])
+        message = unknown_key(joined(path, *keys[:-1]), keys[-1], parent.model_fields)
+        return ConfigError(message, where)
+    if is_key:
+        mapping, _ = _type_at(model, keys[:-1])
+        allowed = words_of(get_args(mapping)[0]).one
+        return ConfigError(f"config key {where}: {keys[-1]!r} must be {allowed}", where)
+    kind, metadata = _type_at(model, keys)
+    allowed = words_of(kind, metadata).one
+    if error["type"] == "missing":
+        return ConfigError(f"config key {where} is missing; it must be {allowed}", where)
+    reason = f": {cause}" if cause is not None and str(cause) else ""
+    if error["type"] == "literal_error":
+        reason = nearest(error["input"], get_args(kind), "; did you mean {!r}?")
+    given = shown(error["input"])
+    return ConfigError(f"config key {where} must be {allowed}, got {given}{reason}", where)
+
+
+def _type_at(model: type[Section], keys: Sequence) -> tuple[Any, Sequence]:
+    """Type and limits of the value at a path of keys below a model."""
+    kind, metadata = unwrapped(model, ())
+    for key in keys:
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            if key not in kind.model_fields:
+                break
+            field = kind.model_fields[key]
+            kind, metadata = unwrapped(field.annotation, field.metadata)
+        else:
+            kind, metadata = unwrapped((get_args(kind) or (Any,))[-1], ())
+    return kind, metadata

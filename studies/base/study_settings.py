@@ -1,0 +1,134 @@
+"""The settings that every study has, and the check that they name what exists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from mechanisms import Mechanism
+from studies.base.allowed_words import Words
+from studies.base.mechanism_sets import ALLOWED, chosen
+from studies.base.settings import (
+    ByDataset,
+    ByMechanism,
+    DatasetName,
+    Disallowed,
+    Distinct,
+    Fault,
+    MechanismName,
+    MissingEntry,
+    Section,
+    UnknownName,
+    Whole,
+)
+
+Calibration = Literal["published", "exact"]
+# A set of mechanisms as the config has it becomes the list of their names.
+Mechanisms = Annotated[list[str], Words(ALLOWED, "such sets of mechanisms")]
+# In mappings from mechanisms that allow it: all mechanisms without an entry.
+DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a study's settings may refer to.
+
+    Args:
+        study: The module of the study.
+        available: Every mechanism and variant by name.
+        sets: The named sets of the config.
+    """
+
+    study: Any
+    available: Mapping[str, type[Mechanism]]
+    sets: Mapping[str, list[str]]
+
+
+class StudySettings(Section):
+    """Settings of every study. A study adds its own as fields of a subclass `Settings`.
+
+    Fields of type `ByDataset` without a default need an entry for every data set of the run. The
+    keys of `ByDataset` and of `ByMechanism` must be data sets and mechanisms of the run; a
+    `ByMechanism` without a default may have the key "default" for all that it does not name.
+    """
+
+    datasets: Distinct[DatasetName] = Field(description="data sets of the study")
+    mechanisms: Mechanisms = Field("all", description="mechanisms and variants to run")
+    mechanisms_for: ByDataset[Mechanisms] = Field(
+        {}, description="for single data sets, which of `mechanisms` to run"
+    )
+    calibrations: Distinct[Calibration] = Field(
+        ["published", "exact"], description="how mechanisms choose their noise"
+    )
+    calibrations_for: ByMechanism[Distinct[Calibration]] = Field(
+        {}, description="for single mechanisms, which of `calibrations` to run"
+    )
+    split_trials: bool = Field(
+        False, description="one cell per trial, in studies that train networks; for a cluster"
+    )
+    cells_per_job: Whole | None = Field(
+        None,
+        ge=1,
+        description="cells that one job runs; null for the key of the run, or for 1 where trials "
+        "are split",
+    )
+
+    @field_validator("mechanisms", mode="before")
+    @classmethod
+    def _named(cls, value: Any, info: ValidationInfo) -> list[str]:
+        near = info.context
+        return chosen(value, near.available, near.sets, getattr(near.study, "NEEDS", "any"))
+
+    @field_validator("mechanisms_for", mode="before")
+    @classmethod
+    def _named_for_datasets(cls, value: Any, info: ValidationInfo) -> Any:
+        if not isinstance(value, dict) or "mechanisms" not in info.data:
+            return value
+        near, found = info.context, {}
+        run = {name: near.available[name] for name in info.data["mechanisms"]}
+        for dataset, wanted in value.items():
+            try:
+                found[dataset] = chosen(wanted, run, near.sets)
+            except Fault as fault:
+                raise fault.below(str(dataset)) from None
+        return found
+
+    @model_validator(mode="after")
+    def _fit(self, info: ValidationInfo):
+        study = info.context.study
+        _check_names("datasets", self.datasets, study.DATASETS)
+        for name, field in type(self).model_fields.items():
+            keys = _keys_of(field.annotation)
+            if keys == DatasetName:
+                self._check_datasets(name, required=field.is_required())
+            elif keys == MechanismName:
+                known = [*self.mechanisms, *([DEFAULT] if field.is_required() else [])]
+                _check_names(name, getattr(self, name), known)
+        for mechanism, calibrations in self.calibrations_for.items():
+            _check_names(f"calibrations_for.{mechanism}", calibrations, self.calibrations)
+        if self.split_trials and not getattr(study, "SPLITS_TRIALS", False):
+            raise Disallowed("split_trials", "false in this study, whose trials are quick", True)
+        self.check()
+        return self
+
+    def _check_datasets(self, name: str, *, required: bool) -> None:
+        entries = getattr(self, name)
+        _check_names(name, entries, self.datasets)
+        for dataset in self.datasets:
+            if required and dataset not in entries:
+                raise MissingEntry(name, dataset)
+
+
+def _check_names(key: str, names: Any, known: Any) -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownName(key, name, known)
+
+
+def _keys_of(annotation: Any) -> Any:
+    """The type of a mapping's keys."""
+    arguments = get_args(annotation)
+    return arguments[0] if len(arguments) == 2 else None

@@ -1,0 +1,262 @@
+"""Treatments: the ways in which mvg2018's three studies use one mechanism, released and timed.
+
+A mechanism that spreads a precision budget over directions (MVG) is measured with equal precision
+(`IID`) and, for every named set of informative features in the config, with every share tau of the
+budget on that set (`binary_allocation` of mvg2018; the directions are the axes). Any other
+mechanism has one treatment without a name. The columns `treatment` and `share` tell treatments
+apart. All treatments of a trial draw from the same seed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from pydantic import Field
+
+from mechanisms import AdditiveMechanism, Budget, Query
+from mechanisms.base.guard import seconds_of_releases
+from mechanisms.noise.matrix_gaussian import MatrixGaussian
+from paper_figures.mvg2018.numbers import EPSILON, binary_allocation
+from studies.base.coordinates import Coordinate
+from studies.base.settings import (
+    MOST_TRIALS,
+    ByDataset,
+    Count,
+    Disallowed,
+    Distinct,
+    MissingEntry,
+    Name,
+    Share,
+    Text,
+    UnknownName,
+)
+from studies.base.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+from studies.base.study_settings import StudySettings
+
+# Treatments that are not sets of features: equal precision for every direction; private principal
+# directions; a mechanism without directions on the right features alone. Only the regression has
+# the last two.
+IID, PCA, SUBSPACE = "iid", "pca", "subspace"
+
+
+class TreatmentSettings(StudySettings):
+    """Settings of the three studies."""
+
+    records: Count = Field(ge=2, description="private records N; delta is 1/N, as in the paper")
+    trials: Count = Field(100, ge=2, le=MOST_TRIALS, description="releases per treatment")
+    directions: ByDataset[dict[Name, Distinct[Text]]] = Field(
+        description="named sets of informative features; the first is the one taken to be right"
+    )
+    shares: Distinct[Share] = Field(
+        [0.55, 0.65, 0.75, 0.85, 0.95],
+        description="tau, the share of the precision budget that the informative directions get",
+    )
+
+    def check(self) -> None:
+        """Raise unless every data set of the run has sets of known features, none of all."""
+        self.check_directions(feature_names)
+
+    def check_directions(self, names_of: Callable[[str], tuple[str, ...]]) -> None:
+        """The same, where `names_of` a data set are the features that exist."""
+        for dataset in self.datasets:
+            known = names_of(dataset)
+            if not self.directions[dataset]:
+                raise MissingEntry(f"directions.{dataset}", "a set of features")
+            for name, features in self.directions[dataset].items():
+                where = f"directions.{dataset}.{name}"
+                for feature in features:
+                    if feature not in known:
+                        raise UnknownName(where, feature, known)
+                if len(features) == len(known):
+                    raise Disallowed(where, "a list that leaves some feature out", features)
+
+
+COORDINATES = (
+    Coordinate(
+        "treatment",
+        str,
+        "a set of informative features, or iid, pca, subspace; null where a mechanism has one use",
+    ),
+    Coordinate("share", float, "tau, the informative directions' share of the precision budget"),
+)
+METRICS = {
+    "expected_loss": "E||noise||^2 in closed form, squared units of the answer",
+    "r_hat": "split R-hat of a mechanism that samples by a Markov chain, 1 when it has converged",
+    "sweeps": "sweeps of that chain",
+    "calibrate_seconds": "wall-clock seconds to calibrate",
+    "release_seconds": "wall-clock seconds of one release, without the checks around it",
+    "svd_seconds": "wall-clock seconds of one SVD of both covariances of matrix Gaussian noise",
+}
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """One way to use a mechanism: a name, and the share tau where there is one."""
+
+    name: str | None = None
+    share: float | None = None
+
+    @property
+    def at(self) -> dict[str, object]:
+        """Its values in the columns `treatment` and `share`; a column without a value is absent."""
+        known = {"treatment": self.name, "share": self.share}
+        return {name: value for name, value in known.items() if value is not None}
+
+
+# From a trial and its generator to an answer and the mechanism's diagnostics.
+Release = Callable[[int, np.random.Generator], tuple[np.ndarray, Mapping[str, float]]]
+# From a trial and an answer to its scores, each with its coordinates besides the treatment.
+Score = Callable[[int, np.ndarray], Iterable[Value]]
+
+
+def feature_names(dataset: str) -> tuple[str, ...]:
+    """The names of the data set's features, in the order of its columns."""
+    return importlib.import_module(f"datasets.loaders.{dataset}").FEATURES
+
+
+def point_at(shape: tuple[int, int], settings: dict) -> Point:
+    """The study's only grid point: the paper's epsilon, and delta = 1/N."""
+    return Point(shape=shape, epsilon=EPSILON, delta=1 / settings["records"])
+
+
+def right_features(settings: dict, dataset: str) -> tuple[str, list[str]]:
+    """The set that the paper calls informative, and its name: by convention the config's first."""
+    return next(iter(settings["directions"][dataset].items()))
+
+
+def is_directional(variant: Variant) -> bool:
+    """Whether the mechanism spreads a precision budget over directions."""
+    return {"directions", "precision"} <= variant.mechanism.options.keys()
+
+
+def treatments_of(
+    variant: Variant, mode: str, settings: dict, dataset: str, features: tuple[str, ...]
+) -> dict[Treatment, dict]:
+    """The treatments of a mechanism on the whole query, each with the mechanism's options.
+
+    Args:
+        variant: The mechanism, with the config's options.
+        mode: MVG's mode where the config names none: "unimodal" is Algorithm 1, "equimodal" 2.
+        settings: Those of the study.
+        dataset: Its data set.
+        features: Names of the query's rows, in order.
+    """
+    if not is_directional(variant):
+        return {Treatment(): variant.options}
+    options = {"mode": mode} | variant.options
+    found = {Treatment(IID): options}
+    for name, informative in settings["directions"][dataset].items():
+        indices = [features.index(feature) for feature in informative]
+        for share in settings["shares"]:
+            theta = binary_allocation(len(features), indices, share)
+            found[Treatment(name, share)] = options | {"precision": theta}
+    return found
+
+
+def measure_treatments(
+    variant: Variant,
+    treatments: Mapping[Treatment, dict],
+    calibration: str,
+    query: Query,
+    value_of: Callable[[int], np.ndarray],
+    score: Score,
+    point: Point,
+    names: Names,
+    trials: int,
+) -> Iterator[Value]:
+    """Calibrate `variant` for every treatment, release `value_of(trial)` and score the answers."""
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    for treatment, options in treatments.items():
+        mechanism, seconds = variant.timed_calibration(query, budget, calibration, **options)
+        yield Value("calibrate_seconds", seconds, at=treatment.at, timing=True)
+        if isinstance(mechanism, AdditiveMechanism):
+            yield Value("expected_loss", mechanism.expected_loss(), at=treatment.at)
+            if is_directional(variant) and treatment.name == IID and calibration == "published":
+                seconds = _svd_seconds(mechanism.noise)
+                yield Value("svd_seconds", seconds, at=treatment.at, timing=True)
+
+        def release(trial, rng, mechanism=mechanism):
+            return mechanism.release_with_diagnostics(value_of(trial), rng)
+
+        yield from measure_releases(release, score, treatment, point, names, trials)
+
+
+@dataclass(frozen=True)
+class OneAnswer:
+    """The exact answer that every trial releases, with the data set's name and the settings."""
+
+    exact: np.ndarray
+    dataset: str
+    settings: dict
+
+
+def measure_one_answer(
+    problem: OneAnswer,
+    variant: Variant,
+    mode: str,
+    calibration: str,
+    query: Query,
+    score: Score,
+    point: Point,
+    names: Names,
+) -> Iterator[Value]:
+    """Every treatment of the whole query, each released in every trial; `mode` is MVG's."""
+    features = feature_names(problem.dataset)
+    yield from measure_treatments(
+        variant,
+        treatments_of(variant, mode, problem.settings, problem.dataset, features),
+        calibration,
+        query,
+        lambda trial: problem.exact,
+        score,
+        point,
+        names,
+        problem.settings["trials"],
+    )
+
+
+def _svd_seconds(noise: MatrixGaussian) -> float:
+    """Seconds of the SVDs that mvg2018's Algorithms 1 and 2 take before a draw.
+
+    The suite is given directions and deviations, so it has nothing to decompose. Once is enough:
+    the SVD of a 2126 x 2126 covariance takes a minute on a busy core.
+    """
+    pairs = (noise.row_std, noise.row_directions), (noise.column_std, noise.column_directions)
+    covariances = [
+        np.diag(std**2) if along is None else (along * std**2) @ along.T for std, along in pairs
+    ]
+    clock = time.perf_counter()
+    for covariance in covariances:
+        np.linalg.svd(covariance)
+    return time.perf_counter() - clock
+
+
+def measure_releases(
+    release: Release,
+    score: Score,
+    treatment: Treatment,
+    point: Point,
+    names: Names,
+    trials: int,
+) -> Iterator[Value]:
+    """Seconds, scores and diagnostics of every trial of one treatment."""
+    for trial in range(trials):
+        seed = names.seed(point, trial)
+        rng = np.random.default_rng(seed)
+        with seconds_of_releases() as seconds:
+            answer, diagnostics = release(trial, rng)
+        yield Value("release_seconds", sum(seconds), trial, treatment.at, timing=True)
+        for scored in score(trial, answer):
+            at = {**treatment.at, **scored.at}
+            yield replace(scored, trial=trial, at=at, seed=seed)
+        for metric, value in diagnostics.items():
+            yield Value(metric, float(value), trial, treatment.at, seed)

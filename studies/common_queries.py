@@ -1,0 +1,252 @@
+"""Which mechanism for a common query? The error and the true privacy of every mechanism.
+
+Every data set is a query that practitioners ask, with a budget; there are no data. The numbers are
+those of `mechanisms.comparison`, which ranks them: figures, tables and the site do so with the rows
+of this study. `QUERIES` states adjacency, sensitivities and budgets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from mechanisms import Budget, Query, Unsupported
+from mechanisms.comparison.assessment import QUANTILE, Task, assessment, known_options
+from mechanisms.strategies.workload_options import workload_factors
+from studies.base.coordinates import Coordinate
+from studies.base.study import Names, Point, Value, Variant
+from studies.base.study_settings import StudySettings
+from studies.base.tolerances import Tolerance, tolerances
+from studies.guarantee import VERDICT
+
+NAME = "common_queries"
+PAPER = "suite"
+
+
+@dataclass(frozen=True)
+class CommonQuery:
+    """A query, and what is asked of its answer.
+
+    Args:
+        title: For readers.
+        about: What is asked, what neighbours differ in, and what one record changes.
+        stated: The fields of the query.
+        budget: (epsilon, delta).
+        workload: Name of the linear queries that are asked of the answer, for every axis.
+    """
+
+    title: str
+    about: str
+    stated: dict[str, Any]
+    budget: Budget
+    workload: str = "identity"
+
+    @cached_property
+    def query(self) -> Query:
+        """Shape and sensitivities."""
+        return Query(**self.stated)
+
+    @property
+    def per(self) -> str:
+        """What the error is of: "element" or "query"."""
+        return "element" if self.workload == "identity" else "query"
+
+    @property
+    def command(self) -> str:
+        """The command that gives the answer."""
+        words = {**self.stated, "shape": "x".join(map(str, self.query.shape))}
+        words |= {"workload": self.workload} if self.workload != "identity" else {}
+        words |= {"epsilon": self.budget.epsilon}
+        words |= {"delta": self.budget.delta} if self.budget.delta else {}
+        options = (f"--{name.replace('_', '-')} {_written(each)}" for name, each in words.items())
+        return " ".join(("python -m mechanisms compare", *options))
+
+    def task(self, calibration: str) -> Task:
+        """What is asked of every mechanism, at one calibration."""
+        return Task(
+            query=self.query,
+            budgets=(self.budget,),
+            calibrations=(calibration,),
+            factors=workload_factors(self.query, workload=self.workload),
+        )
+
+
+def _written(value: object) -> str:
+    """A value as the command line reads it, with all of its digits."""
+    if isinstance(value, tuple):
+        return ",".join(map(_written, value))
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return str(value)
+
+
+_PURE, _USUAL = Budget(epsilon=1.0), Budget(epsilon=1.0, delta=1e-5)
+
+
+def _histogram(*shape: int) -> dict[str, Any]:
+    return {"shape": shape, "l2_sensitivity": 1.0, "structure": "histogram", "record_bound": 1.0}
+
+
+QUERIES = {
+    "gradient": CommonQuery(
+        "The gradient of a layer, 120 by 400",
+        "The sum of gradients that are clipped to l2 norm 1. One record is added or removed.",
+        {"shape": (120, 400), "l2_sensitivity": 1.0},
+        _USUAL,
+    ),
+    "small-matrix": CommonQuery(
+        "A matrix of 20 by 14, at pure privacy",
+        "A sum of matrices that are clipped to Frobenius norm 1. One record is added or removed.",
+        {"shape": (20, 14), "l2_sensitivity": 1.0},
+        _PURE,
+    ),
+    "attributes": CommonQuery(
+        "Sums of ten attributes, at pure privacy",
+        "Every attribute lies in [0, 1]. One record is added or removed, which changes every sum "
+        "by 1 at most.",
+        {
+            "shape": (10,),
+            "l2_sensitivity": math.sqrt(10),
+            "l1_sensitivity": 10.0,
+            "linf_sensitivity": 1.0,
+        },
+        _PURE,
+    ),
+    "counts": CommonQuery(
+        "32 counting queries",
+        "How many records have each of 32 properties. One record is added or removed, and may have "
+        "all of them.",
+        {
+            "shape": (32,),
+            "l2_sensitivity": math.sqrt(32),
+            "linf_sensitivity": 1.0,
+            "structure": "counts",
+        },
+        _USUAL,
+    ),
+    "histogram": CommonQuery(
+        "A histogram of 256 cells",
+        "How many records are in every cell. One record is added or removed, in one cell.",
+        _histogram(256),
+        _USUAL,
+    ),
+    "map": CommonQuery(
+        "A map of 89 by 89 counts",
+        "How many pickups fall into every cell. One pickup is replaced by another, which changes "
+        "two cells by 1.",
+        {**_histogram(89, 89), "l2_sensitivity": math.sqrt(2), "adjacency": "replace"},
+        _USUAL,
+    ),
+    "prefix": CommonQuery(
+        "Prefix sums over 256 cells",
+        "How many records are in every range that begins at the first cell. One record is added or "
+        "removed, in one cell.",
+        _histogram(256),
+        _USUAL,
+        "prefix",
+    ),
+    "ranges": CommonQuery(
+        "All ranges over 256 cells",
+        "How many records are in each of the 32,896 ranges of cells. One record is added or "
+        "removed, in one cell.",
+        _histogram(256),
+        _USUAL,
+        "all-range",
+    ),
+    "rectangles": CommonQuery(
+        "All rectangles on a map of 32 by 32",
+        "How many records are in each of the 278,784 rectangles of cells. One record is added or "
+        "removed, in one cell.",
+        _histogram(32, 32),
+        _USUAL,
+        "all-range",
+    ),
+    "covariance": CommonQuery(
+        "A covariance of 20 features",
+        "The sum of x x^T over records x of l2 norm 1 at most. One record is added or removed.",
+        {"shape": (20, 20), "l2_sensitivity": 1.0, "structure": "gram", "record_bound": 1.0},
+        _USUAL,
+    ),
+    "image": CommonQuery(
+        "An image of 28 by 28, at local privacy",
+        "Every user sends one image with pixels in [0, 1]. Any image may become any other.",
+        {
+            "shape": (28, 28),
+            "l2_sensitivity": 28.0,
+            "element_range": (0.0, 1.0),
+            "frobenius_bound": 28.0,
+            "adjacency": "local",
+        },
+        Budget(epsilon=8.0, delta=1e-5),
+    ),
+}
+DATASETS = dict.fromkeys(QUERIES, "none")
+NOTE = Coordinate("note", str, "what limits the numbers of the mechanism, such as a bound")
+PROBABILITY = Coordinate("quantile", float, "probability of rmse_quantile, in [0, 1]")
+QUANTILE_FROM = Coordinate(
+    "quantile_from", str, "how rmse_quantile was computed: closed form, cumulants, sampled"
+)
+COORDINATES = (VERDICT, NOTE, PROBABILITY, QUANTILE_FROM)
+METRICS = {
+    "rmse": "root mean square error of an element or, where a workload is asked, of a query",
+    "rmse_error": "relative standard error of rmse; 0 in closed form",
+    "rmse_quantile": "quantile of the root mean square error of one release",
+    "true_epsilon": "true epsilon at the claimed delta, where it is finite",
+    "true_delta": "true delta at the claimed epsilon; its row has the verdict and the note",
+    "seconds_per_draw": "wall-clock seconds of one draw of the noise",
+}
+# Searches for a strategy or a scale end elsewhere in the last digits that they look at.
+TOLERANCES = tolerances(
+    Tolerance(relative=1e-3, absolute=1e-14),
+    *("rmse", "rmse_error", "rmse_quantile", "true_epsilon", "true_delta"),
+)
+
+
+class Settings(StudySettings):
+    """Settings of this study: those of every study."""
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The one point of a query."""
+    asked = QUERIES[dataset]
+    budget = asked.budget
+    return [Point(shape=asked.query.shape, epsilon=budget.epsilon, delta=budget.delta)]
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> CommonQuery:
+    """The query; there are no data."""
+    return QUERIES[dataset]
+
+
+def measure(
+    problem: CommonQuery, variant: Variant, calibration: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """What `mechanisms.comparison` says of the mechanism.
+
+    Raises:
+        Unsupported: The mechanism does not support the query, or nothing of it is known.
+    """
+    task = problem.task(calibration)
+    options = known_options(task, variant.mechanism)
+    mechanism = variant.calibrate(problem.query, problem.budget, calibration, **options)
+    # The variant has compared the mechanism with itself.
+    found = assessment(mechanism, task, effort=None)
+    note, source = found.pop("note"), found.pop("quantile_from", "")
+    if not found:
+        raise Unsupported(note)
+    verdict = {"verdict": found.pop("verdict")} if "verdict" in found else {}
+    seconds = found.pop("seconds_per_draw", math.nan)
+    if math.isfinite(seconds):
+        yield Value("seconds_per_draw", seconds, timing=True)
+    known = {metric: value for metric, value in found.items() if math.isfinite(value)}
+    # Said once: with the verdict, or at the first metric of a mechanism without one.
+    noted = "true_delta" if verdict else next(iter(known), None)
+    for metric, value in known.items():
+        at = {"quantile": QUANTILE, "quantile_from": source} if metric == "rmse_quantile" else {}
+        if metric == noted:
+            at |= verdict | ({"note": note} if note else {})
+        yield Value(metric, value, at=at)

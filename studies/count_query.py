@@ -1,0 +1,325 @@
+"""2-D count query of r1smg2024, Section 7.1: pickups per cell of a map.
+
+The query counts the pickups of a time window in a grid of latitude (rows) by longitude (columns).
+Adjacency: one pickup is replaced by another (`count_query` of r1smg2024's numbers states the
+sensitivities). The number of pickups is then public. Counts have no range, so IDN is unsupported.
+
+Post-processing, as the paper describes it, sets cells that are known to be empty to zero. The paper
+does not say which cells those are. Here they are, for Uber, the cells without a pickup in the rest
+of the month (disjoint from the window and assumed public), and for the simulated city its water.
+The metric `pickups_zeroed` says how many of the window's pickups this loses.
+
+The paper does not state its bounding box either. `largest_in_box` is the largest exact count over
+`boxes` random ones inside `bounding_box` that hold the places the paper names; `box` 0 is the
+smallest of all such boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from pydantic import BeforeValidator, Field
+
+from datasets import load as load_dataset
+from datasets.loaders import city
+from mechanisms import AdditiveMechanism, Budget
+from mechanisms.base.guard import seconds_of_releases
+from paper_figures.r1smg2024.numbers import PLACES, count_query
+from studies.base.allowed_words import Words
+from studies.base.coordinates import COLUMN, ROW, Coordinate
+from studies.base.grid import EpsilonGrid, points_over
+from studies.base.settings import (
+    MOST_TRIALS,
+    ByMechanism,
+    Count,
+    Disallowed,
+    Epsilon,
+    Number,
+    Section,
+    Whole,
+)
+from studies.base.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+from studies.base.study_settings import StudySettings
+
+NAME = "count_query"
+PAPER = "r1smg2024"
+DATASETS = {"uber": "official", "city": "simulated"}
+BOX = Coordinate("box", int, "number of a bounding box that contains the paper's places, from 0")
+COORDINATES = (ROW, COLUMN, BOX)
+METRICS = {
+    "expected_loss": "E||noise||^2 in closed form, pickups^2",
+    "loss": "||noise||^2 of one release before post-processing, pickups^2",
+    "loss_postprocessed": "||answer - counts||^2 after post-processing, pickups^2",
+    "rmse_valid_cell": "root mean squared error per valid cell after post-processing, pickups",
+    "rectangle_rmse": "root mean squared error of the random rectangles, pickups",
+    "largest_count": "largest count of one release after post-processing, pickups",
+    "nonprivate_largest_count": "largest exact count, pickups",
+    "largest_in_box": "largest exact count of the map of another bounding box, pickups",
+    "pickups": "pickups inside the map and the window",
+    "pickups_zeroed": "pickups of the window in cells that post-processing sets to zero",
+    "valid_cells": "cells that post-processing does not set to zero",
+    "released_count": "count of one cell in the first trial, after post-processing, pickups",
+    "calibrate_seconds": "wall-clock seconds to calibrate",
+    "release_seconds": "wall-clock seconds of one release, without the checks around it",
+}
+MAPS = ("released_count",)
+
+
+def _time(value: object) -> str:
+    """The time in ISO form; YAML reads one without quotes as a datetime."""
+    if not isinstance(value, str | datetime):
+        raise ValueError
+    try:
+        moment = np.datetime64(value, "s")
+    except ValueError:
+        raise ValueError from None
+    if np.isnat(moment):
+        raise ValueError
+    return str(moment)
+
+
+Moment = Annotated[
+    str, BeforeValidator(_time), Words("a time such as 2014-04-01T00:11:00", "times")
+]
+Latitude = Annotated[Number, Field(ge=-90, le=90)]
+Longitude = Annotated[Number, Field(ge=-180, le=180)]
+
+
+class BoundingBox(Section):
+    """Edges of a map in degrees."""
+
+    south: Latitude = Field(description="southern edge, degrees")
+    north: Latitude = Field(description="northern edge, degrees")
+    west: Longitude = Field(description="western edge, degrees")
+    east: Longitude = Field(description="eastern edge, degrees")
+
+    def check(self) -> None:
+        """Raise Disallowed for a box without area."""
+        if self.south >= self.north:
+            raise Disallowed("north", f"north of the southern edge {self.south:g}", self.north)
+        if self.west >= self.east:
+            raise Disallowed("east", f"east of the western edge {self.west:g}", self.east)
+
+
+class MapSettings(StudySettings):
+    """The settings of `map_counts`."""
+
+    bounding_box: BoundingBox = Field(
+        description="edges of the Uber map, degrees; the simulated city has its own"
+    )
+    cells_per_side: Count = Field(89, le=4096, description="cells per axis")
+    start: Moment = Field("2014-04-01T00:11:00", description="first second of the window")
+    end: Moment = Field("2014-04-03T23:57:00", description="last second of the window")
+    city_pickups: Count = Field(50_000, le=10**8, description="pickups of the simulated city")
+
+    def check(self) -> None:
+        """Raise Disallowed for a window that ends before it starts."""
+        if np.datetime64(self.end) < np.datetime64(self.start):
+            raise Disallowed("end", f"a time from {self.start} on", self.end)
+
+
+class Settings(EpsilonGrid, MapSettings):
+    """Settings of this study."""
+
+    trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
+    rectangles: Count = Field(200, le=10**6, description="random rectangle queries")
+    boxes: Annotated[Whole, Field(ge=0, le=10**6)] = Field(
+        0, description="other bounding boxes of the Uber map whose largest exact count is measured"
+    )
+    map_epsilons: ByMechanism[Epsilon] = Field(
+        description="epsilon at which the first trial's whole map is kept, for Figures 4 and 5; "
+        "`default`: of all other mechanisms"
+    )
+
+
+@dataclass(frozen=True)
+class CountMaps:
+    """What all mechanisms share.
+
+    Args:
+        counts: Exact counts (k, k); row 0 is the southernmost, column 0 the westernmost.
+        empty: Cells (k, k) known to be empty, boolean.
+        rectangles: See `random_rectangles`.
+        boxes: See `boxes_with`; none of a simulated city.
+        positions: Latitude and longitude (2, pickups) of the window, wherever they are; None of a
+            simulated city.
+        settings: Those of the study.
+    """
+
+    counts: np.ndarray
+    empty: np.ndarray
+    rectangles: np.ndarray
+    boxes: np.ndarray
+    positions: np.ndarray | None
+    settings: dict
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon at the one shape of the map."""
+    side = settings["cells_per_side"]
+    return points_over([(side, side)], settings, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> CountMaps:
+    """Count the pickups of the window and find the cells known to be empty."""
+    counts, empty = map_counts(settings, dataset, folder, names)
+    seed = names.shared_seed("rectangles")
+    rectangles = random_rectangles(counts.shape, settings["rectangles"], seed)
+    boxes, positions = np.empty((0, 4)), None
+    if dataset == "uber" and settings["boxes"]:
+        seed = names.shared_seed("boxes")
+        boxes = boxes_with(PLACES.values(), settings["bounding_box"], settings["boxes"], seed)
+        pickups = load_dataset("uber", folder)
+        inside = in_window(pickups.time, settings)
+        positions = np.stack([pickups.latitude[inside], pickups.longitude[inside]])
+    return CountMaps(counts, empty, rectangles, boxes, positions, settings)
+
+
+def map_counts(
+    settings: dict, source: str, folder: Path, names: Names
+) -> tuple[np.ndarray, np.ndarray]:
+    """Counts (k, k) of the pickups in the window, and the cells (k, k) known to be empty.
+
+    Args:
+        settings: Those of `MapSettings`.
+        source: "uber", or "city", which is simulated with a seed from `names`.
+    """
+    side = settings["cells_per_side"]
+    if source == "city":
+        pickups = city.load(seed=names.shared_seed("city"), pickups=settings["city_pickups"])
+        edges = map_edges(city.LATITUDE_RANGE, city.LONGITUDE_RANGE, side)
+        return histogram(pickups, slice(None), edges), city.water_cells(*edges)
+    pickups = load_dataset("uber", folder)
+    box = settings["bounding_box"]
+    edges = map_edges((box["south"], box["north"]), (box["west"], box["east"]), side)
+    inside = in_window(pickups.time, settings)
+    return histogram(pickups, inside, edges), histogram(pickups, ~inside, edges) == 0
+
+
+def in_window(times: np.ndarray, settings: dict) -> np.ndarray:
+    """Which times lie in the window of `MapSettings`, its ends included."""
+    start, end = (np.datetime64(settings[key], "s") for key in ("start", "end"))
+    return (times >= start) & (times <= end)
+
+
+def boxes_with(
+    places: Iterable[tuple[float, float]], outer: dict, count: int, seed: int
+) -> np.ndarray:
+    """Boxes (count, 4) as (south, north, west, east), degrees, that hold all places.
+
+    The first is the smallest one. Of the others every edge lies between the outermost place and
+    the edge of `outer` (see `BoundingBox`), which holds the places: of every second box at a
+    uniform share u of the way, of the rest at u^4, close to the places.
+    """
+    latitudes, longitudes = np.array(list(places)).T
+    least = np.array([latitudes.min(), latitudes.max(), longitudes.min(), longitudes.max()])
+    most = np.array([outer[edge] for edge in ("south", "north", "west", "east")])
+    shares = np.random.default_rng(seed).random((count, 4))
+    shares[::2] **= 4
+    shares[0] = 0
+    return least + shares * (most - least)
+
+
+def largest_in_boxes(positions: np.ndarray, boxes: np.ndarray, side: int) -> Iterator[float]:
+    """The largest count of a side x side map of positions (2, n), for each of boxes (b, 4)."""
+    for south, north, west, east in boxes:
+        limits = ((south, north), (west, east))
+        yield np.histogram2d(*positions, bins=side, range=limits)[0].max()
+
+
+def random_rectangles(shape: tuple[int, int], count: int, seed: int) -> np.ndarray:
+    """Rectangles (count, 4) as (top, left, bottom, right); bottom and right are exclusive.
+
+    The two ends along an axis are cells drawn uniformly and independently.
+    """
+    corners = np.random.default_rng(seed).integers(0, shape, (count, 2, 2))
+    return np.concatenate([corners.min(axis=1), corners.max(axis=1) + 1], axis=1)
+
+
+def map_edges(
+    latitude: tuple[float, float], longitude: tuple[float, float], side: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Edges (side + 1,) of the rows and of the columns of the map, in degrees."""
+    return np.linspace(*latitude, side + 1), np.linspace(*longitude, side + 1)
+
+
+def histogram(pickups, chosen, edges: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Counts (k, k) of the chosen pickups inside the edges; row 0 is the southernmost."""
+    latitude, longitude = pickups.latitude[chosen], pickups.longitude[chosen]
+    return np.histogram2d(latitude, longitude, bins=edges)[0]
+
+
+def measure(
+    problem: CountMaps, variant: Variant, calibration: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Loss before and after post-processing, errors per cell and rectangle, largest count, map."""
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    mechanism, seconds = variant.timed_calibration(
+        count_query(problem.counts.sum(), problem.counts.shape),
+        budget,
+        calibration,
+    )
+    yield Value("calibrate_seconds", seconds, timing=True)
+    if isinstance(mechanism, AdditiveMechanism):
+        yield Value("expected_loss", mechanism.expected_loss())
+    yield Value("nonprivate_largest_count", float(problem.counts.max()))
+    yield Value("pickups", float(problem.counts.sum()))
+    yield Value("pickups_zeroed", float(problem.counts[problem.empty].sum()))
+    yield Value("valid_cells", float((~problem.empty).sum()))
+
+    trials = problem.settings["trials"]
+    seeds = [names.seed(point, trial) for trial in range(trials)]
+    released = np.empty((trials, *problem.counts.shape))
+    for trial, seed in enumerate(seeds):
+        rng = np.random.default_rng(seed)
+        with seconds_of_releases() as seconds:
+            released[trial] = mechanism.release(problem.counts, rng)
+        yield Value("release_seconds", sum(seconds), trial, timing=True)
+
+    for metric, values in trial_metrics(released, problem).items():
+        for trial, value in enumerate(values):
+            yield Value(metric, value, trial, seed=seeds[trial])
+    kept = problem.settings["map_epsilons"]
+    if point.epsilon == kept.get(variant.name, kept.get("default")):
+        # Without noise, and once: the boxes do not depend on epsilon.
+        if mechanism.guarantee == "none" and problem.positions is not None:
+            side = problem.settings["cells_per_side"]
+            found = largest_in_boxes(problem.positions, problem.boxes, side)
+            for box, largest in enumerate(found):
+                yield Value("largest_in_box", largest, at={"box": box})
+        first = np.where(problem.empty, 0.0, released[0])
+        for (row, column), value in np.ndenumerate(first):
+            yield Value("released_count", value, 0, {"row": row, "column": column}, seeds[0])
+
+
+def trial_metrics(released: np.ndarray, problem: CountMaps) -> dict[str, np.ndarray]:
+    """Values (trials,) of every metric from releases (trials, k, k)."""
+    noise = released - problem.counts
+    answer = np.where(problem.empty, 0.0, released)
+    error = answer - problem.counts
+    valid = ~problem.empty
+    sums = rectangle_sums(error, problem.rectangles)
+    return {
+        "loss": np.einsum("tij,tij->t", noise, noise),
+        "loss_postprocessed": np.einsum("tij,tij->t", error, error),
+        "rmse_valid_cell": np.sqrt(np.mean(error[:, valid] ** 2, axis=1)),
+        "largest_count": answer.max(axis=(1, 2)),
+        "rectangle_rmse": np.sqrt(np.mean(sums**2, axis=1)),
+    }
+
+
+def rectangle_sums(maps: np.ndarray, rectangles: np.ndarray) -> np.ndarray:
+    """Sums (trials, q) of maps (trials, k, k) over rectangles (q, 4), by a summed-area table."""
+    area = np.pad(maps.cumsum(axis=1).cumsum(axis=2), ((0, 0), (1, 0), (1, 0)))
+    top, left, bottom, right = rectangles.T
+    return area[:, bottom, right] - area[:, top, right] - area[:, bottom, left] + area[:, top, left]

@@ -1,0 +1,74 @@
+"""mvg2018 Experiment III: the principal components from privately released records.
+
+The query is f(X) = X of N records in [-1, 1]^m; one record, a column, is replaced: the l2
+sensitivity is 2 sqrt(m). Every feature is mapped onto [-1, 1] by its least and largest value in the
+data, which is not private. The paper does not state gamma; its largest value, sqrt(m N), is used.
+MVG is Algorithm 1 with the axes as directions. Let lambda_i be the eigenvalues of the exact
+covariance C = X X^T / N, not centred, and v_i the eigenvectors of the released records' covariance,
+both in decreasing order. The error is RSS = sum_i (lambda_i - v_i^T C v_i)^2 (eq. 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from datasets import load as load_dataset
+from paper_figures.mvg2018.numbers import scaled_records
+from studies.base import treatments
+from studies.base.principal_components import captured_variance, principal_directions
+from studies.base.scaling import first_records, scale_columns
+from studies.base.study import Names, Point, Value, Variant
+from studies.base.tolerances import ROUNDED, tolerances
+from studies.base.treatments import (
+    OneAnswer,
+    feature_names,
+    measure_one_answer,
+    point_at,
+)
+
+NAME = "covariance"
+PAPER = "mvg2018"
+DATASETS = {"cardiotocography": "official", "breast_cancer": "bundled"}
+COORDINATES = treatments.COORDINATES
+METRICS = treatments.METRICS | {
+    "rss": "sum over all components of (lambda_i - v_i^T C v_i)^2",
+    "largest_eigenvalue": "largest eigenvalue of the exact covariance",
+}
+TOLERANCES = tolerances(ROUNDED, "rss")
+
+
+class Settings(treatments.TreatmentSettings):
+    """Settings of this study."""
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """One point: m x N at epsilon and delta = 1/N."""
+    return [point_at((len(feature_names(dataset)), settings["records"]), settings)]
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> OneAnswer:
+    """The first N records, scaled: the columns of (m, N)."""
+    values = scale_columns(load_dataset(dataset, folder).features)
+    return OneAnswer(first_records(values, settings["records"]).T.copy(), dataset, settings)
+
+
+def measure(
+    problem: OneAnswer, variant: Variant, calibration: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """RSS of every treatment and trial."""
+    covariance = problem.exact @ problem.exact.T / problem.exact.shape[1]
+    eigenvalues = principal_directions(covariance)[0]
+
+    def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
+        directions = principal_directions(answer @ answer.T / answer.shape[1])[1]
+        residuals = eigenvalues - captured_variance(covariance, directions)
+        yield Value("rss", float(residuals @ residuals))
+
+    yield Value("largest_eigenvalue", float(eigenvalues[0]))
+    query = scaled_records(*point.shape)
+    yield from measure_one_answer(
+        problem, variant, "unimodal", calibration, query, score, point, names
+    )

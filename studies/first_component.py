@@ -1,0 +1,84 @@
+"""mvg2018 Experiment II: the first principal component from a private covariance.
+
+The query is f(X) = X X^T / N, not centred, of N records in [-1, 1]^m; one record is replaced. The
+published noise is for the paper's l2 sensitivity, 2 m / N. The exact calibration uses what one
+record can change, sqrt(2) m / N, for all records in the ball around the box, which mechanisms for
+Gram matrices assume. The paper does not state gamma; its largest value, m, is used. MVG is
+Algorithm 2 with the axes as directions. The component v is the first eigenvector of the released
+matrix's symmetric part, and the error is lambda_1 - v^T C v on the exact covariance C (eq. 4).
+
+The paper takes 2,021 of the 13,197 steps of the Movement data and does not say which. The study
+takes the first ones in the file's order, exactly the first 80 sequences. The file counts anchors
+from 1: the paper's ANC0 is anchor1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from datasets import load as load_dataset
+from paper_figures.mvg2018.numbers import record_covariance
+from studies.base import treatments
+from studies.base.principal_components import captured_variance, principal_directions
+from studies.base.scaling import first_records, scale_columns
+from studies.base.study import Names, Point, Value, Variant
+from studies.base.tolerances import ROUNDED, tolerances
+from studies.base.treatments import (
+    OneAnswer,
+    feature_names,
+    measure_one_answer,
+    point_at,
+)
+
+NAME = "first_component"
+PAPER = "mvg2018"
+DATASETS = {"movement_aal": "official", "wine": "bundled"}
+COORDINATES = treatments.COORDINATES
+METRICS = treatments.METRICS | {
+    "error": "exact variance that the private component misses, lambda_1 - v^T C v",
+    "largest_eigenvalue": "largest eigenvalue of the exact covariance",
+}
+TOLERANCES = tolerances(ROUNDED, "error")
+
+
+class Settings(treatments.TreatmentSettings):
+    """Settings of this study."""
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """One point: m x m at epsilon and delta = 1/N."""
+    features = len(feature_names(dataset))
+    return [point_at((features, features), settings)]
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> OneAnswer:
+    """The covariance C of the first N records, (m, m)."""
+    data = load_dataset(dataset, folder)
+    if dataset == "movement_aal":
+        # The file has them in [-1, 1] already.
+        values = np.concatenate(data.sequences)
+    else:
+        values = scale_columns(data.features)
+    values = first_records(values, settings["records"])
+    return OneAnswer(values.T @ values / len(values), dataset, settings)
+
+
+def measure(
+    problem: OneAnswer, variant: Variant, calibration: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """The error of every treatment and trial."""
+    largest = principal_directions(problem.exact)[0][0]
+
+    def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
+        directions = principal_directions(answer)[1][:, :1]
+        captured = captured_variance(problem.exact, directions)[0]
+        yield Value("error", float(abs(largest - captured)))
+
+    yield Value("largest_eigenvalue", float(largest))
+    query = record_covariance(len(problem.exact), problem.settings["records"])
+    yield from measure_one_answer(
+        problem, variant, "equimodal", calibration, query, score, point, names
+    )

@@ -1,0 +1,177 @@
+"""Is the claim true? Claimed and true privacy of every mechanism.
+
+papers
+    The settings of all papers (paper_figures/paper_settings.py): the exact profile, a sampled
+    audit of the worst pair, and a verdict.
+grid
+    The unit-sensitivity query of noise_only over sizes M and epsilon: where each claim holds, and
+    what the noise costs as published and at the exact calibration.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field
+
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    Inconsistent,
+    Mechanism,
+    Query,
+    Unsupported,
+)
+from mechanisms.privacy.profile import Bounds
+from mechanisms.verification.sampled_audit import familywise_confidence
+from mechanisms.verification.verification import verify
+from paper_figures.paper_setting import PaperSetting
+from paper_figures.paper_settings import PAPER_SETTINGS
+from studies.base.coordinates import Coordinate
+from studies.base.grid import EpsilonGrid, points_over
+from studies.base.settings import (
+    LARGEST_COUNT,
+    Disallowed,
+    Distinct,
+    Shape,
+    Whole,
+)
+from studies.base.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+from studies.noise_only import family_query
+
+NAME = "guarantee"
+PAPER = "suite"
+DATASETS = {"papers": "none", "grid": "none"}
+VERDICT = Coordinate("verdict", str, "on the claim: holds, loose, refuted or undecided")
+COORDINATES = (VERDICT,)
+METRICS = {
+    "claimed_delta": "delta that the mechanism claims at epsilon; its row has the verdict",
+    "true_delta": "true delta at epsilon",
+    "true_delta_lower": "lower bound on the true delta at epsilon",
+    "true_delta_upper": "upper bound on the true delta at epsilon",
+    "true_epsilon": "true epsilon at the claimed delta, where it is finite",
+    "noise_scale": "first scale parameter of the noise, in units of the query",
+    "expected_loss": "E||noise||^2 in closed form, in squared units of the query",
+    "wasted_variance": "variance over the least variance at which the same noise keeps the claim",
+    "audit_delta_lower": "sampled lower bound on the true delta at epsilon",
+    "audit_delta_upper": "sampled upper bound on the true delta at epsilon",
+}
+# All audits of a run are right together with this confidence. The number of audits that share it is
+# not derived, so that adding a mechanism changes no other's bounds.
+CONFIDENCE, AUDITS = 0.999, 2000
+
+
+class Settings(EpsilonGrid):
+    """Settings of this study."""
+
+    sizes: Distinct[Shape] = Field(description="shapes of grid")
+    audit_samples: Whole = Field(
+        0, ge=0, le=LARGEST_COUNT, description="draws of each side in an audit of papers; 0: none"
+    )
+
+    def check(self) -> None:
+        """Raise Disallowed where a run has more audits than share the confidence."""
+        cells = len(self.mechanisms) * len(self.calibrations)
+        if self.audit_samples and cells * len(PAPER_SETTINGS) > AUDITS:
+            most = AUDITS // len(PAPER_SETTINGS)
+            allowed = f"0 where mechanisms times calibrations exceed {most}, as here with {cells}"
+            raise Disallowed("audit_samples", allowed, self.audit_samples)
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The papers' settings, or the grid over sizes and epsilon."""
+    if dataset == "grid":
+        return points_over(settings["sizes"], settings, variant)
+    return [_point(setting) for setting in PAPER_SETTINGS]
+
+
+def setting_at(point: Point) -> PaperSetting:
+    """The paper's setting at a point: no two settings share shape, epsilon and delta.
+
+    Raises:
+        KeyError: No paper has a setting there.
+    """
+    return _settings_by_point()[point]
+
+
+@functools.cache
+def _settings_by_point() -> dict[Point, PaperSetting]:
+    return {_point(setting): setting for setting in PAPER_SETTINGS}
+
+
+def grid_query(shape: tuple[int, ...]) -> Query:
+    """The query of the data set "grid" at one shape."""
+    return family_query("fixed-sensitivity", shape)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> tuple[str, dict]:
+    """The name of the data set and the settings; there are no data."""
+    return dataset, settings
+
+
+def measure(
+    problem: tuple[str, dict], variant: Variant, calibration: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """The claimed and the true delta, the true epsilon, the verdict, the audit and the cost.
+
+    Raises:
+        Unsupported: The mechanism has no exact profile, or refuses the query or the budget.
+        Inconsistent: The audit contradicts the profile.
+    """
+    dataset, settings = problem
+    if dataset == "grid":
+        budget = Budget(epsilon=point.epsilon, delta=point.delta)
+        yield from _on_grid(variant.calibrate(grid_query(point.shape), budget, calibration))
+        return
+    setting = setting_at(point)
+    seed = names.seed(point, "audit")
+    result = verify(
+        variant.calibrate(setting.query, setting.budget, calibration),
+        samples=settings["audit_samples"],
+        seed=seed,
+        confidence=familywise_confidence(CONFIDENCE, AUDITS),
+        # The variant has compared the mechanism with itself.
+        effort=None,
+    )
+    if result.contradiction is not None:
+        raise Inconsistent(result.contradiction)
+    yield Value("claimed_delta", result.claimed_delta, at={"verdict": result.verdict})
+    yield from _bounded("true_delta", result.true_delta)
+    if np.isfinite(result.true_epsilon.value):
+        yield Value("true_epsilon", result.true_epsilon.value)
+    for metric in ("noise_scale", "expected_loss", "wasted_variance"):
+        value = getattr(result, metric)
+        if value is not None:
+            yield Value(metric, value)
+    if result.audit is not None:
+        yield Value("audit_delta_lower", result.audit.delta_lower, seed=seed)
+        yield Value("audit_delta_upper", result.audit.delta_upper, seed=seed)
+
+
+def _on_grid(mechanism: Mechanism) -> Iterator[Value]:
+    profile = mechanism.profile()
+    if profile is None:
+        raise Unsupported("has no exact profile")
+    yield from _bounded("true_delta", profile.delta(mechanism.budget.epsilon))
+    if isinstance(mechanism, AdditiveMechanism):
+        yield Value("expected_loss", mechanism.expected_loss())
+
+
+def _bounded(metric: str, bounds: Bounds) -> Iterator[Value]:
+    yield Value(metric, bounds.value)
+    yield Value(f"{metric}_lower", bounds.lower)
+    yield Value(f"{metric}_upper", bounds.upper)
+
+
+def _point(setting: PaperSetting) -> Point:
+    return Point(
+        shape=setting.query.shape, epsilon=setting.budget.epsilon, delta=setting.budget.delta
+    )

@@ -1,0 +1,314 @@
+"""Linear queries on histograms: the error per query of noise made for them, and of other noise.
+
+Every data set is one histogram x of counts. Adjacency: one record is added or removed, which
+changes one cell by one: l1, l2 and linf sensitivity 1. The number of records is not public. Nothing
+bounds the counts or their norm, so mechanisms that need such a bound are unsupported.
+
+Histograms, over domains that are known without the data:
+
+adult-age, adult-hours
+    Adult's training part (32,561 people): one cell per year of age, or per hour of work a week,
+    from 0 to 99.
+adult-capital-loss
+    The same people: 1024 cells of 5 dollars, from 0. Nearly all people are in the first cell.
+city-grid, uber-grid
+    Pickups in a square grid of the map, see count_query.
+city-longitude
+    The simulated city's pickups along one axis.
+
+Workloads:
+
+prefix
+    The sums from the first cell to each cell; on a map, all rectangles from its south-west corner.
+all-range
+    All ranges, or on a map all rectangles.
+random
+    Ranges or rectangles whose ends are drawn uniformly; all mechanisms share them.
+
+A mechanism that takes a workload receives each in turn and is calibrated for it. Any other
+mechanism releases x once for all three. A released histogram answers a query by summing its cells.
+The mean squared error per query is measured over trials; it is also computed exactly where the
+covariance of the noise is known.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from experiments.contract.coordinates import Coordinate
+from experiments.contract.grid import EpsilonGrid, points_over
+from experiments.contract.settings import (
+    MOST_TRIALS,
+    Count,
+)
+from experiments.contract.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+from experiments.contract.tolerances import Tolerance
+from experiments.count_query import (
+    MapSettings,
+    map_counts,
+    random_rectangles,
+    rectangle_sums,
+)
+from pydantic import Field
+
+from datasets import load as load_dataset
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    Mechanism,
+    Query,
+    Unsupported,
+)
+from mechanisms.base.public_information import WORKLOAD, public_options
+from mechanisms.strategies.workload import (
+    AllRange,
+    Explicit,
+    Kronecker,
+    Prefix,
+)
+from studies.base.coordinates import Coordinate
+from studies.base.grid import EpsilonGrid, points_over
+from studies.base.settings import (
+    MOST_TRIALS,
+    Count,
+)
+from studies.base.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+from studies.base.tolerances import Tolerance
+from studies.count_query import (
+    MapSettings,
+    map_counts,
+    random_rectangles,
+    rectangle_sums,
+)
+
+NAME = "linear_queries"
+PAPER = "suite"
+# Column of Adult, cells, and width of a cell in units of the column.
+_ADULT = {
+    "adult-age": ("age", 100, 1),
+    "adult-hours": ("hours-per-week", 100, 1),
+    "adult-capital-loss": ("capital-loss", 1024, 5),
+}
+_GRIDS = {"city-grid": "city", "uber-grid": "uber"}
+DATASETS = dict.fromkeys([*_ADULT, "uber-grid"], "official") | {
+    "city-grid": "simulated",
+    "city-longitude": "simulated",
+}
+QUERIES = Coordinate("workload", str, "the queries: prefix, all-range or random")
+COORDINATES = (QUERIES,)
+METRICS = {
+    "mse": "mean squared error per query of one release, records^2",
+    "expected_mse": "expectation of mse in closed form, where the noise's covariance is known",
+    "optimality_gap": "upper bound on the relative distance of a strategy's error from the optimum",
+    "optimality": "expected error over a lower bound on that of the best strategy, >= 1",
+    "refused": "1 where the mechanism does not support the workload",
+    "records": "records in the histogram",
+    "occupied_cells": "cells that hold a record",
+    "calibrate_seconds": "wall-clock seconds to calibrate, for one workload or (null) for all",
+}
+# A gap that an iteration leaves, next to 1.
+TOLERANCES = {"optimality_gap": Tolerance(absolute=1e-8)}
+FILES = dict.fromkeys(_ADULT, "adult") | {"uber-grid": "uber"}
+
+
+class Settings(EpsilonGrid, MapSettings):
+    """Settings of this study."""
+
+    cells_per_side: Count = Field(32, le=4096, description="cells per axis of grids")
+    line_cells: Count = Field(256, le=4096, description="cells of city-longitude")
+    trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
+    random_queries: Count = Field(200, le=10**5, description="queries of the random workload")
+
+
+@dataclass(frozen=True)
+class HistogramQueries:
+    """A histogram and the queries on it, which all mechanisms share.
+
+    Attributes:
+        counts: The histogram, (n,) or (k, k).
+        rectangles: (q, 4), the random queries as rectangles on a matrix; a line is one column.
+        workloads: Each workload by name, as the factors of a Kronecker product.
+        trials: Releases per grid point.
+    """
+
+    counts: np.ndarray
+    rectangles: np.ndarray
+    workloads: dict[str, tuple]
+    trials: int
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon, at the shape of the histogram."""
+    if dataset in _GRIDS:
+        shape = (settings["cells_per_side"],) * 2
+    else:
+        shape = (settings["line_cells"] if dataset == "city-longitude" else _ADULT[dataset][1],)
+    return points_over([shape], settings, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> HistogramQueries:
+    """The histogram and the workloads over it."""
+    counts = _histogram(settings, dataset, folder, names)
+    matrix = counts.reshape(len(counts), -1)
+    seed = names.shared_seed("rectangles")
+    rectangles = random_rectangles(matrix.shape, settings["random_queries"], seed)
+    workloads = {
+        "prefix": tuple(Prefix(cells) for cells in counts.shape),
+        "all-range": tuple(AllRange(cells) for cells in counts.shape),
+        "random": (Explicit(rectangle_rows(rectangles, matrix.shape)),),
+    }
+    return HistogramQueries(counts, rectangles, workloads, settings["trials"])
+
+
+def _histogram(settings: dict, dataset: str, folder: Path, names: Names) -> np.ndarray:
+    if dataset in _ADULT:
+        column, cells, width = _ADULT[dataset]
+        return line_histogram(load_dataset("adult", folder).train[column].to_numpy(), cells, width)
+    if dataset == "city-longitude":
+        fine = settings | {"cells_per_side": settings["line_cells"]}
+        return map_counts(fine, "city", folder, names)[0].sum(axis=0)
+    return map_counts(settings, _GRIDS[dataset], folder, names)[0]
+
+
+def line_histogram(values: np.ndarray, cells: int, width: int) -> np.ndarray:
+    """Counts (cells,) of whole numbers; cell i counts those from i width to (i + 1) width - 1.
+
+    Raises:
+        ValueError: A value is outside the domain. The domain is public, so it is not extended.
+    """
+    outside = (values < 0) | (values >= cells * width)
+    if outside.any():
+        raise ValueError(
+            f"the value {values[outside][0]} is outside the domain, 0 to {cells * width - 1}"
+        )
+    return np.bincount(values // width, minlength=cells).astype(float)
+
+
+def rectangle_rows(rectangles: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """The queries (q, 4) as rows of zeros and ones over the cells in C order, (q, M)."""
+    row, column = np.indices(shape).reshape(2, 1, -1)
+    top, left, bottom, right = rectangles.T[:, :, None]
+    return ((top <= row) & (row < bottom) & (left <= column) & (column < right)).astype(float)
+
+
+def histogram_query(counts: np.ndarray) -> Query:
+    """The query whose answer is the histogram, when one record is added or removed."""
+    return Query(
+        shape=counts.shape,
+        l2_sensitivity=1.0,
+        l1_sensitivity=1.0,
+        linf_sensitivity=1.0,
+        adjacency="add-remove",
+        structure="histogram",
+        record_bound=1.0,
+    )
+
+
+def measure(
+    problem: HistogramQueries, variant: Variant, calibration: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """The mean squared error per query of every workload, measured and, where known, exact.
+
+    Where a mechanism refuses some workloads, `refused` is 1 for these and stderr has the reason.
+
+    Raises:
+        Unsupported: It refuses all workloads.
+    """
+    yield Value("records", float(problem.counts.sum()))
+    yield Value("occupied_cells", float(np.count_nonzero(problem.counts)))
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+
+    def served(workloads: dict[str, tuple], **options) -> Iterator[Value]:
+        mechanism, seconds = variant.timed_calibration(
+            histogram_query(problem.counts), budget, calibration, **options
+        )
+        where = {"workload": next(iter(workloads))} if len(workloads) == 1 else {}
+        yield Value("calibrate_seconds", seconds, at=where, timing=True)
+        yield from _exact(mechanism, workloads)
+        yield from _measured(mechanism, problem, workloads, point, names)
+
+    if WORKLOAD not in variant.mechanism.public_information.values():
+        yield from served(problem.workloads)
+        return
+    refusals = {}
+    for name, factors in problem.workloads.items():
+        offered = {WORKLOAD: functools.partial(Kronecker, factors)}
+        try:
+            yield from served({name: factors}, **public_options(variant.mechanism, offered))
+        except Unsupported as reason:
+            refusals[name] = reason
+    if len(refusals) == len(problem.workloads):
+        raise next(iter(refusals.values()))
+    for name, reason in refusals.items():
+        print(f"{variant.name} refuses the workload {name}: it {reason}", file=sys.stderr)
+        yield Value("refused", 1.0, at={"workload": name})
+
+
+def _exact(mechanism: Mechanism, workloads: dict[str, tuple]) -> Iterator[Value]:
+    """Expected errors in closed form, and bounds on a strategy's distance from the best one."""
+    for name, factors in workloads.items():
+        if isinstance(mechanism, AdditiveMechanism):
+            variance = mechanism.noise.workload_variance(factors)
+            if variance is not None:
+                queries = math.prod(factor.queries for factor in factors)
+                yield Value("expected_mse", variance / queries, at={"workload": name})
+        for certificate in ("optimality_gap", "optimality"):
+            if hasattr(mechanism, certificate):
+                yield Value(certificate, getattr(mechanism, certificate)(), at={"workload": name})
+
+
+def _measured(
+    mechanism: Mechanism,
+    problem: HistogramQueries,
+    workloads: dict[str, tuple],
+    point: Point,
+    names: Names,
+) -> Iterator[Value]:
+    counts = problem.counts
+    seeds = [names.seed(point, trial) for trial in range(problem.trials)]
+    errors = np.empty((problem.trials, *counts.shape))
+    for trial, seed in enumerate(seeds):
+        errors[trial] = mechanism.release(counts, np.random.default_rng(seed)) - counts
+    squares = mean_squared_errors(errors, problem.rectangles)
+    for name in workloads:
+        for trial, seed in enumerate(seeds):
+            yield Value("mse", squares[name][trial], trial, {"workload": name}, seed)
+
+
+def mean_squared_errors(errors: np.ndarray, rectangles: np.ndarray) -> dict[str, np.ndarray]:
+    """Mean squared error per query, (trials,), of every workload.
+
+    The sum over a rectangle is a difference of prefix sums along both axes. The squared differences
+    of all pairs among n + 1 numbers add up to n + 1 times the squared deviations from their mean.
+    So the (r + 1) (c + 1) prefix sums give all r (r + 1) / 2 times c (c + 1) / 2 rectangles.
+
+    Args:
+        errors: The error of every cell, (trials, n) or (trials, r, c).
+        rectangles: (q, 4), as `random_rectangles` makes them.
+    """
+    maps = errors.reshape(*errors.shape[:2], -1)
+    _, rows, columns = maps.shape
+    sums = np.pad(maps.cumsum(axis=1).cumsum(axis=2), ((0, 0), (1, 0), (1, 0)))
+    centred = sums - sums.mean(axis=1, keepdims=True)
+    centred -= centred.mean(axis=2, keepdims=True)
+    return {
+        "prefix": np.mean(sums[:, 1:, 1:] ** 2, axis=(1, 2)),
+        "all-range": 4 * np.sum(centred**2, axis=(1, 2)) / (rows * columns),
+        "random": np.mean(rectangle_sums(maps, rectangles) ** 2, axis=1),
+    }

@@ -1,0 +1,222 @@
+"""The noise alone, without data: expected loss, moments, tails and seconds per draw.
+
+Three families of queries take the place of data sets:
+
+fixed-sensitivity
+    l2 sensitivity 1 at every size M (r1smg2024 Figure 9, Theorems 8 and 9). Every element lies in
+    [0, 1/sqrt(M)], so the assumptions of all mechanisms hold at once: element range 1/sqrt(M),
+    Frobenius bound 1, l1 sensitivity sqrt(M).
+growing-sensitivity
+    Elements in [-1, 1], all of which may change: l2 sensitivity 2 sqrt(M) (mgm2021 eq. 31) and
+    Frobenius bound sqrt(M). mgm2021 Table 4 states how the expected error grows with m and n.
+gradient-shapes
+    The same query at the gradient shapes of mgm2021 Table 2, to time the draws (Table 5). The paper
+    computes MVG's directions by an SVD in every run; a mechanism with an option `directions` is
+    timed a second time with that SVD, as published, on the shapes of `svd_shapes`.
+
+Adjacency: local (any answer in the range may become any other).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field
+
+from mechanisms import (
+    AdditiveMechanism,
+    Budget,
+    Query,
+    Unsupported,
+)
+from mechanisms.query.box_query import box_query
+from studies.base.coordinates import Coordinate
+from studies.base.grid import EpsilonGrid, points_over
+from studies.base.settings import (
+    Count,
+    Delta,
+    Distinct,
+    Epsilon,
+    Shape,
+)
+from studies.base.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+
+NAME = "noise_only"
+PAPER = "r1smg2024"
+DATASETS = {
+    "fixed-sensitivity": "none",
+    "growing-sensitivity": "none",
+    "gradient-shapes": "none",
+}
+FACTOR = Coordinate("factor", float, "k in P(L > k E L)")
+QUANTILE = Coordinate("quantile", float, "probability of a quantile of L, in [0, 1]")
+COORDINATES = (FACTOR, QUANTILE)
+METRICS = {
+    "expected_loss": "E L = E||noise||^2 in closed form",
+    "raw_kurtosis": "E[L^4] / E[L^2]^2, about zero",
+    "raw_skewness": "E[L^3] / E[L^2]^1.5, about zero",
+    "central_kurtosis": "kurtosis of L about its mean",
+    "central_skewness": "skewness of L about its mean",
+    "tail_exact": "P(L > factor E L) in closed form",
+    "tail_sampled": "share of draws with L > factor E L",
+    "sampled_loss": "mean of L over the draws",
+    "sampled_loss_error": "standard error of that mean",
+    "sampled_quantile": "quantile of L over the draws",
+    "sampled_trials": "draws",
+    "calibrate_seconds": "wall-clock seconds to calibrate",
+    "draw_seconds": "wall-clock seconds of one draw, directions given",
+    "svd_draw_seconds": "wall-clock seconds of one draw, directions by an SVD of the answer",
+}
+# k in P(L > k E L), and the probabilities of the quantiles of L.
+TAIL_FACTORS = (2.0, 5.0, 10.0)
+QUANTILES = (0.05, 0.5, 0.95, 0.99)
+# The noise is all that this study looks at.
+NEEDS = "additive"
+
+
+class Settings(EpsilonGrid):
+    """Settings of this study."""
+
+    sizes: Distinct[Shape] = Field(description="shapes of fixed-sensitivity")
+    growth_shapes: Distinct[Shape] = Field(description="shapes of growing-sensitivity")
+    growth_epsilon: Epsilon = Field(
+        description="epsilon of growing-sensitivity and gradient-shapes"
+    )
+    growth_delta: Delta = Field(description="their delta")
+    gradient_shapes: Distinct[Shape] = Field(description="shapes of gradient-shapes")
+    trials: Count = Field(1000, ge=2, description="draws per grid point, at most")
+    largest_draw: Count = Field(20_000_000, description="numbers drawn per grid point, at most")
+    svd_shapes: list[Shape] = Field(
+        [], description="those of gradient_shapes where directions by an SVD are timed too"
+    )
+    timed_draws: Count = Field(10, description="timed draws per shape")
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid of one family of queries."""
+    if dataset == "fixed-sensitivity":
+        return points_over(settings["sizes"], settings, variant)
+    shapes = "growth_shapes" if dataset == "growing-sensitivity" else "gradient_shapes"
+    return [
+        Point(
+            shape=tuple(shape),
+            epsilon=settings["growth_epsilon"],
+            delta=settings["growth_delta"],
+        )
+        for shape in settings[shapes]
+    ]
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> tuple[str, dict]:
+    """The name of the family and the settings; there are no data."""
+    return dataset, settings
+
+
+def family_query(family: str, shape: tuple[int, ...]) -> Query:
+    """The query of a family (one of `DATASETS`) at one shape."""
+    size = math.prod(shape)
+    if family == "fixed-sensitivity":
+        low, high = 0.0, 1 / math.sqrt(size)
+    else:
+        low, high = -1.0, 1.0
+    return box_query(shape, low, high)
+
+
+def measure(
+    problem: tuple[str, dict], variant: Variant, calibration: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Exact and sampled moments and tails of the loss; for gradient-shapes, seconds per draw."""
+    dataset, settings = problem
+    query = family_query(dataset, point.shape)
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    mechanism, seconds = variant.timed_calibration(query, budget, calibration)
+    yield Value("calibrate_seconds", seconds, timing=True)
+    if not isinstance(mechanism, AdditiveMechanism):
+        raise Unsupported("adds no noise, so there is nothing to measure without data")
+    yield Value("expected_loss", mechanism.expected_loss())
+    if dataset == "gradient-shapes":
+        yield from seconds_per_draw(mechanism, settings, names.seed(point, "timed"))
+        chosen = point.shape in map(tuple, settings["svd_shapes"])
+        if chosen and calibration == "published" and "directions" in variant.mechanism.options:
+            yield from seconds_per_draw_with_svd(
+                variant, query, budget, settings, names.seed(point, "svd")
+            )
+    elif dataset == "fixed-sensitivity":
+        yield from exact_moments(mechanism, settings)
+        yield from sampled_moments(mechanism, settings, names.seed(point, "loss"))
+
+
+def exact_moments(mechanism: AdditiveMechanism, settings: dict) -> Iterator[Value]:
+    """Moments and tails of the loss in closed form; none without noise, none of unknown tails."""
+    loss = mechanism.loss()
+    if loss.mean == 0:
+        return
+    for metric in ("raw_kurtosis", "raw_skewness", "central_kurtosis", "central_skewness"):
+        yield Value(metric, getattr(loss, metric))
+    tails = mechanism.noise.loss_survival(np.array(TAIL_FACTORS) * loss.mean)
+    if tails is not None:
+        for factor, tail in zip(TAIL_FACTORS, tails, strict=True):
+            yield Value("tail_exact", tail, at={"factor": factor})
+
+
+def sampled_moments(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
+    """Mean, quantiles and tails of the loss over draws."""
+    size = mechanism.query.size
+    trials = draws_within(settings, "trials", size)
+    losses = mechanism.noise.loss_samples(np.random.default_rng(seed), trials)
+    mean = losses.mean()
+    yield Value("sampled_trials", float(trials))
+    yield Value("sampled_loss", mean, seed=seed)
+    yield Value("sampled_loss_error", losses.std(ddof=1) / math.sqrt(trials), seed=seed)
+    for quantile in QUANTILES:
+        yield Value(
+            "sampled_quantile", np.quantile(losses, quantile), at={"quantile": quantile}, seed=seed
+        )
+    for factor in TAIL_FACTORS:
+        tail = np.mean(losses > factor * mechanism.expected_loss())
+        yield Value("tail_sampled", tail, at={"factor": factor}, seed=seed)
+
+
+def draws_within(settings: dict, key: str, size: int) -> int:
+    """Draws of `size` numbers: those of the setting, but few enough for `largest_draw`; 2 or more.
+
+    A single one where the setting asks for one.
+    """
+    wanted = settings[key]
+    return min(wanted, max(2, settings["largest_draw"] // size))
+
+
+def seconds_per_draw(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
+    """Wall-clock seconds of single draws, after one that is not timed."""
+    rng = np.random.default_rng(seed)
+    mechanism.sample(rng, 1)
+    for trial in range(draws_within(settings, "timed_draws", mechanism.query.size)):
+        clock = time.perf_counter()
+        mechanism.sample(rng, 1)
+        yield Value("draw_seconds", time.perf_counter() - clock, trial, timing=True)
+
+
+def seconds_per_draw_with_svd(
+    variant: Variant, query: Query, budget: Budget, settings: dict, seed: int
+) -> Iterator[Value]:
+    """Seconds of an SVD of the answer, the calibration to its left singular vectors, and a draw."""
+    rng = np.random.default_rng(seed)
+    answer = rng.uniform(*query.element_range, query.shape)
+    for trial in range(-1, draws_within(settings, "timed_draws", query.size)):
+        clock = time.perf_counter()
+        directions, *_ = np.linalg.svd(answer)
+        options = variant.options | {"directions": directions}
+        variant.mechanism.calibrate(query, budget, "published", **options).sample(rng, 1)
+        seconds = time.perf_counter() - clock
+        # The first draw warms up.
+        if trial >= 0:
+            yield Value("svd_draw_seconds", seconds, trial, timing=True)

@@ -1,0 +1,222 @@
+"""Principal components of a private covariance matrix: r1smg2024, Section 7.2, Figure 6.
+
+The query is C = D^T D / N of N records of d features in [-1, 1], not centred
+(`covariance_query` of r1smg2024's numbers). Adjacency: one record is replaced by another. C is
+a Gram matrix of records of norm at most sqrt(d / N), which mechanisms for such matrices use.
+
+As in the paper, a release is made symmetric and decomposed. The metrics are
+
+total_deviation
+    sum_i |lambda_i - v_i^T C v_i| with lambda_i the i-th largest eigenvalue of C and v_i the i-th
+    eigenvector of the release, by falling eigenvalue: the first 2041 of 2400 terms, as in the
+    paper, which does not say why, and all of fewer.
+leading_deviation
+    sum_{i <= k} lambda_i - tr(V^T C V) for the first k components V: how much less variance they
+    capture than the best k. It is the smallest deviation of any k vectors in their span, and does
+    not depend on which vectors are taken. PPCA releases a span without an order, so this is the
+    only deviation it has.
+accuracy
+    of a linear support vector machine (squared hinge loss, penalty 1, which the paper leaves open)
+    on the records projected on the first k components, trained on 60% of the records and tested on
+    40%. All mechanisms share one split.
+
+Data: Swarm Behaviour, each feature scaled to [-1, 1] by its extremes as in the paper, which is not
+private; records with an empty cell are left out and counted. Simulated boids have the same
+features, scaled by bounds that hold for every snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field
+
+from datasets import load as load_dataset
+from datasets.loaders import boids, swarm
+from mechanisms import AdditiveMechanism, Budget
+from mechanisms.base.guard import seconds_of_releases
+from paper_figures.r1smg2024.numbers import DEVIATION_COMPONENTS, covariance_query
+from studies.base.grid import EpsilonGrid, points_over
+from studies.base.settings import (
+    MOST_TRIALS,
+    Count,
+    Disallowed,
+)
+from studies.base.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+from studies.base.tolerances import ROUNDED, SCORE, tolerances
+
+NAME = "pca"
+PAPER = "r1smg2024"
+DATASETS = {"swarm": "official", "boids": "simulated"}
+COORDINATES = ()
+SLOW_IMPORTS = ("sklearn.svm",)
+METRICS = {
+    "accuracy": "accuracy of a linear SVM on the leading private components, in [0, 1]",
+    "components": "leading components kept",
+    "leading_variance": "exact variance along the exact leading components",
+    "leading_deviation": "leading_variance minus the exact variance along the private components",
+    "variance": "exact total variance",
+    "total_deviation": (
+        f"sum over the first {DEVIATION_COMPONENTS} components of |private - exact variance|"
+    ),
+    "expected_loss": "E||noise||^2 in closed form",
+    "records": "records",
+    "records_dropped": "records left out because a cell is empty",
+    "r_hat": "split R-hat of a mechanism that samples by a Markov chain",
+    "sweeps": "sweeps of that chain",
+    "calibrate_seconds": "wall-clock seconds to calibrate",
+    "release_seconds": "wall-clock seconds of one release, without the checks around it",
+}
+TOLERANCES = tolerances(SCORE, "accuracy") | tolerances(
+    ROUNDED, "leading_deviation", "total_deviation"
+)
+TRAINING_SHARE = 0.6
+
+
+class Settings(EpsilonGrid):
+    """Settings of this study."""
+
+    components: Count = Field(20, description="first components that the classifier sees")
+    trials: Count = Field(10, le=MOST_TRIALS, description="releases per grid point")
+    boids: Count = Field(
+        20, ge=2, le=1000, description="boids of a simulated group, 12 features each"
+    )
+    groups: Count = Field(2000, ge=10, description="simulated groups")
+
+    def check(self) -> None:
+        """Raise Disallowed unless there are as many features as components."""
+        features = boids.FEATURES * self.boids
+        if "boids" in self.datasets and self.components > features:
+            allowed = f"at most {features}, the features of {self.boids} boids"
+            raise Disallowed("components", allowed, self.components)
+
+
+@dataclass(frozen=True)
+class ScaledRecords:
+    """What all mechanisms share.
+
+    Args:
+        features: (N, d) in [-1, 1].
+        labels: (N,) of 0 and 1.
+        training: (N,) boolean, the records that train the classifier.
+        dropped: Number of records left out.
+        settings: Those of the study.
+    """
+
+    features: np.ndarray
+    labels: np.ndarray
+    training: np.ndarray
+    dropped: int
+    settings: dict
+
+    @cached_property
+    def covariance(self) -> np.ndarray:
+        """C = D^T D / N, (d, d)."""
+        return self.features.T @ self.features / len(self.features)
+
+    @cached_property
+    def eigenvalues(self) -> np.ndarray:
+        """Eigenvalues (d,) of C, falling."""
+        return np.linalg.eigvalsh(self.covariance)[::-1]
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon at the one shape of the covariance."""
+    size = swarm.COLUMNS if dataset == "swarm" else boids.FEATURES * settings["boids"]
+    return points_over([(size, size)], settings, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> ScaledRecords:
+    """The scaled records, and the split that all mechanisms share."""
+    if dataset == "swarm":
+        data = load_dataset("swarm", folder)
+        complete = np.isfinite(data.features).all(axis=1)
+        features, labels = scaled(data.features[complete]), data.labels[complete]
+    else:
+        seed = names.shared_seed("boids")
+        data = boids.load(seed=seed, groups=settings["groups"], boids=settings["boids"])
+        features, labels = data.features, data.labels
+    training = np.zeros(len(labels), dtype=bool)
+    order = np.random.default_rng(names.shared_seed("split")).permutation(len(labels))
+    training[order[: round(TRAINING_SHARE * len(labels))]] = True
+    return ScaledRecords(features, labels, training, len(data.labels) - len(labels), settings)
+
+
+def scaled(features: np.ndarray) -> np.ndarray:
+    """Every column of (N, d) onto [-1, 1] by its extremes; a constant column becomes 0.
+
+    scikit-learn's minmax_scale puts constant columns at -1 instead.
+    """
+    low, high = features.min(axis=0), features.max(axis=0)
+    centred = features - 0.5 * (low + high)
+    centred /= np.where(high > low, 0.5 * (high - low), 1.0)
+    return centred
+
+
+def measure(
+    problem: ScaledRecords, variant: Variant, calibration: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """Deviations and accuracy of every release, and the diagnostics of its sampler."""
+    components = problem.settings["components"]
+    options = dict(variant.options)
+    if "components" in variant.mechanism.options:
+        options.setdefault("components", components)
+    mechanism, seconds = variant.timed_calibration(
+        covariance_query(*problem.features.shape),
+        Budget(epsilon=point.epsilon, delta=point.delta),
+        calibration,
+        **options,
+    )
+    yield Value("calibrate_seconds", seconds, timing=True)
+    if isinstance(mechanism, AdditiveMechanism):
+        yield Value("expected_loss", mechanism.expected_loss())
+    yield Value("components", float(components))
+    yield Value("records", float(len(problem.features)))
+    yield Value("records_dropped", float(problem.dropped))
+    yield Value("variance", float(problem.eigenvalues.sum()))
+    yield Value("leading_variance", float(problem.eigenvalues[:components].sum()))
+
+    for trial in range(problem.settings["trials"]):
+        seed = names.seed(point, trial)
+        with seconds_of_releases() as seconds:
+            released, diagnostics = mechanism.release_with_diagnostics(
+                problem.covariance, np.random.default_rng(seed)
+            )
+        yield Value("release_seconds", sum(seconds), trial, timing=True)
+        vectors = leading_first(released)
+        held = np.vecdot(vectors, problem.covariance @ vectors, axis=0)
+        numbers = {
+            "leading_deviation": (problem.eigenvalues - held)[:components].sum(),
+            "accuracy": projected_accuracy(problem, vectors[:, :components]),
+        } | diagnostics
+        if "components" not in mechanism.settings:
+            deviations = np.abs(problem.eigenvalues - held)
+            numbers["total_deviation"] = deviations[:DEVIATION_COMPONENTS].sum()
+        for metric, value in numbers.items():
+            yield Value(metric, float(value), trial, seed=seed)
+
+
+def leading_first(released: np.ndarray) -> np.ndarray:
+    """Eigenvectors (d, d) of the symmetric part, one per column, by falling eigenvalue."""
+    return np.linalg.eigh(0.5 * (released + released.T))[1][:, ::-1]
+
+
+def projected_accuracy(problem: ScaledRecords, vectors: np.ndarray) -> float:
+    """Test accuracy in [0, 1] of a linear SVM on the records projected on `vectors` (d, k)."""
+    # scikit-learn is slow to load, and reading a config imports this module.
+    from sklearn.svm import LinearSVC
+
+    projected, training = problem.features @ vectors, problem.training
+    # The primal problem is solved without random numbers, to its minimum.
+    classifier = LinearSVC(dual=False, tol=1e-8, max_iter=10_000)
+    classifier.fit(projected[training], problem.labels[training])
+    return classifier.score(projected[~training], problem.labels[~training])

@@ -1,0 +1,183 @@
+"""Training on protected images: tldp2025, Section 5.2.1 (type I), Figure 1 and Table 5.
+
+Users release every training image through the mechanism; the server trains a classifier on the
+released images, which is tested on clean ones. The paper has three users; their number changes
+nothing, as each image is protected on its own. Adjacency: local. Any image with pixels in [0, 1]
+may become any other: an image of I pixels has l2 sensitivity sqrt(I) and l1 sensitivity I. Channels
+are stacked as rows, so that every image is a matrix. Released pixels are not clipped. Labels are
+public, as the paper protects images only.
+
+The paper states Delta = 256 (Table 2) and pixels in (-1, 1) (eq. 17). The noise relative to the
+range of the pixels is the same for all three ranges; only p depends on the unit, and p is
+negligible at these sizes.
+
+Public side information: the mean of the clean test images, which are public. TLDP-L-w and TLDP-G-w
+take it as their weights, which are higher where images are brighter, as in the paper. The mean of
+private images would reveal them. `public_records` counts the images behind the mean that a
+mechanism was given.
+
+The paper trains MobileNetV2, pre-trained on ImageNet: the classifier "mobilenet_v2", whose weights
+are downloaded. Logistic regression and a small CNN, trained from scratch, suit smaller machines.
+The column `classifier` says which one was trained.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+import datasets
+from learning.networks.tutorial_networks import TUTORIALS
+from learning.records import labelled
+from learning.releases.protected_records import protected, squared_error
+from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
+from learning.training.device import OnDevice
+from learning.training.finetuned import fine_tuned
+from learning.training.pretrained import PRETRAINED
+from mechanisms import AdditiveMechanism, Budget
+from mechanisms.base.public_information import MEAN_RECORD, public_options
+from mechanisms.query.box_query import box_query
+from paper_figures.tldp2025.numbers import PIXELS
+from studies.base.coordinates import Coordinate
+from studies.base.grid import EpsilonGrid, points_over
+from studies.base.settings import (
+    MOST_TRIALS,
+    ByDataset,
+    Count,
+)
+from studies.base.study import Names, Point, Value, Variant, trials_of
+from studies.base.tolerances import SCORE, tolerances
+
+NAME = "private_data"
+PAPER = "tldp2025"
+DATASETS = {name: labelled.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
+CLASSIFIER = Coordinate("classifier", str, "the classifier trained on the released images")
+COORDINATES = (CLASSIFIER,)
+SLOW_IMPORTS = ("sklearn.datasets", "sklearn.linear_model", "sklearn.metrics")
+METRICS = {
+    "f1": "weighted F1 score on clean test images, in [0, 1]",
+    "accuracy": "accuracy on clean test images, in [0, 1]",
+    "squared_error": "mean over images of ||released - image||^2",
+    "expected_loss": "E||noise||^2 of one image in closed form",
+    "records": "training images, every one of them released",
+    "public_records": "public images whose mean the mechanism was given; absent where it uses none",
+    "release_seconds": "wall-clock seconds to release all images",
+    "training_seconds": "wall-clock seconds of one training",
+}
+TOLERANCES = tolerances(SCORE, "f1", "accuracy")
+SPLITS_TRIALS = True
+SHAPES = {"digits": (8, 8), "mnist": (28, 28), "cifar10": (96, 32), "svhn": (96, 32)}
+NETWORKS = TUTORIALS | {"svhn": TUTORIALS["cifar10"]}
+CLASSIFIERS = ("logistic", "network", PRETRAINED)
+CLASSES = 10
+
+
+class Settings(EpsilonGrid, OnDevice):
+    """Settings of this study."""
+
+    classifiers: ByDataset[Literal[CLASSIFIERS]] = Field(
+        description="what is trained on the released images"
+    )
+    records: ByDataset[Count] = Field(
+        {}, description="training images kept, drawn at random; all by default"
+    )
+    training_epochs: Count = Field(10, description="epochs of a network")
+    trials: Count = Field(3, le=MOST_TRIALS, description="releases and trainings per epsilon")
+
+
+def also_reads(settings: dict, dataset: str) -> list[str]:
+    """The ImageNet weights, where the config asks for them."""
+    return [PRETRAINED] * (settings["classifiers"][dataset] == PRETRAINED)
+
+
+@dataclass(frozen=True)
+class ClassificationOfImages:
+    """The clean images that all mechanisms release, and the classifier that is trained on releases.
+
+    Args:
+        dataset: Name of the data set.
+        split: Its images and labels.
+        mean_image: The mean of the test images, which are public, in the shape of the query.
+        network: The ImageNet weights where the config asks for them, else None.
+        settings: The settings of the study.
+    """
+
+    dataset: str
+    split: labelled.Split
+    mean_image: np.ndarray
+    network: dict | None
+    settings: dict
+
+    @property
+    def classifier(self) -> str:
+        """One of CLASSIFIERS."""
+        return self.settings["classifiers"][self.dataset]
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon at the shape of one image."""
+    return points_over([SHAPES[dataset]], settings, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> ClassificationOfImages:
+    """The images of a data set, and the ImageNet weights where they are needed."""
+    seed = names.shared_seed("records")
+    split = labelled.load(dataset, folder, settings["records"].get(dataset), seed)
+    mean_image = split.test_inputs.mean(axis=0, dtype=np.float64).reshape(SHAPES[dataset])
+    read = {name: datasets.load(name, folder) for name in also_reads(settings, dataset)}
+    return ClassificationOfImages(dataset, split, mean_image, read.get(PRETRAINED), settings)
+
+
+def measure(
+    problem: ClassificationOfImages,
+    variant: Variant,
+    calibration: str,
+    point: Point,
+    names: Names,
+) -> Iterator[Value]:
+    """Weighted F1 and accuracy on clean images, and the squared error of one released image."""
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    public = public_options(variant.mechanism, {MEAN_RECORD: lambda: problem.mean_image})
+    # An option that the config gives comes before what the study knows.
+    used = public.keys() - variant.options.keys()
+    options = public | variant.options
+    query = box_query(point.shape, *PIXELS)
+    mechanism = variant.calibrate(query, budget, calibration, **options)
+    if isinstance(mechanism, AdditiveMechanism):
+        yield Value("expected_loss", mechanism.expected_loss())
+    yield Value("records", float(len(problem.split.train_labels)))
+    if used:
+        yield Value("public_records", float(len(problem.split.test_labels)))
+    at = {"classifier": problem.classifier}
+    for trial in trials_of(problem.settings):
+        seed = names.seed(point, trial)
+        clock = time.perf_counter()
+        released = protected(mechanism, problem.split.train_inputs, np.random.default_rng(seed))
+        yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
+        error = squared_error(released, problem.split.train_inputs)
+        yield Value("squared_error", error, trial, seed=seed)
+        clock = time.perf_counter()
+        predicted = _predicted(problem, released, names.shared_seed("training", trial))
+        yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
+        labels = problem.split.test_labels
+        f1, accuracy = weighted_f1(labels, predicted), float(np.mean(predicted == labels))
+        yield Value("f1", f1, trial, at, seed)
+        yield Value("accuracy", accuracy, trial, at, seed)
+
+
+def _predicted(problem: ClassificationOfImages, released: np.ndarray, seed: int) -> np.ndarray:
+    """Labels of the clean test images by the classifier of the config."""
+    seen = in_units(replace(problem.split, train_inputs=released))
+    settings = problem.settings
+    if problem.classifier == "logistic":
+        return logistic(seen)
+    training = Training(epochs=settings["training_epochs"], device=settings["device"])
+    if problem.network is None:
+        return network(seen, NETWORKS[problem.dataset], training, seed)
+    return fine_tuned(problem.network, seen, CLASSES, training, seed)

@@ -1,0 +1,188 @@
+"""Features that every user protects alone: tldp2025, Section 5.2.2 (type II), Figure 2 and Table 3.
+
+Users turn each image into features by a network that was trained on public images and ends in tanh,
+and release every feature vector through the mechanism. The server trains the last fully connected
+layer on the released features; it is tested on the features of clean images. The paper has three
+users; their number changes nothing, as each vector is protected on its own. Adjacency: local. Any
+features in [-1, 1] may become any others: I features have l2 sensitivity 2 sqrt(I) (eq. 18) and l1
+sensitivity 2 I. A vector is one row (1, I). Released features are not clipped. Labels are public,
+as the paper protects features only.
+
+Noise is that for the range 2 of a feature. The Delta of the paper's Table 3 is the number of grey
+values of a pixel, at which all noise would be larger by Delta / 2.
+
+The paper's network is MobileNetV2 with ImageNet weights: the extractor "mobilenet_v2"
+(learning/training/pretrained.py), whose weights are downloaded and which has seen none of the
+records. The suite trains every other extractor itself, on a share of the training records that is
+declared public (learning/training/extractor.py) and that nobody releases. The rows have the number
+of these public records, 0 for MobileNetV2, and the test accuracy of the extractor with its own last
+layer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+import datasets
+from learning import SCORING_IMPORTS
+from learning.networks.cut_network import CUTS, tanh_perceptron
+from learning.records import labelled
+from learning.releases.protected_records import protected, squared_error
+from learning.training import pretrained
+from learning.training.classifiers import Training, in_units, network, weighted_f1
+from learning.training.device import OnDevice
+from learning.training.extractor import Extracted, extract
+from mechanisms import AdditiveMechanism, Budget
+from mechanisms.query.box_query import box_query
+from paper_figures.tldp2025.numbers import FEATURES
+from studies.base.grid import EpsilonGrid, points_over
+from studies.base.settings import (
+    MOST_TRIALS,
+    ByDataset,
+    Count,
+    MissingEntry,
+    Share,
+)
+from studies.base.study import Names, Point, Value, Variant, trials_of
+from studies.base.tolerances import SCORE, Tolerance, tolerances
+
+NAME = "private_features"
+PAPER = "tldp2025"
+DATASETS = {name: labelled.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
+COORDINATES = ()
+SLOW_IMPORTS = SCORING_IMPORTS
+METRICS = {
+    "f1": "weighted F1 score on clean test features, in [0, 1]",
+    "accuracy": "accuracy on clean test features, in [0, 1]",
+    "squared_error": "mean over records of ||released - feature vector||^2",
+    "expected_loss": "E||noise||^2 of one feature vector in closed form",
+    "records": "private training records, every one of them released as features",
+    "public_records": "public records that the extractor was trained on; 0 for ImageNet weights",
+    "extractor_accuracy": "test accuracy of the extractor with its own last layer, in [0, 1]",
+    "release_seconds": "wall-clock seconds to release all records",
+    "training_seconds": "wall-clock seconds of one training",
+}
+# The features come from an extractor that was trained.
+TOLERANCES = tolerances(SCORE, "f1", "accuracy", "extractor_accuracy") | {
+    "squared_error": Tolerance(relative=1e-5)
+}
+SPLITS_TRIALS = True
+OWN = {"digits": "perceptron", "mnist": "lenet", "cifar10": "cnn", "svhn": "cnn"}
+CLASSES = 10
+
+
+class Settings(EpsilonGrid, OnDevice):
+    """Settings of this study."""
+
+    public_share: Share = Field(
+        0.5, description="share of the training records that is public and trains the extractor"
+    )
+    records: ByDataset[Annotated[Count, Field(ge=2)]] = Field(
+        {}, description="training images kept, drawn at random; all by default"
+    )
+    extractors: ByDataset[Literal["own", "mobilenet_v2"]] = Field(
+        {},
+        description="own: trained on the public records, the default; mobilenet_v2: with ImageNet "
+        "weights",
+    )
+    extractor_epochs: ByDataset[Count] = Field(
+        {}, description="epochs of an extractor of type own; needed for each of them"
+    )
+    training_epochs: Count = Field(
+        10, description="epochs of the last layer on the released features"
+    )
+    trials: Count = Field(3, le=MOST_TRIALS, description="releases and trainings per epsilon")
+
+    def check(self) -> None:
+        """Raise MissingEntry unless every extractor that is trained here has epochs."""
+        for dataset in self.datasets:
+            own = self.extractors.get(dataset, "own") == "own"
+            if own and dataset not in self.extractor_epochs:
+                raise MissingEntry("extractor_epochs", dataset)
+
+
+def also_reads(settings: dict, dataset: str) -> list[str]:
+    """The ImageNet weights, where the config asks for them."""
+    return [pretrained.PRETRAINED] * _pretrained(settings, dataset)
+
+
+def _pretrained(settings: dict, dataset: str) -> bool:
+    return settings["extractors"].get(dataset) == pretrained.PRETRAINED
+
+
+@dataclass(frozen=True)
+class ClassificationOfFeatures:
+    """The features of clean images that all mechanisms release, and the settings of the study."""
+
+    extracted: Extracted
+    settings: dict
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon at the shape of one feature vector, as a row."""
+    own = CUTS[OWN[dataset]].features
+    size = pretrained.FEATURES if _pretrained(settings, dataset) else own
+    return points_over([(1, size)], settings, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> ClassificationOfFeatures:
+    """The features of all images that are not public."""
+    split = labelled.load(
+        dataset, folder, settings["records"].get(dataset), names.shared_seed("records")
+    )
+    device = settings["device"]
+    if _pretrained(settings, dataset):
+        weights = datasets.load(pretrained.PRETRAINED, folder)
+        return ClassificationOfFeatures(pretrained.extract(weights, split, device), settings)
+    training = Training(epochs=settings["extractor_epochs"][dataset], device=device)
+    extracted = extract(
+        CUTS[OWN[dataset]],
+        split,
+        settings["public_share"],
+        training,
+        names.shared_seed("extractor"),
+    )
+    return ClassificationOfFeatures(extracted, settings)
+
+
+def measure(
+    problem: ClassificationOfFeatures,
+    variant: Variant,
+    calibration: str,
+    point: Point,
+    names: Names,
+) -> Iterator[Value]:
+    """Weighted F1 and accuracy on clean features, and the squared error of one released vector."""
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    query = box_query(point.shape, *FEATURES)
+    mechanism = variant.calibrate(query, budget, calibration)
+    split = problem.extracted.split
+    if isinstance(mechanism, AdditiveMechanism):
+        yield Value("expected_loss", mechanism.expected_loss())
+    yield Value("records", float(len(split.train_labels)))
+    yield Value("public_records", float(problem.extracted.public))
+    if problem.extracted.test_accuracy is not None:
+        yield Value("extractor_accuracy", problem.extracted.test_accuracy)
+    last_layer = tanh_perceptron(query.size, CLASSES)
+    training = Training(epochs=problem.settings["training_epochs"])
+    for trial in trials_of(problem.settings):
+        seed = names.seed(point, trial)
+        clock = time.perf_counter()
+        released = protected(mechanism, split.train_inputs, np.random.default_rng(seed))
+        yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
+        error = squared_error(released, split.train_inputs)
+        yield Value("squared_error", error, trial, seed=seed)
+        clock = time.perf_counter()
+        seen = in_units(replace(split, train_inputs=released))
+        predicted = network(seen, last_layer, training, names.shared_seed("training", trial))
+        yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
+        labels = split.test_labels
+        yield Value("f1", weighted_f1(labels, predicted), trial, seed=seed)
+        yield Value("accuracy", float(np.mean(predicted == labels)), trial, seed=seed)

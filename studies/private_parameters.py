@@ -1,0 +1,334 @@
+"""Averaging protected parameters: tldp2025, Section 5.2.3 (type III), Figure 3, Table 4.
+
+Three users, each with a third of the training records, train a model for one epoch, clip its
+parameters to [-C, C] and send them through the mechanism; the server returns the mean. One such
+round is one epoch of Section 5.1.1 (learning/federated/parameter_averaging.py). Adjacency: local;
+the parameters of one user may become any others.
+
+The query is the identity on all parameters of the model as one row (1, M): the paper's tensor
+"represents the model parameters", and eq. (19) then holds for everything that a user sends at once.
+If every layer were a query with the whole epsilon, a message would cost as many epsilons as there
+are layers.
+
+The paper gives two ranges of one parameter. It clips parameters to [-C, C], C = 1, and eq. (19)
+follows from that range of 2 C. Its Table 4 states Delta = 256, and 400,001 for IMDB: the number of
+grey values of a pixel, or of words in a vocabulary. The setting `epsilons_by_range` runs either or
+both, and the column `range` says which the noise is for: "clip" (2 C) or "stated" (Table 4). At a
+given epsilon every noise is proportional to Delta, so it is 128 times as large at the stated one.
+Laplace noise, that of TLDP-L included, is then the noise of epsilon / 128 at 2 C; the variance of
+TLDP-G is Delta^2 / (2 epsilon), so its noise is that of epsilon / 128^2. Parameters are clipped to
+[-C, C] either way, and what is truly spent is computed for that range. The exact calibration
+rescales the noise to the true delta, whatever Delta was, and is run at "clip" alone.
+
+epsilon is that of one release, as in the paper. A user makes one release in every round; the rows
+have what all rounds truly spend together: true_delta_upper at epsilon, true_epsilon_upper at delta.
+At the exact calibration that total is the budget.
+
+Public side information: LLAGP takes the sizes of the layers. DPHSGD takes thresholds that follow
+from the curvature of the loss at the common start, on records that are declared public and that no
+user has (learning/training/curvature.py). `public_records` counts those records where a
+mechanism was given the thresholds. The control without privacy does not clip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from learning import SCORING_IMPORTS
+from learning.federated import parameter_averaging as averaging
+from learning.networks.lstm import lstm
+from learning.networks.mobilenet import FULL, SMALL, mobilenet
+from learning.networks.multilayer_perceptron import DARKNET_MLP, multilayer_perceptron
+from learning.networks.network import Network
+from learning.networks.strided_cnn import strided_cnn
+from learning.records import labelled
+from learning.records.texts import WORDS
+from learning.training.classifiers import Training, outputs, weighted_f1
+from learning.training.device import OnDevice
+from learning.training.trial import checkpoint_of, label_of, seeds_of
+from mechanisms import Budget, Mechanism
+from mechanisms.base.public_information import CLIPPING_SHARES, LAYER_SIZES, public_options
+from mechanisms.query.box_query import box_query
+from paper_figures.tldp2025.numbers import CLIP as BOUND
+from paper_figures.tldp2025.numbers import stated_delta
+from studies.base.coordinates import Coordinate
+from studies.base.grid import EpsilonGrid, points_over
+from studies.base.settings import (
+    MOST_TRIALS,
+    ByDataset,
+    Count,
+    Disallowed,
+    Distinct,
+    Epsilon,
+    Positive,
+)
+from studies.base.study import Names, Point, Value, Variant, trials_of
+from studies.base.tolerances import ACCOUNTED, ACCOUNTED_DELTA, SCORE, tolerances
+
+NAME = "private_parameters"
+PAPER = "tldp2025"
+SIZES = ("tiny", "small", "paper")
+# "tiny" has no depthwise convolutions, which learn slowly and take long on one core.
+NETWORKS: dict[str, dict[str, Network]] = {
+    "digits": {"small": multilayer_perceptron(64, 32, 10)},
+    **{
+        name: {
+            "tiny": strided_cnn(channels, side),
+            "small": mobilenet(channels, 10, SMALL),
+            "paper": mobilenet(channels, 10, FULL),
+        }
+        for name, channels, side in (("mnist", 1, 28), ("cifar10", 3, 32), ("svhn", 3, 32))
+    },
+    "reviews": {"small": lstm(WORDS["reviews"] + 2, 8, 8, bidirectional=True)},
+    "imdb": {
+        "small": lstm(WORDS["imdb"] + 2, 4, 8, bidirectional=True),
+        "paper": lstm(WORDS["imdb"] + 2, 100, 256, depth=2, bidirectional=True),
+    },
+    "breast_cancer": {"small": multilayer_perceptron(30, 16, 2)},
+    "darknet2020": {"paper": DARKNET_MLP},
+}
+DATASETS = {name: labelled.SOURCES[name] for name in NETWORKS}
+CLIP, STATED = RANGES = ("clip", "stated")
+RANGE = Coordinate(
+    "range",
+    str,
+    "Delta, the range of one parameter that noise as published is for: clip (2 C) or stated (the "
+    "paper's Table 4)",
+)
+COORDINATES = (RANGE,)
+SLOW_IMPORTS = (*SCORING_IMPORTS, "learning.training.curvature")
+METRICS = {
+    "f1": "weighted F1 score on the test records, in [0, 1]",
+    "accuracy": "accuracy on the test records, in [0, 1]",
+    "records": "training records of all users",
+    "public_records": "public records behind a mechanism's thresholds; absent where it has none",
+    "test_records": "test records",
+    "rounds": "rounds of averaging, and so releases of every user",
+    "noise_deviation": "root mean square of the noise on one parameter",
+    "true_delta_lower": "lower bound on the true delta of all rounds at epsilon",
+    "true_delta_upper": "upper bound on the true delta of all rounds at epsilon",
+    "true_epsilon_upper": "upper bound on the true epsilon of all rounds at delta",
+}
+TOLERANCES = tolerances(SCORE, "f1", "accuracy") | (
+    tolerances(ACCOUNTED, "noise_deviation", "true_epsilon_upper")
+    | tolerances(ACCOUNTED_DELTA, "true_delta_lower", "true_delta_upper")
+)
+SPLITS_TRIALS = True
+USERS = 3
+# Training records declared public, for the thresholds of DPHSGD alone.
+PUBLIC_RECORDS = 64
+
+
+class Settings(EpsilonGrid, OnDevice):
+    """Settings of this study."""
+
+    networks: ByDataset[Literal[SIZES]] = Field(
+        description="size of the network; tiny: a plain CNN, paper: that of tldp2025"
+    )
+    rounds: ByDataset[Count] = Field(description="rounds of one local epoch each")
+    records: ByDataset[Annotated[Count, Field(ge=PUBLIC_RECORDS + USERS)]] = Field(
+        {}, description="training records kept, drawn at random; all by default"
+    )
+    test_records: ByDataset[Count] = Field(
+        {}, description="test records kept, drawn at random; all by default"
+    )
+    words: ByDataset[Count] = Field(
+        {}, description="last words of a text that are read; by default all that are loaded"
+    )
+    epsilons_by_range: ByDataset[dict[Literal[RANGES], Distinct[Epsilon]]] = Field(
+        {},
+        description="grids over epsilon by the Delta of the noise as published, in place of "
+        "`epsilons`; clip: 2 C, the default, stated: that of the paper's Table 4",
+    )
+    learning_rate: Positive = Field(0.001, description="learning rate of Adam")
+    batch: Count = Field(64, description="records per local step")
+    trials: Count = Field(3, le=MOST_TRIALS, description="runs per epsilon")
+
+    def check(self) -> None:
+        """Raise Disallowed for a size of network that the data set does not have."""
+        for dataset in self.datasets:
+            size = self.networks[dataset]
+            if size not in NETWORKS[dataset]:
+                raise Disallowed(f"networks.{dataset}", " or ".join(NETWORKS[dataset]), size)
+
+
+@dataclass(frozen=True)
+class AveragingTask:
+    """What all mechanisms share: the network, the users and their records.
+
+    Args:
+        dataset: Name of the data set.
+        network: The model that is averaged, of M parameters.
+        users: Inputs and labels of every user.
+        public: Inputs and labels of the records that are declared public.
+        test: Inputs and labels of the test records.
+        rounds: Rounds of averaging.
+        settings: The settings of the study.
+        curvatures: The curvature of the loss at the start of each trial, (M,), once computed.
+    """
+
+    dataset: str
+    network: Network
+    users: list[tuple[np.ndarray, np.ndarray]]
+    public: tuple[np.ndarray, np.ndarray]
+    test: tuple[np.ndarray, np.ndarray]
+    rounds: int
+    settings: dict
+    curvatures: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def curvature(self, names: Names, trial: int) -> np.ndarray:
+        """The Hessian's diagonal at the start of a trial, on the public records."""
+        from learning.training.curvature import hessian_diagonal
+
+        if trial not in self.curvatures:
+            start = self.network.initial(np.random.default_rng(names.shared_seed("start", trial)))
+            rng = np.random.default_rng(names.shared_seed("curvature", trial))
+            self.curvatures[trial] = hessian_diagonal(self.network, start, *self.public, rng)
+        return self.curvatures[trial]
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """The grid over epsilon at the shape of all parameters: the epsilons of every range."""
+    network = NETWORKS[dataset][settings["networks"][dataset]]
+    grids = settings["epsilons_by_range"].get(dataset, {}).values()
+    # Kept in order, once each; a grid of one mechanism takes precedence over both.
+    union = list(dict.fromkeys(epsilon for grid in grids for epsilon in grid))
+    shared = settings | {"epsilons": union or settings["epsilons"]}
+    return points_over([(1, network.size)], shared, variant)
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> AveragingTask:
+    """The records of every user, the public records and the test records."""
+    split = labelled.load(
+        dataset, folder, settings["records"].get(dataset), names.shared_seed("records")
+    )
+    rng = np.random.default_rng(names.shared_seed("users"))
+    words = settings["words"].get(dataset, 0)
+    inputs, tests = (each[:, -words:] for each in (split.train_inputs, split.test_inputs))
+    order = rng.permutation(len(split.train_labels))
+    parts = [order[:PUBLIC_RECORDS], *np.array_split(order[PUBLIC_RECORDS:], USERS)]
+    shown, *users = ((inputs[part], split.train_labels[part]) for part in parts)
+    count = len(split.test_labels)
+    asked = settings["test_records"].get(dataset, count)
+    if asked > count:
+        raise ValueError(
+            f"test_records must be at most {count}, the number of test records of {dataset}, got "
+            f"{asked}; lower it"
+        )
+    kept = rng.permutation(count)[:asked]
+    return AveragingTask(
+        dataset=dataset,
+        network=NETWORKS[dataset][settings["networks"][dataset]],
+        users=users,
+        public=shown,
+        test=(tests[kept], split.test_labels[kept]),
+        rounds=settings["rounds"][dataset],
+        settings=settings,
+    )
+
+
+def measure(
+    problem: AveragingTask, variant: Variant, calibration: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """What all rounds spend, and weighted F1 and accuracy of the last model on the test records."""
+    # Reading a config imports this module, and torch takes seconds to load.
+    from learning.releases.repeated_releases import spent_by_releases
+
+    yield Value("records", float(sum(len(labels) for _, labels in problem.users)))
+    if CLIPPING_SHARES in variant.mechanism.public_information.values():
+        yield Value("public_records", float(len(problem.public[1])))
+    yield Value("test_records", float(len(problem.test[1])))
+    yield Value("rounds", float(problem.rounds))
+    for delta_range in _ranges(problem, calibration, point.epsilon):
+        for trial in trials_of(problem.settings):
+            mechanism = _mechanism(problem, variant, calibration, delta_range, point, names, trial)
+            values = _training(problem, mechanism, delta_range, point, names, trial)
+            if trial == 0:
+                values = [*spent_by_releases(mechanism, problem.rounds), *values]
+            yield from (replace(value, at={"range": delta_range}) for value in values)
+
+
+def _ranges(problem: AveragingTask, calibration: str, epsilon: float) -> list[str]:
+    """The values of Delta to run; at equal true privacy all of them would give the same noise."""
+    grids = problem.settings["epsilons_by_range"].get(problem.dataset, {})
+    # An epsilon of `epsilons` or `epsilons_for` may be in no grid.
+    asked = [name for name, grid in grids.items() if epsilon in grid] or [CLIP]
+    return asked if calibration == "published" else [each for each in asked if each == CLIP]
+
+
+def _mechanism(
+    problem: AveragingTask,
+    variant: Variant,
+    calibration: str,
+    delta_range: str,
+    point: Point,
+    names: Names,
+    trial: int,
+) -> Mechanism:
+    """The mechanism of every release, with the public side information that it declares.
+
+    Its noise is for the range Delta, its query has the range [-C, C] of the clipped parameters.
+    """
+    from learning.releases.repeated_releases import calibrate_each_release
+    from learning.training.curvature import thresholds
+
+    known = {
+        LAYER_SIZES: lambda: [layer.size for layer in problem.network.layers],
+        CLIPPING_SHARES: lambda: thresholds(problem.curvature(names, trial)),
+    }
+    public = public_options(variant.mechanism, known)
+    shape = (1, problem.network.size)
+    reach = stated_delta(problem.dataset) / 2 if delta_range == STATED else BOUND
+    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    mechanism = calibrate_each_release(
+        variant, box_query(shape, -reach, reach), budget, problem.rounds, calibration, **public
+    )
+    query = box_query(shape, -BOUND, BOUND)
+    if mechanism.guarantee == "none":
+        # Its parameters are not clipped: they lie in no range.
+        query = replace(query, element_range=None, frobenius_bound=None)
+    return replace(mechanism, query=query)
+
+
+def _training(
+    problem: AveragingTask,
+    mechanism: Mechanism,
+    delta_range: str,
+    point: Point,
+    names: Names,
+    trial: int,
+) -> Iterator[Value]:
+    import torch
+
+    settings = problem.settings
+    plan = averaging.AveragingPlan(
+        rounds=problem.rounds,
+        local=Training(
+            epochs=1,
+            batch=settings["batch"],
+            learning_rate=settings["learning_rate"],
+            device=settings["device"],
+        ),
+        bound=None if mechanism.guarantee == "none" else BOUND,
+    )
+    seeds = seeds_of(point, names, trial)
+    parameters = averaging.averaged(
+        problem.network,
+        problem.users,
+        plan,
+        mechanism.release,
+        seeds,
+        checkpoint=checkpoint_of(point, names, trial, {"range": delta_range}),
+        label=f"{label_of(mechanism, point, names, trial)} Delta {delta_range}",
+    )
+    inputs, labels = problem.test
+    logits = outputs(problem.network, torch.from_numpy(parameters), inputs)
+    predicted = logits.argmax(axis=1)
+    yield Value("f1", weighted_f1(labels, predicted), trial, seed=seeds.noise)
+    yield Value("accuracy", float(np.mean(predicted == labels)), trial, seed=seeds.noise)

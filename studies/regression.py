@@ -1,0 +1,314 @@
+"""mvg2018 Experiment I: kernel ridge regression on privately released records.
+
+The query is f(X) = X, m x N: N patients in [-1, 1], their features and, as one more row, the
+target. One record, a column, is replaced: the l2 sensitivity is 2 sqrt(m). The paper does not state
+gamma; its largest value, sqrt(m N), is used. A kernel ridge regression is fitted to the released
+records and predicts the exact records of the other patients, which gives a root mean squared error
+(RMSE). Every trial splits the patients anew, the same way for all mechanisms.
+
+The paper leaves open:
+- The kernel. Every release is scored with every kernel in the config (column `kernel`), so kernels
+  differ in nothing else. The ridge and the kernel's scale are cross-validated without noise.
+- The scaling into [-1, 1]: `largest` divides all data by their largest absolute value, `columns`
+  maps every feature onto the whole range. Both use the data and are not private. Records are
+  released at one of them; at the other only the error without noise is measured. With `columns`
+  that error is 25 times the paper's, which leaves none of the paper's differences to compare.
+
+Two treatments join those of `studies.base.treatments`. `PCA`: 20% of epsilon and of delta
+pay for private principal directions (MOD-SULQ on X X^T / N), the rest for MVG along them, with tau
+on the first two. Basic composition gives the total, also at the exact calibration, where each part
+is exact alone. `SUBSPACE`: any other mechanism on the right features alone (Section 9.3), with the
+sensitivity of that smaller query.
+
+JL releases linear combinations of records. They are treated as records; the paper does not say how
+it uses them.
+
+The non-private control also gives the errors without noise under every kernel and scaling
+(`rmse_without_noise`) and those of two predictions without features: zero, and the mean of the
+private targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from datasets import load as load_dataset
+from learning.kernel_ridge import KERNELS, predict
+from mechanisms import Budget
+from mechanisms.catalogue.gram.symmetric import ModSulq
+from paper_figures.mvg2018.numbers import (
+    DIRECTIONS_BUDGET_SHARE,
+    INFORMATIVE_DIRECTIONS,
+    binary_allocation,
+    record_covariance,
+    scaled_records,
+)
+from studies.base import treatments
+from studies.base.allowed_words import Words
+from studies.base.coordinates import Coordinate
+from studies.base.principal_components import principal_directions
+from studies.base.scaling import scale_by_largest, scale_columns
+from studies.base.settings import (
+    Disallowed,
+    MissingEntry,
+    Positive,
+    Section,
+)
+from studies.base.study import (
+    Names,
+    Point,
+    Value,
+    Variant,
+)
+from studies.base.treatments import (
+    PCA,
+    SUBSPACE,
+    Treatment,
+    feature_names,
+    is_directional,
+    measure_releases,
+    measure_treatments,
+    point_at,
+    right_features,
+    treatments_of,
+)
+
+NAME = "regression"
+PAPER = "mvg2018"
+DATASETS = {"liver_disorders": "official", "diabetes": "bundled"}
+SCALING = Coordinate("scaling", str, "how all data were scaled into [-1, 1]")
+KERNEL = Coordinate("kernel", str, "kernel of the ridge regression: " + ", ".join(KERNELS))
+COORDINATES = (*treatments.COORDINATES, KERNEL, SCALING)
+SLOW_IMPORTS = ("sklearn.kernel_ridge", "sklearn.linear_model")
+METRICS = treatments.METRICS | {
+    "rmse": "root mean squared error on the test records, in units of the scaled target",
+    "rmse_without_noise": "the same after a fit to the exact records, at each scaling and kernel",
+    "rmse_of_zero": "the same when zero is predicted",
+    "rmse_of_mean": "the same when the mean of the private targets is predicted",
+}
+TARGETS = {"liver_disorders": "drinks", "diabetes": "progression"}
+SCALINGS = {"largest": scale_by_largest, "columns": scale_columns}
+
+
+class Kernel(Section):
+    """Hyperparameters of a kernel ridge regression; see `learning.kernel_ridge.predict`."""
+
+    ridge: Positive = Field(description="added to the diagonal of the kernel matrix")
+    gamma: Positive | None = Field(None, description="scale of the kernel; the linear one has none")
+
+
+KernelName = Annotated[Literal[KERNELS], Words(" or ".join(KERNELS), "kernels")]
+Scaling = Annotated[Literal[tuple(SCALINGS)], Words(" or ".join(SCALINGS), "scalings")]
+
+
+class Settings(treatments.TreatmentSettings):
+    """Settings of this study."""
+
+    scaling: Scaling = Field(description="how the records are brought into [-1, 1]")
+    kernels: dict[KernelName, dict[Scaling, Kernel]] = Field(
+        min_length=1,
+        description="every release is scored with each kernel; at other scalings than `scaling` "
+        "only the error without noise is measured",
+    )
+
+    def check(self) -> None:
+        """Raise for unknown features, a first set of no use, a kernel without its numbers."""
+        self.check_directions(all_names)
+        for dataset in self.datasets:
+            name, right = right_features(self.model_dump(), dataset)
+            if TARGETS[dataset] not in right or len(right) < 2:
+                allowed = (
+                    f"a list with {TARGETS[dataset]} and a feature, as the first set, whose "
+                    "features are the subspace"
+                )
+                raise Disallowed(f"directions.{dataset}.{name}", allowed, right)
+        for name, at_scalings in self.kernels.items():
+            if self.scaling not in at_scalings:
+                raise MissingEntry(f"kernels.{name}", f"the scaling {self.scaling}")
+            for scaling, kernel in at_scalings.items():
+                if (kernel.gamma is None) != (name == "linear"):
+                    allowed = "absent" if name == "linear" else "a number > 0"
+                    raise Disallowed(f"kernels.{name}.{scaling}.gamma", allowed, kernel.gamma)
+
+
+@dataclass(frozen=True)
+class SplitRecords:
+    """The scaled records, and how every trial splits them into private and test records.
+
+    Args:
+        records: (total, m) for every scaling; the target is the last column.
+        splits: (trials, total), a permutation of the records per trial; the first N are private,
+            the others are for the test.
+        dataset: Name of the data set.
+        settings: Those of the study.
+    """
+
+    records: dict[str, np.ndarray]
+    splits: np.ndarray
+    dataset: str
+    settings: dict
+
+    def private(self, trial: int) -> np.ndarray:
+        """X of a trial, (m, N)."""
+        chosen = self.splits[trial, : self.settings["records"]]
+        return self.records[self.settings["scaling"]][chosen].T
+
+    def tests(self, trial: int, scaling: str) -> np.ndarray:
+        """The test records of a trial, (total - N, m)."""
+        return self.records[scaling][self.splits[trial, self.settings["records"] :]]
+
+    def rmse(
+        self, trial: int, released: np.ndarray, kernel: str, scaling: str, features: np.ndarray
+    ) -> float:
+        """Error on the test records after a fit to `released`: `features`, then the target."""
+        tests = self.tests(trial, scaling)
+        predicted = predict(
+            kernel,
+            released[:-1].T,
+            released[-1],
+            tests[:, features],
+            **self.settings["kernels"][kernel][scaling],
+        )
+        return root_mean_square(predicted - tests[:, -1])
+
+    def scores(self, trial: int, released: np.ndarray, features: np.ndarray) -> Iterator[Value]:
+        """The error with every kernel, at the scaling of the releases."""
+        for kernel in self.settings["kernels"]:
+            error = self.rmse(trial, released, kernel, self.settings["scaling"], features)
+            yield Value("rmse", error, at={"kernel": kernel})
+
+
+def root_mean_square(errors: np.ndarray) -> float:
+    """sqrt of the mean of squares."""
+    return float(np.sqrt(np.mean(errors**2)))
+
+
+def all_names(dataset: str) -> tuple[str, ...]:
+    """The features and the target, in the order of the rows of X."""
+    return (*feature_names(dataset), TARGETS[dataset])
+
+
+def points(settings: dict, variant: str, dataset: str) -> list[Point]:
+    """One point: m x N at epsilon and delta = 1/N."""
+    return [point_at((len(all_names(dataset)), settings["records"]), settings)]
+
+
+def load(settings: dict, dataset: str, folder: Path, names: Names) -> SplitRecords:
+    """The scaled records, and how each trial splits them.
+
+    Raises:
+        ValueError: The config asks for as many private records as the data have, or more.
+    """
+    data = load_dataset(dataset, folder)
+    values = np.column_stack([data.features, getattr(data, TARGETS[dataset])])
+    if settings["records"] >= len(values):
+        raise ValueError(
+            f"records must be less than {len(values)}, the number of records in the data, to leave "
+            f"some for the test; got {settings['records']}"
+        )
+    names_of_scalings = {name for each in settings["kernels"].values() for name in each}
+    scaled = {name: SCALINGS[name](values) for name in sorted(names_of_scalings)}
+    rng = np.random.default_rng(names.shared_seed("splits"))
+    splits = rng.permuted(np.tile(np.arange(len(values)), (settings["trials"], 1)), axis=1)
+    return SplitRecords(scaled, splits, dataset, settings)
+
+
+def measure(
+    problem: SplitRecords, variant: Variant, calibration: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """RMSE of every treatment and trial."""
+    settings, features = problem.settings, all_names(problem.dataset)
+    trials = settings["trials"]
+    everything = np.arange(len(features) - 1)
+    query = scaled_records(*point.shape)
+    if variant.mechanism.guarantee == "none":
+        yield from _controls(problem, everything)
+
+    def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
+        yield from problem.scores(trial, answer, everything)
+
+    ways = treatments_of(variant, "unimodal", settings, problem.dataset, features)
+    yield from measure_treatments(
+        variant, ways, calibration, query, problem.private, score, point, names, trials
+    )
+    if is_directional(variant):
+        for share in settings["shares"]:
+            release = _along_private_directions(problem, variant, calibration, point, share)
+            treatment = Treatment(PCA, share)
+            yield from measure_releases(release, score, treatment, point, names, trials)
+    else:
+        yield from _subspace(problem, variant, calibration, point, names)
+
+
+def _controls(problem: SplitRecords, everything: np.ndarray) -> Iterator[Value]:
+    """Errors without noise that belong to no mechanism."""
+    settings = problem.settings
+    for trial, split in enumerate(problem.splits):
+        private = split[: settings["records"]]
+        for kernel, scalings in settings["kernels"].items():
+            for scaling in scalings:
+                exact = problem.records[scaling][private].T
+                error = problem.rmse(trial, exact, kernel, scaling, everything)
+                at = {"kernel": kernel, "scaling": scaling}
+                yield Value("rmse_without_noise", error, trial, at)
+        targets = problem.tests(trial, settings["scaling"])[:, -1]
+        yield Value("rmse_of_zero", root_mean_square(targets), trial)
+        errors = targets - problem.private(trial)[-1].mean()
+        yield Value("rmse_of_mean", root_mean_square(errors), trial)
+
+
+def _along_private_directions(
+    problem: SplitRecords, variant: Variant, calibration: str, point: Point, share: float
+) -> treatments.Release:
+    """MVG along private principal directions; each part has its share of the budget."""
+    rows, records = point.shape
+    for_directions, for_records = (
+        Budget.of_part(epsilon=part * point.epsilon, delta=part * point.delta)
+        for part in (DIRECTIONS_BUDGET_SHARE, 1 - DIRECTIONS_BUDGET_SHARE)
+    )
+    directions = ModSulq.calibrate(record_covariance(rows, records), for_directions, calibration)
+    theta = binary_allocation(rows, list(range(INFORMATIVE_DIRECTIONS)), share)
+    options = {"mode": "unimodal"} | variant.options | {"precision": theta}
+
+    def release(trial: int, rng: np.random.Generator):
+        private = problem.private(trial)
+        covariance = directions.release(private @ private.T / records, rng)
+        along = principal_directions(covariance)[1]
+        mechanism = variant.calibrate(
+            scaled_records(rows, records), for_records, calibration, **options, directions=along
+        )
+        return mechanism.release_with_diagnostics(private, rng)
+
+    return release
+
+
+def _subspace(
+    problem: SplitRecords, variant: Variant, calibration: str, point: Point, names: Names
+) -> Iterator[Value]:
+    """The mechanism on the right features and the target alone."""
+    settings = problem.settings
+    _, right = right_features(settings, problem.dataset)
+    features = feature_names(problem.dataset)
+    kept = np.array([i for i, feature in enumerate(features) if feature in right])
+    rows = [*kept, len(features)]
+
+    def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
+        yield from problem.scores(trial, answer, kept)
+
+    yield from measure_treatments(
+        variant,
+        {Treatment(SUBSPACE): variant.options},
+        calibration,
+        scaled_records(len(rows), point.shape[1]),
+        lambda trial: problem.private(trial)[rows],
+        score,
+        point,
+        names,
+        settings["trials"],
+    )

@@ -1,0 +1,33 @@
+"""Numbers in findings: bounds are rounded in their own direction."""
+
+import math
+
+import pytest
+
+from claims.judged_rows import at_least, rounded_down, rounded_up
+
+
+@pytest.mark.parametrize(
+    ("value", "down", "up"),
+    [
+        (0.0042667, "0.00426", "0.00427"),
+        (0.1, "0.1", "0.1"),
+        (0.9999, "0.999", "1"),
+        (-0.0042667, "-0.00427", "-0.00426"),
+        (12345.0, "1.23e+04", "1.24e+04"),
+        (0.0, "0", "0"),
+        (math.inf, "inf", "inf"),
+    ],
+)
+def test_bounds_keep_their_side(value, down, up):
+    assert (rounded_down(value), rounded_up(value)) == (down, up)
+
+
+def test_digits():
+    assert rounded_down(2 / 3, digits=1) == "0.6"
+    assert rounded_up(2 / 3, digits=5) == "0.66667"
+
+
+def test_a_probability_below_1_stays_below_1():
+    assert at_least(1.0) == "0.999999"
+    assert at_least(0.4567899) == "0.456789"

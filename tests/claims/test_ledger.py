@@ -1,0 +1,207 @@
+"""Evaluation and the pages of the ledger, on made-up claims and judges."""
+
+import re
+
+import pytest
+import yaml
+
+from claims import ledger
+from claims.intervals import TooFewTrials
+from claims.ledger import (
+    CannotJudge,
+    Judge,
+    LedgerError,
+    evaluate,
+    read_ledger,
+    write_ledger,
+)
+from claims.ledger_pages import claims_page, findings_page, size_words
+from claims.verdicts import Finding, Outcome, Part, Sizes
+from runs.result_table import to_table, write_table
+
+
+def entry(name, judge="as_given", **more):
+    return {
+        "id": name, "where": "Section 1", "kind": "value", "statement": f"{name} | stated.",
+        "expected": "1", "judge": judge,
+    } | more  # fmt: skip
+
+
+def refuse(claim, results):
+    raise CannotJudge("The data are not there")
+
+
+def one_trial(claim, results):
+    raise TooFewTrials("An interval needs two trials, there are 1")
+
+
+def as_given(claim, results):
+    parts = tuple(Part(f"part {i}", v, "2") for i, v in enumerate(claim.arguments["verdicts"]))
+    because = claim.arguments.get("because", "")
+    decided_by = claim.arguments.get("decided_by", "")
+    sizes = Sizes(records=1000, trials=3)
+    return Finding(parts=parts, because=because, decided_by=decided_by, sizes=sizes)
+
+
+def swept(claim, results):
+    outcomes = [
+        Outcome(choice=choice, parts=(Part("error", verdict, "0.1"),))
+        for choice, verdict in claim.arguments["verdicts"].items()
+    ]
+    return Finding(choice="the kernel", outcomes=outcomes, because="A linear kernel confirms it.")
+
+
+JUDGES = {
+    "refuse": Judge("refuse", (), (), refuse),
+    "one_trial": Judge("one_trial", (), (), one_trial),
+    "as_given": Judge("as_given", (), (), as_given),
+    "swept": Judge("swept", (), (), swept),
+    "read": Judge("read", ("study",), ("study",), as_given),
+}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A run whose ledger holds these claims."""
+
+    def make(*entries):
+        claims = tmp_path / "claims"
+        (claims / "paper2020").mkdir(parents=True, exist_ok=True)
+        (claims / "paper2020" / "claims.yaml").write_text(
+            yaml.safe_dump(list(entries), sort_keys=False)
+        )
+        monkeypatch.setattr(ledger, "CLAIMS", claims)
+        monkeypatch.setattr(ledger, "all_judges", lambda: JUDGES)
+        return tmp_path
+
+    return make
+
+
+def given(*verdicts, **more):
+    return {"arguments": {"verdicts": list(verdicts), **more}}
+
+
+def test_what_is_missing_is_not_run_with_its_reason(run):
+    found = evaluate(run(entry("refused", "refuse"), entry("unread", "read", **given("confirmed"))))
+    assert list(found["verdict"]) == ["not run"] * 2
+    assert found["sentence"][0] == "The data are not there."
+    assert found["sentence"][1] == "This run has no study.parquet, study.timings.parquet."
+
+
+def test_one_trial_is_inconclusive(run):
+    (row,) = evaluate(run(entry("single", "one_trial"))).to_dict("records")
+    assert (row["verdict"], row["sentence"]) == (
+        "inconclusive", "An interval needs two trials, there are 1.",
+    )  # fmt: skip
+
+
+def test_a_run_is_named_for_open_parts_only(run):
+    named = {"because": "Why.", "decided_by": "config/paper.yaml"}
+    found = evaluate(
+        run(
+            entry("decided", **given("confirmed", "contradicted", **named)),
+            entry("open", **given("confirmed", "inconclusive", **named)),
+        )
+    )
+    assert list(found["decided by"]) == ["", "config/paper.yaml"]
+
+
+def test_results_are_read_once_they_are_there(run):
+    folder = run(entry("unread", "read", **given("confirmed")))
+    for name in ("study.parquet", "study.timings.parquet"):
+        write_table(to_table([]), folder / "studies" / name)
+    assert list(evaluate(folder)["verdict"]) == ["confirmed"]
+
+
+def test_an_unknown_judge_is_an_error(run):
+    with pytest.raises(LedgerError, match="no judge 'count'"):
+        evaluate(run(entry("a", "count")))
+
+
+def test_a_verdict_without_a_sentence_lists_its_parts(run):
+    """A run of other sizes than the committed one may have any verdict."""
+    found = evaluate(
+        run(entry("a", **given("contradicted")), entry("b", **given("confirmed", "not found")))
+    )
+    assert found["sentence"][0].startswith("Contradicted: ")
+    assert re.fullmatch(r"Confirmed: .+\. Not found: .+\.", found["sentence"][1])
+
+
+def test_a_sentence_on_the_numbers_of_the_reference_is_of_no_other_run(run):
+    said = {"meaning": {"contradicted": "It is not."}, "in_reference": {"contradicted": "It is 2."}}
+    folder = run(entry("no", **given("contradicted"), **said))
+    assert evaluate(folder)["sentence"][0] == "It is not."
+    assert evaluate(folder / "reference")["sentence"][0] == "It is 2."
+
+
+@pytest.fixture
+def folder(run):
+    """A run with one claim of every verdict."""
+    return run(
+        entry("yes", **given("confirmed"), sizes={"records": 60000, "trials": 3}),
+        entry("no", **given("contradicted"), meaning={"contradicted": "It is two."}),
+        entry("half", **given("confirmed", "not found", because="One part is absent.")),
+        entry("open", **given("inconclusive", because="Three trials.")),
+        entry(
+            "choice", "swept",
+            arguments={"verdicts": {"linear": "confirmed", "RBF": "not found"}},
+        ),
+        entry("absent", "refuse"),
+    )  # fmt: skip
+
+
+def test_verdicts_follow_from_parts_and_outcomes(folder):
+    found = evaluate(folder).set_index("claim")
+    assert found["verdict"].to_dict() == {
+        "yes": "confirmed", "no": "contradicted", "half": "partly", "open": "inconclusive",
+        "choice": "depends", "absent": "not run",
+    }  # fmt: skip
+    assert found.loc["half", "parts"] == "part 0 2: confirmed\npart 1 2: not found"
+    assert found.loc["choice", "parts"].splitlines() == [
+        "linear: confirmed (error 0.1: confirmed)", "RBF: not found (error 0.1: not found)",
+    ]  # fmt: skip
+    assert found.loc["no", "sentence"] == "It is two."
+
+
+def test_sizes_stand_beside_the_papers(folder):
+    row = evaluate(folder).set_index("claim").loc["yes"]
+    assert (row["records"], row["paper records"]) == (1000, 60000)
+    assert size_words(row) == "1,000 of 60,000 records; 3 trials"
+
+
+def test_the_page_of_claims_has_every_claim_under_its_own_link(folder):
+    text = claims_page(evaluate(folder))
+    counts = "1 partly confirmed, 1 contradicted, 1 dependent on an open choice, 1 inconclusive"
+    assert f"6 claims: 1 confirmed, {counts}" in text
+    for claim in ("yes", "no", "half", "open", "choice", "absent"):
+        assert f'<a id="{claim}"></a>' in text
+        assert f"[{claim}](#{claim})" in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert {row.replace("\\|", "").count("|") for row in rows} == {5}
+
+
+def test_the_page_of_findings_has_what_does_not_hold(folder):
+    text = findings_page(evaluate(folder))
+    places = [
+        text.index(words)
+        for words in ("## Contradicted", "It is two.", "## True in part", "One part is absent.")
+    ]
+    assert places == sorted(places)
+    assert "[yes]" not in text
+
+
+def test_pages_can_be_made_from_the_file(folder):
+    write_ledger(folder)
+    read = read_ledger(folder)
+    # A number stays one where no claim has any.
+    assert read["rounds"].isna().all()
+    assert findings_page(read) == (folder / "findings.md").read_text()
+
+
+def test_the_same_results_give_the_same_bytes(folder):
+    def written():
+        write_ledger(folder)
+        names = ("claims.csv", "claims.md", "findings.md")
+        return [(folder / name).read_bytes() for name in names]
+
+    assert written() == written()

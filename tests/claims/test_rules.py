@@ -1,0 +1,307 @@
+"""The rules on trials made up so that the truth is known: few false verdicts, and power."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from claims.intervals import (
+    Bootstrap,
+    Mean,
+    TooFewTrials,
+    bootstrapped,
+    log_mean,
+    paired,
+    words,
+)
+from claims.rules import (
+    Signal,
+    equal,
+    every,
+    levels,
+    most,
+    number,
+    of_reconstruction,
+    order,
+    ratios,
+    some,
+    statement,
+    universal,
+)
+from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, NOT_FOUND, Part
+
+REPETITIONS = 1000
+MARGIN = 0.01
+
+
+def normal(rng, size):
+    return rng.standard_normal(size)
+
+
+def heavy(rng, size):
+    return rng.laplace(size=size) / math.sqrt(2)
+
+
+def counted(rng, size):
+    """Accuracies over 500 test records, the difference of two of them, one standard deviation."""
+    right = rng.binomial(500, 0.8, (2, *size)) / 500
+    return (right[0] - right[1]) / math.sqrt(2 * 0.8 * 0.2 / 500)
+
+
+def verdicts(draw, *, effect, spread, trials, comparisons=1, rule=order, **keywords):
+    """Verdicts on the whole claim in all repetitions: the set of those on its parts."""
+    rng = np.random.default_rng(12)
+    values = effect + spread * draw(rng, (REPETITIONS, comparisons, trials))
+    for repetition in values:
+        effects = {str(i): Mean(row) for i, row in enumerate(repetition)}
+        yield {part.verdict for part in rule(effects, margin=MARGIN, **keywords)}
+
+
+def rate(verdict, *arguments, **keywords):
+    return np.mean([verdict in found for found in verdicts(*arguments, **keywords)])
+
+
+@pytest.mark.parametrize("draw", [normal, heavy, counted])
+@pytest.mark.parametrize(("trials", "comparisons"), [(3, 1), (3, 8), (10, 1), (10, 8), (30, 4)])
+def test_chance_contradicts_an_order_in_less_than_one_claim_in_a_hundred(draw, trials, comparisons):
+    # The least favourable truth that is not the opposite: no difference at all.
+    found = rate(CONTRADICTED, draw, effect=0.0, spread=1.0, trials=trials, comparisons=comparisons)
+    assert found <= 0.01
+
+
+@pytest.mark.parametrize("draw", [normal, heavy, counted])
+@pytest.mark.parametrize("trials", [3, 10])
+def test_chance_rarely_confirms_an_order(draw, trials):
+    assert rate(CONFIRMED, draw, effect=0.0, spread=1.0, trials=trials) <= 0.04
+
+
+@pytest.mark.parametrize("draw", [normal, heavy])
+def test_chance_contradicts_an_equality_in_less_than_one_claim_in_a_hundred(draw):
+    keywords = {"rule": equal, "comparisons": 4, "trials": 5, "spread": 1.0}
+    assert rate(CONTRADICTED, draw, effect=MARGIN, **keywords) <= 0.01
+    assert rate(CONTRADICTED, draw, effect=-MARGIN, **keywords) <= 0.01
+
+
+def test_the_order_has_power():
+    keywords = {"spread": MARGIN, "trials": 10}
+    assert rate(CONFIRMED, normal, effect=1.5 * MARGIN, **keywords) >= 0.95
+    assert rate(CONTRADICTED, normal, effect=-1.5 * MARGIN, **keywords) >= 0.85
+    assert rate(CONTRADICTED, normal, effect=-2 * MARGIN, **keywords) >= 0.98
+    assert rate(NOT_FOUND, normal, effect=-0.1 * MARGIN, spread=MARGIN / 4, trials=10) >= 0.9
+
+
+def test_the_equality_has_power():
+    keywords = {"rule": equal, "trials": 10}
+    assert rate(CONFIRMED, normal, effect=0.0, spread=MARGIN / 2, **keywords) >= 0.99
+    assert rate(CONTRADICTED, normal, effect=3 * MARGIN, spread=MARGIN, **keywords) >= 0.95
+
+
+def test_three_trials_are_never_enough_for_not_found():
+    assert rate(NOT_FOUND, normal, effect=0.0, spread=1e-6, trials=3) == 0
+    part = order({"a": Mean(np.array([1e-6, -1e-6, 0.0]))}, margin=MARGIN)[0]
+    assert part.verdict == INCONCLUSIVE
+    assert part.reason == "3 of the 10 trials that `not found` needs"
+
+
+def test_a_wide_interval_is_inconclusive_and_says_what_is_missing():
+    part = order({"a": Mean(np.tile([1.0, -1.0], 10))}, margin=MARGIN)[0]
+    assert part.verdict == INCONCLUSIVE
+    assert part.reason == "20 trials leave room for a difference above 0.01"
+
+
+def test_without_a_signal_nothing_is_decided():
+    effects = {"a": Mean(np.array([0.5, 0.51, 0.52]))}
+    at_floor = Signal(means=(0.101, 0.099), floor=0.1, ceiling=0.9, margin=MARGIN)
+    at_ceiling = Signal(means=(0.895, 0.901), floor=0.1, ceiling=0.9, margin=MARGIN)
+    between = Signal(means=(0.1, 0.9), floor=0.1, ceiling=0.9, margin=MARGIN)
+    worse = Signal(means=(0.2, 0.9), floor=0.1, margin=MARGIN, better="smaller")
+    better = Signal(means=(0.2, 0.01), floor=0.1, margin=MARGIN, better="smaller")
+    for rule in (order, equal):
+        for signal, words_of_it in (
+            (at_floor, "random answer (0.1)"),
+            (at_ceiling, "0.9 without"),
+            (worse, "random answer (0.1)"),
+        ):
+            (part,) = rule(effects, margin=MARGIN, signal=signal)
+            assert part.verdict == INCONCLUSIVE
+            assert words_of_it in part.reason
+    for signal in (between, better):
+        assert order(effects, margin=MARGIN, signal=signal)[0].verdict == CONFIRMED
+
+
+def test_numbers_on_a_grid_that_agree_by_chance_are_not_certain():
+    """Three times the same difference of one test record in a hundred contradicts nothing."""
+    same = np.full(3, -0.01)
+    assert order({"a": Mean(same)}, margin=0)[0].verdict == CONTRADICTED
+    assert order({"a": Mean(same, resolution=0.01)}, margin=0)[0].verdict == INCONCLUSIVE
+
+
+def test_exact_numbers_confirm_or_contradict():
+    assert number("n", 1.009, 1.0, 0.01).verdict == CONFIRMED
+    assert number("n", 1.011, 1.0, 0.01).verdict == CONTRADICTED
+    assert number("n", -1.0, 1.0, 0.1).verdict == CONTRADICTED
+    assert statement("s", True).verdict == CONFIRMED
+    assert statement("s", False).verdict == CONTRADICTED
+
+
+def test_ratios_are_judged_between_their_bounds():
+    rng = np.random.default_rng(3)
+    twice = bootstrapped(2 * rng.gamma(9, size=200), rng.gamma(9, size=200), log_mean)
+    verdict = {
+        bounds: ratios({"a": twice}, stated={"a": bounds})[0].verdict
+        for bounds in ((1.5, 3.0), (0.0, 1.2), (2.0, 3.0))
+    }
+    assert verdict == {(1.5, 3.0): CONFIRMED, (0.0, 1.2): CONTRADICTED, (2.0, 3.0): INCONCLUSIVE}
+
+
+def test_a_shifted_effect_is_compared_with_another_level():
+    mean = Mean(np.array([1.0, 1.1, 0.9]))
+    assert order({"a": mean.shifted(-2.0)}, margin=0)[0].verdict == CONTRADICTED
+    draws = Bootstrap(1.0, np.linspace(0.9, 1.1, 1001), 50)
+    assert draws.shifted(-0.95).interval(0.5).low == pytest.approx(0.0, abs=1e-9)
+
+
+def test_pairs_are_made_by_trial():
+    one = pd.DataFrame({"trial": [2, 0, 1], "value": [3.0, 1.0, 2.0]})
+    two = pd.DataFrame({"trial": [0, 1, 3], "value": [0.5, 1.0, 9.0]})
+    np.testing.assert_allclose(paired(one, two).values, [0.5, 1.0])
+
+
+def test_student_interval_of_three_numbers():
+    # mean 2, standard error 1/sqrt(3), t_{0.975, 2} = 4.302653.
+    low, high = Mean(np.array([1.0, 2.0, 3.0])).interval(0.95)
+    assert high - 2 == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
+    assert low == pytest.approx(4 - high)
+    assert words(Mean(np.array([1.0, 2.0, 3.0]))) == "2 [-0.4841, 4.484]"
+
+
+@pytest.mark.parametrize("values", [[1.0], []])
+def test_too_few_trials_have_no_interval(values):
+    with pytest.raises(TooFewTrials, match="needs two trials"):
+        Mean(np.array(values))
+
+
+def test_a_trial_that_is_no_number_is_an_error():
+    with pytest.raises(ValueError, match="must be finite"):
+        Mean(np.array([1.0, math.nan]))
+
+
+@pytest.mark.parametrize(
+    ("cases", "verdict"),
+    [
+        ([True, True], CONFIRMED),
+        ([True, None], INCONCLUSIVE),
+        ([True, None, False], CONTRADICTED),
+    ],
+)
+def test_one_counterexample_contradicts_a_universal_statement(cases, verdict):
+    assert universal("s", cases).verdict == verdict
+
+
+def test_a_universal_statement_about_nothing_has_no_verdict():
+    with pytest.raises(ValueError, match="no cases"):
+        universal("s", [])
+
+
+def at_a_level(effects, *, margin):
+    """`levels` around 0.5 with this margin, as a rule of `verdicts`."""
+    return levels(
+        {name: effect.shifted(0.5) for name, effect in effects.items()},
+        stated=0.5,
+        tolerance=margin / 0.5,
+    )
+
+
+@pytest.mark.parametrize("draw", [normal, heavy])
+@pytest.mark.parametrize("trials", [3, 20])
+def test_chance_contradicts_a_level_in_less_than_one_claim_in_a_hundred(draw, trials):
+    # The least favourable truth: a score at the end of the tolerance.
+    keywords = {"rule": at_a_level, "comparisons": 3, "trials": trials, "spread": 2 * MARGIN}
+    assert rate(CONTRADICTED, draw, effect=MARGIN, **keywords) <= 0.01
+
+
+def test_a_level_is_found_and_refuted_where_trials_agree():
+    keywords = {"rule": at_a_level, "trials": 5, "spread": 0.001}
+    assert rate(CONFIRMED, normal, effect=0.0, **keywords) > 0.99
+    assert rate(CONTRADICTED, normal, effect=3 * MARGIN, **keywords) > 0.99
+
+
+def test_a_level_out_of_reach_decides_nothing():
+    score = {"x": Mean(np.array([0.3, 0.31, 0.32]))}
+    (part,) = levels(score, stated=0.7, tolerance=0.1, ceiling=0.28)
+    assert part.verdict == INCONCLUSIVE and part.reason == "0.7 is out of reach: 0.28 without noise"
+    # Just in reach: the ceiling no longer matters.
+    (part,) = levels(score, stated=0.7, tolerance=0.1, ceiling=0.64)
+    assert part.verdict == CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("rule", "truth"),
+    [
+        # Nothing is ahead of anything; one of three is the exception that `some` claims.
+        (every, np.zeros(3)),
+        (some, np.eye(3)[0] * 0.01),
+    ],
+)
+def test_chance_contradicts_a_joint_part_in_less_than_one_claim_in_a_hundred(rule, truth):
+    rng = np.random.default_rng(3)
+    wrong = 0
+    for values in truth[:, None] + rng.standard_normal((REPETITIONS, 3, 3)):
+        effects = {str(i): Mean(row) for i, row in enumerate(values)}
+        wrong += rule("all", order(effects, margin=MARGIN)).verdict == CONTRADICTED
+    assert wrong <= REPETITIONS / 100
+
+
+@pytest.mark.parametrize(
+    ("verdicts_of_parts", "all_of_them", "one_of_them"),
+    [
+        ([CONFIRMED, CONFIRMED], CONFIRMED, CONFIRMED),
+        ([CONFIRMED, CONTRADICTED], CONTRADICTED, CONFIRMED),
+        ([CONFIRMED, INCONCLUSIVE], INCONCLUSIVE, CONFIRMED),
+        ([NOT_FOUND, CONFIRMED], NOT_FOUND, CONFIRMED),
+        ([INCONCLUSIVE, CONTRADICTED], CONTRADICTED, INCONCLUSIVE),
+        ([CONTRADICTED, CONTRADICTED], CONTRADICTED, CONTRADICTED),
+    ],
+)
+def test_joint_parts(verdicts_of_parts, all_of_them, one_of_them):
+    parts = [Part(str(i), verdict, reason=verdict) for i, verdict in enumerate(verdicts_of_parts)]
+    assert every("all", parts).verdict == all_of_them
+    assert some("one", parts).verdict == one_of_them
+    assert every("all", parts).reason == all_of_them
+
+
+def test_the_failure_of_a_reconstruction_decides_nothing():
+    for verdict in (CONTRADICTED, NOT_FOUND, INCONCLUSIVE):
+        part = of_reconstruction(Part("x", verdict, "0.3"), "rebuilt")
+        assert (part.verdict, part.found, part.reason) == (INCONCLUSIVE, "0.3", "rebuilt")
+    assert of_reconstruction(Part("x", CONFIRMED), "rebuilt").verdict == CONFIRMED
+
+
+def test_larger_scores_below_the_floor_are_no_signal():
+    below = {"means": (0.1, 0.15), "floor": 0.2, "ceiling": 0.9, "margin": 0.01}
+    assert not Signal(**below).missing
+    words = "no score is above that of the random answer (0.2), within 0.01"
+    assert words in Signal(**below, better="larger").missing
+    above = below | {"means": (0.1, 0.25)}
+    assert not Signal(**above, better="larger").missing
+
+
+def test_errors_at_those_of_zero_are_no_signal():
+    found = Signal(means=(0.3,), floor=0.2, margin=0.01, floor_words="zero", better="smaller")
+    assert found.missing == "no signal: no error is below that of zero (0.2), within 0.01"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        ([CONFIRMED, CONFIRMED, CONTRADICTED], CONFIRMED),
+        ([CONFIRMED, CONFIRMED, INCONCLUSIVE, INCONCLUSIVE], INCONCLUSIVE),
+        ([CONFIRMED, CONTRADICTED], CONTRADICTED),
+        ([CONFIRMED, CONTRADICTED, NOT_FOUND], NOT_FOUND),
+        ([CONTRADICTED, INCONCLUSIVE, INCONCLUSIVE], INCONCLUSIVE),
+    ],
+)
+def test_most_needs_more_than_half(verdicts, expected):
+    parts = [Part(str(i), verdict) for i, verdict in enumerate(verdicts)]
+    assert most("at most of them", parts).verdict == expected

@@ -1,0 +1,126 @@
+"""How verdicts on parts and outcomes become the verdict on a claim."""
+
+import pytest
+
+from claims.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+    NOT_FOUND,
+    NOT_RUN,
+    PARTLY,
+    Finding,
+    Outcome,
+    Part,
+    combined,
+    not_run,
+)
+
+
+@pytest.mark.parametrize(
+    ("parts", "whole"),
+    [
+        ([CONFIRMED, CONFIRMED], CONFIRMED),
+        ([CONTRADICTED], CONTRADICTED),
+        ([CONFIRMED, CONTRADICTED], PARTLY),
+        ([CONFIRMED, INCONCLUSIVE], PARTLY),
+        ([CONFIRMED, NOT_RUN], PARTLY),
+        ([CONTRADICTED, NOT_FOUND, INCONCLUSIVE], CONTRADICTED),
+        ([NOT_FOUND, INCONCLUSIVE], INCONCLUSIVE),
+        ([NOT_FOUND, NOT_RUN], NOT_FOUND),
+        ([NOT_FOUND, NOT_FOUND], NOT_FOUND),
+    ],
+)
+def test_parts_make_a_verdict(parts, whole):
+    assert combined(parts) == whole
+
+
+def test_no_parts_no_verdict():
+    with pytest.raises(ValueError, match="without parts"):
+        combined([])
+
+
+def part(verdict):
+    return Part("p", verdict, "1")
+
+
+def outcomes(*verdicts):
+    return [Outcome(choice=f"choice {i}", parts=(part(v),)) for i, v in enumerate(verdicts)]
+
+
+def test_a_claim_depends_only_where_outcomes_differ():
+    same = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, CONFIRMED))
+    other = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_FOUND))
+    assert (same.verdict, other.verdict) == (CONFIRMED, DEPENDS)
+    assert other.listed_parts == [
+        "choice 0: confirmed (p 1: confirmed)",
+        "choice 1: not found (p 1: not found)",
+    ]
+
+
+def test_outcomes_that_are_both_partly_differ_where_a_part_turns_round():
+    def finding(*verdicts):
+        made = [
+            Outcome(choice=str(i), parts=[Part("a", verdict), Part("b", other)])
+            for i, (verdict, other) in enumerate(verdicts)
+        ]
+        return Finding(choice="the kernel", outcomes=made)
+
+    assert finding((CONFIRMED, CONTRADICTED), (CONTRADICTED, CONFIRMED)).verdict == DEPENDS
+    assert finding((CONFIRMED, CONTRADICTED), (CONFIRMED, NOT_FOUND)).verdict == PARTLY
+
+
+@pytest.mark.parametrize(
+    ("found", "run", "verdict"),
+    [
+        # One choice was not run: nothing is known to depend on it.
+        ([CONFIRMED, NOT_RUN], "", INCONCLUSIVE),
+        ([CONFIRMED, CONTRADICTED, NOT_RUN], "", DEPENDS),
+        ([NOT_RUN, NOT_RUN], "", NOT_RUN),
+        # No signal under one choice is all that can be known of it, unless a run would tell.
+        ([CONTRADICTED, INCONCLUSIVE], "", DEPENDS),
+        ([CONTRADICTED, INCONCLUSIVE], "20 trials", INCONCLUSIVE),
+        ([CONTRADICTED, INCONCLUSIVE, CONFIRMED], "20 trials", DEPENDS),
+    ],
+)
+def test_a_claim_depends_only_on_choices_with_an_outcome(found, run, verdict):
+    finding = Finding(choice="the kernel", outcomes=outcomes(*found), decided_by=run)
+    assert finding.verdict == verdict
+
+
+def test_choices_that_were_not_run_are_named():
+    lacking = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_RUN))
+    assert lacking.reason == "Not run under this choice: choice 1."
+    finding = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_RUN), because="Why.")
+    assert finding.reason == "Why."
+
+
+def test_a_finding_has_parts_or_outcomes():
+    with pytest.raises(ValueError, match="either parts, or outcomes"):
+        Finding()
+    with pytest.raises(ValueError, match="either parts, or outcomes"):
+        Finding(parts=(part(CONFIRMED),), choice="c", outcomes=outcomes(CONFIRMED))
+
+
+def test_a_part_has_a_verdict_for_one_part():
+    with pytest.raises(ValueError, match="one word for one part"):
+        Part("p", PARTLY)
+
+
+def test_text_of_parts():
+    assert str(Part("below JL", INCONCLUSIVE, "0.1", "3 trials")) == (
+        "below JL 0.1: inconclusive (3 trials)"
+    )
+    assert not_run("no file").verdict == NOT_RUN
+
+
+@pytest.mark.parametrize("verdict", [INCONCLUSIVE, NOT_RUN])
+def test_a_run_is_named_as_long_as_a_part_is_open(verdict):
+    decided = Part("x", CONFIRMED)
+    for parts in ([decided, Part("y", verdict)], [decided, Part("y", NOT_FOUND)]):
+        still = "the run" if parts[1].verdict == verdict else ""
+        assert Finding(parts=parts, decided_by="the run").still_to_run == still
+        swept = [Outcome(choice="a", parts=(decided,)), Outcome(choice="b", parts=tuple(parts))]
+        finding = Finding(choice="the kernel", outcomes=swept, decided_by="the run")
+        assert finding.still_to_run == still

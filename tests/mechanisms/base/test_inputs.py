@@ -1,0 +1,353 @@
+"""Bad input gets an error that names the value and what is allowed; limits are told."""
+
+import dataclasses
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    UnknownMechanism,
+    Unsupported,
+    all_mechanisms,
+    get_mechanism,
+)
+
+BUDGET = Budget(epsilon=0.5, delta=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, -math.inf, 1e-320, 1e300])
+def test_epsilon_outside_its_range_is_a_value_error(epsilon):
+    with pytest.raises(ValueError, match=r"epsilon must satisfy 1e-15 <= epsilon <= 1e\+15, got"):
+        Budget(epsilon=epsilon)
+
+
+@pytest.mark.parametrize("epsilon", ["1", None, True, 1j])
+def test_epsilon_of_the_wrong_type_is_a_type_error(epsilon):
+    with pytest.raises(TypeError, match="epsilon must be a real number"):
+        Budget(epsilon=epsilon)
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1, 1.5, math.nan])
+def test_delta_outside_its_range_is_a_value_error(delta):
+    with pytest.raises(ValueError, match="0 <= delta < 1"):
+        Budget(epsilon=1, delta=delta)
+
+
+def test_a_delta_of_less_than_a_normal_number_is_a_value_error():
+    assert Budget(epsilon=1, delta=1e-307).delta == 1e-307
+    with pytest.raises(ValueError, match="delta must be 0 or at least 1e-307, got 1e-310"):
+        Budget(epsilon=1, delta=1e-310)
+
+
+@pytest.mark.parametrize("name", ["l2_sensitivity", "l1_sensitivity", "frobenius_bound"])
+@pytest.mark.parametrize("value", [0, -2.0, math.nan, math.inf, 1e308, 1e-13])
+def test_sensitivities_are_positive_and_finite(name, value):
+    sensitivities = {"l2_sensitivity": 1.0} | {name: value}
+    with pytest.raises(ValueError, match=f"1e-12 <= {name} <= 1e\\+12, got"):
+        Query(shape=(2,), **sensitivities)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"shape": ()}, TypeError, "non-empty tuple"),
+        ({"shape": (0, 3)}, ValueError, r"at least 1, got \(0, 3\)"),
+        ({"shape": (2.0,)}, TypeError, "integers"),
+        ({"shape": 5}, TypeError, "got 5"),
+        ({"element_range": (1, 1)}, ValueError, "a < b"),
+        ({"element_range": 3}, TypeError, "pair"),
+        ({"element_range": (0, math.inf)}, ValueError, r"within \+-1e\+12, got inf"),
+        ({"adjacency": "swap"}, ValueError, "got 'swap'"),
+    ],
+)
+def test_bad_queries(changes, error, words):
+    with pytest.raises(error, match=words):
+        Query(**({"shape": (2, 2), "l2_sensitivity": 1.0} | changes))
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "words"),
+    [
+        (np.ones((2, 3)), ValueError, r"shape \(3, 2\), got \(2, 3\)"),
+        (np.array([[1, 2], [np.nan, 0], [0, 0]]), ValueError, r"nan at index \(1, 0\)"),
+        (np.full((3, 2), np.inf), ValueError, "inf"),
+        ([[1, 2], [3, 4], [5, 6]], TypeError, "numpy array of real numbers, got list"),
+        (np.ones((3, 2), bool), TypeError, "bool"),
+        (np.ones((3, 2), complex), TypeError, "complex"),
+        (np.ones((3, 2), np.float16), TypeError, "float16"),
+        (np.array([["a", "b"]] * 3), TypeError, "<U1"),
+    ],
+)
+@pytest.mark.parametrize("key", ["gaussian", "random-answer"])
+def test_bad_values_to_release(key, value, error, words):
+    mechanism = get_mechanism(key).calibrate(Query(shape=(3, 2), l2_sensitivity=1.0), BUDGET)
+    with pytest.raises(error, match=words):
+        mechanism.release(value, np.random.default_rng(0))
+
+
+def test_half_precision_noise_is_refused(make_query):
+    mechanism = get_mechanism("gaussian").calibrate(make_query(2, 2), BUDGET)
+    with pytest.raises(TypeError, match="float32 or float64"):
+        mechanism.sample(np.random.default_rng(0), 1, np.float16)
+
+
+@pytest.mark.parametrize(
+    ("key", "query", "reason"),
+    [
+        ("r1smg", Query(shape=(2,), l2_sensitivity=1.0), "at least 3 elements"),
+        ("mvg", Query(shape=(3, 3), l2_sensitivity=1.0), "frobenius_bound"),
+        ("mvg", Query(shape=(9,), l2_sensitivity=1.0, frobenius_bound=1.0), "matrix"),
+        ("idn", Query(shape=(3, 3), l2_sensitivity=1.0), "element_range"),
+        ("udn", Query(shape=(3, 3, 3), l2_sensitivity=1.0), "matrix"),
+        ("laplace", Query(shape=(3, 3), l2_sensitivity=1.0), "l1_sensitivity"),
+    ],
+)
+def test_what_a_mechanism_cannot_serve_is_unsupported_with_the_reason(key, query, reason):
+    with pytest.raises(Unsupported, match=reason):
+        get_mechanism(key).calibrate(query, BUDGET)
+
+
+def test_equimodal_noise_needs_a_square_query(make_query):
+    with pytest.raises(Unsupported, match="square"):
+        get_mechanism("mvg").calibrate(make_query(3, 4), BUDGET, mode="equimodal")
+
+
+@pytest.mark.parametrize(
+    "key", [k for k, cls in all_mechanisms().items() if cls.guarantee == "approximate"]
+)
+def test_delta_zero_is_unsupported_by_approximate_mechanisms(key, make_query):
+    with pytest.raises(Unsupported, match="delta"):
+        get_mechanism(key).calibrate(make_query(3, 3), Budget(epsilon=1e-3))
+
+
+@pytest.mark.parametrize(
+    ("key", "epsilon", "words"),
+    [("gaussian", 1.0, "epsilon < 1 only"), ("r1smg", 1 / 9, "epsilon < 1/M")],
+)
+def test_use_outside_the_theorem_warns_once_and_works(key, epsilon, words, make_query):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mechanism = get_mechanism(key).calibrate(
+            make_query(3, 3), Budget(epsilon=epsilon, delta=1e-6)
+        )
+    assert [w.category for w in caught] == [OutOfRangeWarning]
+    assert words in str(caught[0].message)
+    assert mechanism.expected_loss() > 0
+
+
+@pytest.mark.parametrize(("key", "epsilon"), [("gaussian", 0.999), ("r1smg", 0.11)])
+def test_use_inside_the_theorem_does_not_warn(key, epsilon, make_query):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        get_mechanism(key).calibrate(make_query(3, 3), Budget(epsilon=epsilon, delta=1e-6))
+
+
+@pytest.mark.parametrize(
+    ("key", "options", "words"),
+    [
+        ("mvg", {"zetta": "sqrt"}, "did you mean 'zeta'"),
+        ("mvg", {"zeta": "root"}, "published or sqrt, got 'root'"),
+        ("mvg", {"precision": [0.9, 0.9, 0.9]}, "sum at most 1"),
+        ("mvg", {"precision": [0.5, 0.5]}, "must have 3 weights"),
+        ("mvg", {"precision": [1.0, 0.0, 0.0]}, "positive weights"),
+        ("mvg", {"directions": [[1, 2], [3, 4]]}, r"shape \(3, 3\)"),
+        ("mvg", {"directions": np.ones((3, 3))}, "orthonormal"),
+        ("mvg", {"directions": "identity"}, "finite real matrix"),
+        ("udn", {"workload": np.eye(2)}, "3 columns"),
+        ("udn", {"workload": [[1, 0, 0]]}, "must not ignore direction 1"),
+        ("imgm", {"compositions": 0}, ">= 1, got 0"),
+        ("imgm", {"compositions": 2.0}, ">= 1, got 2.0"),
+        ("gaussian", {"sigma": 1}, "no options"),
+    ],
+)
+def test_bad_options(key, options, words, make_query):
+    with pytest.raises(ValueError, match=words):
+        get_mechanism(key).calibrate(make_query(3, 3), BUDGET, **options)
+
+
+def test_bad_calibration(make_query):
+    with pytest.raises(ValueError, match="published"):
+        get_mechanism("gaussian").calibrate(make_query(3, 3), BUDGET, calibration="fair")
+
+
+def test_unknown_mechanism_names_the_nearest():
+    with pytest.raises(UnknownMechanism, match="did you mean 'gaussian'"):
+        get_mechanism("gausian")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("no_such_module:Noise", "the module must be importable"),
+        (
+            "mechanisms.catalogue.gaussian:NoSuchClass",
+            "mechanisms.catalogue.gaussian defines no 'NoSuchClass'",
+        ),
+        (":Noise", "must have a module before the colon"),
+    ],
+)
+def test_outside_mechanism_that_cannot_be_loaded(name, words):
+    with pytest.raises(UnknownMechanism, match=words):
+        get_mechanism(name)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("x = 1\ndef f(:\n", "SyntaxError ({path}, line 2): invalid syntax"),
+        ("x = 1\n  y = 2\n", "IndentationError ({path}, line 2): unexpected indent"),
+        ("x = 1\n\0\n", "): source code string cannot contain null bytes"),
+        ("x = 1\nx.y\n", "AttributeError ({path}, line 2, in <module>): 'int' object has no"),
+        ("1 / 0\n", "ZeroDivisionError ({path}, line 1, in <module>): division by zero"),
+    ],
+)
+def test_outside_module_that_raises_an_error_is_told_with_its_line(
+    tmp_path, monkeypatch, code, words
+):
+    path = tmp_path / "wrong_outside_module.py"
+    path.write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UnknownMechanism) as caught:
+        get_mechanism("wrong_outside_module:Noise")
+    assert words.format(path=path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_outside_class_that_is_no_mechanism():
+    with pytest.raises(TypeError, match="must be a Mechanism"):
+        get_mechanism("mechanisms.query.query:Query")
+
+
+@pytest.mark.parametrize(
+    ("structure", "bound", "shape", "words"),
+    [
+        ("rows", 1.0, (3, 3), "structure must be one of"),
+        (None, 1.0, (3, 3), "structure must be one of"),
+        ("gram", None, (3, 3), "needs record_bound"),
+        ("gram", 1.0, (3, 4), "square matrix"),
+        ("records", 1.0, (3,), "needs a matrix"),
+        ("gram", -1.0, (3, 3), "1e-12 <= record_bound"),
+    ],
+)
+def test_a_structure_that_makes_no_sense_is_refused(structure, bound, shape, words):
+    with pytest.raises(ValueError, match=words):
+        Query(shape=shape, l2_sensitivity=1.0, structure=structure, record_bound=bound)
+
+
+@pytest.mark.parametrize(
+    ("sensitivities", "words"),
+    [
+        ({"linf_sensitivity": 1.1}, "linf_sensitivity <= l2_sensitivity, got 1.1 > 1"),
+        ({"linf_sensitivity": 0.2}, r"l2_sensitivity <= sqrt\(16\) linf_sensitivity, got 1 > 0.8"),
+        ({"l1_sensitivity": 0.1}, "l2_sensitivity <= l1_sensitivity, got 1 > 0.1"),
+        ({"l1_sensitivity": 100.0}, r"l1_sensitivity <= sqrt\(16\) l2_sensitivity, got 100 > 4"),
+        (
+            {"l1_sensitivity": 4.0, "structure": "records", "record_bound": 1.0},
+            r"l1_sensitivity <= sqrt\(4\) l2_sensitivity, got 4 > 2",
+        ),
+    ],
+)
+def test_sensitivities_that_contradict_each_other_are_refused(sensitivities, words):
+    with pytest.raises(ValueError, match=words):
+        Query(shape=(4, 4), l2_sensitivity=1.0, **sensitivities)
+
+
+RECORDS = {"structure": "records", "record_bound": 1.0}
+GRAM = {"structure": "gram", "record_bound": 2.0}
+REPLACE, LOCAL = {"adjacency": "replace"}, {"adjacency": "local"}
+
+
+@pytest.mark.parametrize(
+    ("stated", "limit", "words"),
+    [
+        ({"frobenius_bound": 1.0}, 2.0, "l2_sensitivity <= 2 frobenius_bound"),
+        (RECORDS, 2.0, "l2_sensitivity <= 2 record_bound for columns that are records"),
+        (RECORDS | REPLACE, 2.0, "l2_sensitivity <= 2 record_bound"),
+        (RECORDS | LOCAL, 4.0, r"l2_sensitivity <= 2 sqrt\(4\) record_bound"),
+        (GRAM, 4.0, r"l2_sensitivity <= record_bound\^2 for a gram matrix under add-remove"),
+        (GRAM | REPLACE, 8.0, r"l2_sensitivity <= 2 record_bound\^2 for a gram matrix under rep"),
+        (
+            {"element_range": (0, 1)},
+            4.0,
+            r"l2_sensitivity <= sqrt\(16\) 1 for elements in \[0, 1\]",
+        ),
+        (
+            {"element_range": (-1, 1), **RECORDS, "record_bound": 9.0},
+            4.0,
+            r"l2_sensitivity <= sqrt\(4\) 2 for elements in \[-1, 1\]",
+        ),
+    ],
+)
+def test_no_change_is_larger_than_the_values_and_the_records_allow(stated, limit, words):
+    kind = {"shape": (4, 4)} | stated
+    assert Query(**kind, l2_sensitivity=limit * 1.0009)
+    with pytest.raises(ValueError, match=f"{words}.*, got {1.01 * limit:g} > {limit:g}"):
+        Query(**kind, l2_sensitivity=limit * 1.01)
+
+
+def test_no_element_changes_by_more_than_its_range():
+    stated = {"shape": (4, 4), "l2_sensitivity": 2.0, "element_range": (0, 1)}
+    assert Query(**stated, linf_sensitivity=1.0)
+    with pytest.raises(ValueError, match=r"linf_sensitivity <= 1 for .*, got 1.5 > 1"):
+        Query(**stated, linf_sensitivity=1.5)
+
+
+@pytest.mark.parametrize("element_range", [(5, 6), (-6, -5)])
+@pytest.mark.parametrize(
+    ("stated", "least", "words"),
+    [
+        ({"frobenius_bound": 1.0}, 20, r"sqrt\(16\) 5 <= frobenius_bound"),
+        (RECORDS, 10, r"sqrt\(4\) 5 <= record_bound"),
+    ],
+)
+def test_an_element_range_without_any_allowed_value_is_refused(element_range, stated, least, words):
+    kind = {"shape": (4, 4), "l2_sensitivity": 1.0, "element_range": element_range} | stated
+    with pytest.raises(ValueError, match=f"{words} for elements in .*, got {least} > 1"):
+        Query(**kind)
+    bound = "record_bound" if stated == RECORDS else "frobenius_bound"
+    assert Query(**kind | {bound: float(least)})
+
+
+@pytest.mark.parametrize(
+    "sensitivities",
+    [
+        {"l1_sensitivity": 4.0, "linf_sensitivity": 0.25},
+        {"l1_sensitivity": 1.0, "linf_sensitivity": 1.0},
+        {"l1_sensitivity": 0.9995},
+        # A range bounds the values: one person may change less.
+        {"element_range": (0.0, 100.0)},
+        {"element_range": (0.0, 100.0), "linf_sensitivity": 0.5},
+    ],
+)
+def test_sensitivities_of_one_query_are_taken(sensitivities):
+    query = Query(shape=(4, 4), l2_sensitivity=1.0, **sensitivities)
+    assert dataclasses.replace(query, adjacency="replace").l2_sensitivity == 1.0
+
+
+def test_a_shape_of_numpy_integers_is_one_of_integers():
+    query = Query(shape=(np.int64(4), 4), l2_sensitivity=1.0)
+    assert query == Query(shape=(4, 4), l2_sensitivity=1.0)
+    assert all(type(axis) is int for axis in query.shape)
+
+
+@pytest.mark.parametrize("factor", [0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("key", ["gaussian", "laplace", "non-private", "tldp-l", "jl"])
+def test_noise_and_profiles_are_scaled_by_positive_factors_alone(key, factor):
+    query = Query(
+        shape=(3, 3),
+        l2_sensitivity=1.0,
+        l1_sensitivity=1.7,
+        linf_sensitivity=1.0,
+        structure="records",
+        record_bound=1.0,
+    )
+    mechanism = get_mechanism(key).calibrate(query, BUDGET)
+    scaled = [mechanism.profile(), getattr(mechanism, "noise", None)]
+    for each in filter(None, scaled):
+        with pytest.raises(ValueError, match="factor must be finite and > 0"):
+            each.scaled(factor)

@@ -1,0 +1,52 @@
+"""The contract by which a study gives public side information to the mechanisms that use it."""
+
+import pytest
+
+from mechanisms import all_mechanisms, get_mechanism
+from mechanisms.base import public_information
+from mechanisms.base.public_information import (
+    LAYER_SIZES,
+    MEAN_RECORD,
+    WORKLOAD,
+    public_options,
+)
+
+KINDS = {value for name, value in vars(public_information).items() if name.isupper()}
+
+
+@pytest.mark.parametrize("key", all_mechanisms())
+def test_what_is_declared_is_an_option_and_a_kind_that_studies_know(key):
+    declared = get_mechanism(key).public_information
+    assert set(declared) <= set(get_mechanism(key).options)
+    assert set(declared.values()) <= KINDS
+
+
+def test_a_mechanism_gets_what_it_declares_and_nothing_else_is_computed():
+    asked = []
+
+    def known(kind, value):
+        return lambda: asked.append(kind) or value
+
+    offered = {MEAN_RECORD: known(MEAN_RECORD, "mean"), LAYER_SIZES: known(LAYER_SIZES, [2, 3])}
+    assert public_options(get_mechanism("llagp"), offered) == {"layers": [2, 3]}
+    assert public_options(get_mechanism("tldp-g-w"), offered) == {"weights": "mean"}
+    assert public_options(get_mechanism("dphsgd"), offered) == {}
+    assert public_options(get_mechanism("tldp-g"), offered) == {}
+    assert asked == [LAYER_SIZES, MEAN_RECORD]
+
+
+def test_an_option_of_the_same_name_is_not_taken_for_public_information():
+    """The matrix mechanism has `weights` too, of workloads."""
+
+    class Weighted(get_mechanism("tldp-g-w")):
+        public_information = {}
+
+    assert public_options(Weighted, {MEAN_RECORD: lambda: "mean"}) == {}
+
+
+def test_mechanisms_that_take_the_workload():
+    takers = {
+        key for key, cls in all_mechanisms().items() if WORKLOAD in cls.public_information.values()
+    }
+    # The option `workload` of udn, idn and mgm is another one: a matrix over rows.
+    assert takers == {"matrix-mechanism", "matrix-mechanism-cvxpy", "matrix-mechanism-l1"}

@@ -1,0 +1,28 @@
+"""What is found without being listed, and the files that a mechanism's numbers depend on."""
+
+import inspect
+
+import pytest
+
+from mechanisms import Mechanism, all_mechanisms
+from mechanisms.base.mechanism import GUARANTEES
+
+
+@pytest.mark.parametrize("cls", all_mechanisms().values(), ids=lambda cls: cls.key)
+def test_every_mechanism_states_what_it_is(cls):
+    for name in ("key", "title", "paper", "theorem"):
+        assert isinstance(getattr(cls, name), str)
+        assert getattr(cls, name)
+    assert cls.guarantee in GUARANTEES
+    assert cls.__doc__ != Mechanism.__doc__
+    assert inspect.getdoc(cls)
+    for option in cls.options.values():
+        assert option.accepts(option.default)
+
+
+def test_the_papers_mechanisms_are_there():
+    expected = {
+        "gaussian", "gaussian-analytic", "gaussian-per-element", "laplace", "mvg", "mgm", "udn",
+        "idn", "imgm", "r1smg", "non-private", "random-answer",
+    }  # fmt: skip
+    assert expected <= set(all_mechanisms())

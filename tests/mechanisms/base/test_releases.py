@@ -1,0 +1,246 @@
+"""What every release is held to, whatever the mechanism: the contract that `guard` enforces."""
+
+import copy
+import pickle
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from mechanisms import Budget, Mechanism, Query, Unsupported, all_mechanisms, get_mechanism
+from mechanisms.base import guard
+from mechanisms.base.guard import ReleaseError, seconds_of_releases
+
+BUDGET = Budget(epsilon=0.5, delta=1e-6)
+SERVED = {
+    "plain": Query(
+        shape=(3, 3),
+        l2_sensitivity=1.0,
+        l1_sensitivity=3.0,
+        element_range=(-1.0, 1.0),
+        frobenius_bound=2.0,
+    ),
+    "gram": Query(
+        shape=(3, 3),
+        l2_sensitivity=1.0,
+        l1_sensitivity=3.0,
+        frobenius_bound=2.0,
+        structure="gram",
+        record_bound=1.0,
+    ),
+    "records": Query(
+        shape=(3, 3),
+        l2_sensitivity=1.0,
+        l1_sensitivity=1.7,
+        structure="records",
+        record_bound=1.0,
+    ),
+    "counts": Query(shape=(3, 3), l2_sensitivity=2.0, linf_sensitivity=1.0, structure="counts"),
+    "local": Query(shape=(3, 3), l2_sensitivity=1.0, element_range=(0.0, 1.0), adjacency="local"),
+    "tensor": Query(shape=(3, 3, 3), l2_sensitivity=1.0, element_range=(-1.0, 1.0)),
+}
+VALUE = np.diag([0.25, 0.5, 0.75])
+VALUES = {"counts": np.diag([1.0, 2.0, 3.0]), "tensor": np.stack([VALUE] * 3)}
+# Options with which a mechanism changes the value before it adds noise.
+CHANGING = {"dphsgd": {"thresholds": np.full((3, 3), 0.25)}}
+# Values that a query of each kind does not allow, and words of the error.
+REFUSED = {
+    "plain": [
+        (np.diag([0.5, 0.5, 1.1]), r"1.1 at index \(2, 2\), outside of element_range \[-1, 1\]"),
+        (np.full((3, 3), 0.9), "norm 2.7, above frobenius_bound = 2"),
+        (np.full((3, 3), np.nan), r"finite, got nan at index \(0, 0\)"),
+        (np.ones(9), r"shape \(3, 3\), got \(9,\)"),
+    ],
+    "gram": [(np.array([[1.0, 0.5, 0], [0, 1.0, 0], [0, 0, 0]]), "symmetric, got two entries")],
+    "records": [(np.diag([0.5, 1.5, 0]), "norm at most record_bound = 1, got 1.5")],
+    "counts": [(np.full((3, 3), np.inf), "finite")],
+    "local": [(-VALUE, "outside of element_range")],
+    "tensor": [(np.full((3, 3, 3), 1.5), "outside of element_range")],
+}
+
+
+def calibrated(key, query, **options):
+    """As published, or exactly where there is nothing published; None if neither is served."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for calibration in ("published", "exact"):
+            try:
+                return get_mechanism(key).calibrate(query, BUDGET, calibration, **options)
+            except Unsupported:
+                continue
+    return None
+
+
+def first_served(key, **options):
+    """A mechanism for the first query that it serves, and a value of that query."""
+    found = ((name, calibrated(key, query, **options)) for name, query in SERVED.items())
+    name, mechanism = next(each for each in found if each[1] is not None)
+    return mechanism, VALUES.get(name, VALUE)
+
+
+@pytest.mark.parametrize("key", all_mechanisms())
+def test_every_mechanism_refuses_what_its_query_does_not_allow(key):
+    served = {name: calibrated(key, query) for name, query in SERVED.items()}
+    assert any(served.values())
+    for name, mechanism in served.items():
+        if mechanism is None:
+            continue
+        for value, words in REFUSED[name]:
+            with pytest.raises(ValueError, match=words):
+                mechanism.release(value, 1)
+            with pytest.raises(ValueError, match=words):
+                mechanism.release_with_diagnostics(value, 1)
+        masked = np.ma.masked_array(np.zeros(mechanism.query.shape), mask=True)
+        with pytest.raises(TypeError, match="must not be a masked array"):
+            mechanism.release(masked, 1)
+
+
+@pytest.mark.parametrize("key", all_mechanisms())
+def test_releases_keep_shape_precision_and_value(key):
+    mechanism, example = first_served(key)
+    for dtype in (np.float32, np.float64):
+        value = example.astype(dtype)
+        before = value.copy()
+        answer = mechanism.release(value, 3)
+        assert (answer.shape, answer.dtype) == (value.shape, dtype)
+        assert np.array_equal(value, before)
+        assert value.flags.writeable
+        assert not np.shares_memory(answer, value)
+
+
+@pytest.mark.parametrize("key", all_mechanisms())
+def test_whether_only_noise_is_added_is_declared(key):
+    """One seed gives one error, whatever the value, if and only if nothing but noise is added."""
+    mechanism, value = first_served(key, **CHANGING.get(key, {}))
+    values = value, np.zeros_like(value)
+    released = np.array([[mechanism.release(v, seed) for v in values] for seed in range(16)])
+    errors = released - np.array(values)
+    differ = np.abs(errors[:, 0] - errors[:, 1]).max() > 1e-12 * np.abs(released).max()
+    assert differ == (not mechanism.only_adds_noise)
+
+
+def test_a_release_of_its_own_needs_a_declaration():
+    with pytest.raises(TypeError, match="Silent overrides release or prepared"):
+        type("Silent", (get_mechanism("gaussian"),), {"release": lambda self, value, rng: value})
+
+
+@pytest.mark.parametrize("key", all_mechanisms())
+def test_calibrated_mechanisms_can_be_copied_and_pickled(key):
+    mechanism, value = first_served(key)
+    released = mechanism.release(value, 3)
+    for twin in (
+        pickle.loads(pickle.dumps(mechanism)),
+        copy.copy(mechanism),
+        copy.deepcopy(mechanism),
+    ):
+        assert np.array_equal(twin.release(value, 3), released)
+        assert (twin.query, twin.budget, twin.calibration) == (
+            mechanism.query,
+            mechanism.budget,
+            mechanism.calibration,
+        )
+        assert twin.settings.keys() == mechanism.settings.keys()
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            twin.settings["another"] = 1
+
+
+def test_a_generator_is_all_that_numpy_takes():
+    mechanism = calibrated("gaussian", SERVED["plain"])
+    value = np.zeros((3, 3))
+    expected = mechanism.release(value, np.random.default_rng(42))
+    for rng in (42, np.int64(42), np.random.SeedSequence(42), np.random.PCG64(42)):
+        assert np.array_equal(mechanism.release(value, rng), expected)
+    assert np.array_equal(mechanism.sample(42, 1)[0], expected)
+    assert not np.array_equal(mechanism.release(value, None), mechanism.release(value, None))
+    old = np.random.RandomState(42)
+    assert not np.array_equal(mechanism.release(value, old), mechanism.release(value, old))
+    for wrong, error in (("42", TypeError), (-1, ValueError), (1.5, TypeError)):
+        with pytest.raises(error, match=r"rng must be a numpy\.random\.Generator, a seed"):
+            mechanism.release(value, wrong)
+
+
+def test_rounding_does_not_put_a_value_outside():
+    mechanism = calibrated("gaussian", SERVED["plain"])
+    mechanism.release(np.diag([1 + 1e-12, 0, 0]), 1)
+    mechanism.release(np.diag([1 + 1e-6, 0, 0]).astype(np.float32), 1)
+    with pytest.raises(ValueError, match="element_range"):
+        mechanism.release(np.diag([1 + 1e-6, 0, 0]), 1)
+
+
+class Custom(Mechanism):
+    """Releases whatever `answer` is."""
+
+    key, title, paper, theorem, guarantee = "custom", "Custom", "test", "none", "none"
+    answer = None
+
+    @classmethod
+    def build(cls, query, budget, calibration, settings):
+        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
+
+    def release(self, value, rng):
+        return self.answer(value, rng)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda self, value, rng: value.tolist(), "must be an array of shape .*, got list"),
+        (lambda self, value, rng: value[:2], r"shape \(3, 3\), got \(2, 3\)"),
+        (lambda self, value, rng: value.astype(np.float32), "precision of the value, float64"),
+        (lambda self, value, rng: value * np.inf + 1, "must be finite"),
+        (lambda self, value, rng: value.sort(), "writes into the value"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_an_answer_of_the_wrong_kind_is_an_error_of_the_mechanism(answer, words):
+    mechanism = type("Broken", (Custom,), {"answer": answer}).calibrate(SERVED["plain"], BUDGET)
+    with pytest.raises(ReleaseError, match=words):
+        mechanism.release(np.zeros((3, 3)), 1)
+
+
+def test_a_mechanism_may_prepare_the_value_for_another_release():
+    """The value of an inner release need not be one that the query allows."""
+
+    class Centred(get_mechanism("gaussian")):
+        only_adds_noise = True
+
+        def release(self, value, rng):
+            return super().release(value - 100, rng) + 100
+
+    released = Centred.calibrate(SERVED["plain"], BUDGET).release(np.zeros((3, 3)), 5)
+    assert np.abs(released).max() < 100
+
+
+def test_seconds_of_releases_leave_the_checks_out(monkeypatch):
+    """A release that calls another release counts once."""
+
+    class Slow(get_mechanism("gaussian")):
+        only_adds_noise = True
+
+        def release(self, value, rng):
+            time.sleep(0.02)
+            return super().release(value, rng)
+
+    def slowly_checked(value, query, check=guard.checked_value):
+        time.sleep(0.5)
+        return check(value, query)
+
+    mechanism = Slow.calibrate(SERVED["plain"], BUDGET)
+    monkeypatch.setattr(guard, "checked_value", slowly_checked)
+    with seconds_of_releases() as seconds:
+        mechanism.release_with_diagnostics(np.zeros((3, 3)), np.random.default_rng(0))
+    assert len(seconds) == 1 and 0.02 <= seconds[0] < 0.5
+    mechanism.release(np.zeros((3, 3)), np.random.default_rng(0))
+    assert len(seconds) == 1
+
+
+def test_noise_of_another_shape_is_an_error_and_not_broadcast():
+    class Narrow(get_mechanism("gaussian")):
+        @classmethod
+        def noise_for(cls, query, budget):
+            return super().noise_for(Query(shape=(1, 3), l2_sensitivity=1.0), budget)
+
+    mechanism = Narrow.calibrate(SERVED["plain"], BUDGET)
+    with pytest.raises(ReleaseError, match=r"1 draws of noise must have shape \(1, 3, 3\)"):
+        mechanism.release(np.zeros((3, 3)), 1)

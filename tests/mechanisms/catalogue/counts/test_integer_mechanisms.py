@@ -1,0 +1,215 @@
+"""Noise of whole numbers: its laws, its exact draws and its privacy."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
+from mechanisms.catalogue.counts.integer_mechanisms import skellam_epsilon
+from mechanisms.comparison.assessment import Task, assessment
+from mechanisms.noise.exact_integers import ExactIntegers
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.integer_profile import DiscreteGaussianProfile, SkellamProfile
+from mechanisms.strategies.workload_options import workload_factors
+
+BUDGET = Budget(epsilon=1.0, delta=1e-5)
+KEYS = ("discrete-gaussian", "skellam")
+LAWS = {"discrete_gaussian": DiscreteGaussianProfile, "skellam": SkellamProfile}
+
+
+def counts(size, most=1, width=1.0):
+    return Query(
+        shape=(size,),
+        l2_sensitivity=width * math.sqrt(most),
+        linf_sensitivity=width,
+        structure="counts",
+    )
+
+
+def masses(name, variance, reach):
+    """By their definitions, in 40 digits."""
+    with mpmath.workdps(40):
+        if name == "discrete_gaussian":
+            raw = [mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * variance)) for x in range(-400, 401)]
+            total = mpmath.fsum(raw)
+            return [raw[400 + x] / total for x in range(-reach, reach + 1)]
+        return [
+            mpmath.exp(-variance) * mpmath.besseli(abs(x), variance)
+            for x in range(-reach, reach + 1)
+        ]
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("variance", [0.3, 30.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+def test_delta_of_one_count_in_forty_digits(name, variance, epsilon):
+    p = masses(name, variance, 200)
+    with mpmath.workdps(40):
+        terms = [b - mpmath.exp(epsilon) * a for a, b in itertools.pairwise(p)]
+        expected = p[0] + mpmath.fsum(term for term in terms if term > 0)
+    bounds = LAWS[name](std=math.sqrt(variance)).delta(epsilon)
+    assert bounds.value == pytest.approx(float(expected), rel=1e-12)
+    assert bounds.lower <= float(expected) <= bounds.upper
+
+
+@pytest.mark.parametrize("variance", [0.3, 30.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 4.0])
+def test_delta_of_the_discrete_gaussian_by_its_theorem(variance, epsilon):
+    """Canonne, Kamath and Steinke 2020, Theorem 7: two tails of the law."""
+    p = masses("discrete_gaussian", variance, 80)
+    numbers = np.arange(-80, 81)
+    tails = [
+        float(sum(m for x, m in zip(numbers, p, strict=True) if x > epsilon * variance + shift))
+        for shift in (-0.5, 0.5)
+    ]
+    expected = tails[0] - math.exp(epsilon) * tails[1]
+    value = DiscreteGaussianProfile(std=math.sqrt(variance)).delta(epsilon).value
+    assert value == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_beyond_the_table_delta_is_negligible(name):
+    bounds = LAWS[name](std=0.5).delta(1e4)
+    assert (bounds.lower, bounds.value) == (0.0, 0.0)
+    assert 0 < bounds.upper < 1e-200
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_two_counts_by_enumeration(name):
+    p = np.array([float(m) for m in masses(name, 4.0, 40)])
+    losses = np.log(p[1:] / p[:-1])
+    both = losses[:, None] + losses[None, :]
+    expected = np.sum(np.outer(p[1:], p[1:]) * np.maximum(-np.expm1(1.0 - both), 0.0))
+    bounds = LAWS[name](std=2.0).compose(2).delta(1.0)
+    assert bounds.lower <= expected <= bounds.upper
+    assert bounds.value == pytest.approx(expected, rel=2e-3)
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("variance", [Fraction(1, 3), Fraction(27, 10), Fraction(40)])
+def test_exact_draws_follow_their_law(name, variance):
+    draw, trials = getattr(ExactIntegers(np.random.default_rng(5)), name), 4000
+    drawn = np.array([draw(variance) for _ in range(trials)])
+    expected = trials * np.array([float(m) for m in masses(name, float(variance), 60)])
+    seen = np.array([np.count_nonzero(drawn == x) for x in range(-60, 61)])
+    often = expected > 5
+    pooled = np.r_[seen[often], seen[~often].sum()]
+    law = np.r_[expected[often], expected[~often].sum()]
+    statistic = np.sum((pooled - law) ** 2 / law)
+    assert stats.chi2.sf(statistic, len(law) - 1) > 1e-3
+
+
+def test_exact_coins():
+    source = ExactIntegers(np.random.default_rng(0))
+    trials = 20_000
+    for rate in (Fraction(0), Fraction(1, 3), Fraction(5, 2)):
+        hits = sum(source.bernoulli_exp(rate) for _ in range(trials))
+        share = math.exp(-rate)
+        assert abs(hits - trials * share) < 5 * math.sqrt(trials * share * (1 - share)) + 1e-9
+    seen = np.bincount([source.below(5) for _ in range(trials)], minlength=5)
+    assert stats.chisquare(seen).pvalue > 1e-3
+    assert source.below(1) == 0
+
+
+@pytest.mark.parametrize(("key", "least", "most"), [(KEYS[0], 0.98, 1.02), (KEYS[1], 0.7, 0.9)])
+def test_the_claim_holds_and_the_exact_calibration_meets_delta(key, least, most):
+    for calibration, verdict in (("published", "loose"), ("exact", "holds")):
+        mechanism = get_mechanism(key).calibrate(counts(9), BUDGET, calibration)
+        result = verify(mechanism, samples=5_000)
+        assert result.verdict == verdict
+        assert result.audit.delta_lower <= 1e-5
+    gaussian = get_mechanism("gaussian-analytic").calibrate(counts(9), BUDGET)
+    # The tails of the Skellam law, heavier than a Gaussian's, need less noise for one count.
+    assert least < mechanism.expected_loss() / gaussian.expected_loss() < most
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_delta_of_several_counts_is_near_that_of_gaussian_noise(key):
+    mechanism = get_mechanism(key).calibrate(counts(9, 4), BUDGET)
+    delta = mechanism.profile().delta(1.0)
+    gaussian = GaussianProfile(mu=2 / mechanism.noise.law.std).delta(1.0).value
+    assert delta.lower <= delta.value <= delta.upper < 1e-5
+    assert 0.5 < delta.value / gaussian < 2
+
+
+@pytest.mark.parametrize("alpha", [2, 8, 30])
+def test_the_stated_divergence_of_skellam_noise_is_no_less_than_the_true_one(alpha):
+    variance = 40.0
+    p = masses("skellam", variance, 150)
+    with mpmath.workdps(40):
+        sums = mpmath.fsum(b**alpha * a ** (1 - alpha) for a, b in itertools.pairwise(p))
+        divergence = float(mpmath.log(sums)) / (alpha - 1)
+    stated = alpha / (2 * variance) + (2 * alpha + 5) / (4 * variance**2)
+    assert 0.8 * stated < divergence <= stated
+    # The conversion adds to the divergence.
+    assert skellam_epsilon(1, variance, 1e-5) > stated / 30
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("sampler", ["exact", "table"])
+def test_releases_are_whole_multiples_with_the_stated_variance(key, sampler):
+    mechanism = get_mechanism(key).calibrate(counts(600, 4, width=0.5), BUDGET, sampler=sampler)
+    value = 0.5 * np.arange(600.0)
+    released = mechanism.release(value, np.random.default_rng(2))
+    assert np.all(released * 2 == np.rint(released * 2))
+    errors = released - value
+    assert np.mean(errors**2) * 600 == pytest.approx(mechanism.expected_loss(), rel=0.2)
+    again = mechanism.release(value, np.random.default_rng(2))
+    assert np.array_equal(released, again)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_their_error_is_known_whatever_the_answer(key):
+    query = counts(9)
+    mechanism = get_mechanism(key).calibrate(query, BUDGET)
+    task = Task(
+        query=query,
+        budgets=(BUDGET,),
+        calibrations=("published",),
+        factors=workload_factors(query, workload="identity"),
+    )
+    found = assessment(mechanism, task, effort=None)
+    # The variance of the law is its parameter: exactly for Skellam, to e^-1000 for the Gaussian.
+    assert found["rmse"] == pytest.approx(mechanism.noise.law.std, rel=1e-9)
+    assert not found["note"]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_release_is_the_value_and_one_draw(key):
+    mechanism = get_mechanism(key).calibrate(counts(20, width=0.1), BUDGET)
+    value = 0.1 * np.arange(20.0)
+    drawn = mechanism.sample(3, 1)[0]
+    assert np.allclose(mechanism.release(value, 3), value + drawn, rtol=0, atol=1e-12)
+    assert mechanism.sample(3, 2, np.float32).dtype == np.float32
+
+
+def test_what_is_refused():
+    with pytest.raises(Unsupported, match="needs structure 'counts'"):
+        get_mechanism("skellam").calibrate(Query(shape=(3,), l2_sensitivity=1.0), BUDGET)
+    mechanism = get_mechanism("skellam").calibrate(counts(2), BUDGET)
+    with pytest.raises(ValueError, match="whole multiples"):
+        mechanism.release(np.array([0.5, 1.0]), np.random.default_rng())
+
+
+@pytest.mark.parametrize(
+    ("key", "epsilon", "options", "reason"),
+    [
+        ("discrete-gaussian", 1e-6, {}, "for at most 100,000"),
+        ("skellam", 1e-4, {}, "set sampler to table"),
+        ("skellam", 1e-8, {"sampler": "table"}, None),
+    ],
+)
+def test_noise_that_takes_too_long_is_unsupported(key, epsilon, options, reason):
+    budget = Budget(epsilon=epsilon, delta=1e-5)
+    if reason is None:
+        # delta alone allows what needs no more noise, however small epsilon is.
+        mechanism = get_mechanism(key).calibrate(counts(3), budget, **options)
+        assert math.isfinite(mechanism.profile().delta(0.0).value)
+        return
+    with pytest.raises(Unsupported, match=reason):
+        get_mechanism(key).calibrate(counts(3), budget, **options)

@@ -1,0 +1,279 @@
+"""The Johnson-Lindenstrauss transform: its law against projected records, and its privacy."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mechanisms import (
+    Budget,
+    Query,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
+from mechanisms.verification.sampled_audit import audit_losses
+from mechanisms.verification.verification import HOLDS, LOOSE, verify
+
+BUDGET = Budget(epsilon=1.0, delta=1e-5)
+
+
+def gram_query(size, bound=1.0, adjacency="add-remove"):
+    return Query(
+        shape=(size, size),
+        l2_sensitivity=bound**2 if adjacency == "add-remove" else math.sqrt(2) * bound**2,
+        adjacency=adjacency,
+        structure="gram",
+        record_bound=bound,
+    )
+
+
+def records_query(m, n, bound=1.0, adjacency="replace"):
+    return Query(
+        shape=(m, n),
+        l2_sensitivity=2 * bound,
+        adjacency=adjacency,
+        structure="records",
+        record_bound=bound,
+    )
+
+
+def calibrated(query, budget=BUDGET, calibration="exact", **options):
+    return get_mechanism("jl").calibrate(query, budget, calibration, **options)
+
+
+def records(m, n, seed=0, bound=1.0):
+    """Records of norm `bound`, as columns."""
+    columns = np.random.default_rng(seed).standard_normal((m, n)) * np.arange(1, m + 1)[:, None]
+    return bound * columns / np.linalg.norm(columns, axis=0)
+
+
+def releases(mechanism, value, trials, seed=1):
+    rng = np.random.default_rng(seed)
+    return np.array([mechanism.release(value, rng) for _ in range(trials)])
+
+
+def projected(data, w, rows, trials, seed=2):
+    """(trials, rows, m): Gaussian combinations of the records, after lifting by w e_i each."""
+    m, n = data.shape
+    lifted = np.concatenate([data, w * np.eye(m)], axis=1)
+    draws = np.random.default_rng(seed).standard_normal((trials, rows, n + m))
+    return draws @ lifted.T
+
+
+def test_published_calibration():
+    """16 B' sqrt(r ln(2/delta)) / epsilon ln(16 r/delta), computed apart."""
+    budget = Budget(epsilon=0.5, delta=0.02)
+    added = calibrated(gram_query(3, bound=2.0), budget, "published", rows=50)
+    # sqrt(50 ln 100) = 15.17427, ln 40000 = 10.59663
+    assert added.w == pytest.approx(2 * 16 * 15.17427129 / 0.5 * 10.59663473, rel=1e-8)
+    replaced = calibrated(gram_query(3, 2.0, "replace"), budget, "published", rows=50)
+    assert replaced.w == 2 * added.w
+    assert replaced.parameters() == {"w": replaced.w, "rows": 50}
+    assert calibrated(gram_query(3)).rows == 100
+    assert calibrated(records_query(3, 7)).rows == 7
+    assert calibrated(records_query(3, 7), rows=7).w == calibrated(records_query(3, 7)).w
+
+
+@pytest.mark.parametrize("rows", [2, 4, 5, 300])
+def test_gram_releases_are_unbiased_with_the_stated_error(rows):
+    """Fewer rows than dimensions, as many, and more: both ways to draw."""
+    data = records(4, 9)
+    gram = data @ data.T
+    mechanism = calibrated(gram_query(4), Budget(epsilon=50, delta=0.1), rows=rows)
+    released = releases(mechanism, gram, 4000)
+    error = released.std(axis=0) / math.sqrt(len(released))
+    assert np.all(np.abs(released.mean(axis=0) - gram) < 4.5 * error)
+    direction = np.array([0.5, -0.5, 0.5, 0.5])
+    along = np.einsum("i,tij,j->t", direction, released, direction)
+    exact = 2 / rows * (direction @ gram @ direction + mechanism.w**2) ** 2
+    # The variance of a chi-squared variable's sample variance: (kurtosis - 1) / trials.
+    assert along.var() == pytest.approx(exact, rel=4 * math.sqrt((2 + 12 / rows) / len(along)))
+
+
+@pytest.mark.parametrize("rows", [2, 30])
+def test_gram_releases_have_the_law_of_projected_records(rows):
+    data = records(3, 8)
+    mechanism = calibrated(gram_query(3), Budget(epsilon=20, delta=0.1), rows=rows)
+    released = releases(mechanism, data @ data.T, 4000)
+    rows_released = projected(data, mechanism.w, rows, 4000)
+    explicit = rows_released.transpose(0, 2, 1) @ rows_released / rows
+    explicit -= mechanism.w**2 * np.eye(3)
+    for statistic in (lambda c: c[:, 0, 2], np.linalg.det, lambda c: np.linalg.eigvalsh(c)[:, -1]):
+        assert stats.ks_2samp(statistic(released), statistic(explicit)).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("shape", [(3, 6), (6, 3), (4, 4)])
+def test_records_are_released_as_projections_of_lifted_records(shape):
+    """Also for fewer records than dimensions, where lifting has to fill the other directions."""
+    m, n = shape
+    data = records(m, n)
+    mechanism = calibrated(records_query(m, n), Budget(epsilon=20, delta=0.1))
+    released = releases(mechanism, data, 4000)
+    explicit = projected(data, mechanism.w, n, 4000).transpose(0, 2, 1) / math.sqrt(n)
+    for statistic in (
+        lambda y: y[:, m - 1, 0],
+        lambda y: y[:, 0, 0] * y[:, 1, 0],
+        lambda y: np.linalg.svd(y, compute_uv=False)[:, 0],
+    ):
+        assert stats.ks_2samp(statistic(released), statistic(explicit)).pvalue > 1e-4
+    products = released @ released.transpose(0, 2, 1)
+    error = products.std(axis=0) / math.sqrt(len(products))
+    expected = data @ data.T + mechanism.w**2 * np.eye(m)
+    assert np.all(np.abs(products.mean(axis=0) - expected) < 4.5 * error)
+
+
+def log_ratio(second_moments, rows, first, second):
+    """log density ratio of `rows` draws of N(0, first) over N(0, second), (trials,)."""
+    change = np.linalg.inv(second) - np.linalg.inv(first)
+    trace = np.einsum("tij,ji->t", second_moments, change)
+    return 0.5 * trace + 0.5 * rows * np.log(np.linalg.det(second) / np.linalg.det(first))
+
+
+@pytest.mark.parametrize("structure", ["gram", "records"])
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_losses_of_real_releases_are_those_of_the_profile(structure, adjacency):
+    """The worst pair: one record of norm B alone, removed or replaced by an orthogonal one."""
+    bound, rows, m = 1.5, 5, 3
+    query = gram_query(m, bound, adjacency)
+    if structure == "records":
+        query = records_query(m, rows, bound, adjacency)
+    mechanism = calibrated(query, Budget(epsilon=0.5, delta=0.05), rows=rows)
+    data = np.zeros((2, m, rows))
+    data[0, 0, 0] = bound
+    data[1, 1, 0] = bound if adjacency == "replace" else 0.0
+    values = data @ data.transpose(0, 2, 1) if structure == "gram" else data
+    covariances = data @ data.transpose(0, 2, 1) + mechanism.w**2 * np.eye(m)
+
+    def real_losses(rng, n, reverse=False):
+        released = np.array([mechanism.release(values[int(reverse)], rng) for _ in range(n)])
+        if structure == "gram":
+            moments = rows * (released + mechanism.w**2 * np.eye(m))
+        else:
+            moments = rows * released @ released.transpose(0, 2, 1)
+        return log_ratio(moments, rows, *covariances)
+
+    profile = mechanism.profile()
+    for reverse in (False, True):
+        seen = real_losses(np.random.default_rng(3), 2000, reverse)
+        said = profile.sample_losses(np.random.default_rng(4), 20_000, reverse=reverse)
+        assert stats.ks_2samp(seen, said).pvalue > 1e-4
+    audit = audit_losses(real_losses, 0.5, samples=2000, seed=1)
+    assert audit.consistent
+    assert audit.delta_lower < 0.05 < audit.delta_upper
+
+
+def test_other_data_and_other_records_are_no_worse():
+    """Real losses over data sets with more records stay below the worst pair's delta."""
+    query = records_query(3, 6, adjacency="replace")
+    mechanism = calibrated(query, Budget(epsilon=0.3, delta=0.05))
+    worst = mechanism.profile().delta(0.3).value
+    for seed in range(4):
+        first, second = records(3, 6, seed), records(3, 6, seed)
+        second[:, 0] = records(3, 1, seed + 100)[:, 0]
+        covariances = [x @ x.T + mechanism.w**2 * np.eye(3) for x in (first, second)]
+        released = releases(mechanism, first, 3000, seed)
+        losses = log_ratio(6 * released @ released.transpose(0, 2, 1), 6, *covariances)
+        gain = -np.expm1(np.minimum(0.3 - losses, 0))
+        assert gain.mean() + 4 * gain.std() / math.sqrt(len(gain)) < worst
+
+
+def test_the_profile_follows_the_adjacency():
+    added = calibrated(gram_query(4), calibration="published").profile()
+    assert isinstance(added, RaisedVarianceProfile)
+    replaced = calibrated(gram_query(4, adjacency="replace"), calibration="published")
+    assert isinstance(replaced.profile(), SwappedVariancesProfile)
+    assert replaced.profile().ratio == pytest.approx(1 / replaced.w)
+    single = calibrated(gram_query(1, adjacency="replace"), calibration="published")
+    assert isinstance(single.profile(), RaisedVarianceProfile)
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.parametrize("rows", [1, 10, 1000])
+def test_exact_calibration_meets_the_budget(adjacency, rows):
+    mechanism = calibrated(gram_query(4, 3.0, adjacency), rows=rows)
+    assert mechanism.profile().delta(1.0).value == pytest.approx(1e-5, rel=1e-9)
+    assert verify(mechanism).verdict == HOLDS
+    published = calibrated(gram_query(4, 3.0, adjacency), calibration="published", rows=rows)
+    result = verify(published)
+    assert result.verdict == LOOSE
+    assert result.noise_scale == published.w
+    assert result.wasted_variance == pytest.approx((published.w / mechanism.w) ** 2, rel=1e-9)
+    assert result.expected_loss is None
+
+
+def test_covariance_setting_of_mvg2018_is_served():
+    """X in [-1, 1]^{21 x 2126}, one record replaced, at (1, 1/2126)."""
+    query = records_query(21, 2126, bound=math.sqrt(21))
+    budget = Budget(epsilon=1.0, delta=1 / 2126)
+    result = verify(calibrated(query, budget, "published"))
+    assert result.verdict == LOOSE
+    exact = calibrated(query, budget)
+    data = np.random.default_rng(0).uniform(-1, 1, (21, 2126))
+    released = exact.release(data, np.random.default_rng(1))
+    assert released.shape == data.shape
+    assert verify(exact).true_delta.value == pytest.approx(1 / 2126, rel=1e-9)
+
+
+def test_billions_of_rows_cost_no_more_than_the_matrix():
+    mechanism = calibrated(gram_query(5), rows=10**9)
+    gram = np.diag(np.arange(5.0))
+    released = mechanism.release(gram, np.random.default_rng(0))
+    error = (np.diag(gram) + mechanism.w**2) * math.sqrt(2e-9)
+    assert np.all(np.abs(np.diag(released - gram)) < 5 * error)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("structure", ["gram", "records"])
+def test_same_seed_same_bytes_in_the_precision_of_the_value(dtype, structure):
+    data = records(4, 4)
+    query = gram_query(4) if structure == "gram" else records_query(4, 4)
+    value = (data @ data.T if structure == "gram" else data).astype(dtype)
+    first, second = releases(calibrated(query), value, 1), releases(calibrated(query), value, 1)
+    assert first.dtype == dtype
+    assert first.tobytes() == second.tobytes()
+    if structure == "gram":
+        assert np.array_equal(first[0], first[0].T)
+
+
+@pytest.mark.parametrize(
+    ("query", "budget", "reason"),
+    [
+        (Query(shape=(3, 3), l2_sensitivity=1.0), BUDGET, "needs structure"),
+        (gram_query(3, adjacency="local"), BUDGET, "add-remove or replace"),
+        (gram_query(3), Budget(epsilon=1.0), "delta > 0"),
+    ],
+)
+def test_what_it_cannot_serve_is_unsupported(query, budget, reason):
+    with pytest.raises(Unsupported, match=reason):
+        calibrated(query, budget, "published")
+
+
+@pytest.mark.parametrize("rows", [0, -3, 2.5, True, "many"])
+def test_rows_must_be_a_number_of_rows(rows):
+    with pytest.raises(ValueError, match="option rows must be an integer >= 1"):
+        calibrated(gram_query(3), rows=rows)
+
+
+def test_records_allow_no_other_number_of_rows():
+    with pytest.raises(ValueError, match="must be 7 or null for records, got 5"):
+        calibrated(records_query(3, 7), rows=5)
+
+
+@pytest.mark.parametrize(
+    ("query", "value", "words"),
+    [
+        (gram_query(2), np.array([[1.0, 2.0], [2.0, 1.0]]), "eigenvalue -1"),
+        (gram_query(2), np.array([[1.0, 0.5], [0.0, 1.0]]), "differ by 0.5"),
+        (
+            records_query(2, 2),
+            np.array([[1.0, 3.0], [0.0, 4.0]]),
+            "at most record_bound = 1, got 5",
+        ),
+        (records_query(2, 2), np.ones((3, 2)), "shape"),
+    ],
+)
+def test_values_that_no_records_make_are_refused(query, value, words):
+    with pytest.raises(ValueError, match=words):
+        calibrated(query).release(value, np.random.default_rng(0))

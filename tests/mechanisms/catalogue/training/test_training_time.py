@@ -1,0 +1,168 @@
+"""LLAGP and DPHSGD: budgets that add up, noise by hand, clipping, and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mechanisms import (
+    Budget,
+    Query,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.catalogue.training.training_time import layer_budgets
+from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
+from mechanisms.query.box_query import box_query
+from mechanisms.verification.verification import HOLDS, LOOSE, verify
+
+BUDGET = Budget(epsilon=3.0, delta=1e-5)
+LAYERS = [40, 25, 10, 5]
+
+
+def llagp(budget=BUDGET, calibration="published", layers=LAYERS, bound=1.0):
+    query = box_query((1, sum(layers)), -bound, bound)
+    return get_mechanism("llagp").calibrate(query, budget, calibration, layers=layers)
+
+
+def dphsgd(thresholds=None, calibration="published", shape=(2, 3), budget=BUDGET):
+    query = box_query(shape, -1.0, 1.0)
+    return get_mechanism("dphsgd").calibrate(query, budget, calibration, thresholds=thresholds)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_budgets_of_layers_add_up_and_fall_with_depth(count):
+    budgets = layer_budgets(count, BUDGET)
+    epsilons = np.array([b.epsilon for b in budgets])
+    assert epsilons.sum() == pytest.approx(3.0, rel=1e-12)
+    assert sum(b.delta for b in budgets) == pytest.approx(1e-5, rel=1e-12)
+    assert (np.diff(epsilons) < 0).all()
+    # count : count - 1 : ... : 1
+    assert epsilons / epsilons[-1] == pytest.approx(np.arange(count, 0, -1))
+
+
+def test_noise_of_every_layer_is_that_of_its_own_budget():
+    std = llagp(bound=0.5).noise.column_std
+    by_layer = np.split(std, np.cumsum(LAYERS)[:-1])
+    epsilons = np.array([4, 3, 2, 1]) * 0.3
+    for own, size, epsilon in zip(by_layer, LAYERS, epsilons, strict=True):
+        sigma = math.sqrt(size) / mu_for(epsilon, 1e-5 / 4)
+        assert own == pytest.approx(np.full(size, sigma), rel=1e-12)
+        # Its own claim is met by its own noise, in a closed form that is not the code's.
+        mu = math.sqrt(size) / sigma
+        delta = stats.norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * stats.norm.cdf(
+            -mu / 2 - epsilon / mu
+        )
+        assert delta == pytest.approx(1e-5 / 4, rel=1e-6)
+
+
+def test_the_true_profile_of_layers_is_their_composition_by_hand():
+    """Gaussian profiles compose by mu^2 = sum of mu_l^2."""
+    mus = [mu_for(b.epsilon, b.delta) for b in layer_budgets(4, BUDGET)]
+    by_hand = GaussianProfile(mu=math.sqrt(np.sum(np.square(mus))))
+    profile = llagp().profile()
+    for epsilon in (0.5, 1.0, 3.0):
+        found, expected = profile.delta(epsilon).value, by_hand.delta(epsilon).value
+        assert found == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [llagp(), llagp(layers=[80]), dphsgd(), dphsgd([[0.2, 1.0, 0.5], [0.1, 0.0, 1.0]])],
+    ids=["llagp", "one-layer", "dphsgd", "thresholds"],
+)
+def test_claims_hold(mechanism):
+    result = verify(mechanism, samples=20_000)
+    assert result.verdict in (HOLDS, LOOSE)
+    assert (result.verdict == LOOSE) == (len(mechanism.settings.get("layers") or [0]) > 1)
+    assert not result.audit.refutes(1e-5)
+
+
+@pytest.mark.parametrize("make", [llagp, dphsgd])
+def test_the_exact_calibration_meets_the_budget(make):
+    mechanism = make(calibration="exact")
+    assert mechanism.profile().delta(3.0).value == pytest.approx(1e-5, rel=1e-8)
+
+
+def test_without_layers_or_thresholds_both_are_the_analytic_gaussian():
+    query = box_query((2, 3), -1.0, 1.0)
+    plain = get_mechanism("gaussian-analytic").calibrate(query, BUDGET)
+    for key in ("llagp", "dphsgd"):
+        found = get_mechanism(key).calibrate(query, BUDGET)
+        assert found.parameters()["sigma"] == pytest.approx(plain.parameters()["sigma"], rel=1e-12)
+
+
+def test_elements_are_clipped_to_their_part_before_the_noise():
+    thresholds = [[0.2, 1.0, 0.5], [0.1, 0.0, 1.0]]
+    mechanism = dphsgd(thresholds)
+    value = np.array([[0.9, 0.9, -0.9], [-0.9, 0.9, -0.3]])
+    rng, same = (np.random.default_rng(4) for _ in range(2))
+    noise = mechanism.sample(same, 1)[0]
+    clipped = [[0.2, 0.9, -0.5], [-0.1, 0.0, -0.3]]
+    assert mechanism.release(value, rng) == pytest.approx(clipped + noise)
+    # Less range, less noise: sigma is proportional to the norm of the ranges.
+    ratio = mechanism.parameters()["sigma"] / dphsgd().parameters()["sigma"]
+    assert ratio == pytest.approx(np.linalg.norm(thresholds) / math.sqrt(6), rel=1e-12)
+    assert mechanism.release(value.astype(np.float32), rng).dtype == np.float32
+
+
+def test_the_ends_of_the_ranges_attain_the_sensitivity_after_clipping():
+    mechanism = dphsgd([[0.2, 1.0, 0.5], [0.1, 0.0, 1.0]])
+    ends = [
+        mechanism.release(np.full((2, 3), end), np.random.default_rng(0)) for end in (-1.0, 1.0)
+    ]
+    change = np.linalg.norm(ends[1] - ends[0])
+    assert change == pytest.approx(mechanism.clipped_query.l2_sensitivity, rel=1e-12)
+    mu = change / mechanism.parameters()["sigma"]
+    assert mechanism.profile().mu == pytest.approx(mu, rel=1e-12)
+
+
+@pytest.mark.parametrize("layers", [[3, 4], [6, 1]])
+def test_layers_that_do_not_add_up_are_refused(layers):
+    with pytest.raises(ValueError, match="layers must add up"):
+        get_mechanism("llagp").calibrate(box_query((1, 6), -1, 1), BUDGET, layers=layers)
+
+
+@pytest.mark.parametrize("thresholds", [[[1.0, 0.5]], [[0.0] * 3] * 2, [[2.0] * 3] * 2])
+def test_bad_thresholds_are_refused(thresholds):
+    with pytest.raises(ValueError, match="thresholds must"):
+        dphsgd(thresholds)
+
+
+def test_assumptions_are_told():
+    query = Query(shape=(2, 3), l2_sensitivity=1.0)
+    with pytest.raises(Unsupported, match="needs element_range"):
+        get_mechanism("dphsgd").calibrate(query, BUDGET)
+    for key in ("llagp", "dphsgd"):
+        with pytest.raises(Unsupported, match="needs delta > 0"):
+            get_mechanism(key).calibrate(box_query((2, 3), -1, 1), Budget(epsilon=1.0))
+
+
+@pytest.mark.parametrize("width", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("structure", [None, "records"])
+def test_a_clipped_query_has_sensitivities_that_fit_together(width, structure):
+    bound = None if structure is None else 2.0
+    query = Query(
+        shape=(3, 5),
+        l2_sensitivity=1.0 if width > 0.1 else 0.1,
+        element_range=(0.0, width),
+        structure=structure,
+        record_bound=bound,
+        adjacency="replace",
+    )
+    for thresholds in (np.full((3, 5), 0.3), np.linspace(0, 1, 15).reshape(3, 5)):
+        mechanism = get_mechanism("dphsgd").calibrate(
+            query, Budget(epsilon=0.5, delta=1e-5), thresholds=thresholds
+        )
+        clipped = mechanism.clipped_query
+        assert clipped.linf_sensitivity <= clipped.l2_sensitivity <= query.l2_sensitivity
+
+
+@pytest.mark.parametrize("budget", [(1e-14, 1e-5), (1.0, 2e-307)])
+def test_parts_of_a_budget_below_what_is_computed_are_unsupported(budget):
+    """Of the whole, both numbers are in range."""
+    epsilon, delta = budget
+    query = Query(shape=(5, 5), l2_sensitivity=1.0)
+    with pytest.raises(Unsupported, match=r"in a part (epsilon|delta) must"):
+        get_mechanism("gaussian-per-element").calibrate(query, Budget(epsilon=epsilon, delta=delta))

@@ -1,0 +1,265 @@
+"""DAWA: its parts against direct computation, and where it wins and loses."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from histograms import calibrated, histogram
+
+from mechanisms import (
+    Budget,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.catalogue.workloads.dawa import hilbert_order
+from mechanisms.strategies.greedy_h import (
+    SHARES,
+    _range_energy,
+    bucket_tree,
+    greedy_weights,
+    noisy_totals,
+)
+from mechanisms.strategies.partition import (
+    OrderStatistics,
+    dyadic_partition,
+    published_partition,
+    running_deviations,
+)
+
+VARIANTS = ("dawa", "dawa-published")
+
+
+PARTITIONS = (dyadic_partition, published_partition)
+
+
+def deviation(cells):
+    return np.abs(cells - cells.mean()).sum()
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 37, 64])
+@pytest.mark.parametrize("kind", ["counts", "reals", "constant"])
+def test_running_deviations_agree_with_direct_sums(size, kind):
+    rng = np.random.default_rng(0)
+    values = {
+        "counts": rng.poisson(2, size).astype(float),
+        "reals": rng.standard_normal(size),
+        "constant": np.full(size, 3.0),
+    }[kind]
+    found = running_deviations(values)
+    assert len(found) == size.bit_length()
+    for level, deviations in enumerate(found):
+        windows = np.lib.stride_tricks.sliding_window_view(values, 2**level)
+        assert deviations == pytest.approx([deviation(w) for w in windows], abs=1e-12)
+
+
+def test_order_statistics_count_strictly_below():
+    values = np.array([2.0, 1.0, 2.0, 5.0, 1.0])
+    first, last, threshold = (
+        np.array([0, 0, 2, 1]),
+        np.array([5, 5, 5, 1]),
+        np.array([2, 9, 5, 9.0]),
+    )
+    count, total = OrderStatistics(values).below(first, last, threshold)
+    assert count.tolist() == [2, 5, 2, 0]
+    assert total.tolist() == [2, 11, 3, 0]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 8, 50])
+def test_sensitivity_of_the_deviation(length):
+    """2 (1 - 1/l) per unit of one cell: never exceeded, and reached by a growing spike."""
+    bound = 2 * (1 - 1 / length)
+    rng = np.random.default_rng(length)
+    for _ in range(200):
+        cells = rng.poisson(3, length).astype(float)
+        moved = cells + np.eye(length)[rng.integers(length)]
+        assert abs(deviation(moved) - deviation(cells)) <= bound + 1e-12
+    spike = np.eye(length)[0]
+    assert deviation(6 * spike) - deviation(5 * spike) == pytest.approx(bound)
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+@pytest.mark.parametrize("size", [1, 2, 5, 8, 13])
+def test_partition_is_the_cheapest_without_noise(partition, size):
+    """Against all partitions into allowed intervals, at an epsilon that leaves no noise."""
+    values = np.random.default_rng(size).poisson(2, size).astype(float)
+    charge = 1.5
+    aligned = partition is dyadic_partition
+
+    def allowed(start, end):
+        length = end - start
+        power = 1 << (length - 1).bit_length()
+        if not aligned:
+            return length == power
+        return start % power == 0 and (length == power or end == size)
+
+    cheapest = [0.0]
+    for end in range(1, size + 1):
+        cheapest.append(
+            min(
+                cheapest[start] + deviation(values[start:end]) + charge
+                for start in range(end)
+                if allowed(start, end)
+            )
+        )
+    starts = partition(values, 1.0, 1e9, charge, np.random.default_rng(0), 3)
+    for row in starts:
+        edges = [*np.flatnonzero(row).tolist(), size]
+        buckets = list(itertools.pairwise(edges))
+        assert edges[0] == 0
+        assert all(allowed(*bucket) for bucket in buckets)
+        cost = sum(deviation(values[a:b]) + charge for a, b in buckets)
+        assert cost == pytest.approx(cheapest[-1], abs=1e-6)
+
+
+@pytest.mark.parametrize("lengths", [[1, 1, 1], [3, 1, 4, 1, 5], [7]])
+def test_energy_of_all_ranges(lengths):
+    lengths = np.array(lengths)
+    cells = lengths.sum()
+    response = np.random.default_rng(1).uniform(0.5, 2, len(lengths))
+    ranges = np.array(
+        [[a <= i < b for i in range(cells)] for a in range(cells) for b in range(a + 1, cells + 1)]
+    )
+    ends = np.cumsum(lengths)
+    spread = np.repeat(np.diag(response / lengths), lengths, axis=0)
+    expected = np.sum((ranges @ spread) ** 2, axis=0)
+    energy = _range_energy(response, lengths, ends - lengths, ends)
+    assert energy == pytest.approx(expected, rel=1e-12)
+    whole = _range_energy(response, lengths, np.array([0]), np.array([cells]))
+    assert whole == pytest.approx([np.sum((ranges @ spread.sum(axis=1)) ** 2)], rel=1e-12)
+
+
+def all_ranges_error(weights, lengths):
+    """Sum over all ranges of the variance for unit noise, by dense algebra."""
+    cells, k = lengths.sum(), len(lengths)
+    blocks = np.concatenate([level.T for level in bucket_tree(k).counts(np.eye(k))])
+    measured = blocks * np.concatenate(weights)[:, None]
+    covariance = np.linalg.inv(measured.T @ measured) / np.outer(lengths, lengths)
+    covariance = np.repeat(np.repeat(covariance, lengths, axis=0), lengths, axis=1)
+    prefix = np.zeros((cells + 1, cells + 1))
+    prefix[1:, 1:] = covariance.cumsum(axis=0).cumsum(axis=1)
+    squares = np.diag(prefix)
+    return float(np.triu(squares[:, None] + squares - 2 * prefix, 1).sum())
+
+
+@pytest.mark.parametrize("lengths", [[1], [1, 1], [5, 2], [3, 1, 4, 1, 5], [2] * 9, [1] * 256])
+def test_weights_above_every_bucket_add_up_to_one(lengths):
+    """So the strategy has l1 sensitivity 1: this is the privacy of stage 2."""
+    tree = bucket_tree(len(lengths))
+    total = 0.0
+    for level, weight in enumerate(greedy_weights(np.array(lengths))):
+        assert np.all(weight >= 0)
+        total = total + np.repeat(weight, 2**level)[: len(lengths)]
+    assert tree.level_shapes[-1] == (1,)
+    assert total == pytest.approx(np.ones(len(lengths)), abs=1e-12)
+
+
+@pytest.mark.parametrize("lengths", [[1, 1], [5, 2], [1, 30]])
+def test_weights_of_one_block_are_the_best_share(lengths):
+    lengths = np.array(lengths)
+    errors = [all_ranges_error([np.full(2, p), np.array([1 - p])], lengths) for p in SHARES]
+    assert all_ranges_error(greedy_weights(lengths), lengths) == pytest.approx(min(errors))
+
+
+def test_weights_suit_ranges_better_than_cells_alone_or_equal_levels():
+    lengths = np.ones(256, dtype=int)
+    cells = [np.full(n, float(n == 256)) for (n,) in bucket_tree(256).level_shapes]
+    equal = [np.full(n, 1 / 9) for (n,) in bucket_tree(256).level_shapes]
+    greedy = all_ranges_error(greedy_weights(lengths), lengths)
+    assert greedy < 0.9 * all_ranges_error(cells, lengths)
+    assert greedy < 0.6 * all_ranges_error(equal, lengths)
+
+
+def test_totals_are_unbiased_with_the_noise_of_their_scale():
+    lengths = np.array([1] * 200 + [56])
+    totals = np.arange(201.0)
+    estimates = noisy_totals(totals, lengths, 3.0, np.random.default_rng(0), 4000)
+    error = estimates.std(axis=0) / math.sqrt(4000)
+    assert np.all(np.abs(estimates.mean(axis=0) - totals) < 4.5 * error)
+    one = noisy_totals(np.array([5.0]), np.array([9]), 3.0, np.random.default_rng(0), 100_000)
+    assert one.var() == pytest.approx(2 * 3.0**2, rel=0.03)
+
+
+def prefix_errors(key, values, seeds=10, **options):
+    mechanism = calibrated(key, *values.shape, epsilon=0.1, **options)
+    truth = np.cumsum(values)
+    releases = (mechanism.release(values, np.random.default_rng(s)) for s in range(seeds))
+    return np.array([np.sqrt(np.mean((np.cumsum(r) - truth) ** 2)) for r in releases])
+
+
+def test_wins_where_most_cells_are_alike():
+    """Five spikes among 1024 cells at epsilon 0.1."""
+    values = np.zeros(1024)
+    values[np.random.default_rng(5).choice(1024, 5, replace=False)] = 10_000
+    ours = prefix_errors("dawa", values).mean()
+    assert ours < 0.8 * prefix_errors("hb", values).mean()
+    assert ours < 0.5 * prefix_errors("laplace", values).mean()
+    assert prefix_errors("dawa-published", values).mean() < ours
+
+
+@pytest.mark.parametrize("key", VARIANTS)
+def test_loses_on_dense_irregular_counts(key):
+    rng = np.random.default_rng(6)
+    shares = rng.gamma(1.0, size=1024)
+    values = rng.multinomial(20_000_000, shares / shares.sum())
+    assert prefix_errors(key, values).mean() > prefix_errors("hb", values).mean()
+
+
+@pytest.mark.parametrize("side", [1, 2, 4, 16])
+def test_hilbert_curve_visits_neighbours(side):
+    row, column = np.divmod(hilbert_order((side, side)), side)
+    assert np.all(np.abs(np.diff(row)) + np.abs(np.diff(column)) == 1)
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (1, 7), (12, 4)])
+def test_hilbert_order_of_a_rectangle_is_that_of_its_square(shape):
+    order = hilbert_order(shape)
+    assert sorted(order) == list(range(math.prod(shape)))
+    side = 1 << (max(shape) - 1).bit_length()
+    row, column = np.divmod(hilbert_order((side, side)), side)
+    inside = (row < shape[0]) & (column < shape[1])
+    assert np.array_equal(order, row[inside] * shape[1] + column[inside])
+
+
+@pytest.mark.parametrize("key", VARIANTS)
+@pytest.mark.parametrize("shape", [(1,), (2,), (100,), (9, 14), (1, 6)])
+def test_releases_have_the_query_shape_and_follow_the_seed(key, shape):
+    mechanism = calibrated(key, *shape, epsilon=3.0)
+    values = np.random.default_rng(0).poisson(5, shape)
+    first, again = (mechanism.release(values, np.random.default_rng(3)) for _ in range(2))
+    assert first.shape == shape
+    assert first.dtype == np.float64
+    assert first.tobytes() == again.tobytes()
+    assert (
+        mechanism.release(values.astype(np.float32), np.random.default_rng(3)).dtype == np.float32
+    )
+    assert np.any(first != np.round(first))
+
+
+@pytest.mark.parametrize("key", VARIANTS)
+def test_without_noise_the_answer_is_the_value(key):
+    values = np.random.default_rng(1).integers(0, 10**6, (6, 10)).astype(float)
+    released = calibrated(key, 6, 10, epsilon=1e12).release(values, np.random.default_rng(0))
+    assert released == pytest.approx(values, abs=1e-3)
+
+
+@pytest.mark.parametrize("key", VARIANTS)
+def test_noise_doubles_when_a_record_is_replaced(key):
+    """The same draws at twice the counts, the sensitivity and the charge: twice the answer."""
+    values = np.random.default_rng(1).poisson(30, 50).astype(float)
+    once = calibrated(key, 50, l1=1.0).release(values, np.random.default_rng(2))
+    twice = calibrated(key, 50, l1=2.0).release(2 * values, np.random.default_rng(2))
+    assert twice == pytest.approx(2 * once, rel=1e-9)
+
+
+@pytest.mark.parametrize("key", VARIANTS)
+@pytest.mark.parametrize("ratio", [0, 1, -0.1, math.nan, "half", True])
+def test_bad_ratio(key, ratio):
+    with pytest.raises(ValueError, match="0 < ratio < 1"):
+        calibrated(key, 4, ratio=ratio)
+
+
+@pytest.mark.parametrize("key", VARIANTS)
+def test_there_is_no_exact_calibration(key):
+    with pytest.raises(Unsupported, match="no exact calibration"):
+        get_mechanism(key).calibrate(histogram(4), Budget(epsilon=1), "exact")

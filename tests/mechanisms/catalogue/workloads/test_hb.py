@@ -1,0 +1,230 @@
+"""H_b against published values, dense linear algebra and sampled cumulants."""
+
+import math
+
+import numpy as np
+import pytest
+from histograms import histogram
+from scipy import stats
+
+from mechanisms import (
+    Budget,
+    Query,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.catalogue.workloads.hb import best_branching, tree_height
+from mechanisms.noise.loss_moments import quadratic_form_cumulants
+from mechanisms.noise.tree_laplace import TreeLaplace
+from mechanisms.strategies.tree import BlockTree, TreeLeastSquares
+from mechanisms.strategies.workload import (
+    AllRange,
+    Identity,
+    Kronecker,
+    Prefix,
+    RandomRanges,
+)
+from mechanisms.verification.verification import HOLDS, verify
+
+
+def calibrated(*shape, l1=1.0, epsilon=1.0, calibration="published"):
+    return get_mechanism("hb").calibrate(
+        histogram(*shape, l1=l1), Budget(epsilon=epsilon), calibration
+    )
+
+
+def units(tree):
+    """Every measurement alone at 1, the others at 0: a list of arrays (measurements, *level)."""
+    sizes = [math.prod(shape) for shape in tree.level_shapes]
+    parts = np.split(np.eye(sum(sizes)), np.cumsum(sizes)[:-1], axis=1)
+    return [part.reshape(-1, *s) for part, s in zip(parts, tree.level_shapes, strict=True)]
+
+
+def strategy(tree):
+    """The measured blocks as a matrix (measurements, cells)."""
+    size = math.prod(tree.shape)
+    levels = tree.counts(np.eye(size).reshape(size, *tree.shape))
+    return np.concatenate([level.reshape(size, -1).T for level in levels])
+
+
+def test_heights_are_integers():
+    assert tree_height(125, 5) == 3
+    assert tree_height(126, 5) == 4
+    assert [tree_height(n, 2) for n in (1, 2, 3, 4, 5)] == [1, 1, 2, 2, 3]
+    assert tree_height(10**15, 10) == 15
+
+
+@pytest.mark.parametrize("cells", [1, 2, 3, 5, 16, 89, 100, 125, 1000, 1024, 1025])
+def test_branching_is_the_best_of_all(cells):
+    def cost(b):
+        h = tree_height(cells, b)
+        return 3 * (b - 1) * h**3 - 2 * (b + 1) * h**2
+
+    candidates = range(2, max(cells, 2) + 1)
+    assert best_branching(cells, 1) == min(candidates, key=cost)
+    assert best_branching(cells, 2) == min(candidates, key=lambda b: b * tree_height(cells, b) ** 2)
+
+
+def test_range_and_prefix_errors_at_1024():
+    """Root mean variance with the strategy's l2 sensitivity sqrt(h) and unit noise."""
+    noise = calibrated(1024).noise
+    assert (noise.tree.branching, noise.tree.height) == (32, 2)
+    columns = noise._solver.estimate(units(noise.tree))
+    prefixes = np.zeros((len(columns), 1025))
+    prefixes[:, 1:] = columns.cumsum(axis=1)
+    gram = prefixes.T @ prefixes
+    squares = np.diag(gram)
+    ranges = (squares[:, None] + squares - 2 * gram)[np.triu_indices(1025, 1)]
+    h = noise.tree.height
+    assert math.sqrt(h * ranges.mean()) == pytest.approx(6.40869236, abs=5.1e-9)
+    assert math.sqrt(h * squares[1:].mean()) == pytest.approx(6.43381220, abs=5.1e-9)
+
+
+@pytest.mark.parametrize("query", ["prefix", "cell", "range"])
+def test_sampled_error_is_within_three_standard_errors(query):
+    mechanism = calibrated(1024, l1=2.0, epsilon=0.5)
+    noise, trials = mechanism.noise, 3000
+    assert noise.scale == 2 * 2 / 0.5
+    rows = {
+        "prefix": np.tri(1024),
+        "cell": np.eye(1024),
+        "range": (lambda i: (i >= 100) & (i < 777))(np.arange(1024))[None].astype(float),
+    }[query]
+    columns = noise._solver.estimate(units(noise.tree))
+    exact = 2 * noise.scale**2 * np.sum((columns @ rows.T) ** 2) / len(rows)
+    errors = np.mean((mechanism.sample(np.random.default_rng(4), trials) @ rows.T) ** 2, axis=1)
+    assert abs(errors.mean() - exact) < 3 * errors.std(ddof=1) / math.sqrt(trials)
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (7,), (37,), (5, 9), (1, 30), (8, 8)])
+@pytest.mark.parametrize("branching", [2, 3])
+def test_least_squares_agree_with_dense_algebra(shape, branching):
+    tree = BlockTree(
+        shape=shape, branching=branching, height=tree_height(max(shape), branching) + 1
+    )
+    rng = np.random.default_rng(1)
+    variances = [rng.uniform(0.5, 3, level) for level in tree.level_shapes]
+    if tree.height > 2:
+        variances[1].flat[0] = np.inf
+    solver = TreeLeastSquares(tree=tree, variances=tuple(variances))
+    matrix = strategy(tree)
+    weighted = matrix.T / np.concatenate([v.ravel() for v in variances])
+    covariance = np.linalg.inv(weighted @ matrix)
+    columns = solver.estimate(units(tree)).reshape(len(matrix), -1)
+    assert np.allclose(columns.T, covariance @ weighted, atol=1e-12)
+    assert np.allclose(solver.cell_variances().ravel(), np.diag(covariance), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("shape", "factors"),
+    [
+        ((37,), (AllRange(37),)),
+        ((37,), (RandomRanges(37, 12),)),
+        ((6, 9), (Prefix(6), AllRange(9))),
+        ((6, 9), (RandomRanges(54, 20),)),
+        ((1, 5), (Identity(1), Prefix(5))),
+    ],
+    ids=str,
+)
+def test_variance_of_a_workload_agrees_with_dense_algebra(shape, factors):
+    noise = TreeLaplace(tree=BlockTree(shape=shape, branching=2, height=4), scale=3.0)
+    columns = noise._solver.estimate(units(noise.tree)).reshape(-1, math.prod(shape))
+    answers = columns @ Kronecker(factors).matrix().T
+    expected = 2 * 3.0**2 * np.sum(answers**2)
+    assert noise.workload_variance(factors) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "error"), [(AllRange, 6.40869236), (Prefix, 6.43381220)])
+def test_variance_of_a_workload_at_1024(kind, error):
+    """The same published values, by the study's way."""
+    noise, workload = calibrated(1024).noise, kind(1024)
+    variance = noise.workload_variance((workload,)) / (2 * noise.scale**2)
+    mean = noise.tree.height * variance / workload.queries
+    assert math.sqrt(mean) == pytest.approx(error, abs=5.1e-9)
+
+
+def test_variance_of_a_workload_is_not_computed_where_its_gram_is_too_large():
+    assert calibrated(5000).noise.workload_variance((Prefix(5000),)) is None
+
+
+@pytest.mark.parametrize("shape", [(1024,), (89, 89), (100,), (7, 30)])
+def test_every_level_partitions_the_cells(shape):
+    """One cell changes one block of each of the h levels, which is what the scale assumes."""
+    tree = calibrated(*shape).noise.tree
+    cell = np.zeros(shape)
+    cell.flat[math.prod(shape) - 1] = 1
+    assert [float(level.sum()) for level in tree.counts(cell)] == [1.0] * tree.height
+    assert [np.count_nonzero(level) for level in tree.counts(cell)] == [1] * tree.height
+    assert math.prod(tree.level_shapes[-1]) > 1
+
+
+@pytest.mark.parametrize("shape", [(1,), (100,), (1000,), (13, 20), (89, 89)])
+def test_mean_loss_in_linear_time_is_the_first_cumulant(shape):
+    mechanism = calibrated(*shape)
+    assert mechanism.expected_loss() == pytest.approx(mechanism.loss().mean, rel=1e-12)
+
+
+def test_cumulants_of_the_loss():
+    """Independent terms are Laplace's own; a correlated form against k-statistics."""
+    identity = quadratic_form_cumulants(np.diag([1.0, 2.0]))
+    laplace = get_mechanism("laplace").calibrate(histogram(1), Budget(epsilon=1)).loss().cumulants
+    assert identity == pytest.approx([k * (1 + 2**i) for i, k in enumerate(laplace, 1)])
+    noise = TreeLaplace(tree=BlockTree(shape=(5,), branching=2, height=3), scale=1.0)
+    losses = noise.loss_samples(np.random.default_rng(3), 1_000_000).reshape(50, -1)
+    for order, exact in enumerate(noise.loss().cumulants, 1):
+        sampled = np.array([stats.kstat(part, order) for part in losses])
+        assert abs(sampled.mean() - exact) < 4 * sampled.std() / math.sqrt(len(sampled))
+
+
+def test_cumulants_add_up_over_unequal_subtrees():
+    """The top blocks of 37 cells are 4 of 9 cells and 1 of 1; all at once gives the same."""
+    noise = TreeLaplace(tree=BlockTree(shape=(37,), branching=3, height=3), scale=2.0)
+    columns = noise._solver.estimate(units(noise.tree))
+    whole = quadratic_form_cumulants(columns @ columns.T) * 2.0 ** np.array([2, 4, 6, 8])
+    assert noise.loss().cumulants == pytest.approx(whole, rel=1e-12)
+
+
+def test_moments_of_large_subtrees_are_unsupported_but_not_the_mean():
+    mechanism = calibrated(10**5)
+    assert mechanism.expected_loss() > 0
+    with pytest.raises(Unsupported, match="at most 2048 cells"):
+        mechanism.loss()
+
+
+@pytest.mark.parametrize("shape", [(3,), (100,), (89, 89)])
+@pytest.mark.parametrize("l1", [1.0, 2.0])
+def test_claim_holds_and_spends_epsilon(shape, l1):
+    mechanism = calibrated(*shape, l1=l1, epsilon=0.7)
+    result = verify(mechanism, samples=2000)
+    assert result.verdict == HOLDS
+    assert result.true_epsilon == pytest.approx([0.7] * 3, rel=1e-12)
+    assert result.wasted_variance == pytest.approx(1.0)
+    if mechanism.noise.tree.height > 1:
+        assert result.audit is None
+        bounds = mechanism.profile().delta(0.1)
+        assert bounds.lower == 0 < bounds.value <= bounds.upper
+        assert mechanism.profile().compose(2).epsilon(0).value == pytest.approx(1.4)
+        exact = calibrated(*shape, l1=l1, epsilon=0.7, calibration="exact")
+        assert exact.noise.scale == pytest.approx(mechanism.noise.scale, rel=1e-12)
+
+
+def test_release_is_unbiased_and_needs_no_padding():
+    mechanism = calibrated(10, 7, epsilon=2.0)
+    value = np.arange(70.0).reshape(10, 7)
+    rng = np.random.default_rng(2)
+    mean = np.mean([mechanism.release(value, rng) for _ in range(4000)], axis=0)
+    error = np.sqrt(2 * mechanism.noise.scale**2 * mechanism.noise._solver.cell_variances() / 4000)
+    assert np.all(np.abs(mean - value) < 4.5 * error)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (Query(shape=(4, 4), l2_sensitivity=1.0), "l1_sensitivity"),
+        (Query(shape=(4, 4, 4), l2_sensitivity=1.0, l1_sensitivity=1.0), "one or two axes"),
+    ],
+)
+@pytest.mark.parametrize("key", ["hb", "dawa", "dawa-published"])
+def test_what_is_no_histogram_is_unsupported(key, query, words):
+    with pytest.raises(Unsupported, match=words):
+        get_mechanism(key).calibrate(query, Budget(epsilon=1))

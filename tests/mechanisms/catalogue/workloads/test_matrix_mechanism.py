@@ -1,0 +1,328 @@
+"""The matrix mechanism: its covariance, sensitivity, privacy, errors and refusals."""
+
+import itertools
+import math
+import time
+import warnings
+
+import numpy as np
+import pytest
+from workload_errors import workload_error
+
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.catalogue.gaussian import classic_multiplier
+from mechanisms.noise.strategy_gaussian import StrategyGaussian, strategy_sensitivity
+from mechanisms.strategies.optimal_strategy import optimal_strategy
+from mechanisms.strategies.workload import (
+    AllRange,
+    Kronecker,
+    Prefix,
+    Width,
+)
+from mechanisms.verification.verification import HOLDS, LOOSE, verify
+
+BUDGET = Budget(epsilon=0.5, delta=1e-5)
+
+
+def histogram(*shape, adjacency="add-remove", count=1.0):
+    """`count` records of one person are added or removed, or moved to other cells."""
+    moved = adjacency == "replace"
+    return Query(
+        shape=shape,
+        l2_sensitivity=count * math.sqrt(2) if moved else count,
+        adjacency=adjacency,
+        structure="histogram",
+        record_bound=count,
+    )
+
+
+def ball(*shape):
+    return Query(shape=shape, l2_sensitivity=1.0)
+
+
+def calibrated(query, key="matrix-mechanism", calibration="published", **options):
+    return get_mechanism(key).calibrate(query, BUDGET, calibration, **options)
+
+
+def covariance(noise):
+    """sigma^2 X^-1, by brute force."""
+    gram = np.ones((1, 1))
+    for strategy in noise.strategies:
+        gram = np.kron(gram, strategy.gram)
+    return noise.sigma**2 * np.linalg.inv(gram)
+
+
+@pytest.mark.parametrize(
+    ("shape", "workload"),
+    [
+        ((6,), "prefix"),
+        ((2, 3), "all-range"),
+        ((2, 3), ["identity", "prefix"]),
+        ((2, 1, 2), "prefix"),
+    ],
+)
+def test_draws_have_the_covariance(shape, workload):
+    mechanism = calibrated(histogram(*shape), workload=workload)
+    draws = mechanism.sample(np.random.default_rng(1), 200_000)
+    assert draws.shape == (200_000, *shape)
+    flat = draws.reshape(len(draws), -1)
+    expected = covariance(mechanism.noise)
+    # A sample covariance has standard error sqrt((C_ii C_jj + C_ij^2) / trials).
+    variances = np.diag(expected)
+    error = np.sqrt((np.outer(variances, variances) + expected**2) / len(draws))
+    assert np.all(np.abs(flat.T @ flat / len(draws) - expected) < 4.5 * error)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_draws_in_both_precisions(dtype):
+    mechanism = calibrated(histogram(3, 4), workload="prefix")
+    first, second = (mechanism.sample(np.random.default_rng(7), 5, dtype) for _ in range(2))
+    assert first.dtype == dtype
+    assert first.tobytes() == second.tobytes()
+    with pytest.raises(TypeError, match="float32 or float64"):
+        mechanism.sample(np.random.default_rng(0), 1, np.float16)
+
+
+def test_cumulants_of_the_loss_are_those_of_the_covariance():
+    mechanism = calibrated(histogram(3, 4), workload="all-range")
+    eigenvalues = np.linalg.eigvalsh(covariance(mechanism.noise))
+    expected = [2 ** (k - 1) * math.factorial(k - 1) * np.sum(eigenvalues**k) for k in (1, 2, 3, 4)]
+    assert mechanism.loss().cumulants == pytest.approx(expected, rel=1e-10)
+    losses = mechanism.noise.loss_samples(np.random.default_rng(2), 20_000)
+    assert losses.mean() == pytest.approx(mechanism.expected_loss(), abs=3 * losses.std() / 141)
+    named = mechanism.parameters()
+    assert next(iter(named)) == "sigma"
+    assert named["sigma_max"] == pytest.approx(math.sqrt(eigenvalues[-1]), rel=1e-10)
+    assert named["sigma_min"] == pytest.approx(math.sqrt(eigenvalues[0]), rel=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 4)])
+@pytest.mark.parametrize("count", [1.0, 3.0])
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_mu_is_the_largest_over_all_neighbours_of_a_histogram(adjacency, count, shape):
+    query = histogram(*shape, adjacency=adjacency, count=count)
+    mechanism = calibrated(query, workload="prefix")
+    precision = np.linalg.inv(covariance(mechanism.noise))
+    cells = count * np.eye(query.size)
+    moves = cells
+    if adjacency == "replace":
+        moves = np.array([a - b for a, b in itertools.permutations(cells, 2)])
+    largest = math.sqrt(np.einsum("ki,ij,kj->k", moves, precision, moves).max())
+    assert mechanism.profile().mu == pytest.approx(largest, rel=1e-10)
+
+
+def test_mu_over_a_ball_is_the_largest_over_random_directions_and_reached():
+    mechanism = calibrated(ball(6), workload="prefix")
+    precision = np.linalg.inv(covariance(mechanism.noise))
+    directions = np.random.default_rng(0).standard_normal((5000, 6))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    mus = np.sqrt(np.einsum("ki,ij,kj->k", directions, precision, directions))
+    mu = mechanism.profile().mu
+    assert mus.max() < mu
+    worst = np.linalg.eigh(precision)[1][:, -1]
+    assert math.sqrt(worst @ precision @ worst) == pytest.approx(mu, rel=1e-10)
+
+
+def test_which_neighbours_are_meant():
+    strategies = (optimal_strategy(Prefix(8).gram()),)
+    gram = strategies[0].gram
+    whole_ball = math.sqrt(np.linalg.eigvalsh(gram)[-1])
+    moved = math.sqrt(2 - 2 * gram.min())
+    root = math.sqrt(2)
+    replaced = {"shape": (8,), "l2_sensitivity": root, "adjacency": "replace"}
+    for query, expected in [
+        (histogram(8), 1),
+        (histogram(8, adjacency="replace"), moved),
+        (ball(8), whole_ball),
+        (Query(**replaced), root * whole_ball),
+        # Not stated to be a histogram: two cells may rise together, by at most 2 in the l1 norm.
+        (Query(**replaced, l1_sensitivity=2.0), 2.0),
+        (Query(**replaced, l1_sensitivity=1.5), 1.5),
+        # One cell changes, and nothing else is known.
+        (Query(shape=(8,), l2_sensitivity=1.5, l1_sensitivity=1.5), 1.5),
+    ]:
+        assert strategy_sensitivity(query, strategies) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("query", [histogram(16), histogram(16, adjacency="replace"), ball(16)])
+def test_claims_are_true_and_the_exact_calibration_is_tight(query):
+    published = calibrated(query, workload="all-range")
+    expected = strategy_sensitivity(query, published.noise.strategies) * classic_multiplier(BUDGET)
+    assert published.parameters()["sigma"] == pytest.approx(expected, rel=1e-14)
+    assert verify(published).verdict == LOOSE
+    exact = calibrated(query, calibration="exact", workload="all-range")
+    assert verify(exact).verdict == HOLDS
+    assert exact.profile().delta(BUDGET.epsilon).value == pytest.approx(BUDGET.delta, rel=1e-9)
+    assert workload_error(exact) < workload_error(published)
+
+
+@pytest.mark.parametrize("name", ["prefix", "all-range"])
+def test_the_error_of_the_workload(name):
+    query = histogram(8)
+    mechanism = calibrated(query, workload=name)
+    rows = {"prefix": Prefix, "all-range": AllRange}[name](8).matrix()
+    expected = np.trace(rows @ covariance(mechanism.noise) @ rows.T)
+    assert workload_error(mechanism) == pytest.approx(expected, rel=1e-10)
+    answers = mechanism.sample(np.random.default_rng(3), 20_000) @ rows.T
+    squares = np.vecdot(answers, answers)
+    assert squares.mean() == pytest.approx(expected, abs=3.5 * squares.std() / math.sqrt(20_000))
+    # Less than the identity strategy with the same sensitivity, by the optimum's margin.
+    gaussian = get_mechanism("gaussian").calibrate(query, BUDGET)
+    assert workload_error(mechanism) < gaussian.noise.sigma**2 * np.sum(rows**2)
+    assert 0 <= mechanism.optimality_gap() < 1e-8
+
+
+def test_prefix_error_at_the_reference_value():
+    mechanism = calibrated(histogram(8), workload="prefix")
+    relative = workload_error(mechanism) / mechanism.noise.sigma**2
+    assert relative == pytest.approx(17.866177, rel=6e-8)
+
+
+def test_one_workload_stated_in_four_ways():
+    query = histogram(3, 4)
+    product = Kronecker((Prefix(3), Prefix(4)))
+    ways = ["prefix", ["prefix", "prefix"], product, product.matrix()]
+    errors = [workload_error(calibrated(query, workload=way)) for way in ways]
+    assert errors == pytest.approx([errors[0]] * 4, rel=1e-7)
+
+
+def test_parameters_of_workloads_are_used():
+    width = calibrated(histogram(9), workload="width", width=3).noise
+    assert width.workload_variance((Width(9, 3),)) == pytest.approx(
+        width.sigma**2 * optimal_strategy(Width(9, 3).gram()).error, rel=1e-9
+    )
+    errors = {
+        workload_error(calibrated(histogram(9), workload="random-range", queries=q, seed=s))
+        for q, s in ((5, 0), (5, 1), (6, 0))
+    }
+    assert len(errors) == 3
+
+
+def test_parameters_have_defaults_where_they_are_used():
+    for given, left_out in [
+        ({"workload": "width", "width": 2}, {"workload": "width"}),
+        (
+            {"workload": ["identity", "random-range"], "queries": 100, "seed": 0},
+            {"workload": ["identity", "random-range"]},
+        ),
+    ]:
+        first, second = (
+            workload_error(calibrated(histogram(3, 8), **options)) for options in (given, left_out)
+        )
+        assert first == second
+
+
+@pytest.mark.parametrize("key", ["matrix-mechanism", "matrix-mechanism-l1"])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"width": 2}, "option width applies to the workload width only"),
+        ({"workload": "prefix", "width": 2}, "option width applies to the workload width only"),
+        ({"workload": "width", "seed": 0}, "option seed applies to the workload random-range only"),
+        (
+            {"workload": np.eye(6), "queries": 5},
+            "option queries applies to the workload random-range",
+        ),
+        ({"workload": ["width", "prefix"], "seed": 1}, "option seed applies to"),
+    ],
+)
+def test_a_parameter_of_another_workload_is_refused(key, options, words):
+    with pytest.raises(ValueError, match=words):
+        calibrated(histogram(2, 3), key, **options)
+
+
+def test_total_is_answered_as_well_as_by_itself():
+    """Noise on x is large where the total does not look, and cancels in the total."""
+    mechanism = calibrated(histogram(10), workload="total")
+    assert workload_error(mechanism) == pytest.approx(mechanism.noise.sigma**2, rel=2e-6)
+    totals = mechanism.sample(np.random.default_rng(0), 20_000).sum(axis=1)
+    assert totals.var() == pytest.approx(mechanism.noise.sigma**2, rel=0.05)
+    assert mechanism.parameters()["sigma_max"] == pytest.approx(1000 * mechanism.noise.sigma)
+
+
+def test_the_default_is_the_classic_gaussian_at_any_size(uber, uber_budget):
+    start = time.process_time()
+    for query in (uber, Query(shape=(1000, 1000), l2_sensitivity=1.0)):
+        ours, gaussian = (
+            get_mechanism(key).calibrate(query, uber_budget)
+            for key in ("matrix-mechanism", "gaussian")
+        )
+        assert ours.expected_loss() == gaussian.expected_loss()
+        assert workload_error(ours) == ours.expected_loss()
+        assert ours.profile().mu == gaussian.profile().mu
+        assert ours.optimality_gap() == 0
+    assert time.process_time() - start < 1
+
+
+def test_the_count_query_with_rectangles(uber_budget):
+    """89 x 89 cells: two strategies over 89 cells, never one over 7921."""
+    mechanism = get_mechanism("matrix-mechanism").calibrate(
+        histogram(89, 89, adjacency="replace"), uber_budget, workload="all-range"
+    )
+    axis = optimal_strategy(AllRange(89).gram())
+    assert workload_error(mechanism) == pytest.approx(
+        (mechanism.noise.sigma * axis.error) ** 2, rel=1e-9
+    )
+    assert mechanism.sample(np.random.default_rng(0), 2).shape == (2, 89, 89)
+
+
+@pytest.mark.parametrize(
+    ("key", "cells", "reason"),
+    [
+        ("matrix-mechanism", 1_000_000, "at most 2048 cells .* got 1000000"),
+        ("matrix-mechanism-cvxpy", 65, "at most 64 cells .* got 65"),
+    ],
+)
+def test_too_many_cells_are_refused_at_once(key, cells, reason):
+    start = time.process_time()
+    with pytest.raises(Unsupported, match=reason):
+        calibrated(histogram(cells), key, workload="prefix")
+    assert time.process_time() - start < 0.5
+
+
+def test_the_convex_solver_gives_the_same_mechanism():
+    ours, oracle = (
+        calibrated(histogram(8), key, workload="prefix")
+        for key in ("matrix-mechanism", "matrix-mechanism-cvxpy")
+    )
+    assert isinstance(oracle.noise, StrategyGaussian)
+    assert oracle.noise.strategies is not ours.noise.strategies
+    assert workload_error(oracle) == pytest.approx(workload_error(ours), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"workload": "prefixes"}, "one of identity, total"),
+        ({"workload": 3}, "option workload must be"),
+        ({"workload": ["prefix"]}, r"one workload per axis of \(2, 3\)"),
+        ({"workload": ["prefix", "x"]}, "option workload must be"),
+        ({"workload": np.eye(5)}, "6 cells.* got 5"),
+        ({"workload": Prefix(7)}, "6 cells.* got 7"),
+        ({"workload": [[]]}, "non-empty"),
+        ({"workload": [[1, 2, 3, 4, 5, math.nan]]}, "finite"),
+        ({"workload": "width", "width": 3}, "at most the number of cells, 2, got 3"),
+        ({"width": 0}, "an integer >= 1, got 0"),
+        ({"queries": 1.5}, "an integer >= 1"),
+        ({"seed": -1}, "an integer >= 0, got -1"),
+        ({"strategy": "prefix"}, "no option 'strategy'"),
+    ],
+)
+def test_bad_options(options, words):
+    with pytest.raises(ValueError, match=words):
+        calibrated(histogram(2, 3), **options)
+
+
+def test_use_outside_the_theorem_warns():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        get_mechanism("matrix-mechanism").calibrate(
+            histogram(4), Budget(epsilon=2, delta=1e-5), workload="prefix"
+        )
+    assert [w.category for w in caught] == [OutOfRangeWarning]

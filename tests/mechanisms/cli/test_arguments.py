@@ -1,0 +1,78 @@
+"""What the command lines share: negative values, errors of one line, a pipe that nobody reads."""
+
+import subprocess
+import sys
+
+import pytest
+
+from mechanisms.cli.arguments import CLOSED_PIPE, Parser, number, share, whole_number
+
+
+@pytest.fixture
+def parser():
+    parser = Parser(prog="program")
+    parser.add_argument("name", nargs="?")
+    parser.add_argument("--delta", type=number)
+    parser.add_argument("--range")
+    parser.add_argument("--share", type=share)
+    parser.add_argument("--samples", type=whole_number(0, 10**9))
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+@pytest.mark.parametrize("value", ["-1e-5", "-5", "-.5", "-inf", "1e-5"])
+def test_a_value_may_be_negative(parser, value):
+    assert parser.parse_args(["--delta", value]).delta == float(value)
+    assert parser.parse_args([f"--delta={value}", "x"]).name == "x"
+
+
+def test_a_pair_may_begin_with_a_negative_number(parser):
+    assert parser.parse_args(["--range", "-1,1", "x"]).range == "-1,1"
+
+
+def test_whole_numbers_may_be_written_with_an_exponent(parser):
+    assert parser.parse_args(["--samples", "1e5"]).samples == 100_000
+    large = str(2**64 - 1)
+    assert whole_number(0, 2**64 - 1)(large) == 2**64 - 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--share", "7"], "argument --share: must be a number in (0, 1), got '7'"),
+        (["--share", "half"], "must be a number in (0, 1), got 'half'"),
+        (["--samples", "-4"], "--samples: must be a whole number from 0 to 1000000000, got '-4'"),
+        (["--samples", "1.5"], "must be a whole number from 0 to 1000000000, got '1.5'"),
+        (["--samples", "1e300"], "must be a whole number from 0 to 1000000000, got '1e300'"),
+        (["--samples", "nan"], "must be a whole number from 0 to 1000000000, got 'nan'"),
+        (["--delta", "small"], "must be a number such as 1e-5, got 'small'"),
+        (["--delta"], "argument --delta: expected one argument"),
+        (["--detla", "1"], "unrecognized arguments: --detla"),
+    ],
+)
+def test_an_error_is_one_line(parser, arguments, words, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        parser.parse_args(arguments)
+    assert stopped.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ") and words in line
+    assert line.endswith("; see program --help")
+
+
+@pytest.mark.parametrize("end", ["return 0", "print(1, flush=True)"])
+def test_a_closed_pipe_is_no_traceback(end):
+    code = (
+        "import sys, time; from mechanisms.cli.arguments import run\n"
+        "def main():\n"
+        "    for i in range(100_000): print('text')\n"
+        f"    {end}\n"
+        "sys.exit(run(main))"
+    )
+    program = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    program.stdout.readline()
+    program.stdout.close()
+    assert program.wait(30) == CLOSED_PIPE
+    assert program.stderr.read() == b""
+    program.stderr.close()

@@ -1,0 +1,122 @@
+"""Composition by formula against the optimal one, and mgm2021's sampling lemma against a pair."""
+
+import math
+
+import mpmath as mp
+import pytest
+
+from mechanisms import Budget
+from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.sampling import kairouz
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 0.1, 1.0, 20.0])
+@pytest.mark.parametrize("times", [1, 7, 400])
+@pytest.mark.parametrize("slack", [1e-9, 1e-3, 0.4])
+def test_the_three_terms_of_theorem_3_4_in_high_precision(epsilon, times, slack):
+    with mp.workdps(50):
+        e, k = mp.mpf(epsilon), mp.mpf(times)
+        drift = (mp.e**e - 1) * e * k / (mp.e**e + 1)
+        second = drift + e * mp.sqrt(2 * k * mp.log(mp.e + mp.sqrt(k * e**2) / slack))
+        third = drift + e * mp.sqrt(2 * k * mp.log(1 / mp.mpf(slack)))
+        expected = min(k * e, second, third)
+        delta = 1 - (1 - mp.mpf("1e-7")) ** times * (1 - mp.mpf(slack))
+    found = kairouz.composed(Budget(epsilon=epsilon, delta=1e-7), times, slack)
+    assert found.epsilon == pytest.approx(float(expected), rel=1e-13)
+    assert found.delta == pytest.approx(float(delta), rel=1e-13)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0])
+@pytest.mark.parametrize("times", [2, 30, 500])
+def test_never_better_than_the_optimal_composition_nor_far_from_it(epsilon, times):
+    slack, delta = 1e-6, 1e-9
+    claimed = kairouz.composed(Budget(epsilon=epsilon, delta=delta), times, slack)
+    # Theorem 3.3: at this epsilon, 1 - (1 - delta)^k (1 - delta_i), delta_i of randomised response.
+    optimal = PureProfile(largest=epsilon, times=times)
+    own = optimal.delta(claimed.epsilon).value
+    assert 1 - (1 - delta) ** times * (1 - own) <= claimed.delta
+    # A tail bound of a nearly normal loss, where many uses make it one.
+    if times * epsilon**2 > 1:
+        assert claimed.epsilon < 1.25 * optimal.epsilon(slack).value
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 300.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-12, 1e-5, 0.5])
+@pytest.mark.parametrize("times", [1, 2, 10, 5000])
+def test_shares_compose_to_the_total(epsilon, delta, times):
+    total = Budget(epsilon=epsilon, delta=delta)
+    each = kairouz.share(total, times)
+    back = kairouz.composed(each, times, 0.0 if times == 1 else delta / 2)
+    assert back.epsilon == pytest.approx(epsilon, rel=1e-11)
+    assert back.delta == pytest.approx(delta, rel=1e-11)
+    assert each.epsilon >= epsilon / times * (1 - 1e-12)
+
+
+def test_what_a_use_gets_by_hand():
+    # Few uses: basic composition.
+    each = kairouz.share(Budget(epsilon=1.0, delta=1e-5), 10)
+    assert each.epsilon == pytest.approx(0.1)
+    each = kairouz.share(Budget(epsilon=1.0, delta=1e-5), 1000)
+    x = each.epsilon
+    # Many: the second term, with delta~ = 5e-6.
+    log = math.log(math.e + math.sqrt(1000) * x * 2e5)
+    spent = 1000 * x * math.tanh(x / 2) + x * math.sqrt(2000 * log)
+    assert spent == pytest.approx(1.0, rel=1e-12)
+    assert x > 5e-3
+    assert each.delta == pytest.approx(5e-9, rel=1e-4)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 2.0, 40.0])
+@pytest.mark.parametrize("rate", [1e-3, 0.2, 0.9, 1.0])
+def test_the_lemma_as_printed(epsilon, rate):
+    found = kairouz.before_sampling(epsilon, rate)
+    with mp.workdps(60):
+        e, star = mp.mpf(epsilon), mp.mpf(found)
+        printed = (mp.exp(e) - 1) / (mp.exp(star) + mp.exp(e) - mp.exp(e - star) - 1)
+    assert float(printed) == pytest.approx(rate, rel=1e-9)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.5, 1.0])
+def test_the_lemma_is_exact_for_a_record_against_its_absence(rate):
+    """Two values and no value, one epsilon* apart each way: the largest ratio after sampling."""
+    star = 0.7
+    nothing, first, second = 0.2, 0.2 * math.exp(star), 0.2 * math.exp(-star)
+    ratio = (rate * first + (1 - rate) * nothing) / (rate * second + (1 - rate) * nothing)
+    assert kairouz.before_sampling(math.log(ratio), rate) == pytest.approx(star, rel=1e-12)
+
+
+def test_the_lemma_against_the_usual_amplification():
+    for rate in (0.01, 0.3, 0.9):
+        for epsilon in (1e-4, 0.1, 1.0, 5.0, 30.0):
+            usual = math.log1p(math.expm1(epsilon) / rate)
+            lemma = kairouz.before_sampling(epsilon, rate)
+            assert usual / 2 <= lemma < usual
+        # The ends: half as much, and ln(1 / (1 - rate)) less.
+        small = kairouz.before_sampling(1e-6, rate) / math.log1p(math.expm1(1e-6) / rate)
+        assert small == pytest.approx(0.5, rel=1e-3)
+        assert usual - lemma == pytest.approx(-math.log1p(-rate), rel=1e-6)
+    assert kairouz.before_sampling(0.8, 1.0) == pytest.approx(0.4)
+
+
+def test_large_budgets_do_not_overflow():
+    for epsilon in (599.0, 601.0, 1e6):
+        for rate in (0.1, 1.0):
+            # x^2 - b x - e^epsilon = 0 at x = e^epsilon*, in terms that cannot overflow.
+            star = kairouz.before_sampling(epsilon, rate)
+            linear = (1 - rate) / rate * math.exp(epsilon - star) if rate < 1 else 0.0
+            assert linear + math.exp(epsilon - 2 * star) == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: kairouz.composed(Budget(epsilon=1, delta=0.1), 0, 0.1), "times must be at least"),
+        (lambda: kairouz.composed(Budget(epsilon=1, delta=0.1), 2, 1.0), "slack must satisfy"),
+        (lambda: kairouz.share(Budget(epsilon=1, delta=0.1), 0), "times must be at least 1"),
+        (lambda: kairouz.before_sampling(1.0, 0.0), "rate must satisfy 0 < rate <= 1"),
+        (lambda: kairouz.before_sampling(-1.0, 0.5), "epsilon must satisfy"),
+    ],
+)
+def test_bad_arguments_are_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

@@ -1,0 +1,254 @@
+"""Profiles of Gaussians that differ in variance, against 30 to 260 digits and sampling."""
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.verification.sampled_audit import audit_losses
+
+FAMILIES = (RaisedVarianceProfile, SwappedVariancesProfile)
+
+
+def raised_reference(rows, ratio, epsilon):
+    """P(L > epsilon) - e^epsilon Q(L > epsilon) from gamma functions, for P against Q."""
+    excess, k = mp.mpf(ratio) ** 2, mp.mpf(rows) / 2
+    start = (epsilon + k * mp.log1p(excess)) / excess
+    upper = [mp.gammainc(k, a, regularized=True) for a in (start, start * (1 + excess))]
+    return upper[0] - mp.exp(epsilon) * upper[1]
+
+
+def reversed_reference(rows, ratio, epsilon):
+    """The same for Q against P."""
+    excess, k = mp.mpf(ratio) ** 2, mp.mpf(rows) / 2
+    end = (k * mp.log1p(excess) - epsilon) / excess
+    if end <= 0:
+        return mp.mpf(0)
+    lower = [mp.gammainc(k, 0, a, regularized=True) for a in (end * (1 + excess), end)]
+    return lower[0] - mp.exp(epsilon) * lower[1]
+
+
+def swapped_reference(rows, ratio, epsilon):
+    """E (1 - e^(epsilon - L))_+ over the loss L = (lambda - 1) G - (1 - 1/lambda) G' of two gammas.
+
+    Given G' the inner mean is elementary: it is P(G > a) less e^epsilon times another tail.
+    """
+    excess, k = mp.mpf(ratio) ** 2, mp.mpf(rows) / 2
+    shrunk = excess / (1 + excess)
+
+    def inner(small):
+        a = (epsilon + shrunk * small) / excess
+        tail = mp.gammainc(k, a, regularized=True)
+        # E e^(-excess (G - a)) over G > a
+        return tail - mp.exp(excess * a) * (1 + excess) ** -k * mp.gammainc(
+            k, a * (1 + excess), regularized=True
+        )
+
+    # In y = log(G'/k) the density of G' is smooth and falls fast on both sides.
+    def integrand(y):
+        small = k * mp.exp(y)
+        return mp.exp(k * mp.log(small) - small - mp.loggamma(k)) * inner(small)
+
+    # Where that density is above e^-80 of its peak: y falls linearly on the left, if k is small.
+    spread = 1 / mp.sqrt(k)
+    left = max(13 * spread, 81 / k)
+    return mp.quad(integrand, [-left, -left / 4, -spread, spread, 4 * spread, 5 + 13 * spread])
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 10, 101, 2126, 100_000])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [(0.0, 0.05), (0.01, 1e-3), (1.0, 1e-5), (1.0, 1e-15), (0.3, 0.5), (8.0, 1e-15), (2.0, 1e-200)],
+)
+def test_raised_variance_agrees_with_gamma_functions(rows, epsilon, delta):
+    # Rounded to three digits: what is checked is delta at that ratio.
+    unit = RaisedVarianceProfile(rows=rows, ratio=1.0)
+    ratio = float(f"{1 / unit.scale_factor(max(epsilon, 0.01), delta):.3g}")
+    bounds = RaisedVarianceProfile(rows=rows, ratio=ratio).delta(epsilon)
+    with mp.workdps(260):
+        exact = raised_reference(rows, ratio, epsilon)
+        assert bounds.lower <= exact <= bounds.upper
+        assert abs(bounds.value / exact - 1) < 1e-9
+    assert bounds.upper / bounds.lower - 1 < 1e-8
+    assert 1e-3 * delta < bounds.value < 20 * delta
+
+
+@pytest.mark.parametrize(
+    ("rows", "epsilon", "delta"),
+    [
+        (1, 1.0, 1e-15),
+        (1, 0.01, 1e-3),
+        (2, 1.0, 1e-5),
+        (3, 1.0, 1e-15),
+        (10, 0.01, 1e-3),
+        (101, 1.0, 1e-15),
+        (600, 1.0, 1e-5),
+    ],
+)
+def test_swapped_variances_agree_with_quadrature(rows, epsilon, delta):
+    unit = SwappedVariancesProfile(rows=rows, ratio=1.0)
+    ratio = float(f"{1 / unit.scale_factor(epsilon, delta):.3g}")
+    bounds = SwappedVariancesProfile(rows=rows, ratio=ratio).delta(epsilon)
+    with mp.workdps(30):
+        exact = swapped_reference(rows, ratio, epsilon)
+        assert bounds.lower <= exact <= bounds.upper
+        assert abs(bounds.value / exact - 1) < 1e-9
+    assert bounds.upper / bounds.lower - 1 < 1e-8
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 20, 1000])
+@pytest.mark.parametrize("ratio", [1e-3, 0.1, 1.0, 30.0])
+def test_the_direction_of_the_raised_variance_is_the_worse_one(rows, ratio):
+    profile = RaisedVarianceProfile(rows=rows, ratio=ratio)
+    top = rows / 2 * math.log1p(ratio**2)
+    with mp.workdps(80):
+        for share in (0.0, 1e-3, 0.1, 0.5, 0.9, 1.0):
+            forward = raised_reference(rows, ratio, mp.mpf(share) * top)
+            backward = reversed_reference(rows, ratio, mp.mpf(share) * top)
+            assert forward >= backward * (1 - mp.mpf(10) ** -40)
+            if share == 0:
+                assert abs(forward / backward - 1) < mp.mpf(10) ** -40
+    assert profile.delta(top).value > 0
+
+
+@pytest.mark.parametrize(("rows", "least"), [(10, 3.72), (100, 5.63), (1000, 9.41)])
+def test_least_singular_value_that_one_record_needs(rows, least):
+    """(1, 1e-5) with a record of norm 1 added or removed.
+
+    The known values are the least singular value of the data with the record, sqrt(w^2 + 1).
+    """
+    factor = RaisedVarianceProfile(rows=rows, ratio=1.0).scale_factor(1.0, 1e-5)
+    assert math.hypot(factor, 1.0) == pytest.approx(least, abs=0.005)
+
+
+@pytest.mark.parametrize("rows", [1, 10, 2126, 10**5])
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-5), (0.1, 1e-15), (20.0, 0.01)])
+def test_scale_factor_and_epsilon_reach_the_target(family, rows, epsilon, delta):
+    profile = family(rows=rows, ratio=0.37)
+    exact = profile.scaled(profile.scale_factor(epsilon, delta))
+    assert exact.delta(epsilon).value == pytest.approx(delta, rel=1e-9)
+    bounds = exact.epsilon(delta)
+    assert bounds.lower <= bounds.value <= bounds.upper
+    assert bounds.value == pytest.approx(epsilon, rel=1e-8)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_delta_falls_with_epsilon_and_rises_with_the_ratio_and_the_rows(family):
+    epsilon = np.array([0.0, 1e-3, 0.1, 1.0, 4.0])
+    for grid in (
+        [family(rows=7, ratio=ratio) for ratio in np.geomspace(0.05, 20, 15)],
+        [family(rows=rows, ratio=0.4) for rows in (1, 2, 3, 5, 30, 1000)],
+    ):
+        logs = np.array([profile.log_delta(epsilon).value for profile in grid])
+        assert (np.diff(logs, axis=1) < 0).all()
+        assert (np.diff(logs, axis=0) >= -1e-13).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_composition_adds_rows(family):
+    profile = family(rows=3, ratio=0.6)
+    thrice = profile.compose(3)
+    assert thrice == family(rows=9, ratio=0.6)
+    sums = profile.sample_losses(np.random.default_rng(1), 60_000).reshape(-1, 3).sum(axis=1)
+    direct = thrice.sample_losses(np.random.default_rng(2), 20_000)
+    assert stats.ks_2samp(sums, direct).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(("rows", "ratio"), [(1, 0.8), (5, 0.5), (400, 0.25)])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_sampled_losses_reproduce_delta(family, rows, ratio):
+    rng = np.random.default_rng(3)
+    profile = family(rows=rows, ratio=ratio)
+    forward = profile.sample_losses(rng, 200_000)
+    backward = profile.sample_losses(rng, 200_000, reverse=True)
+    # Under Q the mean of e^L is one.
+    weights = np.exp(backward)
+    assert abs(weights.mean() - 1) < 4.5 * weights.std() / math.sqrt(len(weights))
+    for epsilon in (0.0, 0.2, 0.7):
+        gain = -np.expm1(np.minimum(epsilon - forward, 0))
+        exact = profile.delta(epsilon).value
+        assert abs(gain.mean() - exact) < 4.5 * gain.std() / math.sqrt(len(gain))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_audit_encloses_delta(family):
+    profile = family(rows=8, ratio=0.5)
+
+    def losses(rng, n, reverse=False):
+        return profile.sample_losses(rng, n, reverse=reverse)
+
+    audit = audit_losses(losses, 0.5, samples=50_000, seed=1)
+    assert audit.consistent
+    assert audit.delta_lower < profile.delta(0.5).value < audit.delta_upper
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.4, 0.9, math.pi / 2])
+@pytest.mark.parametrize("shrink", [1.0, 0.7])
+def test_orthogonal_records_of_full_norm_are_the_worst_replacement(angle, shrink):
+    """Losses of N(0, I + u u^T)^r against N(0, I + v v^T)^r in the plane, from real draws."""
+    rows, ratio, epsilon, trials = 4, 1.3, 0.4, 100_000
+    u = np.array([ratio, 0.0])
+    v = shrink * ratio * np.array([math.cos(angle), math.sin(angle)])
+    first, second = (np.eye(2) + np.outer(x, x) for x in (u, v))
+    rng = np.random.default_rng(5)
+    draws = rng.standard_normal((trials, rows, 2)) @ np.linalg.cholesky(first).T
+    change = np.linalg.inv(second) - np.linalg.inv(first)
+    losses = 0.5 * np.einsum("tri,ij,trj->t", draws, change, draws)
+    losses += 0.5 * rows * np.log(np.linalg.det(second) / np.linalg.det(first))
+    gain = -np.expm1(np.minimum(epsilon - losses, 0))
+    worst = SwappedVariancesProfile(rows=rows, ratio=ratio).delta(epsilon).value
+    error = gain.std() / math.sqrt(trials)
+    if angle == math.pi / 2 and shrink == 1:
+        assert abs(gain.mean() - worst) < 4 * error
+    else:
+        assert gain.mean() + 4 * error < worst
+
+
+def test_many_rows_with_little_signal_are_gaussian():
+    """The loss is then nearly normal, with the variance of its chi-squared sum."""
+    rows, ratio = 10**7, 0.02
+    for family, mu in (
+        (RaisedVarianceProfile, ratio**2 * math.sqrt(rows / 2)),
+        (SwappedVariancesProfile, ratio**2 * math.sqrt(rows)),
+    ):
+        exact = family(rows=rows, ratio=ratio).delta(1.0).value
+        assert exact == pytest.approx(GaussianProfile(mu=mu).delta(1.0).value, rel=5e-3)
+
+
+def test_total_variation_of_one_row():
+    """At epsilon = 0 the total variation of two normals, from where their densities cross."""
+    ratio = 0.9
+    cross = math.sqrt(math.log1p(ratio**2) * (1 + ratio**2) / ratio**2)
+    exact = 2 * (special.ndtr(cross) - special.ndtr(cross / math.hypot(1, ratio)))
+    assert RaisedVarianceProfile(rows=1, ratio=ratio).delta(0.0).value == pytest.approx(exact)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_extremes_are_told_by_the_bounds(family):
+    faint = family(rows=5, ratio=1e-130).delta(1.0)
+    assert faint.lower == faint.value == 0.0
+    assert family(rows=5, ratio=1e-130).log_delta(1.0).upper > -np.inf
+    loud = family(rows=5, ratio=1e130).delta(1.0)
+    assert loud.value == pytest.approx(1.0, abs=1e-12)
+    array = family(rows=5, ratio=1.0).delta(np.array([[0.1, 1.0], [2.0, 3.0]]))
+    assert array.value.shape == (2, 2)
+    assert array.value[1, 0] == family(rows=5, ratio=1.0).delta(2.0).value
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_bad_parameters_are_refused(family):
+    with pytest.raises(ValueError, match="rows must be at least 1"):
+        family(rows=0, ratio=1.0)
+    with pytest.raises(TypeError, match="rows must be an integer"):
+        family(rows=2.5, ratio=1.0)
+    with pytest.raises(ValueError, match="ratio must be finite"):
+        family(rows=1, ratio=0.0)
+    with pytest.raises(ValueError, match="1e-140"):
+        family(rows=1, ratio=1e-200)
+    with pytest.raises(ValueError, match="no pure guarantee"):
+        family(rows=1, ratio=1.0).scale_factor(1.0, 0.0)

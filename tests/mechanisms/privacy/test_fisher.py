@@ -1,0 +1,113 @@
+"""Fisher information and variance against quadrature, and mu of many small shifts."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+from mechanisms import Budget, Query, get_mechanism
+from mechanisms.privacy import fisher
+
+
+def by_quadrature(density, score):
+    """(Fisher information, variance) of a symmetric density on the right half line."""
+
+    def mean(function):
+        return 2 * integrate.quad(lambda x: function(x) * density(x), 0, np.inf, limit=300)[0]
+
+    return mean(lambda x: score(x) ** 2) / mean(lambda x: 1), mean(lambda x: x**2) / mean(
+        lambda x: 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("power", "stated"), [(1.0, 2.0), (1.5, 1.096), (2.0, 1.0), (3.0, 1.132), (4.0, 1.371)]
+)
+def test_generalised_gaussian(power, stated):
+    information, variance = by_quadrature(
+        lambda x: math.exp(-(x**power)), lambda x: power * x ** (power - 1)
+    )
+    assert fisher.kappa_of_power(power) == pytest.approx(information * variance, rel=1e-7)
+    assert fisher.kappa_of_power(power) == pytest.approx(stated, abs=6e-4)
+
+
+@pytest.mark.parametrize("k", [6.0, 20.0, 1000.0])
+def test_gamma_mixture(k):
+    theta = 0.3
+    information, variance = by_quadrature(
+        lambda x: k * theta / 2 * (1 + theta * x) ** -(k + 1),
+        lambda x: (k + 1) * theta / (1 + theta * x),
+    )
+    assert fisher.kappa_of_gamma_mixture(k) == pytest.approx(information * variance, rel=1e-6)
+    assert fisher.gamma_mixture_std(k, theta) == pytest.approx(math.sqrt(variance), rel=1e-6)
+    mu = fisher.gamma_mixture_mu(k, theta, 2.0)
+    assert mu == pytest.approx(2 * math.sqrt(information), rel=1e-6)
+
+
+def test_settings_of_the_published_code_of_plrv_o():
+    # k = 33000, theta = 1.2e-5, C = 0.1: sd / C is 35.7.
+    assert fisher.gamma_mixture_std(33_000, 1.2e-5) / 0.1 == pytest.approx(35.7, abs=0.05)
+
+
+def test_a_mixture_of_laplace_noise_has_that_law():
+    rng = np.random.default_rng(0)
+    draws = rng.laplace(size=400_000) / rng.gamma(8.0, 0.3, size=400_000)
+    assert draws.std() == pytest.approx(fisher.gamma_mixture_std(8.0, 0.3), rel=0.02)
+
+
+def score_at(log_density, x):
+    step = 1e-6 * (1 + x)
+    return (log_density(x + step) - log_density(x - step)) / (2 * step)
+
+
+@pytest.mark.parametrize(
+    "log_density",
+    [
+        lambda x: -(x**2) / 2,
+        lambda x: -abs(x),
+        lambda x: -(x**4),
+        lambda x: -7 * math.log1p(abs(x)),
+    ],
+)
+def test_mu_of_a_spread_change_tends_to_the_root_of_the_information(log_density):
+    information, _ = by_quadrature(
+        lambda x: math.exp(log_density(x)), lambda x: score_at(log_density, max(x, 2e-6))
+    )
+    mu = fisher.spread_mu(log_density, 1_000_000, 1.0)
+    assert mu == pytest.approx(math.sqrt(information), rel=3e-3)
+
+
+def test_mu_of_gaussian_noise_is_exact():
+    assert fisher.spread_mu(lambda x: -(x**2) / 2, 10, 2.0) == pytest.approx(2.0, rel=1e-8)
+
+
+def test_noises_know_their_kappa():
+    query = Query(shape=(4,), l2_sensitivity=1.0, l1_sensitivity=2.0)
+    budget = Budget(epsilon=0.5, delta=1e-5)
+    for key, kappa in (("gaussian", 1.0), ("laplace", 2.0), ("r1smg", None)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert get_mechanism(key).calibrate(query, budget).noise.kappa() == kappa
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: fisher.kappa_of_power(0.5), lambda: fisher.kappa_of_gamma_mixture(2.0)]
+)
+def test_laws_without_information_or_variance_are_refused(call):
+    with pytest.raises(ValueError, match="must be >"):
+        call()
+
+
+@pytest.mark.parametrize(("elements", "sensitivity"), [(1, 3.0), (10, 1.0), (10**6, 2.0)])
+def test_laplace_mu_is_that_of_its_divergences(elements, sensitivity):
+    mu = fisher.spread_mu(lambda x: -abs(x), elements, sensitivity)
+    assert fisher.laplace_mu(elements, sensitivity) == pytest.approx(mu, rel=1e-8)
+
+
+def test_laplace_mu_meets_its_series_and_its_limit():
+    # Either side of the shift at which the series takes over.
+    sides = [fisher.laplace_mu(10**6, 1 + 1e-9 * side) for side in (-1, 1)]
+    assert sides[0] == pytest.approx(sides[1], rel=1e-8)
+    assert fisher.laplace_mu(10**12, 1.5) == pytest.approx(1.5, rel=1e-6)

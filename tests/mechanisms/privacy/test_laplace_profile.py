@@ -1,0 +1,265 @@
+"""Laplace profiles against closed forms, brute force and dp_accounting."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution as pld
+from kept_components import keep_or_noise
+
+from mechanisms.privacy.composition import ComposedProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.keep_or_noise_profile import KeepOrNoiseProfile
+from mechanisms.privacy.laplace_profile import (
+    IndependentLaplaceProfile,
+    LaplaceProfile,
+)
+from mechanisms.privacy.numerics import unit_gauss_legendre
+from tests.mechanisms.privacy.drawn_losses import check_losses
+
+
+def two_laplace_delta(epsilon, first, second):
+    """delta of two Laplace coordinates with shifts in units of b, by brute force.
+
+    One coordinate by its closed form for any sign of epsilon, averaged over the loss of the
+    other: atoms of mass 1/2 at +first and e^-first / 2 at -first, and a density between.
+    """
+
+    def single(level):
+        below = np.where(level <= -second, 1 - np.exp(np.minimum(level, 0)), 0)
+        middle = -np.expm1(np.minimum((level - second) / 2, 0))
+        return np.where(np.abs(level) < second, middle, below)
+
+    ends = np.clip([-first, epsilon - second, epsilon + second, first], -first, first)
+    unit, weights = unit_gauss_legendre(40)
+    loss = ends[:-1, None] + np.diff(ends)[:, None] * unit
+    density = np.exp((loss - first) / 2) / 4
+    inside = np.diff(ends) @ ((density * single(epsilon - loss)) @ weights)
+    return inside + single(epsilon - first) / 2 + np.exp(-first) / 2 * single(epsilon + first)
+
+
+@pytest.mark.parametrize("tau", [1e-6, 0.1, 1.0, 30.0])
+def test_laplace_closed_form(tau):
+    profile = LaplaceProfile(l1_sensitivity=2 * tau, scale=2.0)
+    epsilon = tau * np.array([0.0, 1e-3, 0.5, 0.999])
+    bounds = profile.delta(epsilon)
+    with mp.workdps(50):
+        exact = [-mp.expm1((mp.mpf(e) - mp.mpf(tau)) / 2) for e in epsilon]
+    for lower, value, upper, each in zip(*bounds, exact, strict=True):
+        assert lower <= each <= upper
+        assert value == pytest.approx(float(each), rel=1e-12)
+    assert profile.delta(1.001 * tau).upper == 0.0
+    assert profile.largest_loss == tau
+    assert profile.epsilon(0.0).value == tau
+    np.testing.assert_allclose(
+        profile.epsilon(bounds.value).value, epsilon, rtol=1e-9, atol=1e-8 * tau
+    )
+
+
+def test_laplace_scale_factor_is_exact():
+    profile = LaplaceProfile(l1_sensitivity=3.0, scale=1.0)
+    for epsilon, delta in ((1.0, 0.0), (1.0, 1e-5), (0.1, 0.5)):
+        scaled = profile.scaled(profile.scale_factor(epsilon, delta))
+        assert scaled.epsilon(delta).value == pytest.approx(epsilon, rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.3, 0.8, 1.5])
+def test_worst_pair_of_the_l1_ball_is_one_coordinate(epsilon):
+    total = 1.7
+    shares = np.linspace(0.5, 0.999, 40)
+    deltas = [two_laplace_delta(epsilon, total * x, total * (1 - x)) for x in shares]
+    single = LaplaceProfile(l1_sensitivity=total, scale=1.0).delta(epsilon).value
+    assert (np.diff(deltas) >= -1e-12).all()
+    assert deltas[-1] <= single + 1e-12
+    # The derivative in the docstring: the split matters only while epsilon < t1 - t2.
+    equal = [d for d, x in zip(deltas, shares, strict=True) if total * (2 * x - 1) <= epsilon]
+    np.testing.assert_allclose(equal, equal[0] if equal else [], rtol=1e-10)
+
+
+def test_two_components_by_brute_force():
+    epsilon = np.array([0.0, 0.2, 0.7, 1.1, 1.19])
+    profile = IndependentLaplaceProfile(components=2, width=1.2, scale=2.0)
+    exact = np.array([two_laplace_delta(e, 0.6, 0.6) for e in epsilon])
+    bounds = profile.delta(epsilon)
+    assert (bounds.lower <= exact).all() and (exact <= bounds.upper).all()
+    np.testing.assert_allclose(bounds.value, exact, rtol=1e-6)
+    assert (bounds.upper <= 1.000002 * bounds.lower).all()
+
+
+@pytest.mark.parametrize(("components", "tau"), [(3, 0.4), (50, 1.0), (784, 0.01)])
+def test_two_engines_enclose_the_same_laplace_product(components, tau):
+    lattice = IndependentLaplaceProfile(components=components, width=tau, scale=1.0)
+    general = ComposedProfile(
+        base=LaplaceProfile(l1_sensitivity=tau, scale=1.0), times=components
+    )  # fmt: skip
+    epsilon = lattice.epsilon(np.array([0.05, 1e-3]) * min(tau * np.sqrt(components), 1.0))
+    ours, theirs = lattice.delta(epsilon.value), general.delta(epsilon.value)
+    assert (ours.lower <= theirs.upper).all() and (theirs.lower <= ours.upper).all()
+    np.testing.assert_allclose(ours.value, theirs.value, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("components", "tau", "epsilon"),
+    [(200, 0.5, 40.0), (784, 0.1, 5.0), (784, 0.1, 60.0), (10_000, 0.02, 1.0)],
+)
+def test_laplace_product_by_the_inverse_laplace_transform(components, tau, epsilon):
+    """delta = 1 / (2 pi i) int M(z)^k e^(-z epsilon) / (z (z + 1)) dz on a vertical line.
+
+    M is the moment generating function of one loss. Beyond the first fall of |M|^k, to e^-38 or
+    less here, its atoms add what is far below the tolerance.
+    """
+    with mp.workdps(40):
+        line = mp.mpf(epsilon) / (components * mp.mpf(tau) ** 2)
+
+        def integrand(y):
+            z = line + 1j * y
+            w = z + mp.mpf(1) / 2
+            one = mp.exp(-mp.mpf(tau) / 2) * (mp.cosh(w * tau) + mp.sinh(w * tau) / (2 * w))
+            return mp.re(one**components * mp.exp(-z * epsilon) / (z * (z + 1)))
+
+        width = 1 / (tau * mp.sqrt(components))
+        exact = mp.quad(integrand, [width * i for i in range(14)]) / mp.pi
+        log_exact = float(mp.log(exact))
+    profile = IndependentLaplaceProfile(components=components, width=tau, scale=1.0)
+    bounds = profile.log_delta(epsilon)
+    assert bounds.lower <= log_exact <= bounds.upper
+    assert bounds.value == pytest.approx(log_exact, abs=2e-5)
+    assert bounds.upper - bounds.lower < 2e-3
+
+
+def test_many_small_laplace_components_are_gaussian():
+    """mu = sqrt(k) tau; the central limit errs by 1/k here (three moments agree)."""
+    components, mu = 10**6, 0.3
+    profile = IndependentLaplaceProfile(
+        components=components, width=mu / np.sqrt(components), scale=1.0
+    )
+    epsilon = np.array([0.0, 0.5, 1.0, 2.0])
+    gaussian = GaussianProfile(mu=mu).delta(epsilon).value
+    # The variance of one loss is tau^2 (1 - 2 tau / 3 + ...): a share of 2 tau / 3 of mu^2.
+    np.testing.assert_allclose(profile.delta(epsilon).value, gaussian, rtol=1e-2)
+    assert (profile.delta(epsilon).value < gaussian).all()
+
+
+def test_laplace_product_at_its_ends():
+    profile = IndependentLaplaceProfile(components=4, width=0.25, scale=1.0)
+    # Just below the largest loss only four times the atom 1/2 at tau is left.
+    gap = 1e-9
+    bounds = profile.delta(1 - gap)
+    assert bounds.lower <= gap / 16 * (1 + 1e-6) and gap / 16 * (1 - 1e-6) <= bounds.upper
+    assert profile.delta(1.0).upper == 0.0
+    assert profile.delta(np.array([])).value.size == 0
+    # Noise that hides nothing, and noise that hides all.
+    for tau, delta in ((1e12, 1.0), (1e-12, 0.75e-12)):
+        value = IndependentLaplaceProfile(components=4, width=tau, scale=1.0).delta(0.0).value
+        assert value == pytest.approx(delta, rel=1e-6)
+
+
+def test_laplace_product_scale_factor_is_proven():
+    profile = IndependentLaplaceProfile(components=784, width=1.0, scale=1.0)
+    scaled = profile.scaled(profile.scale_factor(1.0, 1e-5))
+    reached = scaled.delta(1.0)
+    assert reached.upper == pytest.approx(1e-5, rel=1e-9)
+    assert 0.99999e-5 < reached.lower < reached.value < 1e-5
+
+
+@pytest.mark.parametrize(("components", "tau"), [(5, 0.3), (40, 0.1)])
+def test_independent_laplace_agrees_with_dp_accounting(components, tau):
+    profile = IndependentLaplaceProfile(components=components, width=tau, scale=1.0)
+    epsilon = profile.largest_loss * np.array([0.0, 0.1, 0.3, 0.5])
+    bounds = profile.delta(epsilon)
+    above, below = (
+        pld.from_laplace_mechanism(
+            parameter=1.0,
+            sensitivity=tau,
+            value_discretization_interval=1e-4,
+            pessimistic_estimate=pessimistic,
+        )
+        .self_compose(components)
+        .get_delta_for_epsilon(epsilon)
+        for pessimistic in (True, False)
+    )
+    assert (bounds.value <= above + 1e-12).all() and (below - 1e-12 <= bounds.value).all()
+    assert (bounds.lower <= above + 1e-12).all() and (below - 1e-12 <= bounds.upper).all()
+    assert (bounds.upper - bounds.lower < 1e-2 * bounds.value + 1e-11).all()
+
+
+def test_composed_laplace_is_what_the_budget_of_784_components_costs():
+    profile = IndependentLaplaceProfile(components=784, width=1.0, scale=1.0)
+    assert profile.epsilon(0.0) == (784.0, 784.0, 784.0)
+    assert profile.delta(1.0).lower == pytest.approx(1.0, abs=1e-6)
+    assert profile.delta(784.0).upper == 0.0
+    bounds = profile.delta(300.0)
+    rng = np.random.default_rng(5)
+    gain = -np.expm1(np.minimum(300.0 - profile.sample_losses(rng, 40_000), 0))
+    assert abs(gain.mean() - bounds.value) < 4 * gain.std() / 200
+    assert bounds.upper - bounds.lower < 0.005
+
+
+@pytest.mark.parametrize(("mu", "times"), [(0.05, 16), (0.3, 4), (0.1, 1000), (3.0, 3)])
+def test_composition_encloses_the_gaussian_closed_form(mu, times):
+    profile = ComposedProfile(base=GaussianProfile(mu=mu), times=times)
+    exact_profile = GaussianProfile(mu=mu * np.sqrt(times))
+    epsilon = exact_profile.epsilon(np.array([0.1, 1e-3, 1e-6, 1e-9]) * exact_profile.mu).value
+    exact = exact_profile.delta(epsilon).value
+    bounds = profile.delta(epsilon)
+    assert (bounds.lower <= exact).all() and (exact <= bounds.upper).all()
+    np.testing.assert_allclose(bounds.value, exact, rtol=1e-3, atol=1e-12)
+    inverse = profile.epsilon(1e-3)
+    assert inverse.lower <= exact_profile.epsilon(1e-3).value <= inverse.upper
+    assert inverse.upper - inverse.lower < 0.05 * inverse.value
+
+
+def test_compositions_of_compositions_multiply():
+    profile = LaplaceProfile(l1_sensitivity=1.0, scale=5.0).compose(2).compose(3)
+    assert profile.components == 6
+    assert profile.delta(0.3) == (
+        IndependentLaplaceProfile(components=6, width=1.0, scale=5.0).delta(0.3)
+    )
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        LaplaceProfile(l1_sensitivity=1.5, scale=1.0),
+        IndependentLaplaceProfile(components=4, width=0.5, scale=1.0),
+        keep_or_noise(GaussianProfile(mu=0.5), 0.02, 5),
+        keep_or_noise(LaplaceProfile(l1_sensitivity=0.5, scale=1.0), 0.02, 3),
+        # So many components that their losses are drawn as counts of cells.
+        IndependentLaplaceProfile(components=400, width=0.05, scale=1.0),
+        IndependentLaplaceProfile(components=50, width=0.1, scale=1.0),
+    ],
+    ids=lambda profile: type(profile).__name__,
+)
+def test_sampled_losses_reproduce_delta(profile):
+    check_losses(profile, (0.0, 0.4, 1.2), seed=11)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: LaplaceProfile(l1_sensitivity=0.0, scale=1.0), ValueError, "l1_sensitivity must"),
+        (lambda: LaplaceProfile(l1_sensitivity=1.0, scale=-1.0), ValueError, "scale must be"),
+        (
+            lambda: IndependentLaplaceProfile(components=0, width=1.0, scale=1.0),
+            ValueError,
+            "components must be at least 1, got 0",
+        ),
+        (
+            lambda: KeepOrNoiseProfile(noise=1.0, log_exposure=-1.0),
+            TypeError,
+            "noise must be a PrivacyProfile",
+        ),
+        (
+            lambda: keep_or_noise(GaussianProfile(mu=1.0), 1.1, 1),
+            ValueError,
+            "logarithms of probabilities, <= 0, got 0.0953",
+        ),
+        (
+            lambda: keep_or_noise(GaussianProfile(mu=1.0), 0.5, 1).scale_factor(0.0, 0.6),
+            ValueError,
+            "epsilon must be finite and > 0",
+        ),
+    ],
+)
+def test_bad_arguments_are_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

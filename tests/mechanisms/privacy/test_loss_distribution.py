@@ -1,0 +1,149 @@
+"""Profiles as dp-accounting's distributions: bounds from both sides, also when composed."""
+
+import math
+
+import numpy as np
+import pytest
+
+from mechanisms import Budget, Query, Unsupported, all_mechanisms
+from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile
+from mechanisms.privacy.composition import ComposedProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.laplace_profile import LaplaceProfile
+from mechanisms.privacy.moving_support import WishartProfile
+from mechanisms.privacy.pure_profile import PureProfile
+
+EPSILON = np.array([0.0, 0.01, 0.3, 1.0, 2.0])
+# What dp-accounting's own arithmetic may add to a pessimistic bound, and take from an optimistic
+# one: its sums of masses, and its convolutions by FFT.
+ROUNDING, FFT = 1e-9, 1e-11
+
+PROFILES = {
+    "Gaussian": GaussianProfile(mu=0.7),
+    "Laplace": LaplaceProfile(l1_sensitivity=1.0, scale=0.8),
+}
+
+
+def deltas(profile, epsilon=EPSILON, times=1, **options):
+    """dp-accounting's delta below and above."""
+    plds = [
+        profile.to_dp_accounting(pessimistic=pessimistic, **options)
+        for pessimistic in (False, True)
+    ]
+    if times > 1:
+        plds = [pld.self_compose(times) for pld in plds]
+    return [np.array([pld.get_delta_for_epsilon(float(e)) for e in epsilon]) for pld in plds]
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_one_release_is_enclosed(name):
+    true = PROFILES[name].delta(EPSILON)
+    below, above = deltas(PROFILES[name])
+    assert (above >= true.lower * (1 - ROUNDING)).all()
+    assert (below <= true.upper * (1 + ROUNDING)).all()
+    assert np.allclose(above, true.value, rtol=1e-4, atol=1e-12)
+    assert np.allclose(below, true.value, rtol=2e-2, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_bounds_close_with_the_interval(name):
+    gaps = [np.subtract(*deltas(PROFILES[name], interval=h)[::-1]).max() for h in (1e-2, 1e-3)]
+    assert gaps[1] < 0.2 * gaps[0]
+
+
+def test_compositions_are_enclosed():
+    """Ten Gaussians are one of sqrt(10) times the mu; ten Laplace against the suite's bounds."""
+    for profile in (GaussianProfile(mu=0.2), LaplaceProfile(l1_sensitivity=1.0, scale=5.0)):
+        true = profile.compose(10).delta(EPSILON)
+        below, above = deltas(profile, times=10, interval=1e-3)
+        assert (above >= true.lower - FFT).all()
+        assert (below <= true.upper + FFT).all()
+        assert np.allclose(above, true.value, rtol=1e-3, atol=1e-9)
+        assert np.allclose(below, true.value, rtol=0.1, atol=5e-3)
+
+
+def test_the_gaussian_equals_dp_accountings_own():
+    from dp_accounting.pld import privacy_loss_distribution
+
+    own = privacy_loss_distribution.from_gaussian_mechanism(1 / 0.7)
+    ours = GaussianProfile(mu=0.7).to_dp_accounting()
+    for epsilon in EPSILON:
+        expected = own.get_delta_for_epsilon(float(epsilon))
+        assert ours.get_delta_for_epsilon(float(epsilon)) == pytest.approx(expected, rel=1e-4)
+    mixed = ours.compose(own).get_delta_for_epsilon(1.0)
+    assert mixed == pytest.approx(GaussianProfile(mu=0.7 * math.sqrt(2)).delta(1.0).value, rel=1e-4)
+
+
+def test_every_mechanism_has_a_pessimistic_distribution():
+    """At every profile of the registry: never below the suite's own delta, and close to it."""
+    query = Query(
+        shape=(3, 3),
+        l2_sensitivity=1.0,
+        l1_sensitivity=1.0,
+        element_range=(0.0, 1.0),
+        frobenius_bound=3.0,
+    )
+    seen = set()
+    for key, cls in all_mechanisms().items():
+        if cls.guarantee == "local":
+            # Nine components, of whose loss the suite computes each point by an integral.
+            continue
+        try:
+            profile = cls.calibrate(query, Budget(epsilon=1.0, delta=1e-5), "exact").profile()
+        except Unsupported:
+            continue
+        if str(profile) in seen or profile.epsilon(1e-15).upper > 100:
+            continue
+        true = profile.delta(EPSILON)
+        pld = profile.to_dp_accounting(interval=0.02)
+        above = np.array([pld.get_delta_for_epsilon(float(e)) for e in EPSILON])
+        assert (above >= true.lower * (1 - ROUNDING)).all(), key
+        assert np.allclose(above, true.upper, rtol=0.02, atol=1e-9), key
+        seen |= {str(profile), type(profile).__name__}
+    assert {"GaussianProfile", "LaplaceProfile", "SphericalProfile"} <= seen
+
+
+def test_the_worse_direction_covers_the_other():
+    """Composed twice in dp-accounting, the pessimistic bound is above both directions' delta."""
+    profile = RaisedVarianceProfile(ratio=0.3, rows=20)
+    pld = profile.to_dp_accounting(interval=1e-3).self_compose(2)
+    rng = np.random.default_rng(0)
+    forth = profile.sample_losses(rng, 200_000) + profile.sample_losses(rng, 200_000)
+    back = -profile.sample_losses(rng, 200_000, reverse=True)
+    back -= profile.sample_losses(rng, 200_000, reverse=True)
+    for epsilon in (0.5, 1.0):
+        for losses in (forth, back):
+            sampled = np.maximum(-np.expm1(epsilon - losses), 0.0)
+            error = sampled.std() / math.sqrt(len(losses))
+            assert pld.get_delta_for_epsilon(epsilon) >= sampled.mean() - 5 * error
+
+
+@pytest.mark.parametrize(
+    ("profile", "options", "error", "words"),
+    [
+        (GaussianProfile(mu=0.5), {"interval": 0.0}, ValueError, "interval must be"),
+        (GaussianProfile(mu=50.0), {"interval": 1e-4}, ValueError, "interval must be at least"),
+        (WishartProfile(kappa=0.5), {}, ValueError, "infinite with a probability"),
+        (
+            RaisedVarianceProfile(ratio=0.3, rows=20),
+            {"pessimistic": False},
+            ValueError,
+            "two directions",
+        ),
+        (
+            PureProfile(largest=1.0),
+            {"pessimistic": False},
+            NotImplementedError,
+            "is not known",
+        ),
+    ],
+)
+def test_what_cannot_be_discretised_is_told(profile, options, error, words):
+    with pytest.raises(error, match=words):
+        profile.to_dp_accounting(**options)
+
+
+def test_a_composed_profile_can_be_handed_over():
+    composed = ComposedProfile(base=LaplaceProfile(l1_sensitivity=1.0, scale=4.0), times=4)
+    above = composed.to_dp_accounting(interval=1e-3).get_delta_for_epsilon(0.5)
+    assert composed.delta(0.5).lower <= above <= composed.delta(0.5).upper * 1.003

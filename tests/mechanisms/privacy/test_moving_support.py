@@ -1,0 +1,120 @@
+"""The Wishart profile against pairs computed from its definition, and its edges."""
+
+import numpy as np
+import pytest
+
+from mechanisms.privacy.composition import ComposedProfile
+from mechanisms.privacy.moving_support import WishartProfile
+
+
+def profile_of(kappa):
+    return WishartProfile(kappa=kappa)
+
+
+@pytest.mark.parametrize("kappa", [1e-300, 1e-9, 0.1, 1.0, 40.0])
+def test_delta_is_the_same_at_every_epsilon(kappa):
+    profile = profile_of(kappa)
+    bounds = profile.delta(np.array([0.0, 1.0, 1e6]))
+    exact = -np.expm1(-kappa)
+    assert np.all(bounds.lower <= exact) and np.all(exact <= bounds.upper)
+    assert bounds.value == pytest.approx(np.full(3, exact), rel=1e-14)
+    assert profile.largest_loss == np.inf
+    assert profile.exposed_mass == exact
+
+
+def test_one_dimension_by_hand():
+    """d = 1: W is c times chi-square with 2 degrees of freedom, an exponential of mean 2 c."""
+    bound, scale = 1.3, 0.9
+    profile = profile_of(bound**2 / (2 * scale))
+    epsilon = np.array([0.0, 0.2, 1.0])
+    grid = np.linspace(0, 60, 2_000_001)
+    p = np.exp(-grid / (2 * scale)) / (2 * scale)
+    q = np.where(grid >= bound**2, np.exp(-(grid - bound**2) / (2 * scale)) / (2 * scale), 0.0)
+    step = grid[1]
+    for e, value in zip(epsilon, profile.delta(epsilon).value, strict=True):
+        without = np.maximum(p - np.exp(e) * q, 0).sum() * step
+        with_record = np.maximum(q - np.exp(e) * p, 0).sum() * step
+        assert value == pytest.approx(without, rel=1e-4)
+        assert with_record <= value * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
+def test_no_replacement_is_worse(epsilon):
+    """d = 1: W + x^2 against W + y^2 for all x and y of the ball, both ways."""
+    kappa = 0.8
+    worst = profile_of(kappa).delta(epsilon).value
+    shifts = np.linspace(0, kappa, 60)
+    a, b = shifts[:, None], shifts  # |x|^2 / (2 c), |y|^2 / (2 c)
+    shared = np.exp(-np.maximum(b - a, 0))
+    delta = 1 - shared * np.minimum(1, np.exp(epsilon - a + b))
+    assert delta.max() == pytest.approx(worst, rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 5.0])
+def test_no_replacement_is_worse_in_the_plane(epsilon):
+    """d = 2, with s sampled: y at an angle to x is nearer to the bound, never above it."""
+    kappa, trials = 0.9, 20_000
+    worst = profile_of(kappa).delta(epsilon).value
+    factors = np.random.default_rng(0).standard_normal((trials, 2, 3))
+    w = factors @ factors.swapaxes(1, 2)  # c = 1
+    for norm_x in (0.0, 0.5, 1.0):
+        for angle in (0.0, 0.7, np.pi / 2):
+            x = norm_x * np.sqrt(2 * kappa) * np.array([1.0, 0.0])
+            y = np.sqrt(2 * kappa) * np.array([np.cos(angle), np.sin(angle)])
+            inside = np.linalg.eigvalsh(w + np.outer(x, x) - np.outer(y, y))[:, 0] >= 0
+            loss = (x @ x - y @ y) / 2
+            delta = 1 - inside.mean() * min(1, np.exp(epsilon - loss))
+            assert delta < worst + 4 * inside.std() / np.sqrt(trials)
+            if norm_x == 0:
+                assert delta > worst - 4 * inside.std() / np.sqrt(trials)
+
+
+def test_the_convolution_refuses_a_pair_that_is_not_symmetric():
+    with pytest.raises(ValueError, match="symmetric pair, got WishartProfile; compose its closed"):
+        ComposedProfile(base=profile_of(0.2), times=2)
+
+
+def test_composition_multiplies_kappa():
+    composed = profile_of(0.2).compose(3).compose(2)
+    assert composed.kappa == pytest.approx(1.2)
+    losses = profile_of(0.2).sample_losses(np.random.default_rng(0), 60_000).reshape(6, -1)
+    total = losses.sum(axis=0)
+    exposed = composed.exposed_mass
+    error = np.sqrt(exposed * (1 - exposed) / total.size)
+    assert abs(np.isinf(total).mean() - exposed) < 4 * error
+    assert total[np.isfinite(total)] == pytest.approx(-1.2)
+
+
+def test_epsilon_is_all_or_nothing():
+    profile = profile_of(0.3)
+    mass = profile.exposed_mass
+    assert profile.epsilon(0.999 * mass) == (np.inf, np.inf, np.inf)
+    assert profile.epsilon(1.001 * mass) == (0.0, 0.0, 0.0)
+    at = profile.epsilon(mass)
+    assert at.lower == 0.0 and at.upper == np.inf
+    assert profile.epsilon(np.array([0.0, 1.0])).value.tolist() == [np.inf, 0.0]
+
+
+@pytest.mark.parametrize("delta", [1e-300, 1e-7, 0.5])
+def test_scale_factor(delta):
+    profile = profile_of(0.4)
+    scaled = profile.scaled(profile.scale_factor(0.7, delta))
+    assert scaled.delta(0.7).value == pytest.approx(delta, rel=1e-12)
+    with pytest.raises(ValueError, match="support of this noise moves"):
+        profile.scale_factor(0.7, 0.0)
+
+
+def test_sampled_losses_of_both_sides():
+    profile = profile_of(0.5)
+    forward = profile.sample_losses(np.random.default_rng(1), 50_000)
+    backward = profile.sample_losses(np.random.default_rng(1), 1000, reverse=True)
+    error = np.sqrt(profile.exposed_mass * np.exp(-0.5) / 50_000)
+    assert abs(np.mean(forward == np.inf) - profile.exposed_mass) < 4 * error
+    assert profile.survival(3.0) == profile.exposed_mass
+    assert set(forward[np.isfinite(forward)]) == set(backward) == {-0.5}
+
+
+@pytest.mark.parametrize("kappa", [0.0, -1.0, np.inf, np.nan])
+def test_bad_kappa(kappa):
+    with pytest.raises(ValueError, match="kappa must be finite and > 0"):
+        profile_of(kappa)

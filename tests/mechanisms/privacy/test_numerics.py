@@ -1,0 +1,138 @@
+"""Every helper against 60-digit arithmetic, at the edges of its domain."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from mechanisms.privacy import numerics
+
+
+@pytest.fixture(autouse=True)
+def digits():
+    with mp.workdps(60):
+        yield
+
+
+def mills(x):
+    return mp.erfc(mp.mpf(x) / mp.sqrt(2)) / 2 / mp.npdf(mp.mpf(x))
+
+
+@pytest.mark.parametrize("x", [-1e-300, -1e-12, -0.5, -np.log(2), -1.0, -40.0, -700.0])
+def test_log1mexp(x):
+    with mp.workdps(400):
+        expected = mp.log1p(-mp.exp(mp.mpf(x)))
+    assert numerics.log1mexp(x) == pytest.approx(float(expected), rel=1e-14)
+
+
+def test_log1mexp_of_zero_is_minus_infinity():
+    assert numerics.log1mexp(0.0) == -np.inf
+
+
+@pytest.mark.parametrize("x", [-37.0, -5.0, -1e-9, 0.0, 1e-9, 1.0, 29.9, 30.1, 1e5, 1e12])
+def test_log_mills(x):
+    expected = float(mp.log(mills(x)))
+    assert numerics.log_mills(x) == pytest.approx(expected, rel=1e-14, abs=2e-15)
+
+
+@pytest.mark.parametrize("x", [-20.0, -1.0, 0.0, 1.0, 10.0, 29.99, 30.0, 30.01, 1e3, 1e6])
+def test_mills_slope(x):
+    expected = float(1 - mp.mpf(x) * mills(x))
+    assert numerics.mills_slope(x) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("x", [-0.5e-8, 0.0, 1.0, 25.0, 31.0, 1e4])
+@pytest.mark.parametrize("width", [1e-8, 1e-3, 0.3, 5.0, 60.0])
+def test_log_mills_difference(x, width):
+    expected = mp.log((mills(x) - mills(mp.mpf(x) + mp.mpf(width))) / mills(x))
+    actual = numerics.log_mills_difference(np.array([x]), np.array([width]))[0]
+    assert actual == pytest.approx(float(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("x", [1e-3, 0.5, 14.9, 15.1, 1e3, 5e6, 1e12])
+@pytest.mark.parametrize("step", [0.5, 1.0, 7.3])
+def test_log_gamma_ratio(x, step):
+    expected = float(mp.loggamma(mp.mpf(x) + mp.mpf(step)) - mp.loggamma(mp.mpf(x)))
+    assert numerics.log_gamma_ratio(x, step) == pytest.approx(expected, rel=2e-14, abs=2e-14)
+
+
+@pytest.mark.parametrize("x", [0.1, 1.0, 14.9, 15.1, 1e3, 5e6])
+def test_stirling_remainder(x):
+    z = mp.mpf(x)
+    expected = mp.loggamma(z) - ((z - 0.5) * mp.log(z) - z + mp.log(2 * mp.pi) / 2)
+    assert numerics.stirling_remainder(x) == pytest.approx(float(expected), abs=1e-14)
+
+
+@pytest.mark.parametrize("y", [-1e3, -1.0, -0.5, -1e-7, 1e-12, 0.3, 0.51, 5.0])
+def test_expm1_excess(y):
+    expected = float(mp.expm1(mp.mpf(y)) - mp.mpf(y))
+    assert numerics.expm1_excess(y) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("count", [1, 8, 30])
+def test_unit_gauss_legendre_is_exact_for_polynomials(count):
+    nodes, weights = numerics.unit_gauss_legendre(count)
+    degree = 2 * count - 1
+    assert weights @ nodes**degree == pytest.approx(1 / (degree + 1), rel=1e-13)
+
+
+def test_falling_root_finds_roots_on_both_sides_of_the_start():
+    target = np.array([0.1, 1.0, 7.0, 300.0])
+    root = numerics.falling_root(
+        lambda x, goal: goal - x,
+        np.full(4, 5.0),
+        np.ones(4),
+        floor=0.0,
+        ceiling=1e6,
+        args=(target,),
+    )
+    np.testing.assert_allclose(root, target, rtol=1e-12)
+
+
+def test_falling_root_stops_at_the_ends():
+    ends = numerics.falling_root(
+        lambda x, sign: sign + 0 * x,
+        np.ones(2),
+        np.ones(2),
+        floor=-3.0,
+        ceiling=8.0,
+        args=(np.array([1.0, -1.0]),),
+    )
+    np.testing.assert_array_equal(ends, [8.0, -3.0])
+
+
+def falling_parabolas(x):
+    """log of e^height times a normal density; width and centre differ by row."""
+    rows = [[0.0, 1, 0], [7000, 1e-4, -5e3], [-0.3, 30, 2e5]]
+    centre, width, height = np.array(rows).T[..., None]
+    return height - 0.5 * ((x - centre) / width) ** 2
+
+
+def test_peak_window_holds_the_peak_and_little_else():
+    low, high = numerics.peak_window(falling_parabolas, np.full(3, -1.0), np.full(3, 1.0))
+    reach = np.array([1, 1e-4, 30]) * np.sqrt(2 * 45)
+    centre = np.array([0, 7000, -0.3])
+    assert (low < centre - reach).all() and (centre + reach < high).all()
+    assert (high - low < 2.4 * reach).all()
+
+
+def test_log_integral_of_normals_far_away_and_narrow():
+    value, error = numerics.log_integral(falling_parabolas, np.full(3, -1.0), np.full(3, 1.0))
+    expected = np.array([0, -5e3, 2e5]) + np.log([1, 1e-4, 30]) + numerics.LOG_SQRT_2PI
+    np.testing.assert_allclose(value, expected, rtol=1e-14, atol=1e-13)
+    assert (error < 1e-10).all()
+
+
+@pytest.mark.parametrize("order", [0.5, 1.0, 7.3, 1e6])
+def test_log_integral_of_gamma_densities(order):
+    value, _ = numerics.log_integral(
+        lambda x: order * x - np.exp(x), np.zeros(1), np.ones(1) + np.log(order)
+    )
+    assert value[0] == pytest.approx(float(mp.loggamma(order)), rel=1e-14, abs=1e-13)
+
+
+def test_log_integral_of_nothing_is_minus_infinity():
+    value, error = numerics.log_integral(
+        lambda x: np.full(x.shape, -np.inf), np.zeros(2), np.ones(2)
+    )
+    assert value.tolist() == [-np.inf, -np.inf]
+    assert error.tolist() == [0.0, 0.0]

@@ -1,0 +1,126 @@
+"""The bound of a pure guarantee against high precision, enumeration and pairs that it covers."""
+
+import itertools
+
+import mpmath as mp
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution as pld
+
+from mechanisms.privacy.laplace_profile import LaplaceProfile
+from mechanisms.privacy.pure_profile import PureProfile
+from tests.mechanisms.privacy.drawn_losses import check_losses
+
+
+@pytest.mark.parametrize("largest", [1e-9, 0.01, 1.0, 30.0, 800.0])
+def test_one_release_in_high_precision(largest):
+    profile = PureProfile(largest=largest)
+    shares = np.array([0.0, 0.3, 0.999, 1 - 1e-12])
+    bounds = profile.delta(largest * shares)
+    with mp.workdps(800):
+        top = mp.exp(mp.mpf(largest))
+        exact = [(top - mp.exp(mp.mpf(float(largest * s)))) / (top + 1) for s in shares]
+        for value, upper, each in zip(bounds.value, bounds.upper, exact, strict=True):
+            assert value <= upper
+            assert upper >= each
+            assert value == pytest.approx(float(each), rel=1e-11, abs=4e-16)
+    assert (bounds.lower == 0).all()
+    assert profile.delta(largest) == (0.0, 0.0, 0.0)
+    assert profile.largest_loss == profile.epsilon(0.0).value == largest
+
+
+def enumerated(largest, times, epsilon):
+    """delta of `times` randomised responses, answer by answer."""
+    truth = 1 / (1 + np.exp(-largest))
+    total = 0.0
+    for answers in itertools.product((0, 1), repeat=times):
+        right = sum(answers)
+        p = truth**right * (1 - truth) ** (times - right)
+        q = truth ** (times - right) * (1 - truth) ** right
+        total += max(p - np.exp(epsilon) * q, 0.0)
+    return total
+
+
+@pytest.mark.parametrize("largest", [0.1, 1.3])
+@pytest.mark.parametrize("times", [1, 2, 5, 8])
+def test_composition_by_enumeration(largest, times):
+    profile = PureProfile(largest=largest).compose(times)
+    for epsilon in times * largest * np.array([0.0, 0.21, 0.6, 0.95]):
+        bounds = profile.delta(epsilon)
+        exact = enumerated(largest, times, epsilon)
+        assert bounds.value == pytest.approx(exact, rel=1e-11)
+        assert exact <= bounds.upper * (1 + 1e-12)
+    assert profile.delta(times * largest).upper == 0
+
+
+def test_composition_agrees_with_dp_accounting():
+    epsilon, times = 0.2, 50
+    # Randomised response between two answers, of which a random one is given with this share.
+    noise = 2 / (1 + np.exp(epsilon))
+    theirs = pld.from_randomized_response(noise, 2, value_discretization_interval=1e-4)
+    theirs = theirs.self_compose(times)
+    ours = PureProfile(largest=epsilon).compose(2).compose(25)
+    at = np.array([0.0, 1.0, 3.0, 5.0])
+    assert ours.delta(at).value == pytest.approx(theirs.get_delta_for_epsilon(at), rel=1e-2)
+    inverse = ours.epsilon(1e-6)
+    assert ours.delta(inverse.value).value == pytest.approx(1e-6, rel=1e-9)
+    assert inverse.lower == 0 < inverse.value <= inverse.upper
+
+
+def test_many_releases_stay_finite():
+    profile = PureProfile(largest=0.01, times=100_000)
+    log_delta = profile.log_delta(np.array([0.0, 50.0, 900.0]))
+    assert np.isfinite(log_delta.value).all()
+    # The loss is nearly normal with mean mu^2/2 and variance mu^2, mu = 0.01 sqrt(1e5).
+    from mechanisms.privacy.gaussian_profile import GaussianProfile
+
+    normal = GaussianProfile(mu=0.01 * np.sqrt(1e5)).delta(5.0).value
+    assert profile.delta(5.0).value == pytest.approx(normal, rel=0.01)
+
+
+@pytest.mark.parametrize("times", [1, 4])
+def test_covers_another_pure_noise(times):
+    pure = PureProfile(largest=0.8).compose(times)
+    laplace = LaplaceProfile(l1_sensitivity=0.8, scale=1.0).compose(times)
+    epsilon = 0.8 * times * np.linspace(0, 0.99, 9)
+    assert (laplace.delta(epsilon).lower < pure.delta(epsilon).value).all()
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-12, 1e-3, 0.3])
+@pytest.mark.parametrize("largest", [0.05, 2.0])
+def test_scale_factor_and_epsilon_invert_delta(largest, delta):
+    profile = PureProfile(largest=largest)
+    for epsilon in (0.01, 1.0):
+        scaled = profile.scaled(profile.scale_factor(epsilon, delta))
+        assert scaled.epsilon(delta).value == pytest.approx(epsilon, rel=1e-9)
+    if delta < profile.delta(0.0).value:
+        back = profile.delta(profile.epsilon(delta).value)
+        assert back.value == pytest.approx(delta, rel=1e-9, abs=4e-16)
+    else:
+        assert profile.epsilon(delta) == (0.0, 0.0, 0.0)
+
+
+def test_scale_factor_of_a_composition():
+    profile = PureProfile(largest=0.1, times=9)
+    assert profile.scale_factor(0.45, 0.0) == pytest.approx(2.0)
+    scaled = profile.scaled(profile.scale_factor(0.5, 1e-4))
+    assert scaled.delta(0.5).value == pytest.approx(1e-4, rel=1e-9)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_sampled_losses_reproduce_delta(times):
+    check_losses(PureProfile(largest=0.7, times=times), (0.0, 0.5), seed=4)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: PureProfile(largest=0.0), ValueError, "largest must be finite and > 0"),
+        (lambda: PureProfile(largest=1.0, times=0), ValueError, "times must be at least 1"),
+        (lambda: PureProfile(largest="1"), TypeError, "largest must be a real number"),
+        (lambda: PureProfile(largest=1.0).scale_factor(1.0, 1.0), ValueError, "delta must be one"),
+    ],
+)
+def test_bad_arguments_are_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

@@ -1,0 +1,72 @@
+"""Seeds follow from names alone."""
+
+import pytest
+
+from studies.base.seeds import seed_of
+from studies.base.study import Names, Point
+
+POINT = Point(shape=(2, 3), epsilon=0.5, delta=1e-5)
+
+
+def names(**changes):
+    defaults = {"base_seed": 7, "study": "e", "dataset": "d", "mechanism": "m"}
+    return Names(**defaults | changes)
+
+
+@pytest.mark.parametrize(
+    ("words", "seed"),
+    [
+        ((), 2858069222894195974),
+        (("a",), 529978260370350907),
+        ((7, "e", "d", "m", "2x3", 0.5, 0), 8825492797682600385),
+    ],
+)
+def test_known_values(words, seed):
+    """These must never change: published numbers depend on them."""
+    assert seed_of(*words) == seed
+
+
+def test_seeds_of_cells_have_known_values():
+    """Neither may these. Calibration and delta are no part of a trial's seed."""
+    assert names().seed(POINT, 0) == 8825492797682600385
+    assert names().shared_seed("split") == 1816999858222137090
+
+
+@pytest.mark.parametrize(
+    "change", [{"base_seed": 8}, {"study": "f"}, {"dataset": "g"}, {"mechanism": "n"}]
+)
+def test_every_name_changes_the_seed(change):
+    assert names(**change).seed(POINT, 0) != names().seed(POINT, 0)
+
+
+def test_trials_epsilons_and_shapes_have_seeds_of_their_own():
+    points = [
+        Point(shape=shape, epsilon=epsilon, delta=1e-5)
+        for shape in ((2, 3), (3, 2), (6,))
+        for epsilon in (0.5, 1.0)
+    ]
+    seeds = {names().seed(point, trial) for point in points for trial in range(100)}
+    assert len(seeds) == 600
+
+
+def test_mechanisms_share_the_data_and_nothing_else():
+    assert names(mechanism="n").shared_seed("split") == names().shared_seed("split")
+    assert names(dataset="x").shared_seed("split") != names().shared_seed("split")
+
+
+def test_seeds_fit_a_signed_64_bit_column():
+    seeds = [seed_of(i) for i in range(1000)]
+    assert min(seeds) >= 0
+    assert 2**62 < max(seeds) < 2**63
+
+
+def test_words_are_not_joined():
+    assert seed_of("ab", "c") != seed_of("a", "bc")
+    assert seed_of(1) != seed_of("1")
+
+
+def test_names_that_are_not_json_are_refused():
+    with pytest.raises(ValueError, match="JSON"):
+        seed_of(float("nan"))
+    with pytest.raises(TypeError):
+        seed_of(object())

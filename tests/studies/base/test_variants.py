@@ -1,0 +1,96 @@
+"""Studies calibrate through their variant, which compares every mechanism with itself."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from mechanisms import AdditiveMechanism, Budget, Inconsistent, Query
+from mechanisms.noise.gaussian_noise import IndependentGaussian
+from studies.base import study
+from studies.base.study import Variant
+
+ROOT = Path(__file__).resolve().parents[3]
+QUERY, BUDGET = Query(shape=(4, 4), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
+
+
+class Wrong(IndependentGaussian):
+    """Draws a hundredth of the noise that it states."""
+
+    def sample(self, rng, trials, dtype=float):
+        return super().sample(rng, trials, dtype) / 100
+
+
+class Understated(AdditiveMechanism):
+    """Wrong noise; `asked` counts calibrations."""
+
+    key, title, paper, theorem, guarantee = "wrong", "Wrong", "test", "none", "approximate"
+
+    @classmethod
+    def noise_for(cls, query, budget):
+        return Wrong(shape=query.shape, sigma=5 / budget.epsilon)
+
+
+def test_a_mechanism_that_contradicts_itself_is_inconsistent_at_every_point():
+    variant = Variant(name="wrong", mechanism=Understated)
+    for epsilon in (0.5, 1.0):
+        with pytest.raises(Inconsistent, match="mean squared norm"):
+            variant.calibrate(QUERY, Budget(epsilon=epsilon, delta=1e-5))
+
+
+class WrongBelowOne(Understated):
+    """Wrong noise at epsilon below 1 alone."""
+
+    @classmethod
+    def noise_for(cls, query, budget):
+        noise = Wrong if budget.epsilon < 1 else IndependentGaussian
+        return noise(shape=query.shape, sigma=5 / budget.epsilon)
+
+
+def test_a_mistake_at_a_further_budget_is_inconsistent_there():
+    variant = Variant(name="wrong", mechanism=WrongBelowOne)
+    assert variant.calibrate(QUERY, Budget(epsilon=1.0, delta=1e-5))
+    for _ in range(2):
+        with pytest.raises(Inconsistent, match="mean squared norm"):
+            variant.calibrate(QUERY, Budget(epsilon=0.5, delta=1e-5))
+    assert variant.calibrate(QUERY, Budget(epsilon=2.0, delta=1e-5))
+
+
+def test_one_check_for_each_calibration_and_shape_and_one_for_each_further_budget(monkeypatch):
+    checked = {"require_consistent": [], "require_stated_norms": []}
+    for name, calls in checked.items():
+        monkeypatch.setattr(
+            study,
+            name,
+            lambda mechanism, seed, effort=None, calls=calls: calls.append(
+                (mechanism.calibration, mechanism.query.shape, mechanism.budget.epsilon, seed)
+            ),
+        )
+    variant = Variant(name="wrong", mechanism=Understated)
+    for query in (QUERY, Query(shape=(2, 3), l2_sensitivity=1.0)):
+        for calibration in ("published", "exact"):
+            for epsilon in (0.5, 1.0, 1.0):
+                budget = Budget(epsilon=epsilon, delta=1e-5)
+                mechanism, seconds = variant.timed_calibration(query, budget, calibration)
+                assert (mechanism.budget, mechanism.calibration) == (budget, calibration)
+                assert seconds > 0
+    assert [call[2] for call in checked["require_consistent"]] == [0.5] * 4
+    assert [call[2] for call in checked["require_stated_norms"]] == [1.0] * 4
+    assert len({seed for *_, seed in checked["require_consistent"]}) == 4
+
+
+# It times the calibration to the directions of an SVD, again and again.
+TIMED = {"studies/noise_only.py"}
+
+
+def test_every_study_calibrates_through_its_variant():
+    """A direct call of `variant.mechanism.calibrate` would leave the comparison out."""
+    direct = set()
+    for top in ("studies", "learning", "templates"):
+        for path in (ROOT / top).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == (
+                    "variant.mechanism.calibrate"
+                ):
+                    direct.add(str(path.relative_to(ROOT)))
+    assert direct == TIMED

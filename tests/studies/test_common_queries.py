@@ -1,0 +1,65 @@
+"""The commands that stand beside the answers ask for the queries that were answered."""
+
+import shlex
+
+import pytest
+
+from mechanisms import Unsupported, get_mechanism
+from mechanisms.__main__ import main
+from mechanisms.cli import compare_command
+from studies.base.study import Names, Variant
+from studies.common_queries import METRICS, QUERIES, measure, points
+
+
+class Asked(BaseException):
+    """Stops the command when it knows what is asked; it reports an Exception in one line."""
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_command_asks_for_the_query(name, monkeypatch):
+    asked, heard = QUERIES[name], {}
+
+    def compare(query, budgets, **others):
+        heard.update(others, query=query, budgets=budgets)
+        raise Asked
+
+    monkeypatch.setattr(compare_command, "compare", compare)
+    python, module, package, *words = shlex.split(asked.command)
+    assert (python, module, package) == ("python", "-m", "mechanisms")
+    with pytest.raises(Asked):
+        main(words)
+    assert heard["query"] == asked.query
+    assert heard["budgets"] == [asked.budget]
+    assert heard["workload"] == asked.workload
+
+
+def measured(name, key, calibration="published"):
+    """The metrics of one mechanism, and the columns that stand beside them."""
+    (point,) = points({}, key, name)
+    variant = Variant(name=key, mechanism=get_mechanism(key))
+    names = Names(base_seed=1, study="common_queries", dataset=name, mechanism=key)
+    values = list(measure(QUERIES[name], variant, calibration, point, names))
+    assert {value.metric for value in values} <= set(METRICS)
+    at = {column: text for value in values for column, text in value.at.items()}
+    return {value.metric: value.value for value in values if not value.timing}, at
+
+
+def test_a_mechanism_has_its_error_its_privacy_and_its_verdict():
+    found, at = measured("small-matrix", "l2")
+    # The radius is Gamma(M), so that E R^2 = M (M + 1).
+    assert found["rmse"] ** 2 == pytest.approx(281, rel=1e-12)
+    assert found["rmse_error"] == 0
+    assert found["true_epsilon"] == pytest.approx(1, rel=1e-9)
+    assert found["true_delta"] == 0
+    assert at == {"verdict": "holds", "quantile": 0.99, "quantile_from": "closed form"}
+
+
+def test_what_limits_the_numbers_is_noted():
+    _, at = measured("gradient", "gaussian")
+    assert at["verdict"] == "loose"
+    assert at["note"].startswith("the theorem is proved for epsilon < 1 only")
+
+
+def test_a_mechanism_that_does_not_serve_the_query_says_why():
+    with pytest.raises(Unsupported, match="needs delta > 0"):
+        measured("small-matrix", "gaussian")

@@ -1,0 +1,300 @@
+"""The count query against brute force, and its sensitivities."""
+
+import math
+import warnings
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from measured_values import number, series
+
+from datasets.loaders import city
+from mechanisms import OutOfRangeWarning, get_mechanism
+from paper_figures.r1smg2024 import numbers as r1smg2024
+from studies import count_query
+from studies.base.study import Names, Point, Variant
+from studies.count_query import (
+    histogram,
+    map_edges,
+    rectangle_sums,
+)
+
+SIDE = 7
+
+
+EDGES = map_edges((40.0, 41.0), (-75.0, -73.0), SIDE)
+
+
+def pickups_at(latitude, longitude):
+    return SimpleNamespace(latitude=np.asarray(latitude), longitude=np.asarray(longitude))
+
+
+@pytest.fixture
+def pickups():
+    """500 random places, some of them outside the map."""
+    rng = np.random.default_rng(3)
+    return pickups_at(rng.uniform(39.9, 41.1, 500), rng.uniform(-75.2, -72.8, 500))
+
+
+def names(mechanism="gaussian", dataset="city"):
+    return Names(base_seed=1, study="count_query", dataset=dataset, mechanism=mechanism)
+
+
+def cell_of(latitude, longitude):
+    """Row and column of a place, or None outside the map."""
+    row = math.floor((latitude - 40.0) / (1 / SIDE))
+    column = math.floor((longitude + 75.0) / (2 / SIDE))
+    return (row, column) if 0 <= row < SIDE and 0 <= column < SIDE else None
+
+
+def test_edges_divide_the_box_evenly():
+    rows, columns = map_edges((1.0, 2.0), (-4.0, 0.0), 4)
+    assert rows.tolist() == [1.0, 1.25, 1.5, 1.75, 2.0]
+    assert columns.tolist() == [-4.0, -3.0, -2.0, -1.0, 0.0]
+
+
+def test_histogram_counts_every_pickup_inside_once(pickups):
+    expected = np.zeros((SIDE, SIDE))
+    for place in zip(pickups.latitude, pickups.longitude, strict=True):
+        if (cell := cell_of(*place)) is not None:
+            expected[cell] += 1
+    assert 300 < expected.sum() < 500
+    assert np.array_equal(histogram(pickups, slice(None), EDGES), expected)
+
+
+def test_histogram_of_a_choice_and_the_rest_adds_up(pickups):
+    chosen = pickups.latitude > 40.4
+    parts = histogram(pickups, chosen, EDGES) + histogram(pickups, ~chosen, EDGES)
+    assert np.array_equal(parts, histogram(pickups, slice(None), EDGES))
+    assert histogram(pickups, chosen, EDGES).sum() < parts.sum()
+
+
+def test_row_zero_is_the_south_and_column_zero_the_west():
+    counts = histogram(pickups_at([40.01], [-74.99]), slice(None), EDGES)
+    assert counts[0, 0] == counts.sum() == 1
+    counts = histogram(pickups_at([40.99], [-74.99]), slice(None), EDGES)
+    assert counts[SIDE - 1, 0] == 1
+
+
+def test_rectangle_sums_against_slices():
+    rng = np.random.default_rng(0)
+    maps = rng.standard_normal((3, 6, 6))
+    rectangles = [
+        (top, left, bottom, right)
+        for top in range(6)
+        for left in range(6)
+        for bottom in range(top + 1, 7)
+        for right in range(left + 1, 7)
+    ]
+    expected = [
+        [each[top:bottom, left:right].sum() for top, left, bottom, right in rectangles]
+        for each in maps
+    ]
+    sums = rectangle_sums(maps, np.array(rectangles))
+    assert sums.shape == (3, 441)
+    assert np.allclose(sums, expected, rtol=0, atol=1e-12)
+
+
+def test_replacing_one_pickup_changes_the_counts_by_at_most_the_sensitivities(pickups):
+    inside = [
+        i
+        for i, place in enumerate(zip(pickups.latitude, pickups.longitude, strict=True))
+        if cell_of(*place) is not None
+    ]
+    kept = pickups_at(pickups.latitude[inside], pickups.longitude[inside])
+    counts = histogram(kept, slice(None), EDGES)
+    query = r1smg2024.count_query(counts.sum(), counts.shape)
+    assert (query.l2_sensitivity, query.l1_sensitivity) == (math.sqrt(2), 2.0)
+    assert (query.linf_sensitivity, query.adjacency) == (1.0, "replace")
+    assert query.frobenius_bound == len(inside) == counts.sum()
+    rng = np.random.default_rng(5)
+    changes = []
+    for _ in range(200):
+        which = rng.integers(len(inside))
+        latitude, longitude = kept.latitude.copy(), kept.longitude.copy()
+        latitude[which], longitude[which] = rng.uniform(40, 41), rng.uniform(-75, -73)
+        other = histogram(pickups_at(latitude, longitude), slice(None), EDGES)
+        assert other.sum() == counts.sum()
+        changes.append((other - counts).ravel())
+        assert np.linalg.norm(other) <= query.frobenius_bound
+    norms = {order: np.linalg.norm(changes, order, axis=1).max() for order in (1, 2, np.inf)}
+    # Attained, so none of them can be smaller.
+    assert norms == {1: 2.0, 2: pytest.approx(math.sqrt(2), rel=1e-15), np.inf: 1.0}
+    everything_in_one_cell = np.zeros((SIDE, SIDE))
+    everything_in_one_cell[2, 2] = counts.sum()
+    assert np.linalg.norm(everything_in_one_cell) == query.frobenius_bound
+
+
+@pytest.fixture
+def settings(make_config):
+    return make_config("count_query")["studies"]["count_query"]
+
+
+@pytest.fixture
+def problem(settings, tmp_path):
+    return count_query.load(settings, "city", tmp_path, names())
+
+
+def measure(problem, key, epsilon=0.5, calibration="published", **options):
+    side = len(problem.counts)
+    point = Point(shape=(side, side), epsilon=epsilon, delta=1e-7)
+    variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return list(count_query.measure(problem, variant, calibration, point, names(key)))
+
+
+def test_the_city_s_problem(problem, settings):
+    assert problem.counts.shape == (6, 6)
+    assert problem.counts.sum() == settings["city_pickups"]
+    # Nobody is picked up on the water.
+    assert problem.empty.any()
+    assert problem.counts[problem.empty].sum() == 0
+    top, left, bottom, right = problem.rectangles.T
+    assert len(problem.rectangles) == settings["rectangles"]
+    assert np.all((top >= 0) & (top < bottom) & (bottom <= 6))
+    assert np.all((left >= 0) & (left < right) & (right <= 6))
+
+
+def test_all_mechanisms_see_one_problem(settings, tmp_path, problem):
+    other = count_query.load(settings, "city", tmp_path, names("mvg"))
+    assert np.array_equal(other.counts, problem.counts)
+    assert np.array_equal(other.rectangles, problem.rectangles)
+
+
+def test_metrics_against_brute_force(problem):
+    values = measure(problem, "gaussian")
+    point = Point(shape=(6, 6), epsilon=0.5, delta=1e-7)
+    query = r1smg2024.count_query(problem.counts.sum(), problem.counts.shape)
+    from mechanisms import Budget
+
+    mechanism = get_mechanism("gaussian").calibrate(query, Budget(epsilon=0.5, delta=1e-7))
+    for trial in range(4):
+        seed = names().seed(point, trial)
+        released = mechanism.release(problem.counts, np.random.default_rng(seed))
+        answer = released.copy()
+        loss, post, squares, valid, largest = 0.0, 0.0, 0.0, 0, -math.inf
+        for i in range(6):
+            for j in range(6):
+                loss += (released[i, j] - problem.counts[i, j]) ** 2
+                if problem.empty[i, j]:
+                    answer[i, j] = 0.0
+                else:
+                    valid += 1
+                    squares += (answer[i, j] - problem.counts[i, j]) ** 2
+                post += (answer[i, j] - problem.counts[i, j]) ** 2
+                largest = max(largest, answer[i, j])
+        errors = [
+            (answer - problem.counts)[top:bottom, left:right].sum()
+            for top, left, bottom, right in problem.rectangles
+        ]
+        expected = {
+            "loss": loss,
+            "loss_postprocessed": post,
+            "rmse_valid_cell": math.sqrt(squares / valid),
+            "largest_count": largest,
+            "rectangle_rmse": math.sqrt(np.mean(np.square(errors))),
+        }
+        for metric, value in expected.items():
+            assert series(values, metric)[trial] == pytest.approx(value, rel=1e-9), metric
+        assert {v.seed for v in values if v.metric == "loss" and v.trial == trial} == {seed}
+    assert number(values, "valid_cells") == (~problem.empty).sum()
+    assert number(values, "pickups") == problem.counts.sum()
+    assert number(values, "nonprivate_largest_count") == problem.counts.max()
+    assert number(values, "expected_loss") == pytest.approx(
+        36 * 2 * 2 * math.log(1.25e7) / 0.25, rel=1e-12
+    )
+
+
+def test_pickups_in_cells_thought_empty_are_counted_as_lost(problem):
+    empty = problem.empty.copy()
+    empty[np.unravel_index(problem.counts.argmax(), empty.shape)] = True
+    wrong = replace(problem, empty=empty)
+    values = measure(wrong, "non-private")
+    lost = problem.counts.max()
+    assert number(values, "pickups_zeroed") == lost
+    assert series(values, "loss").tolist() == [0.0] * 4
+    assert series(values, "loss_postprocessed").tolist() == [lost**2] * 4
+
+
+def test_the_non_private_answer_has_no_error(problem):
+    values = measure(problem, "non-private")
+    for metric in ("loss", "loss_postprocessed", "rmse_valid_cell", "rectangle_rmse"):
+        assert series(values, metric).tolist() == [0.0] * 4
+    assert set(series(values, "largest_count")) == {problem.counts.max()}
+
+
+def test_the_random_answer_does_not_know_the_counts(problem):
+    """Its error is that of answering near zero everywhere: about the squared counts."""
+    values = measure(problem, "random-answer")
+    squared = np.sum(problem.counts**2)
+    assert series(values, "loss") == pytest.approx(np.full(4, squared), rel=0.1)
+    assert not [v for v in values if v.metric == "expected_loss"]
+
+
+def test_the_map_of_the_first_trial_is_kept_at_its_epsilon(problem):
+    kept = [v for v in measure(problem, "gaussian") if v.metric == "released_count"]
+    assert [(v.at["row"], v.at["column"]) for v in kept] == list(np.ndindex(6, 6))
+    assert {v.trial for v in kept} == {0}
+    values = np.array([v.value for v in kept]).reshape(6, 6)
+    assert np.all(values[problem.empty] == 0)
+    others = measure(problem, "gaussian", epsilon=1.0)
+    assert "released_count" not in {v.metric for v in others}
+
+
+OUTER = {"south": 40.0, "north": 41.0, "west": -75.0, "east": -73.0}
+
+
+TWO_PLACES = [(40.7, -74.1), (40.6, -73.6)]
+
+
+def test_boxes_hold_the_places_and_lie_inside_the_outer_box():
+    boxes = count_query.boxes_with(TWO_PLACES, OUTER, 50, seed=4)
+    assert boxes[0].tolist() == [40.6, 40.7, -74.1, -73.6]
+    south, north, west, east = boxes[1:].T
+    assert np.all((south >= 40.0) & (south <= 40.6) & (north >= 40.7) & (north <= 41.0))
+    assert np.all((west >= -75.0) & (west <= -74.1) & (east >= -73.6) & (east <= -73.0))
+    assert len(np.unique(boxes)) == boxes.size
+    # Every second box is close to the places: E u^4 = 1/5 of the way, against 1/2.
+    many = count_query.boxes_with(TWO_PLACES, OUTER, 4000, seed=4)
+    way = (many[1:, 1] - 40.7) / 0.3
+    assert way[1::2].mean() == pytest.approx(0.2, abs=0.03)
+    assert way[::2].mean() == pytest.approx(0.5, abs=0.03)
+    # More boxes do not change the first ones.
+    assert np.array_equal(count_query.boxes_with(TWO_PLACES, OUTER, 60, seed=4)[:50], boxes)
+
+
+def test_the_largest_count_of_a_box_is_that_of_its_map(pickups):
+    positions = np.stack([pickups.latitude, pickups.longitude])
+    boxes = np.array([[40.0, 41.0, -75.0, -73.0], [40.4, 40.5, -74.0, -73.9]])
+    found = list(count_query.largest_in_boxes(positions, boxes, SIDE))
+    assert found[0] == histogram(pickups, slice(None), EDGES).max()
+    assert found[1] < found[0]
+
+
+def test_the_boxes_are_scanned_once_and_without_noise(problem, pickups):
+    boxes = count_query.boxes_with(TWO_PLACES, OUTER, 3, seed=4)
+    positions = np.stack([pickups.latitude, pickups.longitude])
+    scanned = replace(problem, boxes=boxes, positions=positions)
+    values = measure(scanned, "non-private")
+    found = [v for v in values if v.metric == "largest_in_box"]
+    assert [v.at["box"] for v in found] == [0, 1, 2]
+    for key, epsilon in (("non-private", 1.0), ("gaussian", 0.5)):
+        others = measure(scanned, key, epsilon=epsilon)
+        assert "largest_in_box" not in {v.metric for v in others}
+
+
+def test_calibrations_share_their_draws(problem):
+    """The classic and the analytic noise are the same normals at two scales."""
+    published = series(measure(problem, "gaussian"), "loss")
+    exact = series(measure(problem, "gaussian", calibration="exact"), "loss")
+    ratio = published / exact
+    assert ratio == pytest.approx(np.full(4, ratio[0]), rel=1e-6)
+    assert ratio[0] > 1.1
+
+
+def test_city_places_lie_inside_its_map():
+    pickups = city.load(seed=1, pickups=500)
+    edges = map_edges(city.LATITUDE_RANGE, city.LONGITUDE_RANGE, 89)
+    assert histogram(pickups, slice(None), edges).sum() == 500

@@ -1,0 +1,314 @@
+"""The study of noisy descent: budgets, calibrations, rows, checkpoints, the canary, imports."""
+
+import functools
+import math
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from measured_values import number
+from scipy import stats
+
+from learning.training.clipping import Clipping
+from learning.training.step_noise import StrongCompositionSteps, step_mechanism
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon
+from runs.config import check_config, read_config
+from studies import dpsgd
+from studies.base.settings import ConfigError
+from studies.base.study import Names, Point, Variant
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = {
+    "datasets": ["digits"],
+    "mechanisms": ["gaussian"],
+    "budgets": {"digits": [2.0]},
+    "delta": 1e-5,
+    "epochs": {"digits": 2},
+    "learning_rates": {"digits": [0.15]},
+    "records": {"digits": 150},
+    "batch": 30,
+    "trials": 2,
+    "canary_samples": 100_000,
+}
+TOTAL = Budget(epsilon=2.0, delta=1e-5)
+STEPS = StrongCompositionSteps(rate=0.2, steps=10, epochs=2, slack=1e-10)
+QUERY = Clipping(bound=1.0).query(2410, 30)
+
+
+@pytest.fixture
+def settings():
+    config = {"run": "test", "studies": {"dpsgd": SETTINGS}}
+    return check_config(config)["studies"]["dpsgd"]
+
+
+def variant(key):
+    return Variant(name=key, mechanism=get_mechanism(key))
+
+
+def names_of(mechanism, folder=None):
+    return Names(base_seed=1, study="dpsgd", dataset="digits", mechanism=mechanism, folder=folder)
+
+
+def measure(settings, mechanism, calibration="published", folder=None):
+    names = names_of(mechanism, folder)
+    problem = dpsgd.load(settings, "digits", None, names)
+    (point,) = dpsgd.points(settings, mechanism, "digits")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return list(dpsgd.measure(problem, variant(mechanism), calibration, point, names))
+
+
+@functools.cache
+def measured(mechanism):
+    """The values of a mechanism as published at the settings above, once for all tests."""
+    config = check_config({"run": "test", "studies": {"dpsgd": SETTINGS}})
+    return measure(config["studies"]["dpsgd"], mechanism)
+
+
+def of(values, metric):
+    return [value for value in values if value.metric == metric]
+
+
+def test_reading_a_config_loads_neither_torch_nor_scikit_learn():
+    code = (
+        "import sys; from runs.config import read_config; "
+        "read_config('config/quick.yaml'); "
+        "print([m for m in ('torch', 'sklearn', 'dp_accounting') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert found.stdout.strip() == "[]", found.stderr
+
+
+def test_points_are_the_budgets_at_the_shape_of_the_gradient(settings):
+    assert dpsgd.points(settings, "gaussian", "digits") == [
+        Point(shape=(1, 2410), epsilon=2.0, delta=1e-5)
+    ]
+    paper = read_config(ROOT / "config/paper.yaml")["studies"]["dpsgd"]
+    shapes = {p.shape for d in paper["datasets"] for p in dpsgd.points(paper, "r1smg", d)}
+    assert shapes == {(1, 26_010), (1, 122_570)}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"budgets": {"mnist": [1]}}, r"budgets\.mnist; allowed here are digits"),
+        ({"budgets": {}}, "budgets has no entry for digits"),
+        ({"epochs": {}}, "epochs has no entry for digits"),
+        ({"slack": 1e-5}, "slack must be below delta"),
+        ({"canaries": {"digits": 2411}}, r"canaries\.digits must be at most 2410, the number of"),
+        ({"device": "gpu"}, "device must be cpu or auto"),
+    ],
+)
+def test_bad_settings_are_named(changed, words):
+    with pytest.raises(ConfigError, match=words):
+        check_config({"run": "test", "studies": {"dpsgd": SETTINGS | changed}})
+
+
+def test_the_classic_gaussian_is_dpsgd_by_renyi_accounting():
+    mechanism = step_mechanism(variant("gaussian"), QUERY, TOTAL, STEPS, "published")
+    sigma = mechanism.noise.sigma / QUERY.l2_sensitivity
+    assert gaussian_epsilon(sigma, 0.2, 10, 1e-5) == pytest.approx(2.0, rel=1e-8)
+    # Tighter accounting finds that it has room.
+    assert STEPS.run(mechanism.profile()).epsilon(1e-5) < 2.0
+
+
+@pytest.mark.parametrize("key", ["gaussian-analytic", "laplace", "udn"])
+def test_other_noise_has_the_step_budget_of_eq_16(key):
+    mechanism = step_mechanism(variant(key), QUERY, TOTAL, STEPS, "published")
+    step = STEPS.step_budget(TOTAL)
+    assert mechanism.budget == step
+    assert mechanism.profile().delta(step.epsilon).value <= step.delta * (1 + 1e-9)
+
+
+def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
+    found = [
+        step_mechanism(variant(key), QUERY, TOTAL, STEPS, "exact") for key in ("gaussian", "udn")
+    ]
+    losses = [mechanism.expected_loss() for mechanism in found]
+    assert losses[1] == pytest.approx(losses[0], rel=2e-3)
+    # Not above what the accountant of dp_accounting wants, but for our bound's own error.
+    sigma = math.sqrt(losses[0] / QUERY.size)
+    from dp_accounting.pld import PLDAccountant
+
+    accountant = PLDAccountant(value_discretization_interval=1e-3)
+    tight = gaussian_epsilon(sigma, 0.2, 10, 1e-5, accountant=accountant)
+    assert 1.98 < tight < 2.0
+
+
+@pytest.mark.parametrize("key", ["random-answer", "non-private"])
+def test_no_exact_calibration_without_noise(key):
+    with pytest.raises(Unsupported, match="no exact calibration"):
+        step_mechanism(variant(key), QUERY, TOTAL, STEPS, "exact")
+
+
+def test_rows_of_a_point():
+    values = measured("gaussian")
+    assert number(values, "records") == 150
+    assert number(values, "sampling_rate") == 0.2
+    assert number(values, "steps") == 10
+    assert 0 < number(values, "true_delta_lower") < number(values, "true_delta_upper") < 1e-5
+    assert 1.5 < number(values, "true_epsilon_upper") < 2
+    for metric in ("train_accuracy", "test_accuracy"):
+        rows = of(values, metric)
+        assert [(v.trial, v.at["epoch"]) for v in rows] == [(0, 1), (0, 2), (1, 1), (1, 2)]
+        assert all(0 <= v.value <= 1 for v in rows)
+        finals = of(values, f"final_{metric}")
+        assert [v.value for v in finals] == [v.value for v in rows if v.at["epoch"] == 2]
+    assert len(of(values, "epoch_seconds")) == 4
+    keys = [(v.metric, v.trial, *v.at.items()) for v in values]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_point_measured_twice_is_the_same(settings):
+    runs = measured("r1smg"), measure(settings, "r1smg")
+    first, second = ([v for v in values if not v.timing] for values in runs)
+    assert first == second
+
+
+def test_r1smg_spends_far_more_than_its_budget():
+    values = measured("r1smg")
+    # One step shows the record whenever it is sampled.
+    assert number(values, "true_delta_lower") == pytest.approx(0.2, rel=1e-3)
+    assert number(values, "true_delta_upper") > 0.8
+    assert not of(values, "true_epsilon_upper")
+    assert min(v.value for v in of(values, "canary_true_positive_rate")) > 0.999
+
+
+@pytest.mark.parametrize("calibration", ["published", "exact"])
+def test_the_canary_of_gaussian_noise_follows_its_closed_form(settings, calibration):
+    """TPR = Phi(mu - PhiInv(1 - FPR)), and no more than the claim allows."""
+    values = measure(settings | {"trials": 0}, "gaussian-analytic", calibration)
+    fpr, tpr = (
+        np.array([v.value for v in of(values, f"canary_{kind}_positive_rate")])
+        for kind in ("false", "true")
+    )
+    rates = np.array(dpsgd.CANARY_RATES)
+    error = np.sqrt(2 * rates / settings["canary_samples"])
+    assert np.all(np.abs(fpr - rates) < 5 * error)
+    step = STEPS.step_budget(TOTAL)
+    mu = get_mechanism("gaussian-analytic").calibrate(QUERY, step).profile().mu
+    expected = stats.norm.cdf(mu - stats.norm.isf(fpr))
+    error = 5 * np.sqrt(expected / settings["canary_samples"])
+    assert np.all(np.abs(tpr - expected) < error)
+    assert np.all(tpr < math.exp(step.epsilon) * fpr + step.delta + error)
+
+
+@pytest.mark.parametrize("key", ["r1smg", "gaussian-analytic"])
+def test_the_canary_s_losses_are_those_of_real_releases(key):
+    """Sums with a gradient of the clipping norm in any direction, scored by the noise's density."""
+    step = STEPS.step_budget(TOTAL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        mechanism = get_mechanism(key).calibrate(QUERY, step)
+    rng = np.random.default_rng(3)
+    canary = rng.standard_normal(QUERY.shape)
+    canary *= QUERY.l2_sensitivity / np.linalg.norm(canary)
+    others = rng.standard_normal(QUERY.shape)
+    others *= 0.5 * QUERY.frobenius_bound / np.linalg.norm(others)
+
+    def log_density(noise):
+        square = np.sum(noise**2, axis=(1, 2))
+        if key == "r1smg":
+            scale = mechanism.noise.scale
+            return (1 - QUERY.size) / 2 * np.log(square) - square / scale**2
+        return -square / (2 * mechanism.noise.sigma**2)
+
+    answers = np.array([mechanism.release(others + canary, rng) for _ in range(2000)])
+    found = log_density(answers - others - canary) - log_density(answers - others)
+    expected = mechanism.profile().sample_losses(rng, 2000)
+    assert stats.ks_2samp(found, expected).pvalue > 1e-3
+
+
+def test_checkpoints_lie_in_the_folder_of_the_cell(settings, tmp_path):
+    with_folder = measure(settings, "gaussian", folder=tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "epsilon-2-learning_rate-0.15-0.checkpoint",
+        "epsilon-2-learning_rate-0.15-1.checkpoint",
+    ]
+    # Gone through again from its checkpoints, which hold all epochs.
+    again = measure(settings, "gaussian", folder=tmp_path)
+    without = measured("gaussian")
+    kept = [[v for v in run if not v.timing] for run in (with_folder, again, without)]
+    assert kept[0] == kept[1] == kept[2]
+
+
+def test_a_second_learning_rate_leaves_the_runs_of_the_first_unchanged(settings, tmp_path):
+    alone = measured("gaussian")
+    swept = measure(
+        settings | {"learning_rates": {"digits": [0.15, 2.0]}}, "gaussian", folder=tmp_path
+    )
+
+    def runs(values, rate):
+        return [v for v in values if v.at.get("learning_rate") == rate and not v.timing]
+
+    assert runs(alone, 0.15) == runs(swept, 0.15) != []
+    first, second = ([v for v in runs(swept, rate) if v.trial == 0] for rate in (0.15, 2.0))
+    assert [v.seed for v in first] == [v.seed for v in second]
+    assert [v.value for v in first] != [v.value for v in second]
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_a_run_that_diverges_leaves_the_others_their_accuracies(settings, tmp_path):
+    alone = [v for v in measured("gaussian") if not v.timing]
+    rates = settings | {"learning_rates": {"digits": [0.15, 1e30]}}
+    swept = [v for v in measure(rates, "gaussian", folder=tmp_path) if not v.timing]
+    assert swept[: len(alone)] == alone
+    lost = swept[len(alone) :]
+    assert {(v.metric, v.at["learning_rate"]) for v in lost} == {("diverged_epoch", 1e30)}
+    assert [v.trial for v in lost] == list(range(settings["trials"]))
+    assert all(v.value == 1 for v in lost)
+    audited = measure(rates | {"canaries": {"digits": 50}}, "gaussian", folder=tmp_path)
+    epochs = [v.value for v in audited if v.metric == "diverged_epoch"]
+    assert epochs == [1] * settings["trials"]
+
+
+def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings, monkeypatch):
+    from learning.training import noisy_descent
+    from studies import descent as descent_study
+
+    # What a run spends takes seconds to bound, and no seed depends on it.
+    monkeypatch.setattr(descent_study, "privacy", lambda *args: iter(()))
+    seen = {}
+
+    def record(network, split, plan, release, seeds, **kwargs):
+        seen.setdefault(kwargs["label"].split(" epsilon")[0], []).append(seeds)
+        return [noisy_descent.Epoch(0.5, 0.5, 0.0)]
+
+    monkeypatch.setattr(noisy_descent, "train", record)
+    for mechanism, calibration in (
+        ("gaussian", "published"),
+        ("gaussian", "exact"),
+        ("udn", "published"),
+    ):
+        measure(settings, mechanism, calibration)
+    published, exact, other = seen.values()
+    assert published == exact
+    assert [s[:2] for s in published] == [s[:2] for s in other]
+    assert [s.noise for s in published] != [s.noise for s in other]
+    assert len({s.start for s in published}) == 2
+
+
+def test_canaries_add_a_row_per_run_and_nothing_else(settings, tmp_path):
+    audited = measure(settings | {"canaries": {"digits": 300}}, "gaussian", folder=tmp_path)
+    alone = measured("gaussian")
+    bounds = of(audited, "one_run_epsilon_lower")
+    assert [(v.trial, v.at) for v in bounds] == [(t, {"learning_rate": 0.15}) for t in (0, 1)]
+    assert all(0 <= v.value < number(audited, "true_epsilon_upper") for v in bounds)
+    assert not of(alone, "one_run_epsilon_lower")
+    trained = ("train_accuracy", "test_accuracy", "final_train_accuracy", "final_test_accuracy")
+    rest = [
+        [v for v in values if not v.timing and v.metric not in (*trained, "one_run_epsilon_lower")]
+        for values in (audited, alone)
+    ]
+    assert rest[0] == rest[1]
+    # Their scores are in no checkpoint.
+    assert not list(tmp_path.iterdir())

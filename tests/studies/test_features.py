@@ -1,0 +1,147 @@
+"""Private features: sensitivity, what is claimed of amplification, releases, rows."""
+
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from measured_values import number
+
+from mechanisms import Budget, OutOfRangeWarning, get_mechanism
+from runs.config import check_config, read_config
+from studies import features
+from studies.base.settings import ConfigError
+from studies.base.study import Names, Variant
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = {
+    "datasets": ["digits"],
+    "mechanisms": ["imgm"],
+    "epsilons": [1.0],
+    "delta": 1e-5,
+    "networks": {"digits": "perceptron"},
+    "batch": 64,
+    "public_share": 0.25,
+    "records": {"digits": 400},
+    "extractor_epochs": {"digits": 5},
+    "training_epochs": {"digits": 3},
+    "trials": 2,
+}
+
+
+def checked(**changes):
+    config = {"run": "test", "studies": {"features": SETTINGS | changes}}
+    return check_config(config)["studies"]["features"]
+
+
+def names_of(mechanism):
+    return Names(base_seed=1, study="features", dataset="digits", mechanism=mechanism)
+
+
+def measure(mechanism, calibration="published", **changes):
+    settings, names = checked(**changes), names_of(mechanism)
+    problem = features.load(settings, "digits", None, names)
+    (point,) = features.points(settings, mechanism, "digits")
+    variant = Variant(name=mechanism, mechanism=get_mechanism(mechanism))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return list(features.measure(problem, variant, calibration, point, names))
+
+
+def test_shapes_are_those_of_table_1_but_for_the_batch_of_svhn():
+    paper = read_config(ROOT / "config/paper.yaml")["studies"]["features"]
+    shapes = {d: features.points(paper, "imgm", d)[0].shape for d in paper["datasets"]}
+    assert shapes == {
+        "mnist": (256, 400),
+        "cifar10": (256, 512),
+        "svhn": (256, 1024),
+        "imdb": (256, 150),
+    }
+
+
+@pytest.mark.parametrize("key", ["networks", "extractor_epochs", "training_epochs"])
+def test_every_data_set_needs_its_settings(key):
+    with pytest.raises(ConfigError, match=f"{key} has no entry for digits"):
+        checked(**{key: {}})
+
+
+def test_sensitivities_are_attained_by_one_record():
+    query = features.batch_query((5, 9))
+    change = np.zeros((5, 9))
+    change[2] = 2.0
+    assert np.linalg.norm(change) == pytest.approx(query.l2_sensitivity)
+    assert np.abs(change).sum() == query.l1_sensitivity
+    assert np.abs(change).max() == query.linf_sensitivity
+    assert np.linalg.norm(np.ones((5, 9))) == pytest.approx(query.frobenius_bound)
+    assert query.adjacency == "replace"
+
+
+def test_the_claimed_amplification_is_none():
+    values = measure("imgm")
+    rate = 64 / 300
+    assert number(values, "sampling_rate") == pytest.approx(rate)
+    assert number(values, "batch_epsilon") == pytest.approx(1 / rate)
+    assert number(values, "batch_delta") == pytest.approx(1e-5 / rate)
+    # What a batch spends, the release spends: far more than (1, 1e-5).
+    assert number(values, "true_delta_lower") > 0.1
+    assert number(values, "true_epsilon_upper") > 1 / rate
+
+
+def test_on_the_exact_calibration_imgm_spends_its_budget():
+    values = measure("imgm", "exact")
+    assert number(values, "batch_epsilon") == 1
+    assert number(values, "true_delta_upper") == pytest.approx(1e-5, rel=1e-6)
+    assert number(values, "true_epsilon_upper") == pytest.approx(1, rel=1e-6)
+    mu = 0.26805112
+    assert number(values, "noise_deviation") == pytest.approx(2 * math.sqrt(32) / mu, rel=1e-6)
+
+
+def test_on_the_exact_calibration_imgm_and_mvg_are_one():
+    found = [number(measure(key, "exact", trials=1), "noise_deviation") for key in ("imgm", "mvg")]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+def test_rows_of_a_point():
+    values = measure("non-private", training_epochs={"digits": 40})
+    assert number(values, "records") == 300 and number(values, "public_records") == 100
+    found = [v for v in values if v.metric == "test_accuracy"]
+    assert [v.trial for v in found] == [0, 1]
+    assert min(v.value for v in found) > 0.5
+    random = [v.value for v in measure("random-answer") if v.metric == "test_accuracy"]
+    assert max(random) < 0.4
+    assert [v for v in measure("imgm") if not v.timing] == [
+        v for v in measure("imgm") if not v.timing
+    ]
+
+
+@pytest.mark.parametrize("key", ["imgm", "random-answer"])
+def test_batches_are_released_apart_and_the_last_one_is_cut(key):
+    query = features.batch_query((4, 3))
+    mechanism = get_mechanism(key).calibrate(query, Budget(epsilon=1.0, delta=1e-5))
+    rows = np.random.default_rng(0).uniform(-1, 1, (10, 3)).astype(np.float32)
+    seen = []
+
+    class Watched:
+        def __init__(self):
+            self.query = query
+
+        def release(self, value, rng):
+            seen.append(value.copy())
+            return mechanism.release(value, rng)
+
+    released = features.released_in_batches(Watched(), rows, np.random.default_rng(1))
+    assert released.shape == (10, 3) and released.dtype == np.float32
+    assert [batch.shape for batch in seen] == [(4, 3)] * 3
+    assert np.array_equal(np.concatenate(seen)[:10], rows)
+    assert not np.concatenate(seen)[10:].any()
+    assert np.linalg.norm(released - rows) > 1
+
+
+def test_without_noise_nothing_changes():
+    query = features.batch_query((4, 3))
+    mechanism = get_mechanism("non-private").calibrate(query, Budget(epsilon=1.0))
+    rows = np.random.default_rng(0).uniform(-1, 1, (10, 1, 3)).astype(np.float32)
+    assert np.array_equal(
+        features.released_in_batches(mechanism, rows, np.random.default_rng(1)), rows
+    )

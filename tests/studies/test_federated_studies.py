@@ -1,0 +1,244 @@
+"""The two studies of federated learning: points, settings, rows and checkpoints."""
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from measured_values import number
+
+from learning.records.labelled import Split
+from learning.training.trial import Seeds
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    get_mechanism,
+)
+from mechanisms.privacy.sampling import kairouz
+from runs.config import check_config, read_config
+from studies import federated as both_studies
+from studies import federated_horizontal, federated_vertical
+from studies.base.settings import ConfigError
+from studies.base.study import Names, Point, Variant
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMON = {
+    "datasets": ["breast_cancer"],
+    "mechanisms": ["idn", "gaussian-analytic"],
+    "budgets": {"breast_cancer": [300.0]},
+    "epsilons_for": {"gaussian-analytic": [3.0, 30.0]},
+    "delta": 1e-5,
+    "rounds": {"breast_cancer": 3},
+    "batch": {"breast_cancer": 16},
+    "learning_rate": {"breast_cancer": 0.1},
+    "tests": {"breast_cancer": 50},
+    "trials": 2,
+}
+OWN = {
+    "federated_horizontal": {"local_epochs": {"breast_cancer": 1}, "clip": {"breast_cancer": 0.1}},
+    "federated_vertical": {"iterations": {"breast_cancer": 4}},
+}
+STUDIES = (federated_horizontal, federated_vertical)
+TOTAL = Budget(epsilon=300.0, delta=1e-5)
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        yield
+
+
+def settings_of(study, **changed):
+    settings = COMMON | OWN[study.NAME] | changed
+    return check_config({"run": "test", "studies": {study.NAME: settings}})["studies"][study.NAME]
+
+
+def variant(key, **options):
+    return Variant(name=key, mechanism=get_mechanism(key), options=options)
+
+
+def measure(study, mechanism, calibration="published", folder=None, **changed):
+    settings = settings_of(study, **changed)
+    names = Names(
+        base_seed=1,
+        study=study.NAME,
+        dataset="breast_cancer",
+        mechanism=mechanism,
+        folder=folder,
+    )
+    problem = study.load(settings, "breast_cancer", Path("nowhere"), names)
+    point = study.points(settings, mechanism, "breast_cancer")[0]
+    return list(study.measure(problem, variant(mechanism), calibration, point, names))
+
+
+def test_points_have_the_shapes_of_the_paper_s_tables():
+    paper = read_config(ROOT / "config/paper.yaml")["studies"]
+    for study, expected in (
+        (
+            federated_horizontal,
+            {"mnist": (401, 120), "cifar10": (4608, 512), "imdb": (20002, 128), "adult": (106, 12)},
+        ),
+        (
+            federated_vertical,
+            {
+                "adult": (2, 10),
+                "purchase100": (100, 64),
+                "location30": (100, 128),
+                "texas100": (30, 64),
+            },
+        ),
+    ):
+        settings = paper[study.NAME]
+        found = {d: study.points(settings, "idn", d)[0].shape for d in settings["datasets"]}
+        assert found == expected
+    # Training records of Table 2: 55,000 of MNIST; the other official files have as many.
+    assert paper["federated_horizontal"]["records"] == {"mnist": 55_000}
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_points_and_bad_settings(study):
+    settings = settings_of(study)
+    shape = {"federated_horizontal": (31, 8), "federated_vertical": (16, 8)}[study.NAME]
+    assert study.points(settings, "idn", "breast_cancer") == [
+        Point(shape=shape, epsilon=300.0, delta=1e-5)
+    ]
+    assert [p.epsilon for p in study.points(settings, "gaussian-analytic", "breast_cancer")] == [
+        3.0,
+        30.0,
+    ]
+    for key in ("budgets", "rounds", *OWN[study.NAME]):
+        with pytest.raises(ConfigError, match=f"{key} has no entry for breast_cancer"):
+            settings_of(study, **{key: {}})
+    names = Names(base_seed=1, study="x", dataset="breast_cancer", mechanism="idn")
+    with pytest.raises(ValueError, match=r"tests must be at most 113, .*, got 114"):
+        study.load(
+            settings_of(study, tests={"breast_cancer": 114}), "breast_cancer", Path("x"), names
+        )
+
+
+def test_a_batch_is_no_larger_than_the_data():
+    names = Names(base_seed=1, study="x", dataset="breast_cancer", mechanism="idn")
+    settings = settings_of(federated_vertical, batch={"breast_cancer": 457})
+    with pytest.raises(ValueError, match="at most the 456 training records"):
+        federated_vertical.load(settings, "breast_cancer", Path("x"), names)
+
+
+def test_local_models_carry_a_record_into_later_batches():
+    """Why no sampling amplifies in vertical learning: all rows of later releases change."""
+    from learning.federated import vertical
+    from learning.networks.split_network import SPLIT_NETWORKS
+
+    rng = np.random.default_rng(0)
+    inputs, labels = rng.uniform(-1, 1, (60, 30)).astype(np.float32), np.arange(60) % 2
+    plan = vertical.VerticalPlan(rounds=1, iterations=8, batch=4, learning_rate=0.5)
+    seeds = Seeds(start=1, batches=2, noise=3)
+
+    def released(inputs):
+        seen = []
+
+        def keep(features, noise):
+            seen.append(features.copy())
+            return features
+
+        kind = {"test_inputs": inputs[:4], "test_labels": labels[:4]}
+        split = Split(train_inputs=inputs, train_labels=labels, **kind)
+        vertical.train(SPLIT_NETWORKS["breast_cancer"], split, plan, keep, [seeds])
+        return np.array(seen).reshape(8, 2, 4, -1)
+
+    first = np.random.default_rng([2, 0]).choice(60, 4, replace=False, shuffle=False)
+    other = inputs.copy()
+    other[first[0]] *= -1
+    changed = np.abs(released(inputs) - released(other)).max(axis=(1, 3)) > 0
+    assert changed[0].tolist() == [True, False, False, False]
+    assert changed[1:].all()
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_rows_of_a_point(study, tmp_path):
+    values = measure(study, "idn", folder=tmp_path)
+    uses = {"federated_horizontal": 6, "federated_vertical": 24}[study.NAME]
+    assert number(values, "uses") == uses
+    assert number(values, "records") == 456
+    assert number(values, "noise_norm") > 0
+    assert number(values, "true_epsilon_upper") > 0
+    lower = [v.value for v in values if v.metric == "true_delta_lower"]
+    assert len(lower) == (study is federated_horizontal)
+    assert all(value <= number(values, "true_delta_upper") <= 1 for value in lower)
+    rows = [v for v in values if v.metric == "test_accuracy"]
+    assert [(v.trial, v.at["round"]) for v in rows] == [(t, r) for t in (0, 1) for r in (1, 2, 3)]
+    finals = [v.value for v in values if v.metric == "final_test_accuracy"]
+    assert finals == [v.value for v in rows if v.at["round"] == 3]
+    # The two trials train together.
+    assert [p.name for p in tmp_path.iterdir()] == ["epsilon-300-0-1.checkpoint"]
+    again = measure(study, "idn")
+    kept = [[v for v in run if not v.timing] for run in (values, again)]
+    assert kept[0] == kept[1]
+
+
+def test_trials_train_one_by_one_where_the_network_does_not_stack(tmp_path, monkeypatch):
+    together = measure(federated_horizontal, "idn")
+    network = replace(federated_horizontal.NETWORKS["breast_cancer"], stacks=False)
+    monkeypatch.setitem(federated_horizontal.NETWORKS, "breast_cancer", network)
+    alone = measure(federated_horizontal, "idn", folder=tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "epsilon-300-0.checkpoint",
+        "epsilon-300-1.checkpoint",
+    ]
+    pairs = zip(*([v for v in run if not v.timing] for run in (together, alone)), strict=True)
+    for one, other in pairs:
+        assert (one.metric, one.trial, one.seed) == (other.metric, other.trial, other.seed)
+        # One test record may change sides.
+        assert one.value == pytest.approx(other.value, abs=0.01)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_few_trials_train_together(study, monkeypatch, tmp_path):
+    monkeypatch.setattr(both_studies, "AT_ONCE", 2)
+    values = measure(study, "idn", trials=3, folder=tmp_path)
+    assert {v.trial for v in values} == {None, 0, 1, 2}
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "epsilon-300-0-1.checkpoint",
+        "epsilon-300-2.checkpoint",
+    ]
+
+
+def test_what_a_vertical_budget_is_meant_for():
+    release = measure(federated_vertical, "idn")
+    run = measure(federated_vertical, "idn", composition="run")
+    rate = 16 / 456
+    assert number(release, "use_epsilon") == kairouz.before_sampling(300.0, rate)
+    use = kairouz.share(TOTAL, 24)
+    assert number(run, "use_epsilon") == kairouz.before_sampling(use.epsilon, rate)
+    assert number(run, "true_epsilon_upper") < number(release, "true_epsilon_upper")
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_controls(study):
+    public = measure(study, "non-private")
+    assert not [v for v in public if v.metric.startswith("true_")]
+    ignorant = measure(study, "random-answer")
+    assert number(ignorant, "true_delta_upper") == number(ignorant, "true_epsilon_upper") == 0
+    means = [
+        np.mean([v.value for v in values if v.metric == "final_test_accuracy"])
+        for values in (public, ignorant)
+    ]
+    assert means[0] > means[1]
+
+
+def test_training_without_privacy_does_not_clip(monkeypatch):
+    from learning.federated import horizontal as federated
+
+    plans = []
+    original = federated.train
+
+    def keep(network, data, plan, *args, **kwargs):
+        plans.append(plan)
+        return original(network, data, plan, *args, **kwargs)
+
+    monkeypatch.setattr(federated, "train", keep)
+    measure(federated_horizontal, "non-private")
+    measure(federated_horizontal, "idn")
+    assert [plan.clip for plan in plans] == [None, 0.1]
+    assert plans[1] == replace(plans[0], clip=0.1)

@@ -1,0 +1,73 @@
+"""mvg2018 Experiment II: the error of a component, the sensitivity, the paper's records."""
+
+import math
+
+import numpy as np
+import pytest
+
+from datasets import load as load_dataset
+from mechanisms import Unsupported
+from runs.config import read_config
+from studies import first_component
+from tests.studies.mvg_studies import ROOT, Echo, measure, names_of, series
+
+
+@pytest.fixture(autouse=True)
+def forget_calls():
+    Echo.calls.clear()
+
+
+def test_without_noise_there_is_no_error():
+    _, values = measure("first_component", "non-private")
+    assert series(values, "error").max() < 1e-12
+
+
+def test_vanishing_noise_leaves_no_error(monkeypatch):
+    monkeypatch.setattr(
+        Echo, "answer", lambda self, v, rng: v + 1e-9 * rng.standard_normal(v.shape)
+    )
+    _, values = measure("first_component", Echo)
+    assert 0 < series(values, "error").max() < 1e-8
+
+
+def test_the_error_of_a_component_by_hand(monkeypatch):
+    """An answer with eigenvector e_2 captures C_22; its skew part has no effect."""
+    skew = np.zeros((13, 13))
+    skew[0, 3], skew[3, 0] = 100.0, -100.0
+    answer = skew + np.diag([0.0, 0.0, 5.0, *[-9.0] * 10])
+    monkeypatch.setattr(Echo, "answer", lambda self, v, rng: answer)
+    problem, values = measure("first_component", Echo)
+    largest = np.linalg.eigvalsh(problem.exact)[-1]
+    assert series(values, "error") == pytest.approx(largest - problem.exact[2, 2], rel=1e-12)
+
+
+def test_a_random_answer_knows_no_component():
+    """The mean error of a random direction is lambda_1 - tr C / m."""
+    problem, values = measure("first_component", "random-answer", trials=400)
+    errors = series(values, "error")
+    expected = np.linalg.eigvalsh(problem.exact)[-1] - np.trace(problem.exact) / 13
+    assert errors.mean() == pytest.approx(expected, abs=4 * errors.std() / 20)
+
+
+def test_the_exact_calibration_uses_what_one_record_can_change():
+    measure("first_component", Echo)
+    # An echo has no profile; it is asked for the exact calibration all the same.
+    with pytest.raises(Unsupported, match="no exact profile"):
+        measure("first_component", Echo, "exact")
+    for query, *_ in Echo.calls:
+        assert query.l2_sensitivity == pytest.approx(2 * 13 / 40)
+        assert query.reach == pytest.approx(math.sqrt(2) * 13 / 40)
+
+
+def test_the_paper_s_data(official_data):
+    settings = read_config(ROOT / "config/reference.yaml")["studies"]["first_component"]
+    folder = official_data("movement_aal")
+    names = names_of("first_component", "movement_aal", "mvg")
+    problem = first_component.load(settings, "movement_aal", folder, names)
+    (point,) = first_component.points(settings, "mvg", "movement_aal")
+    assert (point.shape, point.epsilon, point.delta) == ((4, 4), 1.0, 1 / 2021)
+    assert problem.exact.shape == (4, 4)
+    assert np.abs(problem.exact).max() <= 1
+    # The paper's 2,021 records are whole sequences.
+    sequences = load_dataset("movement_aal", folder).sequences
+    assert sum(map(len, sequences[:80])) == 2021

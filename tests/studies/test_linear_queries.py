@@ -1,0 +1,311 @@
+"""Linear queries: histograms, errors against dense workloads, workloads of mechanisms, DAWA."""
+
+import math
+import os
+import warnings
+
+import numpy as np
+import pytest
+
+from datasets import fetch
+from datasets import load as load_dataset
+from datasets.loaders import city
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Unsupported,
+    all_mechanisms,
+    get_mechanism,
+)
+from mechanisms.strategies.workload import Kronecker
+from runs.cells import Cell
+from studies import linear_queries
+from studies.base.coordinates import check_declared
+from studies.base.study import Names, Point, Variant
+from studies.count_query import random_rectangles, rectangle_sums
+from studies.linear_queries import (
+    histogram_query,
+    line_histogram,
+    mean_squared_errors,
+    rectangle_rows,
+)
+
+SIMULATED = ("city-grid", "city-longitude")
+
+
+def names(dataset="city-grid", mechanism="gaussian"):
+    return Names(base_seed=1, study="linear_queries", dataset=dataset, mechanism=mechanism)
+
+
+def problem_of(make_config, dataset, folder=None, **settings):
+    config = make_config("linear_queries", datasets=[dataset], **settings)
+    settings = config["studies"]["linear_queries"]
+    return linear_queries.load(settings, dataset, folder, names(dataset))
+
+
+def measure(problem, key, calibration="published", epsilon=0.5, **options):
+    point = Point(shape=problem.counts.shape, epsilon=epsilon, delta=1e-6)
+    variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return list(
+            linear_queries.measure(problem, variant, calibration, point, names(mechanism=key))
+        )
+
+
+def series(values, workload):
+    """The measured errors of a workload, one per trial."""
+    found = [v for v in values if (v.metric, v.at.get("workload")) == ("mse", workload)]
+    assert [value.trial for value in found] == list(range(len(found)))
+    return np.array([value.value for value in found])
+
+
+def single(values, metric, workload=None):
+    """The one value of a metric (at a workload)."""
+    (found,) = (v.value for v in values if (v.metric, v.at.get("workload")) == (metric, workload))
+    return found
+
+
+def workloads_with(values, metric):
+    return {value.at["workload"] for value in values if value.metric == metric}
+
+
+def dense(problem):
+    """Every workload written out, (q, cells)."""
+    return {name: Kronecker(factors).matrix() for name, factors in problem.workloads.items()}
+
+
+def test_line_histogram_counts_whole_numbers_by_width():
+    counts = line_histogram(np.array([0, 4, 5, 5, 14]), cells=4, width=5)
+    assert counts.tolist() == [2, 2, 1, 0]
+    assert line_histogram(np.arange(20), 20, 1).tolist() == [1] * 20
+
+
+@pytest.mark.parametrize("outside", [-1, 20])
+def test_values_outside_the_domain_are_not_made_to_fit(outside):
+    with pytest.raises(ValueError, match=f"{outside} is outside the domain, 0 to 19"):
+        line_histogram(np.array([3, outside]), cells=4, width=5)
+
+
+@pytest.mark.parametrize("shape", [(9, 1), (5, 7)])
+def test_rectangles_as_rows_give_the_sums_of_the_table(shape):
+    rectangles = random_rectangles(shape, 40, seed=3)
+    top, left, bottom, right = rectangles.T
+    assert np.all((top >= 0) & (top < bottom) & (bottom <= shape[0]))
+    assert np.all((left >= 0) & (left < right) & (right <= shape[1]))
+    maps = np.random.default_rng(0).standard_normal((3, *shape))
+    rows = rectangle_rows(rectangles, shape)
+    assert set(np.unique(rows)) == {0.0, 1.0}
+    expected = maps.reshape(3, -1) @ rows.T
+    assert np.allclose(rectangle_sums(maps, rectangles), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("dataset", SIMULATED)
+def test_errors_against_workloads_written_out(make_config, dataset):
+    problem = problem_of(make_config, dataset)
+    errors = 5 + np.random.default_rng(1).standard_normal((3, *problem.counts.shape))
+    squares = mean_squared_errors(errors, problem.rectangles)
+    for name, rows in dense(problem).items():
+        answers = errors.reshape(3, -1) @ rows.T
+        assert squares[name] == pytest.approx(np.mean(answers**2, axis=1), rel=1e-12), name
+
+
+def test_workloads_are_those_that_the_text_says(make_config):
+    grid, line = (dense(problem_of(make_config, dataset)) for dataset in SIMULATED)
+    assert {name: len(rows) for name, rows in grid.items()} == {
+        "prefix": 36,
+        "all-range": 21**2,
+        "random": 15,
+    }
+    assert {name: len(rows) for name, rows in line.items()} == {
+        "prefix": 24,
+        "all-range": 24 * 25 // 2,
+        "random": 15,
+    }
+    # The first rectangles from the corner: one cell, two of its row, ...
+    assert grid["prefix"][:2].sum(axis=1).tolist() == [1, 2]
+    assert grid["prefix"][6].sum() == 2
+
+
+def test_histograms_of_the_city(make_config):
+    grid, line = (problem_of(make_config, dataset).counts for dataset in SIMULATED)
+    assert grid.shape == (6, 6)
+    assert line.shape == (24,)
+    assert grid.sum() == line.sum() == 300
+    pickups = city.load(seed=names("city-longitude").shared_seed("city"), pickups=300)
+    edges = np.linspace(*city.LONGITUDE_RANGE, 25)
+    assert line.tolist() == np.histogram(pickups.longitude, edges)[0].tolist()
+
+
+def test_all_mechanisms_see_one_problem(make_config):
+    first = problem_of(make_config, "city-grid")
+    again = problem_of(make_config, "city-grid")
+    assert np.array_equal(first.counts, again.counts)
+    assert np.array_equal(first.rectangles, again.rectangles)
+
+
+def test_one_record_changes_one_cell_by_one():
+    query = histogram_query(np.zeros((4, 4)))
+    assert query.adjacency == "add-remove"
+    assert (query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity) == (1, 1, 1)
+    # Neither the counts nor the number of records is bounded.
+    assert query.element_range is None
+    assert query.frobenius_bound is None
+
+
+@pytest.mark.parametrize("dataset", SIMULATED)
+@pytest.mark.parametrize(
+    "key",
+    ["gaussian-analytic", "laplace", "l2", "imgm", "hb", "matrix-mechanism", "matrix-mechanism-l1"],
+)
+def test_expected_errors_are_those_measured(make_config, key, dataset):
+    problem = problem_of(make_config, dataset, trials=400)
+    values = measure(problem, key)
+    for workload in problem.workloads:
+        measured = series(values, workload)
+        error = measured.std(ddof=1) / math.sqrt(len(measured))
+        assert abs(measured.mean() - single(values, "expected_mse", workload)) < 4 * error
+
+
+def test_expected_error_of_independent_noise(make_config):
+    problem = problem_of(make_config, "city-grid")
+    values = measure(problem, "laplace")
+    for name, rows in dense(problem).items():
+        expected = 2 / 0.5**2 * np.sum(rows**2) / len(rows)
+        assert single(values, "expected_mse", name) == pytest.approx(expected, rel=1e-12)
+    calibrations = [
+        measure(problem, "gaussian", calibration) for calibration in ("published", "exact")
+    ]
+    ratios = [single(v, "expected_mse", "prefix") / series(v, "prefix") for v in calibrations]
+    # One draw at two scales.
+    assert ratios[0] == pytest.approx(ratios[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("key", ["matrix-mechanism", "matrix-mechanism-l1"])
+def test_a_strategy_is_made_for_each_workload(make_config, key):
+    problem = problem_of(make_config, "city-longitude")
+    values = measure(problem, key)
+    rivals = measure(problem, {"matrix-mechanism": "gaussian"}.get(key, "laplace"))
+    for name, factors in problem.workloads.items():
+        mechanism = get_mechanism(key).calibrate(
+            histogram_query(problem.counts),
+            Budget(epsilon=0.5, delta=1e-6),
+            workload=Kronecker(factors).matrix(),
+        )
+        expected = mechanism.noise.workload_variance(factors) / len(Kronecker(factors).matrix())
+        assert single(values, "expected_mse", name) == pytest.approx(expected, rel=1e-5)
+        assert expected < single(rivals, "expected_mse", name)
+    certificate = {"matrix-mechanism": "optimality_gap"}.get(key, "optimality")
+    assert workloads_with(values, certificate) == set(problem.workloads)
+
+
+def test_a_workload_that_is_refused_is_recorded_beside_the_others(make_config, capsys):
+    """9 x 9 rectangles are a product of two workloads over 9 cells; random ones are over 81."""
+    problem = problem_of(make_config, "city-grid", cells_per_side=9)
+    values = measure(problem, "matrix-mechanism-cvxpy")
+    assert single(values, "refused", "random") == 1
+    assert workloads_with(values, "refused") == {"random"}
+    for metric in ("mse", "expected_mse"):
+        assert workloads_with(values, metric) == {"prefix", "all-range"}
+    assert "refuses the workload random: it gives the convex solver" in capsys.readouterr().err
+
+
+def test_a_mechanism_that_refuses_every_workload_is_unsupported(make_config):
+    problem = problem_of(make_config, "city-longitude", line_cells=65)
+    with pytest.raises(Unsupported, match="at most 64 cells"):
+        measure(problem, "matrix-mechanism-cvxpy")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "calibration"), [("city-grid", "published"), ("city-longitude", "exact")]
+)
+@pytest.mark.parametrize("key", all_mechanisms())
+def test_every_mechanism_is_measured_or_says_why_not(make_config, key, calibration, dataset):
+    problem = problem_of(make_config, dataset, cells_per_side=4, line_cells=16)
+    try:
+        values = measure(problem, key, calibration)
+    except Unsupported as reason:
+        assert str(reason)
+        return
+    served, refused = (workloads_with(values, metric) for metric in ("mse", "refused"))
+    assert served | refused == set(problem.workloads)
+    assert served
+    for workload in served:
+        assert len(series(values, workload)) == 4
+    for value in values:
+        check_declared(value.metric, value.at, linear_queries.METRICS, linear_queries.COORDINATES)
+        assert math.isfinite(value.value)
+
+
+def test_controls(make_config):
+    problem = problem_of(make_config, "city-grid")
+    truth = measure(problem, "non-private")
+    assert single(truth, "records") == 300
+    assert single(truth, "occupied_cells") == np.count_nonzero(problem.counts)
+    blind = measure(problem, "random-answer")
+    for name, rows in dense(problem).items():
+        assert series(truth, name).tolist() == [0.0] * 4
+        answers = np.mean((rows @ problem.counts.ravel()) ** 2)
+        assert series(blind, name) == pytest.approx(np.full(4, answers), rel=0.2)
+
+
+def test_cells_know_the_files_of_their_data(make_config):
+    config = make_config("linear_queries", datasets=["adult-age", "uber-grid", "city-grid"])
+    files = {
+        dataset: Cell(
+            study="linear_queries", dataset=dataset, mechanism="hb", calibration="published"
+        )
+        for dataset in ("adult-age", "uber-grid", "city-grid")
+    }
+    assert {dataset: cell.files for dataset, cell in files.items()} == {
+        "adult-age": "adult",
+        "uber-grid": "uber",
+        "city-grid": "city-grid",
+    }
+    assert "datasets/loaders/adult.py" in files["adult-age"].sources(config)
+    assert "datasets/loaders/uber.py" in files["uber-grid"].sources(config)
+    shapes = [cell.points(config)[0].shape for cell in files.values()]
+    assert shapes == [(100,), (6, 6), (6, 6)]
+
+
+@pytest.fixture(scope="module")
+def official(tmp_path_factory):
+    mirror = os.environ.get("DATA_MIRROR")
+    if not mirror:
+        pytest.skip("DATA_MIRROR is not set: it names a folder with the official files")
+    folder = tmp_path_factory.mktemp("data")
+    for name in ("adult", "uber"):
+        fetch(name, folder, mirror=mirror)
+    return folder
+
+
+def test_histograms_of_adult(make_config, official):
+    people = load_dataset("adult", official).train
+    age, hours, loss = (
+        problem_of(make_config, dataset, official).counts
+        for dataset in ("adult-age", "adult-hours", "adult-capital-loss")
+    )
+    assert age.shape == hours.shape == (100,)
+    assert loss.shape == (1024,)
+    assert age.sum() == hours.sum() == loss.sum() == 32_561
+    assert age[38] == (people["age"] == 38).sum()
+    assert np.flatnonzero(age)[[0, -1]].tolist() == [17, 90]
+    assert hours[40] == (people["hours-per-week"] == 40).sum()
+    assert loss[0] == (people["capital-loss"] < 5).sum()
+    assert np.count_nonzero(loss) < 100
+
+
+def test_histogram_of_the_uber_map(make_config, official):
+    problem = problem_of(make_config, "uber-grid", official, cells_per_side=32)
+    assert problem.counts.shape == (32, 32)
+    assert 52_000 < problem.counts.sum() <= 52_692
+
+
+def test_dawa_wins_on_the_sparse_histogram(make_config, official):
+    """1024 cells, epsilon 0.1, prefix sums: below H_b, and both below the cells alone."""
+    problem = problem_of(make_config, "adult-capital-loss", official, trials=10)
+    errors = {
+        key: series(measure(problem, key, epsilon=0.1), "prefix").mean()
+        for key in ("dawa", "hb", "laplace")
+    }
+    assert errors["dawa"] < errors["hb"] < errors["laplace"]

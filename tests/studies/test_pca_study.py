@@ -1,0 +1,272 @@
+"""The PCA study against brute force and closed forms."""
+
+import dataclasses
+import math
+import warnings
+import zipfile
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from measured_values import number, series
+from scipy.optimize import minimize
+
+from datasets.loaders import boids, swarm
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.privacy.gaussian_profile import mu_for
+from mechanisms.verification.verification import verify
+from paper_figures.paper_settings import PAPER_SETTINGS
+from paper_figures.r1smg2024.numbers import covariance_query
+from runs.config import check_config
+from studies import pca
+from studies.base.settings import ConfigError
+from studies.base.study import Names, Point, Variant
+
+SETTINGS = {
+    "datasets": ["boids"],
+    "epsilons": [0.4],
+    "delta": 1e-7,
+    "boids": 3,
+    "groups": 120,
+    "components": 4,
+    "trials": 3,
+}
+
+
+def settings_with(**changes):
+    config = {"run": "test", "studies": {"pca": SETTINGS | changes}}
+    return check_config(config)["studies"]["pca"]
+
+
+def names(mechanism="gaussian", dataset="boids"):
+    return Names(base_seed=1, study="pca", dataset=dataset, mechanism=mechanism)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return pca.load(settings_with(), "boids", None, names())
+
+
+def measure(problem, key, epsilon=0.4, calibration="published", **options):
+    variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
+    size = problem.features.shape[1]
+    point = Point(shape=(size, size), epsilon=epsilon, delta=1e-7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return list(pca.measure(problem, variant, calibration, point, names(key)))
+
+
+def test_points_have_the_shape_of_the_covariance():
+    assert [p.shape for p in pca.points(settings_with(), "gaussian", "boids")] == [(36, 36)]
+    assert [p.shape for p in pca.points(settings_with(), "gaussian", "swarm")] == [(2400, 2400)]
+
+
+def test_more_components_than_features_are_refused():
+    with pytest.raises(ConfigError, match="components must be at most 36"):
+        settings_with(components=37)
+
+
+def test_all_mechanisms_see_one_problem(problem):
+    other = pca.load(settings_with(), "boids", None, names("mvg"))
+    assert np.array_equal(other.features, problem.features)
+    assert np.array_equal(other.training, problem.training)
+    assert problem.training.sum() == 72
+    assert problem.dropped == 0
+
+
+def test_replacing_one_record_moves_the_covariance_by_at_most_the_sensitivity(problem):
+    records, size = problem.features.shape
+    query = covariance_query(records, size)
+    rng = np.random.default_rng(0)
+    extremes = np.sign(rng.standard_normal((200, size)))
+    changes = [
+        np.linalg.norm(np.outer(x, x) - np.outer(y, y)) / records
+        for x, y in zip(extremes[::2], extremes[1::2], strict=True)
+    ]
+    assert max(changes) <= query.l2_sensitivity
+    # Attained by two orthogonal records of signs.
+    x, y = np.ones(size), np.tile([1.0, -1.0], size // 2)
+    attained = np.linalg.norm(np.outer(x, x) - np.outer(y, y)) / records
+    assert attained == pytest.approx(query.l2_sensitivity, rel=1e-12)
+    assert np.linalg.norm(x / math.sqrt(records)) == pytest.approx(query.record_bound)
+    assert np.linalg.norm(np.outer(x, x)) == query.frobenius_bound
+    assert np.linalg.norm(problem.covariance) <= query.frobenius_bound
+
+
+def test_metrics_against_brute_force(problem):
+    values = measure(problem, "gaussian")
+    covariance = sum(np.outer(x, x) for x in problem.features) / len(problem.features)
+    eigenvalues = np.sort(np.linalg.eigvalsh(covariance))[::-1]
+    point = Point(shape=(36, 36), epsilon=0.4, delta=1e-7)
+    mechanism = get_mechanism("gaussian").calibrate(
+        covariance_query(120, 36), Budget(epsilon=0.4, delta=1e-7)
+    )
+    for trial in range(3):
+        rng = np.random.default_rng(names().seed(point, trial))
+        released = mechanism.release(problem.covariance, rng)
+        noisy, vectors = np.linalg.eigh((released + released.T) / 2)
+        order = np.argsort(noisy)[::-1]
+        total, leading = 0.0, 0.0
+        for rank, index in enumerate(order):
+            v = vectors[:, index]
+            deviation = eigenvalues[rank] - v @ covariance @ v
+            total += abs(deviation)
+            leading += deviation if rank < 4 else 0.0
+        assert series(values, "total_deviation")[trial] == pytest.approx(total, rel=1e-9)
+        assert series(values, "leading_deviation")[trial] == pytest.approx(leading, rel=1e-9)
+    assert number(values, "variance") == pytest.approx(np.trace(covariance))
+    assert number(values, "leading_variance") == pytest.approx(eigenvalues[:4].sum())
+    assert (number(values, "records"), number(values, "components")) == (120, 4)
+
+
+def test_accuracy_is_that_of_the_minimum_of_the_stated_objective(problem):
+    """|w|^2 / 2 + sum of squared hinge losses, the bias penalised, by a general minimiser."""
+    eigenvectors = np.linalg.eigh(problem.covariance)[1][:, ::-1][:, :4]
+    projected, training = problem.features @ eigenvectors, problem.training
+    points = np.column_stack([projected, np.ones(len(projected))])
+    signs = 2 * problem.labels - 1
+
+    def objective(weights):
+        lacking = np.maximum(1 - signs[training] * (points[training] @ weights), 0)
+        slope = weights - 2 * (lacking * signs[training]) @ points[training]
+        return weights @ weights / 2 + lacking @ lacking, slope
+
+    weights = minimize(objective, np.zeros(5), jac=True, options={"gtol": 1e-8}).x
+    expected = np.mean((points[~training] @ weights > 0) == (problem.labels[~training] == 1))
+    assert set(series(measure(problem, "non-private"), "accuracy")) == {expected}
+    assert expected > 0.7
+
+
+def test_the_non_private_components_deviate_by_nothing(problem):
+    values = measure(problem, "non-private")
+    scale = number(values, "variance")
+    assert np.abs(series(values, "total_deviation")).max() < 1e-12 * scale
+    assert np.abs(series(values, "leading_deviation")).max() < 1e-12 * scale
+
+
+def test_the_leading_deviation_is_the_least_of_the_span_and_invariant(problem):
+    rng = np.random.default_rng(3)
+    vectors = np.linalg.qr(rng.standard_normal((36, 36)))[0]
+    turned = vectors.copy()
+    turned[:, :4] = vectors[:, :4] @ np.linalg.qr(rng.standard_normal((4, 4)))[0]
+
+    def deviations(v):
+        held = np.einsum("ij,ik,kj->j", v, problem.covariance, v)
+        return (problem.eigenvalues - held)[:4]
+
+    assert deviations(turned).sum() == pytest.approx(deviations(vectors).sum(), rel=1e-12)
+    # Ritz vectors of the span attain it, others do not beat it.
+    small = vectors[:, :4].T @ problem.covariance @ vectors[:, :4]
+    best = vectors.copy()
+    best[:, :4] = vectors[:, :4] @ np.linalg.eigh(small)[1][:, ::-1]
+    assert np.abs(deviations(best)).sum() == pytest.approx(deviations(vectors).sum(), rel=1e-12)
+    assert np.abs(deviations(turned)).sum() >= deviations(vectors).sum()
+
+
+def test_ppca_gets_the_components_and_tells_of_its_chains(problem):
+    values = measure(problem, "ppca", epsilon=1.6)
+    assert not [v for v in values if v.metric == "total_deviation"]
+    assert len(series(values, "leading_deviation")) == 3
+    assert series(values, "r_hat").max() < 1.01
+    assert series(values, "sweeps").min() >= 128
+    assert {v.seed for v in values if v.metric == "r_hat"} == {
+        names("ppca").seed(Point(shape=(36, 36), epsilon=1.6, delta=1e-7), t) for t in range(3)
+    }
+    fewer = measure(problem, "ppca", epsilon=1.6, components=1)
+    assert series(fewer, "leading_deviation").mean() != series(values, "leading_deviation").mean()
+
+
+def test_a_large_epsilon_gives_nearly_the_exact_components(problem):
+    """The noise is then far below every gap that matters for the leading span."""
+    for key in ("gaussian-analytic", "mod-sulq", "ppca"):
+        lost = series(measure(problem, key, epsilon=1e5), "leading_deviation")
+        assert 0 <= lost.max() < 0.02 * problem.eigenvalues[:4].sum(), key
+
+
+@pytest.mark.parametrize("key", ["mod-sulq", "analyze-gauss", "wishart"])
+def test_exact_calibrations_follow_the_record_bound(problem, key):
+    values = measure(problem, key, calibration="exact")
+    query = covariance_query(120, 36)
+    if key == "wishart":
+        scale = query.record_bound**2 / (2 * -math.log1p(-1e-7))
+        expected = 2 * scale**2 * 36 * 37**2
+    else:
+        sigma = math.sqrt(2) * query.record_bound**2 / mu_for(0.4, 1e-7)
+        expected = 36**2 * sigma**2
+    assert number(values, "expected_loss") == pytest.approx(expected, rel=1e-9)
+
+
+def test_ppca_has_no_exact_calibration(problem):
+    with pytest.raises(Unsupported, match="no exact calibration"):
+        measure(problem, "ppca", calibration="exact")
+
+
+def test_swarm_is_scaled_and_its_incomplete_record_left_out(monkeypatch, tmp_path):
+    rng = np.random.default_rng(0)
+    features = rng.uniform(-5, 40, (11, 2400))
+    features[:, 7] = 3.0
+    features[10, 0] = np.nan
+    labels = np.arange(11) % 2
+    data = SimpleNamespace(features=features, labels=labels)
+    monkeypatch.setattr(swarm, "load", lambda folder: data)
+    problem = pca.load(settings_with(datasets=["swarm"]), "swarm", tmp_path, names(dataset="swarm"))
+    assert (len(problem.features), problem.dropped) == (10, 1)
+    assert problem.labels.tolist() == labels[:10].tolist()
+    assert np.all(problem.features[:, 7] == 0)
+    others = np.delete(problem.features, 7, axis=1)
+    assert np.abs(others.min(axis=0) + 1).max() < 1e-12
+    assert np.abs(others.max(axis=0) - 1).max() < 1e-12
+    # Affine in every column.
+    column, whole = problem.features[:, 3], features[:10, 3]
+    assert np.corrcoef(column, whole)[0, 1] == pytest.approx(1)
+
+
+def test_a_swarm_file_reaches_the_problem(monkeypatch, tmp_path):
+    """Through the loader, on a file of the official form."""
+    rng = np.random.default_rng(1)
+    lines = [",".join([f"x{k}" for k in range(2400)] + ["Class"])]
+    for label in (0, 1, 1, 0, 1):
+        lines.append(",".join([f"{v:.4f}" for v in rng.standard_normal(2400)] + [str(label)]))
+    lines[-1] = " " + lines[-1][lines[-1].index(",") :]
+    archive = tmp_path / "swarm.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("Flocking.csv", "\n".join(lines) + "\n")
+    monkeypatch.setattr(swarm, "ENTRY", dataclasses.replace(swarm.ENTRY, rows={"flocking": 5}))
+    monkeypatch.setattr(pca, "load_dataset", lambda name, folder: swarm.parse(archive))
+    problem = pca.load(settings_with(datasets=["swarm"]), "swarm", tmp_path, names(dataset="swarm"))
+    assert problem.features.shape == (4, 2400)
+    assert problem.labels.tolist() == [0, 1, 1, 0]
+
+
+def test_boids_are_used_as_they_are(problem):
+    data = boids.load(seed=names().shared_seed("boids"), groups=120, boids=3)
+    assert np.array_equal(problem.features, data.features)
+
+
+@pytest.mark.parametrize(
+    ("key", "verdicts"),
+    [
+        # The element box of the Movement query leaves symmetric noise with an upper bound there.
+        ("mod-sulq", ["loose"] * 3),
+        ("analyze-gauss", ["loose"] * 3),
+        ("wishart", ["refuted"] * 3),
+        ("ppca", ["holds"] * 3),
+    ],
+)
+def test_the_guarantee_study_judges_the_papers_covariances(key, verdicts):
+    grams = [s for s in PAPER_SETTINGS if s.query.structure == "gram"]
+    assert [s.name for s in grams] == [
+        "mvg2018-component", "r1smg2024-pca-1.6", "r1smg2024-pca-1.6e-07",
+    ]  # fmt: skip
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        for setting in grams:
+            mechanism = get_mechanism(key).calibrate(setting.query, setting.budget)
+            found.append(verify(mechanism).verdict)
+    assert found == verdicts

@@ -1,0 +1,215 @@
+"""Training on protected images: what is released, who sees what, the score, both classifiers."""
+
+import dataclasses
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from measured_values import numbers, series
+
+from learning.networks.tutorial_networks import TUTORIALS
+from learning.releases.protected_records import protected, squared_error
+from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
+from mechanisms import Budget, get_mechanism
+from mechanisms.query.box_query import box_query
+from paper_figures.tldp2025.numbers import PIXELS
+from runs.cells import cells_of
+from runs.config import check_config
+from studies import private_data
+from studies.base.settings import ConfigError
+from studies.base.study import Names, Point, Variant
+from studies.private_data import SHAPES
+
+SETTINGS = {
+    "datasets": ["digits"],
+    "epsilons": [1.0],
+    "epsilons_for": {},
+    "delta": 1e-5,
+    "classifiers": {"digits": "logistic"},
+    "records": {"digits": 400},
+    "training_epochs": 10,
+    "trials": 2,
+    "device": "cpu",
+}
+
+
+def names(mechanism="tldp-l"):
+    return Names(base_seed=1, study="private_data", dataset="digits", mechanism=mechanism)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return private_data.load(SETTINGS, "digits", Path("data"), names())
+
+
+def image_query(shape):
+    return box_query(shape, *PIXELS)
+
+
+def measured(problem, key, epsilon=1.0, calibration="published", **options):
+    variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
+    point = Point(shape=SHAPES["digits"], epsilon=epsilon, delta=1e-5)
+    return list(private_data.measure(problem, variant, calibration, point, names(key)))
+
+
+def test_any_two_images_are_neighbours_within_the_sensitivities():
+    for shape in SHAPES.values():
+        query = image_query(shape)
+        change = np.ones(shape) - np.zeros(shape)
+        assert query.l2_sensitivity == np.linalg.norm(change) == query.frobenius_bound
+        assert query.l1_sensitivity == np.abs(change).sum()
+        assert (query.linf_sensitivity, query.adjacency) == (1.0, "local")
+
+
+def test_mechanisms_share_the_images_and_no_others_are_kept(problem):
+    other = private_data.load(SETTINGS, "digits", Path("data"), names("gaussian"))
+    assert np.array_equal(problem.split.train_inputs, other.split.train_inputs)
+    assert problem.split.train_inputs.shape == (400, 1, 8, 8)
+    assert problem.split.train_inputs.min() == 0 and problem.split.train_inputs.max() == 1
+
+
+def test_every_image_has_noise_of_its_own(problem):
+    mechanism = get_mechanism("tldp-g").calibrate(image_query((8, 8)), Budget(epsilon=1.0))
+    images = np.repeat(problem.split.train_inputs[:1], 3000, axis=0)
+    released = protected(mechanism, images, np.random.default_rng(2))
+    noise = released - images
+    assert released.dtype == np.float32
+    assert len(np.unique(noise[:, 0, 3, 3])) > 2900
+    norms = np.square(noise).sum(axis=(1, 2, 3), dtype=float)
+    error = norms.std() / math.sqrt(len(norms))
+    assert abs(norms.mean() - mechanism.expected_loss()) < 4 * error
+    assert squared_error(released, images) == pytest.approx(norms.mean(), rel=1e-5)
+
+
+def test_mechanisms_that_add_nothing_release_image_by_image(problem):
+    images = problem.split.train_inputs[:5]
+    mechanism = get_mechanism("random-answer").calibrate(image_query((8, 8)), Budget(epsilon=1.0))
+    released = protected(mechanism, images, np.random.default_rng(3))
+    rng = np.random.default_rng(3)
+    expected = [mechanism.release(image[0], rng) for image in images]
+    assert np.array_equal(released[:, 0], expected)
+
+
+def test_channels_are_rows():
+    images = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
+    mechanism = get_mechanism("non-private").calibrate(image_query((12, 5)), Budget(epsilon=1.0))
+    assert np.array_equal(protected(mechanism, images, np.random.default_rng(0)), images)
+
+
+def test_without_noise_the_digits_are_learned_and_random_images_teach_nothing(problem):
+    clean = series(measured(problem, "non-private"), "f1")
+    assert (clean > 0.9).all() and clean[0] == clean[1]
+    assert series(measured(problem, "random-answer"), "f1").max() < 0.3
+
+
+def test_published_noise_learns_and_noise_of_the_same_true_privacy_does_not(problem):
+    assert series(measured(problem, "tldp-g", epsilon=5.0), "f1").min() > 0.8
+    assert series(measured(problem, "tldp-g", 5.0, "exact"), "f1").max() < 0.5
+
+
+def test_the_same_seeds_give_the_same_numbers(problem):
+    first, second = (measured(problem, "tldp-l") for _ in range(2))
+    runs = [[(v.metric, v.value, v.seed) for v in run if not v.timing] for run in (first, second)]
+    assert runs[0] == runs[1]
+    scores = series(first, "squared_error")
+    assert scores[0] != scores[1]
+
+
+def test_weights_are_those_of_the_public_test_inputs(problem):
+    """They reach the mechanism: with all weights one nothing is kept, else zeros are."""
+    expected = problem.split.test_inputs.mean(axis=(0, 1))
+    assert problem.mean_image == pytest.approx(expected, abs=1e-6)
+    loss = {
+        name: next(v.value for v in values if v.metric == "expected_loss")
+        for name, values in {
+            "public": measured(problem, "tldp-g-w", epsilon=0.01),
+            "ones": measured(problem, "tldp-g-w", epsilon=0.01, weights=np.ones((8, 8)).tolist()),
+        }.items()
+    }
+    plain = get_mechanism("tldp-g").calibrate(image_query((8, 8)), Budget(epsilon=0.01))
+    p = math.exp(plain.parameters()["log_p"])
+    assert loss["ones"] == pytest.approx(64 * 50.0)
+    assert loss["public"] == pytest.approx(50.0 * np.sum(1 - p * (1 - expected)), rel=1e-6)
+
+
+def test_public_information_is_declared_and_recorded(problem):
+    """No option is recognised by its name: without the declaration `weights` keeps its default."""
+    public = numbers(measured(problem, "tldp-g-w"), "public_records")
+    assert public == [len(problem.split.test_labels)]
+    assert numbers(measured(problem, "tldp-g"), "public_records") == []
+    given = measured(problem, "tldp-g-w", weights=np.ones((8, 8)).tolist())
+    assert numbers(given, "public_records") == []
+
+
+def test_weighted_f1_is_one_for_the_labels_and_zero_for_a_class_that_is_none_of_them():
+    labels = np.arange(12) % 6
+    assert weighted_f1(labels, labels) == 1.0
+    assert weighted_f1(labels, np.full(12, 9)) == 0.0
+    # One class for all, a sixth of the labels: precision 1/6 and recall 1 give F1 = 2/7.
+    assert weighted_f1(labels, np.zeros(12, int)) == pytest.approx(2 / 7 / 6, rel=1e-12)
+
+
+def test_a_network_learns_the_digits_and_repeats_itself(problem):
+    data = in_units(problem.split)
+    training = Training(epochs=20, learning_rate=0.01)
+    first, second = (network(data, TUTORIALS["digits"], training, seed=4) for _ in range(2))
+    assert np.array_equal(first, second)
+    assert weighted_f1(data.test_labels, first) > 0.85
+    assert not np.array_equal(first, network(data, TUTORIALS["digits"], training, seed=5))
+
+
+def test_the_unit_of_the_pixels_does_not_matter(problem):
+    data = in_units(problem.split)
+    assert np.mean(np.square(data.train_inputs)) == pytest.approx(1.0, rel=1e-5)
+    split = problem.split
+    bytes_ = dataclasses.replace(
+        split, train_inputs=split.train_inputs * 256, test_inputs=split.test_inputs * 256
+    )
+    assert np.array_equal(logistic(data), logistic(in_units(bytes_)))
+
+
+def test_rows_say_which_classifier_was_trained(problem):
+    settings = SETTINGS | {"classifiers": {"digits": "network"}, "training_epochs": 1}
+    other = dataclasses.replace(problem, settings=settings)
+    scores = [value for value in measured(other, "tldp-g") if value.metric in ("f1", "accuracy")]
+    assert [dict(value.at) for value in scores] == [{"classifier": "network"}] * 4
+
+
+def test_every_data_set_needs_a_classifier():
+    with pytest.raises(ConfigError, match=r"classifiers has no entry for mnist"):
+        check_config(
+            {
+                "run": "t",
+                "studies": {"private_data": SETTINGS | {"datasets": ["digits", "mnist"]}},
+            }
+        )
+
+
+def test_a_classifier_with_imagenet_weights(problem, monkeypatch):
+    """Its weights are fetched before the cell; it is trained on what was released."""
+    own = SETTINGS | {"mechanisms": ["laplace"], "training_epochs": 1}
+    own["classifiers"] = {"digits": "mobilenet_v2"}
+    config = check_config({"run": "test", "studies": {"private_data": own}})
+    assert {tuple(cell.downloads(config)) for cell in cells_of(config)} == {("mobilenet_v2",)}
+    settings = config["studies"]["private_data"]
+    seen = []
+
+    def guess(weights, data, classes, training, seed):
+        seen.append((weights, data.train_inputs, classes, training.epochs))
+        return data.test_labels
+
+    monkeypatch.setattr(private_data.datasets, "load", lambda name, folder: {"read": name})
+    monkeypatch.setattr(private_data, "fine_tuned", guess)
+    loaded = private_data.load(settings, "digits", None, names("laplace"))
+    variant = Variant(name="laplace", mechanism=get_mechanism("laplace"))
+    point = private_data.points(settings, "laplace", "digits")[0]
+    values = list(private_data.measure(loaded, variant, "published", point, names("laplace")))
+    scores = [v for v in values if v.metric == "f1"]
+    assert [v.value for v in scores] == [1.0, 1.0]
+    assert all(v.at["classifier"] == "mobilenet_v2" for v in scores)
+    weights, images, classes, epochs = seen[0]
+    assert (weights, classes, epochs) == ({"read": "mobilenet_v2"}, 10, 1)
+    # Noise of scale 64 / epsilon; released images are seen in units of their root mean square.
+    assert np.sqrt(np.mean(np.square(images))) == pytest.approx(1, rel=1e-5)
+    assert np.abs(images.mean()) < 0.1

@@ -1,0 +1,175 @@
+"""Training on protected features: what is shared, what is released, who sees what."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from measured_values import numbers
+from torchvision.models import mobilenet_v2
+
+from learning.records.labelled import Split
+from learning.releases.protected_records import protected
+from mechanisms import Budget, get_mechanism
+from mechanisms.query.box_query import box_query
+from runs.cells import cells_of
+from runs.config import check_config
+from studies import private_features
+from studies.base.settings import ConfigError
+from studies.base.study import Names, Variant
+
+SETTINGS = {
+    "datasets": ["digits"],
+    "mechanisms": ["laplace"],
+    "epsilons": [20.0],
+    "delta": 1e-5,
+    "extractor_epochs": {"digits": 20},
+    "training_epochs": 20,
+    "trials": 2,
+}
+
+
+def checked(changed):
+    config = {"run": "test", "studies": {"private_features": changed}}
+    return check_config(config)["studies"]["private_features"]
+
+
+def names(mechanism="tldp-g"):
+    return Names(base_seed=1, study="private_features", dataset="digits", mechanism=mechanism)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return private_features.load(checked(SETTINGS), "digits", None, names())
+
+
+def measured(problem, key, calibration="published", **changed):
+    problem = replace(problem, settings=problem.settings | changed)
+    variant = Variant(name=key, mechanism=get_mechanism(key))
+    (point,) = private_features.points(checked(SETTINGS), key, "digits")
+    return list(private_features.measure(problem, variant, calibration, point, names(key)))
+
+
+def test_features_lie_in_the_range_of_the_query(problem):
+    split = problem.extracted.split
+    for features in (split.train_inputs, split.test_inputs):
+        assert features.shape[1:] == (32,)
+        assert np.abs(features).max() <= 1
+    assert np.abs(split.train_inputs).max() > 0.9
+    assert problem.extracted.public + len(split.train_labels) == 1438
+
+
+def test_rows_of_a_point(problem):
+    values = measured(problem, "tldp-g")
+    assert numbers(values, "records") == numbers(values, "public_records") == [719]
+    assert numbers(values, "extractor_accuracy")[0] > 0.8
+    # 32 components of variance Delta^2 / (2 epsilon), Delta = 2.
+    assert numbers(values, "expected_loss") == [pytest.approx(32 * 4 / 40, rel=1e-6)]
+    for error in numbers(values, "squared_error"):
+        assert error == pytest.approx(3.2, rel=0.05)
+    assert len(numbers(values, "f1")) == len(numbers(values, "accuracy")) == 2
+    assert not np.array_equal(*numbers(values, "squared_error"))
+
+
+def test_the_same_seeds_give_the_same_numbers(problem):
+    first, second = (
+        [
+            (v.metric, v.value)
+            for v in measured(problem, "tldp-l", training_epochs=1)
+            if not v.timing
+        ]
+        for _ in range(2)
+    )
+    assert first == second
+
+
+def test_scores_without_noise_with_noise_and_with_none_of_the_data(problem):
+    clean, noisy, exact, chance = (
+        numbers(measured(problem, *args, trials=1, training_epochs=60), "f1")[0]
+        for args in (
+            ("non-private",),
+            ("tldp-g",),
+            ("tldp-g", "exact"),
+            ("random-answer",),
+        )
+    )
+    assert clean > 0.8
+    assert 0.6 < noisy < clean
+    assert chance < 0.2
+    assert exact < noisy - 0.2
+
+
+def test_a_mechanism_that_clips_is_released_with_its_clipping():
+    """Adding what it samples would leave the clipping out, and the guarantee with it."""
+    thresholds = [[0.5, 0.0]]
+    mechanism = get_mechanism("dphsgd").calibrate(
+        box_query((1, 2), -1.0, 1.0), Budget(epsilon=1e4, delta=1e-5), thresholds=thresholds
+    )
+    records = np.array([[1.0, 1.0], [-1.0, 0.2]], dtype=np.float32)
+    released = protected(mechanism, records, np.random.default_rng(0))
+    sigma = mechanism.parameters()["sigma"]
+    assert sigma < 0.02
+    assert released == pytest.approx(np.array([[0.5, 0], [-0.5, 0]]), abs=5 * sigma)
+
+
+def test_eq_18():
+    query = box_query((1, 400), -1.0, 1.0)
+    assert query.l2_sensitivity == 2 * math.sqrt(400)
+    assert query.shape == (1, 400)
+
+
+def test_every_data_set_needs_epochs_of_its_extractor():
+    with pytest.raises(ConfigError, match="extractor_epochs has no entry for digits"):
+        checked(SETTINGS | {"extractor_epochs": {}})
+
+
+IMAGENET = {"datasets": ["mnist"], "extractors": {"mnist": "mobilenet_v2"}, "extractor_epochs": {}}
+
+
+def test_an_extractor_with_imagenet_weights(monkeypatch):
+    weights = mobilenet_v2(weights=None).state_dict()
+    loaded = []
+    monkeypatch.setattr(
+        private_features.datasets, "load", lambda name, folder: loaded.append(name) or weights
+    )
+    rng = np.random.default_rng(0)
+    images, labels = rng.random((24, 1, 28, 28), np.float32), rng.integers(0, 10, 24)
+    split = Split(
+        train_inputs=images[:20],
+        train_labels=labels[:20],
+        test_inputs=images[20:],
+        test_labels=labels[20:],
+    )
+    monkeypatch.setattr(private_features.labelled, "load", lambda *args: split)
+    settings = checked(SETTINGS | IMAGENET)
+    (point,) = private_features.points(settings, "gaussian", "mnist")
+    assert point.shape == (1, 1280)
+    problem = private_features.load(settings, "mnist", None, names())
+    assert loaded == ["mobilenet_v2"]
+    variant = Variant(name="gaussian", mechanism=get_mechanism("gaussian"))
+    values = list(private_features.measure(problem, variant, "published", point, names("gaussian")))
+    assert numbers(values, "records") == [20] and numbers(values, "public_records") == [0]
+    assert numbers(values, "extractor_accuracy") == []
+    assert len(numbers(values, "f1")) == 2
+
+
+def test_imagenet_weights_are_fetched_before_a_cell_that_reads_them():
+    """And their loader belongs to the code that its numbers depend on."""
+    config = check_config({"run": "test", "studies": {"private_features": SETTINGS | IMAGENET}})
+    for cell in cells_of(config):
+        assert cell.downloads(config) == ["mnist", "mobilenet_v2"]
+        assert "datasets/loaders/mobilenet_v2.py" in cell.sources(config)
+    own = SETTINGS | {
+        "datasets": ["mnist", "digits"],
+        "extractor_epochs": {"mnist": 1, "digits": 1},
+    }
+    config = check_config({"run": "test", "studies": {"private_features": own}})
+    downloads = {cell.dataset: cell.downloads(config) for cell in cells_of(config)}
+    assert downloads == {"mnist": ["mnist"], "digits": []}
+
+
+def test_an_extractor_without_training_needs_no_epochs():
+    with pytest.raises(ConfigError, match="extractor_epochs has no entry for mnist"):
+        checked(SETTINGS | IMAGENET | {"extractors": {}})
+    with pytest.raises(ConfigError, match=r"own or mobilenet_v2, got .*vgg16"):
+        checked(SETTINGS | IMAGENET | {"extractors": {"mnist": "vgg16"}})

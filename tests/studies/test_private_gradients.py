@@ -1,0 +1,155 @@
+"""Private gradients: budgets by Theorem 3.4 and amplification, calibrations, rows, resuming."""
+
+import math
+import warnings
+from pathlib import Path
+
+import pytest
+from measured_values import number
+
+from learning.training.clipping import Clipping
+from learning.training.step_noise import AmplifiedShares, amplified, step_mechanism
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.privacy.sampling import kairouz
+from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon
+from runs.config import check_config, read_config
+from studies import gradients
+from studies.base.settings import ConfigError
+from studies.base.study import Names, Point, Variant
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = {
+    "datasets": ["digits"],
+    "mechanisms": ["gaussian"],
+    "epsilons": [1.0],
+    "delta": 1e-5,
+    "lots": {"digits": 30},
+    "epochs": {"digits": 2},
+    "learning_rates": {"digits": 0.5},
+    "records": {"digits": 150},
+    "trials": 2,
+}
+TOTAL = Budget(epsilon=1.0, delta=1e-5)
+SCHEDULE = AmplifiedShares(rate=0.2, steps=10)
+QUERY = Clipping(bound=1.0).query(2410, 30)
+
+
+def checked(**changes):
+    config = {"run": "test", "studies": {"gradients": SETTINGS | changes}}
+    return check_config(config)["studies"]["gradients"]
+
+
+def variant(key):
+    return Variant(name=key, mechanism=get_mechanism(key))
+
+
+def measure(mechanism, calibration="published", folder=None, **changes):
+    settings = checked(**changes)
+    names = Names(
+        base_seed=1, study="gradients", dataset="digits", mechanism=mechanism, folder=folder
+    )
+    problem = gradients.load(settings, "digits", None, names)
+    (point,) = gradients.points(settings, mechanism, "digits")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return list(gradients.measure(problem, variant(mechanism), calibration, point, names))
+
+
+def test_shapes_are_those_of_the_networks():
+    paper = read_config(ROOT / "config/paper.yaml")["studies"]["gradients"]
+    shapes = {d: gradients.points(paper, "imgm", d)[0].shape for d in paper["datasets"]}
+    assert shapes["mnist"] == (1, 61_706)
+    assert shapes["cora"] == (1, 1433 * 16 + 16 + 16 * 7 + 7)
+    assert gradients.points(checked(), "imgm", "digits") == [
+        Point(shape=(1, 2410), epsilon=1.0, delta=1e-5)
+    ]
+
+
+@pytest.mark.parametrize("key", ["lots", "epochs", "learning_rates"])
+def test_every_data_set_needs_its_settings(key):
+    with pytest.raises(ConfigError, match=f"{key} has no entry for digits"):
+        checked(**{key: {}})
+
+
+def test_a_step_s_budget_composes_to_the_total():
+    step = SCHEDULE.step_budget(TOTAL)
+    each = Budget(epsilon=step.epsilon * 0.2, delta=step.delta * 0.2)
+    total = kairouz.composed(each, 10, TOTAL.delta / 2)
+    assert total.epsilon == pytest.approx(1.0, rel=1e-9)
+    assert total.delta == pytest.approx(1e-5, rel=1e-9)
+
+
+def test_amplification_stops_where_delta_reaches_one():
+    assert amplified(TOTAL, 0.5) == Budget(epsilon=2.0, delta=2e-5)
+    with pytest.raises(Unsupported, match="over the sampling rate 1e-05 is at least 1"):
+        amplified(TOTAL, 1e-5)
+
+
+def test_the_classic_gaussian_has_the_step_budget_and_the_accountant_the_total():
+    step = SCHEDULE.step_budget(TOTAL)
+    classic = step_mechanism(variant("gaussian"), QUERY, TOTAL, SCHEDULE, "published")
+    assert classic.noise.sigma == pytest.approx(
+        math.sqrt(2 * math.log(1.25 / step.delta)) / step.epsilon
+    )
+    accountant = step_mechanism(variant("moments-accountant"), QUERY, TOTAL, SCHEDULE, "published")
+    epsilon = gaussian_epsilon(accountant.noise.sigma, 0.2, 10, 1e-5)
+    assert epsilon == pytest.approx(1.0, rel=1e-8)
+
+
+def test_the_matrix_mechanism_is_the_classic_gaussian_and_imgm_the_analytic_one():
+    for first, second in (("matrix-mechanism", "gaussian"), ("imgm", "gaussian-analytic")):
+        sigmas = [
+            step_mechanism(variant(key), QUERY, TOTAL, SCHEDULE, "published").noise.sigma
+            for key in (first, second)
+        ]
+        assert sigmas[0] == pytest.approx(sigmas[1], rel=1e-12)
+
+
+def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
+    keys = ("moments-accountant", "mvg")
+    losses = [
+        step_mechanism(variant(key), QUERY, TOTAL, SCHEDULE, "exact").expected_loss()
+        for key in keys
+    ]
+    assert losses == pytest.approx([losses[0]] * 2, rel=2e-3)
+
+
+def test_rows_of_a_point():
+    values = measure("moments-accountant")
+    assert number(values, "records") == 150 and number(values, "steps") == 10
+    assert number(values, "sampling_rate") == 0.2
+    assert 0.8 < number(values, "true_epsilon_upper") < 1
+    finals = [v for v in values if v.metric == "final_test_accuracy"]
+    assert [v.trial for v in finals] == [0, 1] and all(0 <= v.value <= 1 for v in finals)
+    keys = [(v.metric, v.trial, v.at.get("epoch")) for v in values]
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_published_shares_leave_room():
+    """Theorem 3.4 sees (epsilon, delta) alone: IMGM spends a fraction of its budget."""
+    assert number(measure("imgm"), "true_epsilon_upper") < 0.5
+
+
+def test_a_run_goes_on_from_its_checkpoints(tmp_path):
+    first, again = (measure("imgm", folder=tmp_path, trials=1) for _ in range(2))
+    assert [path.name for path in tmp_path.iterdir()] == ["epsilon-1-0.checkpoint"]
+    without = measure("imgm", trials=1)
+    kept = [[v for v in run if not v.timing] for run in (first, again, without)]
+    assert kept[0] == kept[1] == kept[2]
+
+
+def test_lots_of_one_record_are_often_empty():
+    """At rate 1/150 a third of the samples hold nobody; they are released like any other."""
+    values = measure("imgm", lots={"digits": 1}, epochs={"digits": 1}, trials=1)
+    assert number(values, "steps") == 150
+    assert 0 <= number(values, "final_test_accuracy") <= 1
+
+
+def test_controls_have_no_exact_calibration():
+    with pytest.raises(Unsupported, match="adds no noise"):
+        measure("random-answer", "exact")

@@ -1,0 +1,280 @@
+"""Protected parameters: sensitivities, what all rounds spend, both calibrations, rows, options."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from measured_values import numbers
+
+from learning.releases.repeated_releases import calibrate_each_release, spent_by_releases
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
+from mechanisms.query.box_query import box_query
+from runs.config import check_config
+from studies import private_parameters
+from studies.base.settings import ConfigError
+from studies.base.study import Names, Variant
+
+SETTINGS = {
+    "datasets": ["digits"],
+    "mechanisms": ["laplace"],
+    "epsilons": [100.0],
+    "delta": 1e-5,
+    "networks": {"digits": "small"},
+    "rounds": {"digits": 2},
+    "records": {"digits": 400},
+    "test_records": {"digits": 150},
+    "batch": 16,
+    "learning_rate": 0.01,
+    "trials": 2,
+}
+BUDGET = Budget(epsilon=20.0, delta=1e-5)
+
+
+@pytest.fixture
+def settings():
+    return checked(SETTINGS)
+
+
+def checked(changed):
+    config = {"run": "test", "studies": {"private_parameters": changed}}
+    return check_config(config)["studies"]["private_parameters"]
+
+
+def variant(key):
+    return Variant(name=key, mechanism=get_mechanism(key))
+
+
+def names(mechanism, folder=None):
+    return Names(
+        base_seed=1,
+        study="private_parameters",
+        dataset="digits",
+        mechanism=mechanism,
+        folder=folder,
+    )
+
+
+def measured(settings, key, calibration="published", folder=None):
+    problem = private_parameters.load(settings, "digits", None, names(key))
+    (point,) = private_parameters.points(settings, key, "digits")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return list(
+            private_parameters.measure(
+                problem, variant(key), calibration, point, names(key, folder)
+            )
+        )
+
+
+def calibrate(key, releases, calibration="published", size=50, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        query = box_query((1, size), -1.0, 1.0)
+        return calibrate_each_release(variant(key), query, BUDGET, releases, calibration, **options)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-0.3, 0.3), (0.0, 1.0)])
+def test_the_ends_of_the_range_attain_every_sensitivity(low, high):
+    query = box_query((1, 7), low, high)
+    change = np.full((1, 7), high) - np.full((1, 7), low)
+    assert query.l2_sensitivity == pytest.approx(np.linalg.norm(change), rel=1e-15)
+    assert query.l1_sensitivity == pytest.approx(np.abs(change).sum(), rel=1e-15)
+    assert query.linf_sensitivity == high - low
+    assert query.frobenius_bound == pytest.approx(
+        max(np.linalg.norm(np.full(7, end)) for end in (low, high)), rel=1e-15
+    )
+    assert query.adjacency == "local"
+
+
+def test_eq_19():
+    query = box_query((1, 64), -0.5, 0.5)
+    assert query.l2_sensitivity == 2 * 0.5 * 8
+    assert query.l1_sensitivity == 2 * 0.5 * 64
+
+
+@pytest.mark.parametrize("releases", [1, 3])
+def test_noise_of_tldp_spends_epsilon_for_every_component_of_every_release(releases):
+    """Of the worst pair, apart from kept values, which have no finite epsilon at all."""
+    profile = calibrate("tldp-l", releases).profile().compose(releases)
+    assert profile.noise.epsilon(0.0).value == pytest.approx(releases * 50 * 20.0, rel=1e-12)
+    assert profile.epsilon(0.0).value == math.inf
+    kept = math.exp(calibrate("tldp-l", releases).parameters()["log_p"])
+    mass = -math.expm1(releases * 50 * math.log1p(-kept))
+    assert profile.atom_mass == pytest.approx(mass, rel=1e-9)
+
+
+@pytest.mark.parametrize("releases", [1, 4])
+def test_all_releases_of_gaussian_noise_are_composed_by_hand(releases):
+    mechanism = calibrate("llagp", releases, layers=[30, 20])
+    mus = [mu_for(share * 20.0, 1e-5 / 2) for share in (2 / 3, 1 / 3)]
+    total = GaussianProfile(mu=math.sqrt(releases * np.sum(np.square(mus))))
+    found = {value.metric: value.value for value in spent_by_releases(mechanism, releases)}
+    assert found["true_delta_upper"] == pytest.approx(total.delta(20.0).value, rel=1e-6)
+    assert found["true_epsilon_upper"] == pytest.approx(total.epsilon(1e-5).value, rel=1e-6)
+
+
+@pytest.mark.parametrize("releases", [1, 5])
+@pytest.mark.parametrize("key", ["laplace", "gaussian", "idn", "tldp-l", "tldp-g", "dphsgd"])
+def test_on_the_exact_calibration_all_releases_together_have_the_budget(key, releases):
+    mechanism = calibrate(key, releases, "exact")
+    total = mechanism.profile().compose(releases)
+    assert total.delta(20.0).upper == pytest.approx(1e-5, rel=1e-6)
+    assert mechanism.calibration == "exact"
+
+
+def test_tldp_has_the_noise_of_others_at_equal_privacy():
+    for key, other in (("tldp-l", "laplace"), ("tldp-g", "gaussian")):
+        losses = [calibrate(name, 3, "exact").expected_loss() for name in (key, other)]
+        assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("key", ["random-answer", "non-private"])
+def test_no_exact_calibration_without_noise(key):
+    with pytest.raises(Unsupported, match="no exact calibration"):
+        calibrate(key, 2, "exact")
+
+
+def test_users_the_public_and_the_test_are_apart(settings):
+    problem = private_parameters.load(settings, "digits", None, names("laplace"))
+    other = private_parameters.load(settings, "digits", None, names("gaussian"))
+    assert [len(labels) for _, labels in problem.users] == [112, 112, 112]
+    assert len(problem.public[1]) == 64 and len(problem.test[1]) == 150
+    parts = [problem.public, problem.test, *problem.users]
+    rows = [{row.tobytes() for row in inputs} for inputs, _ in parts]
+    assert len(set().union(*rows)) == sum(map(len, rows)) == 64 + 150 + 336
+    for mine, theirs in zip(problem.users, other.users, strict=True):
+        assert np.array_equal(mine[0], theirs[0])
+
+
+def test_rows_of_a_point(settings):
+    values = measured(settings, "tldp-g")
+    assert numbers(values, "records") == [336] and numbers(values, "rounds") == [2]
+    # Delta / sqrt(2 epsilon), Delta = 2.
+    sigma = 2 / math.sqrt(200)
+    assert numbers(values, "noise_deviation") == [pytest.approx(sigma)]
+    assert numbers(values, "true_delta_upper") == [pytest.approx(1.0)]
+    # 2 rounds of 2410 components that move by 2 each.
+    total = GaussianProfile(mu=2 * math.sqrt(2 * 2410) / sigma)
+    [upper] = numbers(values, "true_epsilon_upper")
+    assert 1 <= upper / total.epsilon(1e-5).value < 1 + 1e-8
+    for metric in ("f1", "accuracy"):
+        own = [v for v in values if v.metric == metric]
+        assert [v.trial for v in own] == [0, 1]
+        assert own[0].value != own[1].value
+    assert len({(v.metric, v.trial) for v in values}) == len(values)
+
+
+def test_a_point_measured_twice_is_the_same_and_goes_on_from_a_checkpoint(settings, tmp_path):
+    first = measured(settings, "tldp-g", folder=tmp_path)
+    assert len(list(tmp_path.glob("*.checkpoint"))) == 2
+    assert first == measured(settings, "tldp-g", folder=tmp_path) == measured(settings, "tldp-g")
+
+
+def test_small_noise_learns_and_noise_of_the_same_true_privacy_does_not(settings):
+    longer = settings | {"rounds": {"digits": 5}, "records": {}, "trials": 1}
+    clean, published, exact = (
+        np.mean(numbers(measured(longer, key, calibration), "f1"))
+        for key, calibration in (
+            ("non-private", "published"),
+            ("tldp-g", "published"),
+            ("tldp-g", "exact"),
+        )
+    )
+    assert clean > 0.85
+    assert published > 0.75
+    assert exact < 0.3
+
+
+BY_RANGE = SETTINGS | {
+    "epsilons_by_range": {"digits": {"clip": [100.0], "stated": [100.0, 3000.0]}},
+    "trials": 1,
+    "rounds": {"digits": 1},
+}
+
+
+def at(key, epsilon, calibration="published"):
+    """The values at one epsilon by range."""
+    settings = checked(BY_RANGE)
+    problem = private_parameters.load(settings, "digits", None, names(key))
+    points = private_parameters.points(settings, key, "digits")
+    assert [point.epsilon for point in points] == [100.0, 3000.0]
+    point = next(point for point in points if point.epsilon == epsilon)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        values = list(
+            private_parameters.measure(problem, variant(key), calibration, point, names(key))
+        )
+    ranges = dict.fromkeys(value.at["range"] for value in values if value.at)
+    return {
+        name: {value.metric: value.value for value in values if value.at == {"range": name}}
+        for name in ranges
+    }
+
+
+@pytest.mark.parametrize("key", ["tldp-g", "gaussian", "dphsgd", "llagp"])
+def test_noise_for_the_stated_range_is_128_times_as_large(key):
+    both = at(key, 100.0)
+    assert list(both) == ["clip", "stated"]
+    ratio = both["stated"]["noise_deviation"] / both["clip"]["noise_deviation"]
+    assert ratio == pytest.approx(128, rel=1e-9)
+    # What is spent is that of the parameters' own range, so that more noise spends less.
+    assert both["stated"]["true_epsilon_upper"] < both["clip"]["true_epsilon_upper"] / 10
+
+
+def test_true_epsilon_of_the_stated_range_is_that_of_clipped_parameters():
+    """TLDP-G's sigma is 256 / sqrt(2 epsilon), and each of 2410 parameters moves by 2."""
+    found = at("tldp-g", 3000.0)
+    assert list(found) == ["stated"]
+    sigma = 256 / math.sqrt(6000)
+    assert found["stated"]["noise_deviation"] == pytest.approx(sigma)
+    expected = GaussianProfile(mu=2 * math.sqrt(2410) / sigma).epsilon(1e-5).value
+    assert found["stated"]["true_epsilon_upper"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_at_equal_true_privacy_one_range_stands_for_both():
+    assert list(at("gaussian", 100.0, "exact")) == ["clip"]
+    assert at("gaussian", 3000.0, "exact") == {}
+
+
+@pytest.mark.parametrize("key", ["llagp", "dphsgd"])
+def test_baselines_get_the_public_information_that_they_declare(settings, key):
+    problem = private_parameters.load(settings, "digits", None, names(key))
+    (point,) = private_parameters.points(settings, key, "digits")
+    args = (problem, variant(key), "published", "clip", point, names(key))
+    first, second = (private_parameters._mechanism(*args, trial) for trial in (0, 1))
+    if key == "llagp":
+        assert first.settings["layers"] == [64 * 32 + 32, 32 * 10 + 10]
+    else:
+        thresholds = first.settings["thresholds"]
+        assert thresholds.shape == (1, 2410) and 0 < thresholds.min() < thresholds.max() == 1
+        assert not np.array_equal(thresholds, second.settings["thresholds"])
+        assert sorted(problem.curvatures) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"rounds": {}}, "rounds has no entry for digits"),
+        ({"networks": {}}, "networks has no entry for digits"),
+        ({"networks": {"digits": "paper"}}, "networks.digits must be small, got 'paper'"),
+        ({"networks": {"digits": "huge"}}, "tiny, small or paper"),
+        ({"epsilons_by_range": {"digits": {"narrow": [1]}}}, "clip or stated"),
+        ({"records": {"digits": 66}}, "records.digits must be a whole number in .67, 10"),
+    ],
+)
+def test_bad_settings_are_named(changed, words):
+    with pytest.raises(ConfigError, match=words):
+        checked(SETTINGS | changed)
+
+
+def test_too_few_test_records_are_an_error(settings):
+    asked = settings | {"test_records": {"digits": 360}}
+    with pytest.raises(ValueError, match=r"test_records must be at most 359, .*, got 360"):
+        private_parameters.load(asked, "digits", None, names("x"))
