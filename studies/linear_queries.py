@@ -41,25 +41,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from experiments.contract.coordinates import Coordinate
-from experiments.contract.grid import EpsilonGrid, points_over
-from experiments.contract.settings import (
-    MOST_TRIALS,
-    Count,
-)
-from experiments.contract.study import (
-    Names,
-    Point,
-    Value,
-    Variant,
-)
-from experiments.contract.tolerances import Tolerance
-from experiments.count_query import (
-    MapSettings,
-    map_counts,
-    random_rectangles,
-    rectangle_sums,
-)
 from pydantic import Field
 
 from datasets import load as load_dataset
