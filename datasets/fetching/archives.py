@@ -94,7 +94,9 @@ def named_members(archive: Path, most: Mapping[str, int]) -> Iterator[tuple[str,
 
 def read_members(archive: Path, most: Mapping[str, int]) -> dict[str, bytes]:
     """The contents of the members of `named_members`, by name; DataError as there."""
-    return {name: content(archive, stream) for name, stream in named_members(archive, most)}
+    return {
+        name: b"".join(chunks(archive, stream)) for name, stream in named_members(archive, most)
+    }
 
 
 def extract(archive: Path, destination: Path, most: Mapping[str, int]) -> None:
@@ -105,22 +107,18 @@ def extract(archive: Path, destination: Path, most: Mapping[str, int]) -> None:
     """
     for name, stream in named_members(archive, most):
         with (destination / name).open("wb") as out:
-            out.writelines(_chunks(archive, stream))
-
-
-def content(archive: Path, stream: IO[bytes]) -> bytes:
-    """All bytes of a member, its own CRC checked; DataError for a damaged one."""
-    return b"".join(_chunks(archive, stream))
+            out.writelines(chunks(archive, stream))
 
 
 def check_intact(archive: Path) -> None:
     """DataError unless every member can be read to its end (its own CRC included)."""
     for _, _, stream in members(archive):
-        for _ in _chunks(archive, stream):
+        for _ in chunks(archive, stream):
             pass
 
 
-def _chunks(archive: Path, stream: IO[bytes]) -> Iterator[bytes]:
+def chunks(archive: Path, stream: IO[bytes]) -> Iterator[bytes]:
+    """The bytes of a member, its own CRC checked at the end; DataError for a damaged one."""
     with reading(archive, _DAMAGED):
         while chunk := stream.read(_CHUNK):
             yield chunk

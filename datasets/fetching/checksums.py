@@ -25,12 +25,10 @@ def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
 
     Empty if it does not, or if there is no checksum yet. `folder` is that of the data set.
     """
-    known = {"sha256": file.sha256, "md5": file.md5}
-    origin = "expected"
-    if file.sha256 is None and (first := recorded(folder, file.name)):
-        known, origin = {"sha256": first}, "recorded"
-    for kind, digits in known.items():
-        if digits is not None and not (actual := file_hash(str(path), alg=kind)).startswith(digits):
+    first = recorded(folder, file.name) if file.sha256 is None else None
+    origin = "recorded" if first else "expected"
+    for kind, digits in (("sha256", file.sha256 or first), ("md5", file.md5)):
+        if digits and not (actual := file_hash(str(path), alg=kind)).startswith(digits):
             return f"{kind} {actual}, {origin} {kind} {digits}"
     return ""
 
@@ -65,13 +63,11 @@ def verify(folder: Path, file: RemoteFile) -> None:
         DataError: another checksum; the message gives both.
     """
     if different := mismatch(folder / file.name, file, folder):
-        accept = (
-            "" if file.sha256 else f"; to accept a new version, delete its line in {RECORD} too"
-        )
+        accept = f"; to accept a new version, delete its line in {folder / RECORD} too"
         raise DataError(
             f"{folder / file.name} has the wrong content: {different}\n"
             f"Delete it, then fetch {folder.name} again: a file that is there is never "
-            f"replaced{accept}"
+            f"replaced{accept * (not file.sha256)}"
         )
 
 

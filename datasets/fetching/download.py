@@ -133,11 +133,10 @@ def _http(most: int, url: str, output_file: str, depot: pooch.Pooch) -> None:
         transfer(url, output_file, depot)
     except requests.HTTPError as error:
         code = error.response.status_code
-        if code in (404, 410):
-            raise NotThereError(url, _status(error)) from error
-        if code < 500 and code != 429:
-            raise DownloadError(url, _status(error)) from error
-        raise
+        if code >= 500 or code == 429:
+            raise
+        kind = NotThereError if code in (404, 410) else DownloadError
+        raise kind(url, _status(error)) from error
 
 
 def _status(error) -> str:
@@ -169,8 +168,7 @@ def _unpack_or_copy(place: str, source: Path, path: Path, most: int) -> None:
 def _check(place: str, path: Path, file: RemoteFile, folder: Path) -> None:
     if different := mismatch(path, file, folder):
         accept = f" (to accept a new version, delete its line in {folder / RECORD})"
-        why = f"wrong content, {different}{'' if file.sha256 else accept}"
-        raise DownloadError(place, why)
+        raise DownloadError(place, f"wrong content, {different}{accept * (not file.sha256)}")
     if file.sha256 is not None or recorded(folder, file.name) is not None:
         return
     try:

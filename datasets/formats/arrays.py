@@ -14,7 +14,7 @@ from datasets.formats.columns import Numbers
 Part = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Images:
     """Labelled images with an official split.
 
@@ -27,13 +27,6 @@ class Images:
     train_labels: NDArray[np.int64]
     test_images: NDArray[np.uint8]
     test_labels: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, train: Part, test: Part) -> Images:
-        """Both parts, each as `labelled_images` returns it."""
-        return cls(
-            train_images=train[0], train_labels=train[1], test_images=test[0], test_labels=test[1]
-        )
 
 
 def labelled_images(

@@ -99,5 +99,6 @@ def read_columns(cells: Mapping[str, ArrayLike], columns: Columns, place: Path |
 
 
 def _is_number(cell: object) -> bool:
-    is_text = isinstance(cell, str)
-    return bool(_NUMBER.fullmatch(cell)) if is_text else type(cell) in (int, float)
+    if isinstance(cell, str):
+        return _NUMBER.fullmatch(cell) is not None
+    return type(cell) in (int, float)

@@ -81,7 +81,7 @@ def parse(*files: Path) -> Images:
     images, labels = zip(*map(_batch, files[:5]), strict=True)
     test = _batch(files[5])
     require_rows(ENTRY, train=sum(map(len, labels)), test=len(test[1]))
-    return Images.of((np.concatenate(images), np.concatenate(labels)), test)
+    return Images(np.concatenate(images), np.concatenate(labels), *test)
 
 
 def _batch(path: Path) -> Part:

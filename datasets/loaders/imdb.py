@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.archives import content, members
+from datasets.fetching.archives import chunks, members
 from datasets.fetching.data_error import reading, wrong_file
 
 ENTRY = Dataset(
@@ -95,7 +95,7 @@ def parse(archive: Path) -> Imdb:
                 f"{_LONGEST:,} bytes, neg with 1..4 and pos with 7..10 stars",
             )
         with reading(place, "not UTF-8 text"):
-            found[review] = (int(stars), content(archive, stream).decode())
+            found[review] = (int(stars), b"".join(chunks(archive, stream)).decode())
     imdb = Imdb(train=_split(found, "train"), test=_split(found, "test"))
     require_rows(ENTRY, train=len(imdb.train.texts), test=len(imdb.test.texts))
     return imdb

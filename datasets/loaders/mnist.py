@@ -76,9 +76,9 @@ def parse(train_images: Path, train_labels: Path, test_images: Path, test_labels
     Raises:
         DataError: a file is not the published one.
     """
-    images = Images.of(_part(train_images, train_labels), _part(test_images, test_labels))
-    require_rows(ENTRY, train=len(images.train_labels), test=len(images.test_labels))
-    return images
+    train, test = _part(train_images, train_labels), _part(test_images, test_labels)
+    require_rows(ENTRY, train=len(train[1]), test=len(test[1]))
+    return Images(*train, *test)
 
 
 def _part(images: Path, labels: Path) -> Part:

@@ -32,7 +32,6 @@ ENTRY = Dataset(
 
 
 FILE = "mobilenet_v2-b0353104.pth"
-_PARAMETERS = ("weight", "bias")  # the ends of their names; the others are averages
 
 
 def parse(path: Path) -> dict:
@@ -50,6 +49,6 @@ def parse(path: Path) -> dict:
         for name, tensor in weights.items():
             if not torch.isfinite(tensor).all():
                 raise wrong_file(path, f"{name} has a number that is not finite")
-        parameters = [w.numel() for name, w in weights.items() if name.endswith(_PARAMETERS)]
-    require_rows(ENTRY, parameters=sum(parameters))
+        trained = [name for name in weights if name.endswith(("weight", "bias"))]
+    require_rows(ENTRY, parameters=sum(weights[name].numel() for name in trained))
     return weights

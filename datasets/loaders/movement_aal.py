@@ -49,13 +49,10 @@ ENTRY = Dataset(
 
 FEATURES = ("anchor1", "anchor2", "anchor3", "anchor4")
 
-_TARGET = "MovementAAL_target.csv"
-_GROUP = "MovementAAL_DatasetGroup.csv"
-_PATHS = "MovementAAL_Paths.csv"
-_TARGETS = {
-    _TARGET: Numbers(-1, 1, whole=True),
-    _GROUP: Numbers(1, 3, whole=True),
-    _PATHS: Numbers(1, 6, whole=True),
+_TABLES = {
+    "targets": ("MovementAAL_target.csv", Numbers(-1, 1, whole=True)),
+    "groups": ("MovementAAL_DatasetGroup.csv", Numbers(1, 3, whole=True)),
+    "paths": ("MovementAAL_Paths.csv", Numbers(1, 6, whole=True)),
 }
 _MOST_BYTES = 1 << 20  # of one csv file
 
@@ -86,25 +83,21 @@ def parse(archive: Path) -> MovementAAL:
     """
     ids = range(1, ENTRY.rows["sequences"] + 1)
     names = [f"MovementAAL_RSS_{k}.csv" for k in ids]
-    files = read_members(archive, dict.fromkeys((*names, *_TARGETS), _MOST_BYTES))
+    wanted = (*names, *(name for name, _ in _TABLES.values()))
+    files = read_members(archive, dict.fromkeys(wanted, _MOST_BYTES))
     strengths = {name: Numbers(-1, 1) for name in FEATURES}
     sequences = tuple(
         matrix(read_table(files[name], strengths, f"{archive}: {name}", skip=1), FEATURES)
         for name in names
     )
-    targets = {}
-    for name, allowed in _TARGETS.items():
+    found = {}
+    for field, (name, allowed) in _TABLES.items():
         place = f"{archive}: {name}"
         columns = {"sequence": Numbers(1, len(ids), whole=True), "value": allowed}
         table = read_table(files[name], columns, place, skip=1)
         if not np.array_equal(np.sort(table["sequence"]), ids):
             raise wrong_file(place, f"not one record of each of the {len(ids)} sequences")
-        targets[name] = table["value"][np.argsort(table["sequence"])]
-    require(targets[_TARGET] != 0, targets[_TARGET], f"{archive}: {_TARGET}", "1 and -1")
+        require(table["value"] != 0, table["value"], f"{place}: value", "1 and -1")
+        found[field] = table["value"][np.argsort(table["sequence"])]
     require_rows(ENTRY, sequences=len(sequences), steps=sum(map(len, sequences)))
-    return MovementAAL(
-        sequences=sequences,
-        targets=targets[_TARGET],
-        groups=targets[_GROUP],
-        paths=targets[_PATHS],
-    )
+    return MovementAAL(sequences=sequences, **found)

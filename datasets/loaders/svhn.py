@@ -53,7 +53,7 @@ def parse(train: Path, test: Path) -> Images:
     Raises:
         DataError: a file is not the published one.
     """
-    images = Images.of(_part(train), _part(test))
+    images = Images(*_part(train), *_part(test))
     require_rows(ENTRY, train=len(images.train_labels), test=len(images.test_labels))
     return images
 
