@@ -152,6 +152,7 @@ def _tar_members(archive: Path) -> Iterator[_Member]:
             wrong = "" if member.isreg() or member.isdir() else _SPECIAL
             opened = None if member.isdir() else partial(tar.extractfile, member)
             yield member.name, member.size, wrong, opened
+        unzipped.seek(MAX_UNPACKED_BYTES)  # to the end, where gzip has its checksum
 
 
 def _zip_members(archive: Path) -> Iterator[_Member]:

@@ -87,6 +87,6 @@ def parse(*files: Path) -> Images:
 def _batch(path: Path) -> Part:
     content = read_pickle(path)
     with reading(path, "not a batch of CIFAR-10"):
-        pixels, labels = np.asarray(content["data"]), np.asarray(content["labels"])
+        pixels, labels = np.asarray(content["data"]), np.asarray(content["labels"], object)
         pixels = pixels.reshape(len(pixels), 3, 32, 32)
         return labelled_images(pixels, labels, Numbers(0, 9, whole=True), path)

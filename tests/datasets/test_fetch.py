@@ -172,7 +172,7 @@ def test_a_bomb_of_xz_fills_no_disk(tmp_path, data, monkeypatch, size):
     """Its unpacked size is published, or else there is a limit for all files."""
     put(tmp_path / "mirror", "file.bin.xz", lzma.compress(CONTENT))
     monkeypatch.setattr("datasets.entry.MAX_BYTES", len(CONTENT) - 1)
-    with pytest.raises(DataError, match=r"bin\.xz: wrong content, more than 899 bytes"):
+    with pytest.raises(DataError, match=r"file\.bin: wrong content, more than 899 bytes"):
         fetch(dataset(remote(bytes=size)), data, mirror=tmp_path / "mirror")
     assert left_in(data) == []
     monkeypatch.setattr("datasets.entry.MAX_BYTES", len(CONTENT))

@@ -132,7 +132,7 @@ def test_pickles_call_nothing_but_the_allowed_names(tmp_path):
 def test_cifar10_of_another_shape(tmp_path):
     path = tmp_path / "batch"
     path.write_bytes(python2_pickle({"data": COLOURS[:3], "labels": [1, 2]}))
-    with pytest.raises(DataError, match=r"\(3, 3072\) for 2 labels"):
+    with pytest.raises(DataError, match=r"\(3, 3, 32, 32\) for 2 labels"):
         cifar10.parse(*[path] * 6)
 
 

@@ -61,7 +61,9 @@ def test_a_wrong_archive_put_by_hand_is_refused_and_kept(server, data, published
     if not published:
         toy = dataclasses.replace(toy, archive=RemoteFile(name="toy.tar.gz"))
     put(data, "toy.tar.gz", b"wrong")
-    with pytest.raises(DataError, match=r"toy\.tar\.gz(.|\n)*Delete it and fetch toy again"):
+    with pytest.raises(
+        DataError, match=r"toy\.tar\.gz(.|\n)*Delete it(, then| and) fetch toy again"
+    ):
         fetch(toy, data)
     assert left_in(data) == ["toy.tar.gz"]
     assert server.requests == []
