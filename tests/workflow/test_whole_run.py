@@ -51,7 +51,7 @@ def finished(new_project, tmp_path_factory):
     """A project with a mechanism and a study more, in which the tiny run has finished."""
     project = new_project(tmp_path_factory.mktemp("finished"))
     (project.folder / "mechanisms/gaussian_zcdp.py").write_text(readme_example())
-    templates = ROOT / "templates"
+    templates = ROOT / "extend"
     shutil.copy(templates / "mechanism.py", project.folder / "mechanisms/my_mechanism.py")
     shutil.copy(templates / "noise.py", project.folder / "mechanisms/noise/two_scales.py")
     shutil.copy(templates / "study.py", project.folder / "studies/my_study.py")
