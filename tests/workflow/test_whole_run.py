@@ -50,9 +50,9 @@ def readme_example():
 def finished(new_project, tmp_path_factory):
     """A project with a mechanism and a study more, in which the tiny run has finished."""
     project = new_project(tmp_path_factory.mktemp("finished"))
-    (project.folder / "mechanisms/gaussian_zcdp.py").write_text(readme_example())
+    (project.folder / "mechanisms/catalogue/gaussian_zcdp.py").write_text(readme_example())
     templates = ROOT / "extend"
-    shutil.copy(templates / "mechanism.py", project.folder / "mechanisms/my_mechanism.py")
+    shutil.copy(templates / "mechanism.py", project.folder / "mechanisms/catalogue/my_mechanism.py")
     shutil.copy(templates / "noise.py", project.folder / "mechanisms/noise/two_scales.py")
     shutil.copy(templates / "study.py", project.folder / "studies/my_study.py")
     suite, tiny = project.folder / "config/suite.yaml", project.folder / "config/tiny.yaml"
@@ -242,7 +242,7 @@ def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_c
 
 def test_editing_a_mechanism_reruns_its_cells_only(finished):
     """Last of those that use `finished`, as it changes a file."""
-    path = finished.folder / "mechanisms" / "r1smg.py"
+    path = finished.folder / "mechanisms/catalogue/r1smg.py"
     path.write_text(path.read_text() + "\n# a comment\n")
     plan = finished.plan()
     expected = {stem for stems in plan.values() for stem in stems if "/r1smg--" in stem}
