@@ -392,7 +392,7 @@ class AdditiveMechanism(Mechanism):
 def _require_moments(noise: Noise) -> None:
     """Raise Unsupported where the moments of the squared norm leave float64."""
     scale = next(iter(noise.parameters().values()), 1.0)
-    # No noise at all has the scale 0. A scale that is no number is a fault, which its profile names.
+    # No noise at all has the scale 0. A scale that is no number is a fault: its profile says so.
     if scale and not math.isnan(scale) and not SCALES[0] <= scale <= SCALES[1]:
         raise Unsupported(
             f"needs noise of scale {scale:.3g}; the moments of its squared norm stay within "
