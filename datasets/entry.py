@@ -53,7 +53,7 @@ class RemoteFile:
     check: Callable[[Path], object] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if self.sha256 is None and any(url.startswith("http:") for url in self.urls):
+        if self.sha256 is None and any(url.lower().startswith("http:") for url in self.urls):
             raise ValueError(
                 f"{self.name} has an http address and no sha256, so anyone on the way can replace "
                 f"it; state its sha256, or an https address"

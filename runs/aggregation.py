@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mechanisms.query.csv_cells import marked
 from runs.frames import check_table, read_frame
 from runs.result_table import OK, read_table, write_table
 from studies.base.coordinates import OF_MAPS
@@ -60,7 +61,7 @@ def aggregate_results(
 ) -> None:
     """All rows of a run as Parquet and as CSV; what did not run, one row each. Maps stay apart."""
     write_table(read_table(*rows), parquet)
-    frame = read_frame(*rows)
+    frame = marked(read_frame(*rows))
     frame.to_csv(csv, index=False)
     frame[frame["status"] != OK].to_csv(failures_csv, index=False)
-    read_frame(*timings).to_csv(timings_csv, index=False)
+    marked(read_frame(*timings)).to_csv(timings_csv, index=False)

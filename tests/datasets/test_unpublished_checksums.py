@@ -49,8 +49,9 @@ def test_the_checksum_is_printed_and_recorded(tmp_path, data, capsys):
 
 def test_an_http_address_needs_a_checksum():
     """Anyone on the way can replace the file."""
-    with pytest.raises(ValueError, match=r"file\.bin has an http address and no sha256"):
-        remote(sha256=None, check=anything, urls=["https://a.org/f", "http://a.org/f"])
+    for address in ("http://a.org/f", "HTTP://a.org/f"):
+        with pytest.raises(ValueError, match=r"file\.bin has an http address and no sha256"):
+            remote(sha256=None, check=anything, urls=["https://a.org/f", address])
     remote(sha256=None, check=anything, urls=["https://a.org/f"])
     remote(urls=["http://a.org/f"])
 
