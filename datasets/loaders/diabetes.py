@@ -54,5 +54,7 @@ def load() -> Diabetes:
     table = bundled_table("diabetes_data_raw.csv.gz", measured, delimiter=None)
     target = {"progression": Numbers(25, 346)}
     target = bundled_table("diabetes_target.csv.gz", target, delimiter=None)["progression"]
+    features = matrix(table, FEATURES)
+    require_rows(ENTRY, records=len(features))
     require_rows(ENTRY, records=len(target))
-    return Diabetes(features=matrix(table, FEATURES), progression=target)
+    return Diabetes(features=features, progression=target)

@@ -197,7 +197,9 @@ def test_every_column_of_a_table(name, small):
             try:
                 data = parse(name, small)
             except DataError as error:
-                check_message(error, place, "record|line|columns|features|wrong number")
+                # An empty only cell of a line is no record; a longer cell may pass the size limit.
+                named = f"{place}|{name}: wrong number|its feats has .* bytes, expected at most"
+                check_message(error, named, "record|line|columns|features|wrong number|bytes")
                 continue
             found = stated(name, data, member or file, column)
             assert found is not None, (file, column, cell)
