@@ -7,14 +7,13 @@ rule claims:
         expand(RUN / "studies" / "{name}.parquet", name=CONFIG["studies"]),
         RUN / "claims.csv",
         RUN / "claims.md",
+        RUN / "summary.txt",
 
 
 rule judge_claims:
     input:
         rows=expand(RUN / "studies" / "{study}.parquet", study=CONFIG["studies"]),
-        timings=expand(
-            RUN / "studies" / "{study}.timings.parquet", study=CONFIG["studies"]
-        ),
+        timings=expand(RUN / "studies" / "{study}.timings.parquet", study=CONFIG["studies"]),
         claims=sorted(Path("paper_figures").glob("*/claims.yaml")),
     output:
         csv=report(
