@@ -43,8 +43,8 @@ class CellSpec:
     data_folder: str
 
     def to_json(self) -> str:
-        """As text, the same for equal cells."""
-        return json.dumps(asdict(self), sort_keys=True)
+        """As text that keeps the order of columns and settings, as rows follow it."""
+        return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> CellSpec:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from dataclasses import dataclass, replace
+import json
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,8 @@ class Cell:
             seed=config["seed"],
             data_folder=config["data"]["folder"],
         )
-        return replace(spec, digest=hashlib.sha256(spec.to_json().encode()).hexdigest())
+        text = json.dumps(asdict(spec), sort_keys=True)
+        return replace(spec, digest=hashlib.sha256(text.encode()).hexdigest())
 
 
 @functools.cache
