@@ -21,7 +21,8 @@ import pytest
 import yaml
 from site_links import broken_links, parsed
 
-from claims.ledger import all_claims, all_judges
+from claims.claim import all_claims
+from claims.judges import all_judges
 from mechanisms import all_mechanisms
 from paper_figures.drawings import words_of
 from runs.frames import read_frame
@@ -94,9 +95,7 @@ def test_claims_that_closed_forms_decide_are_judged_as_in_the_reference_run(fini
     """So its ledger is that of this code: claims that read results have a test of their own."""
     judges = all_judges()
     alike = [
-        claim.id
-        for claim in all_claims()
-        if not (judges[claim.judge].studies or judges[claim.judge].timings)
+        claim.id for claim in all_claims() if not judges[claim.rule or claim.judge].reads_results
     ]
     assert len(alike) > 50
     own, stored = (
