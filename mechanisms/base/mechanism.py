@@ -391,7 +391,7 @@ class AdditiveMechanism(Mechanism):
 def _require_moments(noise: Noise) -> None:
     """Raise Unsupported where the moments of the squared norm leave float64."""
     scale = next(iter(noise.parameters().values()), 1.0)
-    # No noise at all has the scale 0. A scale that is no number is a mistake, which comes out later.
+    # No noise at all has the scale 0. One that is no number is a mistake, which comes out later.
     if scale and (scale < SCALES[0] or scale > SCALES[1]):
         raise Unsupported(
             f"needs noise of scale {scale:.3g}; the moments of its squared norm stay within "
