@@ -27,11 +27,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from datasets import DataError
 from mechanisms import Inconsistent, OutOfRangeWarning, Unsupported, get_mechanism
 from runs.cell_spec import CellSpec
 from runs.job import ending_with
-from runs.machine import MachineError, fault_of_machine, machine_errors
+from runs.machine import MachineError, fault_of_machine
 from runs.parts import begin, failure, read_part, write_part
 from runs.result_table import CPU_SECONDS, ERROR, INCONSISTENT, OK, PEAK_MEMORY, UNSUPPORTED
 from studies.base.coordinates import check_declared
@@ -111,10 +110,7 @@ class Problems:
     def _load(self, cell: CellSpec) -> Any:
         # What all mechanisms share depends on none.
         names = _names(cell, mechanism="")
-        try:
-            return self.study.load(cell.settings, cell.dataset, Path(cell.data_folder), names)
-        except DataError as error:
-            raise MachineError(str(error)) from error
+        return self.study.load(cell.settings, cell.dataset, Path(cell.data_folder), names)
 
 
 def _names(cell: CellSpec, mechanism: str, folder: Path | None = None) -> Names:
@@ -230,21 +226,18 @@ def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
     """Measure every point of the cell in `folder` that has no intact file there yet.
 
     Raises:
-        MachineError: The machine failed, or files of data are missing or damaged. Neither says
-            anything about the mechanism.
+        MachineError: The machine failed while a point was measured; see `fault_of_machine`.
     """
     problem = problems.of(cell)
     variant = Variant(name=cell.mechanism, mechanism=get_mechanism(cell.use), options=cell.options)
     names = _names(cell, cell.mechanism, folder)
     started, measured = time.monotonic(), 0
     for index, point in enumerate(cell.points):
-        with machine_errors(folder):
-            if read_part(folder, index) is not None:
-                continue
-            begin(folder, index)
+        if read_part(folder, index) is not None:
+            continue
+        begin(folder, index)
         values = _measured(problems.study, problem, variant, cell.calibration, point, names)
-        with machine_errors(folder):
-            write_part(folder, index, values)
+        write_part(folder, index, values)
         measured += 1
         seconds = time.monotonic() - started
         left = seconds / measured * (len(cell.points) - index - 1)
