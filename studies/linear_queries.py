@@ -111,6 +111,7 @@ FILES = dict.fromkeys(_ADULT, "adult") | {"uber-grid": "uber"}
 class Settings(EpsilonGrid, MapSettings):
     """Settings of this study."""
 
+    # 1024 cells, half of what the matrix mechanism takes in one strategy.
     cells_per_side: Count = Field(32, le=4096, description="cells per axis of grids")
     line_cells: Count = Field(256, le=4096, description="cells of city-longitude")
     trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
