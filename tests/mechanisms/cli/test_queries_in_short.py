@@ -40,7 +40,7 @@ def test_the_change_of_a_gram_matrix(adjacency, change):
 
 
 def test_a_query_that_nothing_bounds():
-    with pytest.raises(ValueError, match="l2_sensitivity is missing, .* state it, or l1_sens"):
+    with pytest.raises(ValueError, match=r"l2_sensitivity is missing, .* state it, or l1_sens"):
         Query(shape=(2,))
 
 
