@@ -1,10 +1,8 @@
 """Check that a privacy guarantee is false, or true:  python check_certificate.py FILE ...
 
-That a mechanism is (epsilon, delta)-private means P - e^epsilon Q <= delta for every event E, where
-P and Q are its probabilities for neighbouring answers x and x'. This file derives the noise from
-the budget by the paper's formula and computes P and Q as intervals that contain them (ball
-arithmetic); a comparison of intervals is true only if it is for all their points. Proofs in words:
-docs/certificates.md.
+(epsilon, delta)-privacy means P - e^epsilon Q <= delta for every event E; P and Q are its
+probabilities for neighbours x and x'. This file derives the noise from the budget by the paper's
+formula, and intervals that contain P and Q. What it says of an interval is true of all its points.
 """
 
 import json
@@ -29,10 +27,8 @@ def exact(value):  # an integer; a decimal or fraction as text; a size and its l
         size, limit = exact(value["is"]), exact(value["at_most"])
         need(0 < size <= limit, f"no neighbours: {size} is not above 0, or above {limit}")
         return size, limit
-    if type(value) is int:
-        return value
-    need(NUMBER.fullmatch(value), f"no decimal or fraction: {value}")
-    return fmpq(*Fraction(value).as_integer_ratio())
+    need(type(value) is int or NUMBER.fullmatch(value), f"no decimal or fraction: {value}")
+    return value if type(value) is int else fmpq(*Fraction(value).as_integer_ratio())
 
 
 def half_spaces(z, mu):  # Gaussian noise; E: <y - x, x' - x> <= z sigma |x' - x|
@@ -62,8 +58,7 @@ def ball(m, rho, tau):
     return integral(tau**2 / (1 - tau**2), 0), -integral(-(tau**2), tau)
 
 
-# Every mechanism returns the scale of its noise, by the paper's formula, and P and Q.
-def r1smg(epsilon, delta, scale, m, distance_squared, tau):
+def r1smg(epsilon, delta, scale, m, distance_squared, tau):  # returns the derived scale, P and Q
     gammas = (arb(m - 1) / 2).lgamma() - (arb(m) / 2).lgamma()
     psi = (2 / arb(m - 2) * (arb(delta).log() + gammas - PI.log() / 2)).exp()
     sigma = (2 * distance_squared[1] / epsilon / psi).sqrt()
