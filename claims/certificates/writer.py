@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,15 @@ from claims.certificates.probabilities import (
     score_laws,
     with_kept,
 )
+from claims.judged_rows import calibrated
 from claims.ledger import all_claims
-from mechanisms import Budget, Query, get_mechanism
+from mechanisms import Budget, Query
 from mechanisms.catalogue.product_noise import log_k_for, log_stated_delta
 from mechanisms.catalogue.tldp import gaussian_variant, laplace_variant
 from mechanisms.catalogue.workloads.dawa import DawaPublished
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.query.box_query import box_query
-from mechanisms.strategies.partition import every_other, spikes
+from mechanisms.strategies.partition import spikes
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.r1smg2024.numbers import GRADIENT
 
@@ -38,16 +40,17 @@ Certificate = dict[str, Any]
 VERDICTS = FOLDER.parent / "tables" / "suite_verdicts.csv"
 # Share of P that the quadrature of the writer may err; the bound is that much smaller.
 _ERROR = 1e-10
-_DIGITS = 6
+_DIGITS = 8
 # More components than these do not add to a bound that is one to nine digits.
 _MOST_CHANGED, _CELLS = 784, 64
 
 
 def exact(value: float) -> str:
-    """A number as the source writes it: a short decimal, or a fraction with a small denominator."""
-    if len(repr(value)) <= 12:
-        return repr(value)
-    near = Fraction(value).limit_denominator(10**9)
+    """A number as its source writes it: a short decimal, or a fraction with a small denominator."""
+    text = f"{value:.12g}".replace("e+", "e")
+    if float(text) == value:
+        return text
+    near = Fraction(value).limit_denominator(10**7)
     return str(near) if math.isclose(near, value, rel_tol=1e-14, abs_tol=0) else repr(value)
 
 
@@ -56,7 +59,7 @@ def rounded(value: mpmath.mpf, digits: int, *, up: bool = False) -> str:
     exponent = int(mpmath.floor(mpmath.log10(value))) + 1 - digits
     unit = mpmath.mpf(10) ** exponent
     whole = int((mpmath.ceil if up else mpmath.floor)(value / unit))
-    return f"{whole}e{exponent}"
+    return f"{Decimal(whole).scaleb(exponent).normalize():{'f' if exponent > -25 else 'e'}}"
 
 
 def certificate(
@@ -112,14 +115,14 @@ def ball(
 
 def r1smg(setting: str, query: Query, budget: Budget) -> Certificate:
     """R1SMG as published."""
-    sigma = get_mechanism("r1smg").calibrate(query, budget).noise.scale / math.sqrt(2)
+    sigma = calibrated("r1smg", query, budget).noise.scale / math.sqrt(2)
     neighbours, event, bound = ball(query, sigma, budget.epsilon)
     return certificate(setting, "r1smg", budget, neighbours, {"scale": digits(sigma)}, event, bound)
 
 
 def r1smg_step(setting: str, step: Budget, total: Budget, rate: float) -> Certificate:
     """One step of DP-SGD with R1SMG, on a Poisson sample, against the total budget."""
-    sigma = get_mechanism("r1smg").calibrate(GRADIENT, step).noise.scale / math.sqrt(2)
+    sigma = calibrated("r1smg", GRADIENT, step).noise.scale / math.sqrt(2)
     neighbours, event, bound = ball(GRADIENT, sigma, total.epsilon, rate)
     own = {"epsilon": exact(step.epsilon), "delta": exact(step.delta), "rate": exact(rate)}
     noise = {"scale": digits(sigma)}
@@ -140,7 +143,7 @@ def product_noise(
             stated = float(rounded(mpmath.exp(log_stated) * (1 + 1e-10), 12, up=True))
         budget, text = Budget(epsilon=budget.epsilon, delta=stated), str(k)
     pure = Budget(epsilon=budget.epsilon)
-    noise = get_mechanism("product-noise").calibrate(query, pure, k=float(text)).noise
+    noise = calibrated("product-noise", query, pure, k=float(text)).noise
     sigma = noise.scale / math.sqrt(2)
     neighbours, event, bound = ball(query, sigma, budget.epsilon)
     noise = {"k": text, "scale": digits(sigma)}
@@ -216,39 +219,54 @@ def dawa(setting: str, query: Query, budget: Budget) -> Certificate:
     One cell, two cells where a record moves, or every other cell where all may change.
     """
     mechanism = DawaPublished.calibrate(query, budget)
-    n, one = query.size, query.linf_sensitivity
-    log_q = mechanism._log_all_single(spikes(n, {}))
+    n, one = query.size, Fraction(exact(query.linf_sensitivity))
     if query.structure == "histogram" and query.adjacency == "replace":
-        changes = {(n // 4, n // 2): spikes(n, {n // 4: one, n // 4 + n // 2: -one})}
+        places = [(n // 4, n // 2)]
     else:
-        changes = {(n // 2, n): spikes(n, {n // 2: one})}
-        if not query.one_column:
-            changes[0, 2] = every_other(n, one)
-    losses = {spots: mechanism._log_all_single(each) - log_q for spots, each in changes.items()}
+        places = [(n // 2, n)] if query.one_column else [(n // 2, n), (0, 2)]
+    log_q = mechanism._log_all_single(spikes(n, {}))
+    losses = {
+        place: mechanism._log_all_single(uneven(n, *place, float(one))) - log_q for place in places
+    }
     start, stride = max(losses, key=losses.get)
-    count = len(range(start, n, stride))
-    # The checker takes windows with two changed cells for windows with one.
-    loss = losses[start, stride] * (1 - 1e-2 * (stride == n // 2))
     with mpmath.workdps(30):
-        bound = {"epsilon_at_least": rounded(mpmath.mpf(loss) * (1 - 1e-9), 5)}
-    unit = Fraction(exact(one))
-    l1 = Fraction(exact(query.l1_sensitivity))
+        bound = rounded(mpmath.mpf(losses[start, stride]) * (1 - 1e-9), 5)
+    count, l1 = len(range(start, n, stride)), Fraction(exact(query.l1_sensitivity))
+    norms = {
+        "l1": size(str(count * one), str(l1)),
+        "l2_squared": size(str(count * one**2), exact(query.l2_sensitivity**2)),
+        "linf": size(str(one), str(one)),
+    }
+    scale = str(4 * l1 / Fraction(exact(budget.epsilon)))
     return certificate(
         setting,
         "dawa",
         budget,
-        {
-            "n": n,
-            "l1": size(str(count * unit), str(l1)),
-            "l2_squared": size(str(count * unit**2), exact(query.l2_sensitivity**2)),
-            "linf": size(str(unit), str(unit)),
-            "start": start,
-            "stride": stride,
-        },
-        {"scale": str(4 * l1 / Fraction(exact(budget.epsilon)))},
+        {"n": n} | norms | {"start": start, "stride": stride},
+        {"scale": scale},
         {},
-        bound,
+        {"epsilon_at_least": bound},
     )
+
+
+def uneven(
+    n: int, start: int, stride: int, change: float
+) -> Callable[[int], list[tuple[float, int]]]:
+    """Deviations, for `log_all_single`, of equal cells of which every `stride`-th is changed.
+
+    An interval with several changed cells counts as one with one, unless every other is changed.
+    """
+    spots = range(start, n, stride)
+    gaps = [start + 1, n - spots[-1], *[stride] * min(1, len(spots) - 1)]
+    times = [1, 1, len(spots) - 1]
+
+    def found(length: int) -> list[tuple[float, int]]:
+        flat = sum(count * max(0, gap - length) for gap, count in zip(gaps, times, strict=False))
+        some = length // 2 if stride == 2 else 1
+        deviation = 2 * change * some * (length - some) / length
+        return [(0.0, flat), (deviation, n - length + 1 - flat)]
+
+    return found
 
 
 def root(budget: Budget) -> mpmath.mpf:
