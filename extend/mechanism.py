@@ -63,5 +63,6 @@ class MyMechanism(AdditiveMechanism):
 
 
 # Not noise that is added to the answer? Subclass `Mechanism` of mechanisms/base/mechanism.py:
-# `build(cls, query, budget, calibration, settings)` makes the instance, `release(self, value, rng)`
-# answers, and `profile(self)` gives the true privacy where it is known.
+# `build(cls, query, budget, calibration, settings)` makes the instance, `profile(self)` gives the
+# true privacy where it is known, and `_release(self, value, rng)` answers. Everybody else calls
+# `release`, which checks the value before `_release` and its answer after it.

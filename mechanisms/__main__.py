@@ -62,7 +62,9 @@ def _describe(options) -> dict:
         name: {"default": option.default, "allowed": option.allowed, "about": option.description}
         for name, option in cls.options.items()
     }
-    return _metadata(cls) | {"about": cls.__doc__.strip(), "options": described}
+    # python -OO leaves no docstrings.
+    about = {"about": cls.__doc__.strip()} if cls.__doc__ else {}
+    return _metadata(cls) | about | {"options": described}
 
 
 def _calibrate(options) -> dict:

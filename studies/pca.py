@@ -37,7 +37,6 @@ from pydantic import Field
 
 from datasets.loaders import boids, swarm
 from mechanisms import AdditiveMechanism, Budget
-from mechanisms.base.guard import seconds_of_releases
 from paper_figures.r1smg2024.numbers import DEVIATION_COMPONENTS, covariance_query
 from studies.base.grid import EpsilonGrid, points_over
 from studies.base.settings import (
@@ -186,11 +185,10 @@ def measure(
 
     for trial in range(problem.settings["trials"]):
         seed = names.seed(point, trial)
-        with seconds_of_releases() as seconds:
-            released, diagnostics = mechanism.release_with_diagnostics(
-                problem.covariance, np.random.default_rng(seed)
-            )
-        yield Value("release_seconds", sum(seconds), trial, timing=True)
+        released, diagnostics, seconds = mechanism.timed_release(
+            problem.covariance, np.random.default_rng(seed)
+        )
+        yield Value("release_seconds", seconds, trial, timing=True)
         vectors = leading_first(released)
         held = np.vecdot(vectors, problem.covariance @ vectors, axis=0)
         numbers = {

@@ -15,14 +15,14 @@ from mechanisms.query.query import Query
 from mechanisms.verification.events import EPSILONS, chosen_event, projected, telling_direction
 from mechanisms.verification.fresh_noise import (
     LARGE_EPSILON,
-    of_atoms,
-    of_exact_answers,
-    of_neighbours,
-    of_repeated_noise,
-    of_seeds,
-    of_two_values,
+    find_dependence_on_value,
+    find_exact_answers,
+    find_recurring_numbers,
+    find_repeated_noise,
+    find_seed_faults,
+    find_shared_noise,
 )
-from mechanisms.verification.moment_test import of_moments, stated_moments
+from mechanisms.verification.moment_test import find_wrong_moments, stated_moments
 from mechanisms.verification.neighbours import (
     changes,
     is_allowed,
@@ -30,7 +30,13 @@ from mechanisms.verification.neighbours import (
     random_value,
     resting_value,
 )
-from mechanisms.verification.stated_law import of_curve, of_losses, of_noise, of_norms, of_signs
+from mechanisms.verification.stated_law import (
+    find_asymmetry,
+    find_other_profile,
+    find_wrong_curve,
+    find_wrong_losses,
+    find_wrong_norms,
+)
 from mechanisms.verification.timed_releases import (
     FEWEST,
     LEAST,
@@ -40,7 +46,7 @@ from mechanisms.verification.timed_releases import (
     TimedReleases,
     other_releases,
 )
-from mechanisms.verification.two_values import of_a_grid, of_pairs
+from mechanisms.verification.two_values import find_moving_grid, find_telling_pair
 
 # A privacy loss is cheaper than a release, and costs as much as so many random numbers.
 NUMBERS_PER_LOSS = 64
@@ -53,6 +59,9 @@ NORMAL_MEDIAN = 0.6745
 MORE = 3
 # A relative change far above rounding, and far below the grid of any noise.
 SMALLEST = 2.0**-40
+# The finest grids of noise for counted records, in units of a record; coarser ones with steps of a
+# power of two or ten are part of them. How far rounding may move a number on them.
+GRIDS, ON_GRID = (2.0**-20, 1e-6), 1e-3
 # Part of the norm that a release of its own may change, as one that rounds the answer does.
 ROUNDED_AWAY = 0.005
 
@@ -88,9 +97,9 @@ class Contradictions:
         """The sentences, the strongest statement first."""
         profile = self.mechanism.profile_of_release()
         if profile is not None:
-            yield from of_curve(profile, self.mechanism.budget.epsilon)
+            yield from find_wrong_curve(profile, self.mechanism.budget.epsilon)
             count = self.effort.numbers // NUMBERS_PER_LOSS
-            yield from of_losses(profile, self.rng, count, self.effort.seconds)
+            yield from find_wrong_losses(profile, self.rng, count, self.effort.seconds)
         if self.query.size > self.effort.numbers:
             self.missing = f"an answer of {self.query.size:,} elements is too large"
             return
@@ -105,7 +114,7 @@ class Contradictions:
         else:
             # Nothing but the contract of a release is stated.
             if self.count(rest, 2, 1, 1, 1):
-                yield from of_seeds(self.mechanism, rest)
+                yield from find_seed_faults(self.mechanism, rest)
             self.missing = "it states neither its noise nor a profile"
 
     def sentences_on_norms(self) -> Iterator[str]:
@@ -122,7 +131,7 @@ class Contradictions:
             noise, where = self.noise(rest, count), "of a constant"
             yield from self._of_moments(noise, rest, where)
             rounding = self._rounding(float(np.abs(rest).max()))
-            yield from of_norms(self.mechanism.noise, noise, rounding, where)
+            yield from find_wrong_norms(self.mechanism.noise, noise, rounding, where)
 
     def _rounding(self, largest: float) -> float:
         """How far rounding may move the norm of noise found as a difference from a value.
@@ -148,7 +157,7 @@ class Contradictions:
     # Noise that is added to the value.
 
     def _of_additive_noise(self, rest: np.ndarray, profile) -> Iterator[str]:
-        yield from of_noise(self.mechanism, profile)
+        yield from find_other_profile(self.mechanism, profile)
         # Four samples of noise, those of a random value, and three of the grid.
         count = self.count(rest, 7 + MORE, LEAST_OF_NOISE, FEWEST, max(self.source.most // 4, 1))
         if not count:
@@ -162,34 +171,34 @@ class Contradictions:
         at_once = self.mechanism.sample(self.rng, count)
         yield from self._of_moments(at_once, rest, "of a constant, drawn at once,")
         yield from self._of_other_ways(rest, count)
-        yield from of_neighbours(training, test)
-        yield from of_neighbours(at_once, test)
-        yield from of_seeds(self.mechanism, rest)
-        # The largest probability of one number as the noise of an element. Whole numbers are atoms,
-        # which changes by whole numbers allow.
+        yield from find_shared_noise(training, test)
+        yield from find_shared_noise(at_once, test)
+        yield from find_seed_faults(self.mechanism, rest)
+        # The largest probability of one number as the noise of an element.
         atom = None
-        whole = self.query.structure in ("counts", "votes", "histogram")
         where, largest = "of a constant", float(np.abs(rest).max())
         scale = 10 * math.sqrt(self.mechanism.expected_loss() / self.query.size)
         scale = scale or self.query.l2_sensitivity
         value = random_value(self.query, self.rng, scale)
         if value is not None:
-            if profile is not None and not (whole or rest.any() or self._rounds_first(value)):
+            if profile is not None and not (
+                rest.any() or self._keeps_to_a_grid(training) or self._rounds_first(value)
+            ):
                 atom = float(profile.delta(LARGE_EPSILON).upper)
             elsewhere = self.noise(value, MORE * count)
             where, largest = f"{where} and a random value", max(largest, np.abs(value).max())
             if atom is not None:
                 rounding = 4 * np.finfo(float).eps * largest
-                yield from of_atoms(training, elsewhere, rounding, atom)
-                yield from of_exact_answers(elsewhere, atom)
+                yield from find_recurring_numbers(training, elsewhere, rounding, atom)
+                yield from find_exact_answers(elsewhere, atom)
                 again = np.concatenate([training, test])
-                yield from of_repeated_noise(again, elsewhere, rounding, atom)
+                yield from find_repeated_noise(again, elsewhere, rounding, atom)
             yield from self._of_moments(elsewhere, value, "of a random value")
             directions = [("the value", value), *self._changes(training)]
             directions = [(name, each / (np.linalg.norm(each) or 1.0)) for name, each in directions]
             # Far above the rounding of a sum, far below the noise.
             grid = 1e-9 * (np.linalg.norm(value) + np.linalg.norm(test[0])) or 1.0
-            yield from of_two_values(test, elsewhere, directions, grid)
+            yield from find_dependence_on_value(test, elsewhere, directions, grid)
             test = np.concatenate([test, elsewhere])
             if scale * math.sqrt(self.query.size) < 1e30 and np.abs(value).max() < 1e30:
                 single = value.astype(np.float32)
@@ -197,10 +206,10 @@ class Contradictions:
                 yield from self._of_moments(noise, single, "of a random value in float32")
         stated = self.mechanism.noise
         rounding = self._rounding(largest)
-        yield from of_norms(stated, at_once, 0.0, "drawn at once")
-        yield from of_norms(stated, np.concatenate([training, test]), rounding, where)
-        yield from of_signs(stated, training, at_once, "drawn at once")
-        yield from of_signs(stated, training, test, where)
+        yield from find_wrong_norms(stated, at_once, 0.0, "drawn at once")
+        yield from find_wrong_norms(stated, np.concatenate([training, test]), rounding, where)
+        yield from find_asymmetry(stated, training, at_once, "drawn at once")
+        yield from find_asymmetry(stated, training, test, where)
         if profile is None:
             return
         for name, change in self._changes(training):
@@ -208,6 +217,21 @@ class Contradictions:
             largest = max(moved, key=np.linalg.norm)
             yield from self._of_shifts(training, test, name, largest, profile)
         yield from self._of_a_grid(rest, profile, count)
+
+    def _keeps_to_a_grid(self, draws: np.ndarray) -> bool:
+        """Whether noise lies on a grid that the changes of one record keep to.
+
+        Such noise may repeat its numbers, as whole numbers do when records are counted.
+        """
+        units = {"histogram": self.query.record_bound, "counts": self.query.linf_sensitivity}
+        if self.query.structure not in units:
+            return self.query.structure == "votes"
+        steps = draws[draws != 0] / units[self.query.structure]
+        # Small whole noise may be 0 in all draws.
+        if not steps.size:
+            return True
+        places = [steps / grid for grid in GRIDS]
+        return any(np.mean(np.abs(each - np.rint(each)) < ON_GRID) >= 0.5 for each in places)
 
     def _rounds_first(self, value: np.ndarray) -> bool:
         """Whether the smallest changes of a value are lost before noise is added, as on a grid."""
@@ -220,14 +244,14 @@ class Contradictions:
         if stated is None:
             return
         self.compared += 1
-        yield from of_moments(noise, stated, value, where)
+        yield from find_wrong_moments(noise, stated, value, where)
 
     def _of_other_ways(self, rest: np.ndarray, count: int) -> Iterator[str]:
         """Noise that studies draw by other methods."""
         for name in other_releases(self.mechanism):
             noise = self.source.answers(rest, count, name) - self.mechanism.prepared(rest)
             yield from self._of_moments(noise, rest, f"of a constant by {name}")
-        losses = self.mechanism.noise.loss_samples(self.rng, count)
+        losses = self.mechanism.noise.squared_norms(self.rng, count)
         yield from self._of_moments(np.sqrt(losses), rest, "drawn as squared norms")
 
     def _prepared_changes(
@@ -300,7 +324,7 @@ class Contradictions:
         count = self.count(rest, 4, LEAST, LEAST, most)
         if not count:
             return
-        yield from of_seeds(self.mechanism, rest)
+        yield from find_seed_faults(self.mechanism, rest)
         pairs = [
             (name, change, pair_that_differs(self.query, change, rest))
             for name, change in self._changes(self.source.answers(rest, LOOK))
@@ -308,14 +332,16 @@ class Contradictions:
         pairs = [(name, change, pair) for name, change, pair in pairs if pair is not None]
         if pairs:
             self.compared += 1
-            yield from of_pairs(self.source, pairs, profile, count)
+            yield from find_telling_pair(self.source, pairs, profile, count)
         yield from self._of_a_grid(rest, profile, max(LEAST, count // max(len(pairs), 1)))
 
     def _of_a_grid(self, rest: np.ndarray, profile: PrivacyProfile, count: int) -> Iterator[str]:
         if self.source.time_is_up():
             return
         claim = float(self._claims(profile, 1.0)[0])
-        yield from of_a_grid(self.source.answers, self.query, rest, self._changes, count, claim)
+        yield from find_moving_grid(
+            self.source.answers, self.query, rest, self._changes, count, claim
+        )
 
 
 def _deviation(scores: np.ndarray) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+
 from mechanisms.privacy.profile import Bounds
 from mechanisms.privacy.trade_off import claimed_true_positive_rate
 from mechanisms.verification.verification import (
@@ -25,12 +27,19 @@ def explain(result: Verification) -> str:
     ]
     if result.verdict == INCONSISTENT:
         return "\n".join([*lines, f"  verdict      {INCONSISTENT}: {result.contradiction}"])
-    lines += [
-        f"  true delta   {result.true_delta.value:.6g} at that epsilon "
-        f"[{result.true_delta.lower:.6g}, {result.true_delta.upper:.6g}]",
-        f"  true epsilon {result.true_epsilon.value:.6g} at that delta"
-        f"{_interval(result.true_epsilon)}",
-    ]
+    if result.slack is None:
+        lines += [
+            f"  true delta   {result.true_delta.value:.6g} at that epsilon "
+            f"[{result.true_delta.lower:.6g}, {result.true_delta.upper:.6g}]",
+            f"  true epsilon {result.true_epsilon.value:.6g} at that delta"
+            f"{_interval(result.true_epsilon)}",
+        ]
+    else:
+        lines += [
+            f"  delta        between {_between(result.true_delta)} at that epsilon",
+            f"  epsilon      between {_between(result.true_epsilon)} at that delta:",
+            f"               {result.slack}",
+        ]
     lines += _attack(result)
     if result.noise_scale is not None:
         loss = result.expected_loss
@@ -45,6 +54,10 @@ def explain(result: Verification) -> str:
     if result.not_sampled is not None:
         lines.append(f"  sampled      nothing, the worst pair is not known: {result.not_sampled}")
     lines.append(f"  releases     {_compared(result)}")
+    lines.append(
+        "  randomness   numpy's generators are not cryptographic: whoever learns one's state"
+    )
+    lines.append("               knows the noise; the verdict takes the numbers to be random")
     lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
     return "\n".join(lines)
 
@@ -73,6 +86,15 @@ def _attack(result: Verification) -> list[str]:
         f"               the claim allows {claimed:.6g}. Of two data sets it names the right one",
         f"               with probability {right.value:.6g}{_interval(right)}",
     ]
+
+
+def _between(bounds: Bounds) -> str:
+    """The lower bound rounded down and the upper one rounded up, six digits each."""
+    ends = []
+    for bound, rounding in ((bounds.lower, ROUND_FLOOR), (bounds.upper, ROUND_CEILING)):
+        context = Context(prec=6, rounding=rounding)
+        ends.append(f"{float(context.create_decimal(bound)):.6g}")
+    return " and ".join(ends)
 
 
 def _interval(bounds: Bounds) -> str:

@@ -25,7 +25,7 @@ COINCIDENCE = 1e-3
 SEED = 1
 
 
-def of_atoms(
+def find_recurring_numbers(
     training: np.ndarray, test: np.ndarray, rounding: float, delta: float
 ) -> Iterator[str]:
     """A sentence on numbers that recur in draws of noise (n, *shape).
@@ -53,7 +53,7 @@ def of_atoms(
         )
 
 
-def of_exact_answers(draws: np.ndarray, delta: float) -> Iterator[str]:
+def find_exact_answers(draws: np.ndarray, delta: float) -> Iterator[str]:
     """Sentences on releases that hold the value itself, in an element or everywhere.
 
     Args:
@@ -75,7 +75,7 @@ def of_exact_answers(draws: np.ndarray, delta: float) -> Iterator[str]:
             )
 
 
-def of_repeated_noise(
+def find_repeated_noise(
     draws: np.ndarray, others: np.ndarray, rounding: float, delta: float
 ) -> Iterator[str]:
     """A sentence on noise (n, *shape) of one value that recurs as a whole at another value.
@@ -101,7 +101,7 @@ def of_repeated_noise(
         )
 
 
-def of_neighbours(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
+def find_shared_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
     """Sentences on noise (n, *shape) that releases of one call share, up to its sign.
 
     Independent releases equal one another as often as they equal `others`, as many of another call.
@@ -131,7 +131,7 @@ def _equal(first: np.ndarray, second: np.ndarray) -> int:
     return int(np.count_nonzero((first == second).any(axis=1)))
 
 
-def of_seeds(mechanism: Mechanism, value: np.ndarray) -> Iterator[str]:
+def find_seed_faults(mechanism: Mechanism, value: np.ndarray) -> Iterator[str]:
     """Sentences on methods that give other numbers from an equal generator."""
     ways: list[tuple[str, Callable]] = [("release", lambda rng: mechanism.release(value, rng))]
     for name in other_releases(mechanism):
@@ -148,7 +148,7 @@ def of_seeds(mechanism: Mechanism, value: np.ndarray) -> Iterator[str]:
             )
 
 
-def of_two_values(
+def find_dependence_on_value(
     first: np.ndarray, second: np.ndarray, directions: Iterable[tuple[str, np.ndarray]], grid: float
 ) -> Iterator[str]:
     """Sentences on noise (n, *shape) of two values that differs along a direction.

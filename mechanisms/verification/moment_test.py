@@ -103,7 +103,7 @@ def stated_moments(mechanism: AdditiveMechanism) -> tuple[float, float, float] |
     return moments if all(map(math.isfinite, moments)) else None
 
 
-def of_moments(
+def find_wrong_moments(
     noise: np.ndarray, stated: tuple[float, float, float], value: np.ndarray, where: str
 ) -> Iterator[str]:
     """Sentences on noise (n, *shape) that contradicts what is stated of its squared norm.

@@ -27,7 +27,7 @@ NORM_ROUNDING = 1e-9
 FAR = 8.0
 
 
-def of_signs(noise, training: np.ndarray, test: np.ndarray, where: str) -> Iterator[str]:
+def find_asymmetry(noise, training: np.ndarray, test: np.ndarray, where: str) -> Iterator[str]:
     """Sentences on draws (n, *shape) of noise that states symmetry and leans to one side.
 
     Along any fixed direction symmetric noise is as often positive as negative, however its elements
@@ -58,13 +58,13 @@ def of_signs(noise, training: np.ndarray, test: np.ndarray, where: str) -> Itera
             )
 
 
-def of_norms(noise, draws: np.ndarray, rounding: float, where: str) -> Iterator[str]:
+def find_wrong_norms(noise, draws: np.ndarray, rounding: float, where: str) -> Iterator[str]:
     """Sentences on draws (n, *shape) whose squared norm does not follow `loss_survival`.
 
     By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, as in
-    `fresh_noise.of_two_values`. Norms that are a little too large, or spread a little too far, show
-    in fewer draws on the scale on which they are standard normal: the sum of n such scores is
-    normal of variance n, and that of their squares chi-squared with n degrees of freedom.
+    `fresh_noise.find_dependence_on_value`. Norms that are a little too large, or spread a little
+    too far, show in fewer draws on the scale on which they are standard normal: the sum of n such
+    scores is normal of variance n, and that of their squares chi-squared with n degrees of freedom.
 
     Args:
         rounding: How far rounding may have moved a norm.
@@ -116,7 +116,7 @@ def _of_scores(low: np.ndarray, high: np.ndarray, what: str) -> Iterator[str]:
         )
 
 
-def of_curve(profile: PrivacyProfile, epsilon: float) -> Iterator[str]:
+def find_wrong_curve(profile: PrivacyProfile, epsilon: float) -> Iterator[str]:
     """Sentences on a stated delta that is not a probability, or grows with epsilon.
 
     Args:
@@ -140,7 +140,7 @@ def of_curve(profile: PrivacyProfile, epsilon: float) -> Iterator[str]:
         )
 
 
-def of_losses(
+def find_wrong_losses(
     profile: PrivacyProfile, rng: np.random.Generator, count: int, seconds: float
 ) -> Iterator[str]:
     """Sentences on `count` privacy losses that a profile draws and the delta that it states.
@@ -174,7 +174,9 @@ def _seconds_of_one(profile: PrivacyProfile) -> float:
     return max((time.process_time() - begun) / LOOK, 1e-9)
 
 
-def of_noise(mechanism: AdditiveMechanism, profile: PrivacyProfile | None) -> Iterator[str]:
+def find_other_profile(
+    mechanism: AdditiveMechanism, profile: PrivacyProfile | None
+) -> Iterator[str]:
     """Sentences where a profile excludes that of the noise, which is only added.
 
     Both contain the delta of the worst pair, however wide their bounds are.

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from mechanisms.base.guard import checked_once
 from mechanisms.base.mechanism import Mechanism
 
 FEWEST = 4
@@ -62,29 +61,18 @@ class TimedReleases:
         begun = time.process_time()
         if way is not None:
             drawn = released_by(self.mechanism, way, value, count, self.rng)
-        elif count > 1 and self._draws_many:
+        elif count > 1:
             drawn = self.mechanism.releases(value, self.rng, count)
         else:
-            with checked_once(value, self.mechanism.query):
-                drawn = np.array([self.mechanism.release(value, self.rng) for _ in range(count)])
+            drawn = self.mechanism.release(value, self.rng)[None]
         self.spent += time.process_time() - begun
         self.drawn += count
         return drawn
 
-    @cached_property
-    def _draws_many(self) -> bool:
-        """Whether the mechanism draws many releases at once, by the code of its `release`."""
-        classes = type(self.mechanism).__mro__
-        homes = [
-            next((place for place, cls in enumerate(classes) if name in vars(cls)), len(classes))
-            for name in ("releases", "release")
-        ]
-        return homes[0] <= homes[1] and homes[0] < len(classes)
-
     def seconds_of_one(self, value: np.ndarray, way: str | None = None) -> float:
         """CPU seconds of a release; the first of all may load and compute what later ones use."""
         self.answers(value, 1, way)
-        before, count = self.spent, LOOK if self._draws_many and way is None else 1
+        before, count = self.spent, LOOK if self.mechanism.draws_many() and way is None else 1
         self.answers(value, count, way)
         return max((self.spent - before) / count, 1e-7)
 
@@ -115,7 +103,7 @@ def other_releases(mechanism: Mechanism) -> list[str]:
     return [
         name
         for name in OTHER_RELEASES
-        if getattr(type(mechanism), name) is not getattr(Mechanism, name)
+        if getattr(type(mechanism), f"_{name}") is not getattr(Mechanism, f"_{name}")
     ]
 
 

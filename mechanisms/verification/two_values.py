@@ -23,7 +23,7 @@ GRID_ELEMENTS = 4096
 Pair = tuple[str, np.ndarray, tuple[np.ndarray, np.ndarray]]
 
 
-def of_pairs(
+def find_telling_pair(
     source: TimedReleases, pairs: Sequence[Pair], profile: PrivacyProfile, count: int
 ) -> Iterator[str]:
     """Sentences on the pair and the event that stand out in some releases, judged by others.
@@ -64,7 +64,7 @@ def of_pairs(
             )
 
 
-def of_a_grid(
+def find_moving_grid(
     answers: Callable[[np.ndarray, int], np.ndarray],
     query: Query,
     rest: np.ndarray,

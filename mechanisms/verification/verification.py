@@ -37,7 +37,7 @@ class Verification:
     Args:
         mechanism, calibration: Key of the mechanism, and its calibration.
         claimed_epsilon, claimed_delta: The claim; delta is 0 if pure privacy is claimed.
-        true_delta: delta(claimed_epsilon) with bounds, None without an exact profile.
+        true_delta: delta(claimed_epsilon) with bounds, None without a profile.
         true_epsilon: epsilon(claimed_delta) with bounds (infinite if there is none), or None.
         noise_scale: The scale parameter of the noise, or None if it has none.
         expected_loss: E||noise||^2; None for mechanisms that are not additive.
@@ -49,6 +49,7 @@ class Verification:
         audit: The sampled audit of the worst pair, or None without samples or where that pair is
             not known.
         not_sampled: Why that pair is not known, or None where no samples were asked for or it is.
+        slack: Why the true delta and epsilon are known between their bounds only, or None.
         profile: The true privacy profile, or None.
         contradiction: A sentence, if the verdict is "inconsistent".
         comparison: How many releases agree with what the mechanism states, or why none was
@@ -70,6 +71,7 @@ class Verification:
     contradiction: str | None = None
     comparison: Comparison | None = None
     not_sampled: str | None = None
+    slack: str | None = None
 
     @cached_property
     def advantage(self) -> Bounds | None:
@@ -125,6 +127,7 @@ class Verification:
             "not_compared": self.comparison.missing if self.comparison else "",
             "audit": self.audit.to_dict(self.claimed_delta) if self.audit else None,
             "not_sampled": self.not_sampled,
+            "slack": self.slack,
         }
 
     def _trade_off_values(self) -> dict[str, list[float]] | None:
@@ -218,6 +221,7 @@ def verify(
         contradiction=contradiction,
         comparison=comparison,
         not_sampled=slack if samples else None,
+        slack=slack,
     )
 
 

@@ -9,7 +9,17 @@ import pytest
 import check_certificate
 from claims.certificates import FOLDER
 
-NAMES = ["r1-thm5", "r1-dpsgd-private", "product-guarantee", "tldp-thm1", "tldp-thm3", "imgm-f1-budget", "guarantee-wishart", "guarantee-dawa-published", "guarantee-gaussian-analytic"]
+NAMES = [
+    "r1-thm5",
+    "r1-dpsgd-private",
+    "product-guarantee",
+    "tldp-thm1",
+    "tldp-thm3",
+    "imgm-f1-budget",
+    "guarantee-wishart",
+    "guarantee-dawa-published",
+    "guarantee-gaussian-analytic",
+]
 
 
 def first(name: str, index: int = 0) -> dict:

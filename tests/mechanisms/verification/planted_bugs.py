@@ -26,7 +26,7 @@ class Gaussian(AnalyticGaussian):
 class WritesIntoTheValue(Gaussian):
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         value += self.sample(rng, 1, value.dtype)[0]
         return value
 
@@ -34,14 +34,14 @@ class WritesIntoTheValue(Gaussian):
 class Scalar(Gaussian):
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         return (value + self.sample(rng, 1)[0]).sum()
 
 
 class AnotherPrecision(Gaussian):
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         return (value + self.sample(rng, 1)[0]).astype(np.float64)
 
 
@@ -50,7 +50,7 @@ class Overflow(Gaussian):
 
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         noise = self.sample(rng, 1, value.dtype)[0]
         large = noise * value.dtype.type(1e25)
         with np.errstate(over="ignore"):
@@ -67,7 +67,7 @@ class LessNoiseInStudies(Gaussian):
 
     only_adds_noise = True
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         return value + super().sample(rng, 1, value.dtype)[0]
 
     def sample(self, rng, trials, dtype=np.float64):
@@ -80,7 +80,7 @@ class NoiseUsedTwice(Gaussian):
     only_adds_noise = False
     kept = None
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         noise = self.kept
         object.__setattr__(self, "kept", None)
         if noise is None or noise.dtype != value.dtype:
@@ -94,7 +94,7 @@ class SignOfTheValue(Gaussian):
 
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         noise = self.sample(rng, 1, value.dtype)[0]
         return value + np.where(value == 0, noise, np.sign(value) * np.abs(noise))
 
@@ -105,7 +105,7 @@ class FewExactAnswers(Gaussian):
     only_adds_noise = False
     share = 0.02
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         if rng.random() < self.share:
             return value.copy()
         return value + self.sample(rng, 1, value.dtype)[0]
@@ -122,7 +122,7 @@ class RoundedAnswers(Gaussian):
 
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         return np.round(value + self.sample(rng, 1, value.dtype)[0])
 
 
@@ -131,7 +131,7 @@ class NoiseOfTheValue(Gaussian):
 
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         scale = 1 + np.abs(value).mean() / 100
         return (value + scale * self.sample(rng, 1, value.dtype)[0]).astype(value.dtype)
 
@@ -139,7 +139,7 @@ class NoiseOfTheValue(Gaussian):
 class ShrinksTheValue(Gaussian):
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         return (0.9 * value + self.sample(rng, 1, value.dtype)[0]).astype(value.dtype)
 
 

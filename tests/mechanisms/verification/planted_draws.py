@@ -18,12 +18,12 @@ from mechanisms.privacy.pure_profile import PureProfile
 class LessNoiseInTraining(Gaussian):
     """`release_all`, by which training releases, has a hundredth of the noise."""
 
-    def release_all(self, values, rng):
+    def _release_all(self, values, rng):
         return values + 0.01 * self.sample(rng, len(values), values.dtype)
 
 
 class LessNoiseWithDiagnostics(Gaussian):
-    def release_with_diagnostics(self, value, rng):
+    def _release_with_diagnostics(self, value, rng):
         return value + 0.01 * self.sample(rng, 1, value.dtype)[0], {}
 
 
@@ -32,8 +32,8 @@ class LessNoiseWithDiagnostics(Gaussian):
 class SmallerNorms(IndependentGaussian):
     """Squared norms that are drawn without the noise itself are too small."""
 
-    def loss_samples(self, rng, trials):
-        return 0.7 * super().loss_samples(rng, trials)
+    def squared_norms(self, rng, trials):
+        return 0.7 * super().squared_norms(rng, trials)
 
 
 @with_noise
@@ -71,7 +71,7 @@ class ClippedToTheData(Gaussian):
 
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         answer = value + self.sample(rng, 1, value.dtype)[0]
         largest = np.abs(value).max()
         return np.clip(answer, -largest, largest) if largest else answer
@@ -147,7 +147,7 @@ class Bits(Mechanism):
     def profile(self):
         return PureProfile(largest=self.budget.epsilon)
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         low, high = self.query.element_range
         share = self.factor * self.budget.epsilon / self.query.size
         bits = rng.random(value.shape) < (value - low) / (high - low)

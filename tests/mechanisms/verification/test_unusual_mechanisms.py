@@ -74,7 +74,7 @@ class GeometricGrid(Noise):
         raw = tuple(float(masses @ (self.grid * k) ** (2 * power)) for power in (1, 2, 3, 4))
         return LossMoments.of_independent(raw, math.prod(self.shape))
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return dataclasses.replace(self, scale=factor * self.scale)
 
     def parameters(self):
@@ -171,7 +171,7 @@ class CauchyProfile(PrivacyProfile):
         upper = np.log(np.where(epsilon == 0, exact, 1.0))
         return Bounds(np.where(epsilon == 0, upper, -np.inf), upper, upper)
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return CauchyProfile(shift=self.shift / factor)
 
 
@@ -189,7 +189,7 @@ class CauchyNoise(Noise):
     def loss(self):
         return LossMoments((math.inf,) * 4)
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return dataclasses.replace(self, scale=factor * self.scale, drawn=factor * self.drawn)
 
     def parameters(self):

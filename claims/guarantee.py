@@ -1,7 +1,7 @@
-"""The judge of claims of (epsilon, delta)-DP, which all papers share.
+"""The rule on claims of (epsilon, delta)-DP at the settings of the papers.
 
-It reads the rows of the study guarantee on its data set "papers". verdict_tables.py makes tables of
-them, and guarantee_grid.py draws the data set "grid".
+It reads the rows of the study guarantee on its data set "papers". The suite's own home in
+paper_figures draws the same rows.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import replace
 import pandas as pd
 
 from claims.judged_rows import calibrated, listed, pick, rounded_down, rounded_up
-from claims.ledger import CannotJudge, Claim, Finding, judge
+from claims.judges import CannotJudge, Count, judge
 from claims.rules import universal
-from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Sizes
+from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Sizes
 from mechanisms import Budget, Query, get_mechanism
 from mechanisms.catalogue.mgm import frobenius_bound, zeta
 from mechanisms.catalogue.mvg import precision_bound
@@ -64,38 +64,36 @@ def by_setting(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 @judge(studies=("guarantee",))
-def guarantee(claim: Claim, results: Results) -> Finding:
+def guarantee(
+    results: Results, *, mechanism: str, shown: str, lengths: tuple[Count, ...] = ()
+) -> Finding:
     """A claim of (epsilon, delta)-DP, at every paper's setting within the theorem's range.
 
     One setting where it is false contradicts the claim. A claim that holds with more noise than it
     needs is confirmed, and the sentence says by which factor of variance. For the mechanisms in
     LARGEST_MU the claim is about every noise that meets the theorem's condition, not about the
-    calibrated one alone.
-
-    Arguments of the claim: `mechanism`; `shown`, the setting whose numbers the finding gives;
-    `sizes`, optional: lengths M of vectors for which the claim is also checked at (0.9/M, 1e-5).
+    calibrated one alone. It is also checked at (0.9/M, 1e-5) for vectors of these lengths M.
     """
-    key = claim.arguments["mechanism"]
-    table = verified(results.rows, key)
-    shown = _row_of(table, claim.arguments["shown"])
+    table = verified(results.rows, mechanism)
+    named = _row_of(table, shown)
     cases = table["verdict"].map(HOLDS_BY_VERDICT).tolist()
     detail = (
         f"Privacy profile of the worst pair at the {len(table)} settings of the papers within the "
         "range of the theorem."
     )
-    if key in LARGEST_MU:
-        excess = max(_excess_of_condition(key, setting) for setting in table["setting"])
+    if mechanism in LARGEST_MU:
+        excess = max(_excess_of_condition(mechanism, setting) for setting in table["setting"])
         # An upper bound: above 1 it decides nothing.
         cases.append(True if excess <= 1 + TOLERANCE else None)
         detail += (
             " That noise is isotropic; any other noise that meets the theorem's condition has at "
             f"most {rounded_up(max(excess, 1e-300))} times the claimed delta at these settings."
         )
-    by_size = {size: _holds_at(key, size) for size in claim.arguments.get("sizes", ())}
+    by_size = {size: _holds_at(mechanism, size) for size in lengths}
     cases += by_size.values()
     part = universal("", cases)
     described = {CONFIRMED: _confirmed, CONTRADICTED: _contradicted, INCONCLUSIVE: _undecided}
-    ours, because = described[part.verdict](table, shown)
+    ours, because = described[part.verdict](table, named)
     if by_size:
         words = _by_size(by_size)
         detail, because = f"{detail} {words}", f"{because} {words}"
@@ -160,7 +158,7 @@ def _from_to(low: str, high: str) -> str:
 
 
 def _row_of(table: pd.DataFrame, setting: str) -> pd.Series:
-    named = table[[found.name == setting for found in table["setting"]]]
+    named = table[[each.name == setting for each in table["setting"]]]
     if named.empty:
         raise CannotJudge(f"The results lack the setting {setting}")
     return named.iloc[0]
