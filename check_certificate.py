@@ -35,16 +35,16 @@ def half_spaces(z, mu):  # Gaussian noise; E: <y - x, x' - x> <= z sigma |x' - x
     return (-z / TWO.sqrt()).erfc() / 2, ((mu - z) / TWO.sqrt()).erfc() / 2
 
 
-def ball(m, rho, tau):
+def ball(m, sigma, distance_squared, tau):  # returns sigma, P and Q
     """Noise R v, R = sigma |z|, v uniform on a sphere; E: |y - x| <= sqrt(1 - tau^2) |y - x'|.
 
     The cosine t of v and x' - x has density c (1 - t^2)^((m - 3) / 2), and R <= r has probability
-    erf(r / (sigma sqrt 2)). In units of |x - x'| = rho sigma, x + R v is in E iff R <= 1 / s, with
+    erf(r / (sigma sqrt 2)). In units of |x - x'|, x + R v is in E iff R <= 1 / s, with
     s = t + sqrt(t^2 + a); t and -t go together, as -1 / s becomes -s / a. And x' - R v is in E iff
     t >= tau and R is between 1 / s and s / tau^2, s = t + sqrt(t^2 - tau^2).
     """
     need(0 < tau < 1, f"tau = {tau} is not in (0, 1)")
-    tau, rho = arb(tau).mid(), rho / TWO.sqrt()  # E is ours to choose: let tau be a binary number
+    rho, tau = (arb(distance_squared) / 2).sqrt() / sigma, arb(tau).mid()  # tau is ours to choose
     c = ((arb(m) / 2).lgamma() - (arb(m - 1) / 2).lgamma()).exp() / PI.sqrt()
 
     def integral(a, low):
@@ -55,14 +55,13 @@ def ball(m, rho, tau):
 
         return c * acb.integral(integrand, low, 1, abs_tol=TWO**-80, rel_tol=TWO**-80).real
 
-    return integral(tau**2 / (1 - tau**2), 0), -integral(-(tau**2), tau)
+    return sigma, integral(tau**2 / (1 - tau**2), 0), -integral(-(tau**2), tau)
 
 
-def r1smg(epsilon, delta, scale, m, distance_squared, tau):  # returns the derived scale, P and Q
+def r1smg(epsilon, delta, scale, m, distance_squared, tau):
     gammas = (arb(m - 1) / 2).lgamma() - (arb(m) / 2).lgamma()
     psi = (2 / arb(m - 2) * (arb(delta).log() + gammas - PI.log() / 2)).exp()
-    sigma = (2 * distance_squared[1] / epsilon / psi).sqrt()
-    return sigma, *ball(m, arb(distance_squared[0]).sqrt() / sigma, tau)
+    return ball(m, (2 * distance_squared[1] / epsilon / psi).sqrt(), distance_squared[0], tau)
 
 
 def product_noise(epsilon, delta, scale, m, distance_squared, k, tau):
@@ -72,8 +71,7 @@ def product_noise(epsilon, delta, scale, m, distance_squared, k, tau):
     f = x.hypgeom_1f1(q + 0.5, 0.5) + 2 * x.sqrt() * x.hypgeom_1f1(q + 1, 1.5)
     f *= ((m - 1) / ((2 * q - 1.5) * (2 * q + 0.75))).sqrt() / x.exp() / k / PI.sqrt()
     need(f <= delta <= f * (1 + TINY), f"for this k, the stated delta is {f}")
-    sigma = arb(distance_squared[1]).sqrt() * h / epsilon
-    return sigma, *ball(m, arb(distance_squared[0]).sqrt() / sigma, tau)
+    return ball(m, arb(distance_squared[1]).sqrt() * h / epsilon, distance_squared[0], tau)
 
 
 def tldp(epsilon, delta, scale, changed, change, laplace, weight, z=0, cells=1, score=1):
@@ -93,16 +91,20 @@ def tldp(epsilon, delta, scale, changed, change, laplace, weight, z=0, cells=1, 
     return noise, 1 - noisy + noisy * p, noisy * q  # E: some y_i = x_i, or E but no y_i = x'_i
 
 
+def norm_noise(epsilon, delta, scale, distance):  # its density is c exp(-|y - x| / b), in a norm
+    return arb(distance[1]) / epsilon, arb(0), arb(0)  # P <= e^(|x' - x| / b) Q: no event gains
+
+
 def wishart(epsilon, delta, scale, record_squared):  # E: y - x - r r^T has an eigenvalue below 0
     c = arb(3 * record_squared[1] / (2 * epsilon))
     return c, 1 - (-record_squared[0] / (2 * c)).exp(), arb(0)
 
 
 def dawa(epsilon, delta, scale, n, l1, l2_squared, linf, start, stride):  # E: all buckets are cells
-    spots, unit, size, log_p, log_q = range(start, n, stride), 4 * l1[1] / epsilon, 2, 0, 0
+    spots, unit, log_p, log_q = range(start, n, stride), 4 * l1[1] / epsilon, 0, 0
     norms = l1[0] == len(spots) * linf[0] and l2_squared[0] == l1[0] * linf[0]
     need(norms and 0 <= start < n and stride > 1, "x is not x' with linf added at the spots")
-    while size <= n:
+    for size in [2**j for j in range(1, n.bit_length())]:
         gaps = (start + 1, 1), (n - spots[-1], 1), (stride, len(spots) - 1)
         flat = sum(count * max(0, gap - size) for gap, count in gaps)  # buckets without a spot
         some = size // 2 if stride == 2 else 1
@@ -111,7 +113,6 @@ def dawa(epsilon, delta, scale, n, l1, l2_squared, linf, start, stride):  # E: a
         tails = [-x - TWO.log() if x > 0 else (-x.exp() / 2).log1p() for x in tails]
         log_q += (n - size + 1) * tails[0]
         log_p += flat * tails[0] + (n - size + 1 - flat) * tails[1]
-        size *= 2
     return arb(unit), log_p.exp(), log_q.exp()
 
 
@@ -128,17 +129,17 @@ def check(c):
     claim, budget, x, noise, event, bound = ({k: exact(v) for k, v in g.items()} for g in groups)
     epsilon, delta, rate = claim["epsilon"], claim["delta"], budget.pop("rate")
     ((kind, value),) = bound.items()
-    function = {f.__name__: f for f in (r1smg, product_noise, tldp, wishart, dawa, gaussian)}
-    scale, p, q = function[c["mechanism"]](**budget, **x, **noise, **event)
+    law = {f.__name__: f for f in (r1smg, product_noise, tldp, norm_noise, wishart, dawa, gaussian)}
+    scale, p, q = law[c["mechanism"]](**budget, **x, **noise, **event)
     need(abs(noise["scale"] / scale - 1) < TINY, f"the scale of the noise is {scale}")
-    optimal = c["mechanism"] == "gaussian" and not event and "step" not in c
+    every = c["mechanism"] in ("gaussian", "norm_noise") and not event and "step" not in c
     p, factor = rate * p + (1 - rate) * q, arb(epsilon).exp()
     proved = {
         "delta_at_least": p - factor * q >= value > delta,
         "epsilon_at_least": p >= arb(value).exp() * q and p > 0 and value > epsilon and delta == 0,
-        "delta_at_most": p - factor * q <= value <= delta and optimal,
+        "delta_at_most": p - factor * q <= value <= delta and every,
     }
-    need(proved[kind] and 0 < rate <= 1 and epsilon > 0, f"not proved: P = {p}, Q = {q}")
+    need(proved[kind] and 0 < rate <= 1 and epsilon > 0 <= delta, f"not proved: P = {p}, Q = {q}")
     return f"{c['mechanism']}, {c['claim']}, {c['neighbours']}: {c['bound']}"
 
 
