@@ -43,8 +43,8 @@ def ball(m, sigma, distance_squared, tau):  # returns sigma, P and Q
     s = t + sqrt(t^2 + a); t and -t go together, as -1 / s becomes -s / a. And x' - R v is in E iff
     t >= tau and R is between 1 / s and s / tau^2, s = t + sqrt(t^2 - tau^2).
     """
-    need(0 < tau < 1, f"tau = {tau} is not in (0, 1)")
     rho, tau = (arb(distance_squared) / 2).sqrt() / sigma, arb(tau).mid()  # tau is ours to choose
+    need(0 < tau < 1 and 0 < rho < 1e9 and type(m) is int and m > 2, f"tau = {tau}, m = {m}")
     c = ((arb(m) / 2).lgamma() - (arb(m - 1) / 2).lgamma()).exp() / PI.sqrt()
 
     def integral(a, low):
@@ -84,9 +84,8 @@ def tldp(epsilon, delta, scale, changed, change, laplace, weight, z=0, cells=1, 
         noise, p, q, c = b, sum(law[score:]), sum(law[: k * cells - score + 1]), 2 * b
     else:
         noise = width / (2 * e).sqrt()
-        p, q = half_spaces(z, step * arb(k).sqrt() / noise)
-        c = noise * (2 * PI).sqrt()
-    need(0 <= weight < 1, f"the weight {weight} is not in [0, 1)")
+        (p, q), c = half_spaces(z, step * arb(k).sqrt() / noise), noise * (2 * PI).sqrt()
+    need(0 <= weight < 1 and laplace in (0, 1), f"weight {weight}, laplace {laplace}")
     noisy = (1 - (1 - weight) / (1 + c / (e - i * e).exp())) ** k  # no x_i or x'_i is kept
     return noise, 1 - noisy + noisy * p, noisy * q  # E: some y_i = x_i, or E but no y_i = x'_i
 
@@ -127,10 +126,11 @@ def check(c):
     step = c.get("step", c["claim"] | {"rate": 1})
     groups = (c["claim"], step, c["neighbours"], c["noise"], c["event"], c["bound"])
     claim, budget, x, noise, event, bound = ({k: exact(v) for k, v in g.items()} for g in groups)
-    epsilon, delta, rate = claim["epsilon"], claim["delta"], budget.pop("rate")
+    epsilon, delta, rate = claim.pop("epsilon"), claim.pop("delta"), budget.pop("rate")
     ((kind, value),) = bound.items()
     law = {f.__name__: f for f in (r1smg, product_noise, tldp, norm_noise, wishart, dawa, gaussian)}
     scale, p, q = law[c["mechanism"]](**budget, **x, **noise, **event)
+    need(len(c) == 7 + ("step" in c) and not claim, "an unknown field")
     need(abs(noise["scale"] / scale - 1) < TINY, f"the scale of the noise is {scale}")
     every = c["mechanism"] in ("gaussian", "norm_noise") and not event and "step" not in c
     p, factor = rate * p + (1 - rate) * q, arb(epsilon).exp()

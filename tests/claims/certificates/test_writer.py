@@ -7,7 +7,8 @@ import pytest
 
 from claims.certificates import FOLDER
 from claims.certificates.overview import without
-from claims.certificates.writer import exact, files, rounded, text_of
+from claims.certificates.writer import files, text_of
+from claims.certificates.written import exact, rounded
 
 TABLE = FOLDER.parent / "tables" / "suite_verdicts.csv"
 WRITTEN = {name: text_of(claims, certificates) for name, claims, certificates in files()}
