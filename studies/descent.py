@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from learning.networks.network import Network
-from learning.records.labelled import Split
-from learning.training import noisy_descent
 from learning.training.step_noise import SampledSteps, step_profile
 from learning.training.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import AdditiveMechanism, Budget, Mechanism
 from studies.base.study import Names, Point, Value
+
+if TYPE_CHECKING:
+    from learning.networks.network import Network
+    from learning.records.labelled import Split
+    from learning.training.noisy_descent import DescentPlan
 
 
 def privacy(mechanism: Mechanism, total: Budget, steps: SampledSteps) -> Iterator[Value]:
@@ -33,7 +36,7 @@ def privacy(mechanism: Mechanism, total: Budget, steps: SampledSteps) -> Iterato
 def accuracies(
     network: Network,
     split: Split,
-    plan: noisy_descent.DescentPlan,
+    plan: DescentPlan,
     mechanism: Mechanism,
     point: Point,
     names: Names,
@@ -49,6 +52,9 @@ def accuracies(
     runs of one trial have the same draws. `release` and `resumed` are those of
     `noisy_descent.train`; without them it is `mechanism.release`.
     """
+    # PyTorch loads slowly, and every config imports the studies.
+    from learning.training import noisy_descent
+
     at = at or {}
     seeds = seeds_of(point, names, trial)
     history = noisy_descent.train(

@@ -43,7 +43,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from datasets.loaders import adult
+from datasets import load as load_dataset
 from mechanisms import (
     AdditiveMechanism,
     Budget,
@@ -111,6 +111,7 @@ FILES = dict.fromkeys(_ADULT, "adult") | {"uber-grid": "uber"}
 class Settings(EpsilonGrid, MapSettings):
     """Settings of this study."""
 
+    # 1024 cells, half of what the matrix mechanism takes in one strategy.
     cells_per_side: Count = Field(32, le=4096, description="cells per axis of grids")
     line_cells: Count = Field(256, le=4096, description="cells of city-longitude")
     trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
@@ -160,7 +161,7 @@ def load(settings: dict, dataset: str, folder: Path, names: Names) -> HistogramQ
 def _histogram(settings: dict, dataset: str, folder: Path, names: Names) -> np.ndarray:
     if dataset in _ADULT:
         column, cells, width = _ADULT[dataset]
-        return line_histogram(adult.load(folder).train[column].to_numpy(), cells, width)
+        return line_histogram(load_dataset("adult", folder).train[column].to_numpy(), cells, width)
     if dataset == "city-longitude":
         fine = settings | {"cells_per_side": settings["line_cells"]}
         return map_counts(fine, "city", folder, names)[0].sum(axis=0)

@@ -35,6 +35,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
+from datasets import load as load_dataset
 from datasets.loaders import boids, swarm
 from mechanisms import AdditiveMechanism, Budget
 from paper_figures.r1smg2024.numbers import DEVIATION_COMPONENTS, covariance_query
@@ -136,7 +137,7 @@ def points(settings: dict, variant: str, dataset: str) -> list[Point]:
 def load(settings: dict, dataset: str, folder: Path, names: Names) -> ScaledRecords:
     """The scaled records, and the split that all mechanisms share."""
     if dataset == "swarm":
-        data = swarm.load(folder)
+        data = load_dataset("swarm", folder)
         complete = np.isfinite(data.features).all(axis=1)
         features, labels = scaled(data.features[complete]), data.labels[complete]
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import types
 import warnings
@@ -391,8 +392,8 @@ class AdditiveMechanism(Mechanism):
 def _require_moments(noise: Noise) -> None:
     """Raise Unsupported where the moments of the squared norm leave float64."""
     scale = next(iter(noise.parameters().values()), 1.0)
-    # No noise at all has the scale 0.
-    if scale and not SCALES[0] <= scale <= SCALES[1]:
+    # No noise at all has the scale 0. A scale that is no number is a fault: its profile says so.
+    if scale and not math.isnan(scale) and not SCALES[0] <= scale <= SCALES[1]:
         raise Unsupported(
             f"needs noise of scale {scale:.3g}; the moments of its squared norm stay within "
             f"float64 for scales from {SCALES[0]:g} to {SCALES[1]:g}"

@@ -57,7 +57,7 @@ def _of_one_change(query: Query) -> Iterator[_Inequality]:
         yield l1, root * l2, f"l1_sensitivity <= sqrt({k}) l2_sensitivity"
     if l1 is not None and query.linf_sensitivity is not None:
         most = math.sqrt(l1 * query.linf_sensitivity)
-        yield l2, most, "l2_sensitivity^2 <= l1_sensitivity linf_sensitivity"
+        yield l2, most, "l2_sensitivity <= sqrt(l1_sensitivity linf_sensitivity)"
 
 
 def _stated_linf(query: Query) -> float | None:

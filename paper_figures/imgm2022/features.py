@@ -9,6 +9,7 @@ from claims.judged_rows import calibrated, listed, pick, tally
 from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
 from claims.rules import Signal, equal, order, statement
 from claims.verdicts import Finding, Part
+from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.drawings import Drawn, drawing
@@ -29,7 +30,6 @@ from paper_figures.over_epsilon import (
     true_epsilons,
 )
 from paper_figures.selections import failed_mechanisms
-from paper_figures.style import dataset_title
 from runs.results import Results
 
 STUDY = "features"

@@ -11,6 +11,7 @@ from claims.judged_rows import listed, pick, tally
 from claims.judges import CannotJudge, judge
 from claims.rules import Signal, order
 from claims.verdicts import INCONCLUSIVE, Finding
+from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.imgm2022.accuracies import (
     ACCURACY,
@@ -29,7 +30,7 @@ from paper_figures.over_epsilon import (
     true_epsilons,
 )
 from paper_figures.selections import LEVELS, failed_mechanisms
-from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.style import mechanism_title
 from runs.results import Results
 
 STUDY = "gradients"

@@ -15,6 +15,7 @@ from claims.judged_rows import listed, pick, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import Signal, equal, order
 from claims.verdicts import Finding, Outcome, Part, Sizes
+from datasets.titles import dataset_title
 from paper_figures.mgm2021.federated_accuracies import (
     MAJORITY,
     official_datasets,
@@ -23,7 +24,7 @@ from paper_figures.mgm2021.federated_accuracies import (
 )
 from paper_figures.mgm2021.same_noise import same_noise_on_elements
 from paper_figures.selections import LEVELS, ok_rows
-from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.style import mechanism_title
 from runs.results import Results
 
 # In the pairs of a claim: the paper's Gaussian mechanism, which a reading replaces.

@@ -13,6 +13,7 @@ from claims.judged_rows import pick, tally
 from claims.judges import CannotJudge, judge
 from claims.rules import equal, order
 from claims.verdicts import Finding, Outcome, Part
+from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mgm2021.federated_accuracies import (
     draw_accuracies,
@@ -32,7 +33,7 @@ from paper_figures.mgm2021.federated_comparisons import (
     where_one_learns,
 )
 from paper_figures.mgm2021.same_noise import same_noise_on_elements, same_noise_on_whole
-from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.style import mechanism_title
 from runs.results import Results
 
 STUDY = "federated_horizontal"

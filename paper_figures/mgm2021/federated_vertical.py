@@ -11,6 +11,7 @@ from claims.judged_rows import pick, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import every, order
 from claims.verdicts import Finding, Part
+from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mgm2021.federated_accuracies import (
     draw_accuracies,
@@ -26,7 +27,7 @@ from paper_figures.mgm2021.federated_comparisons import (
     sizes_of,
 )
 from paper_figures.selections import ok_rows
-from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.style import mechanism_title
 from runs.results import Results
 
 STUDY = "federated_vertical"

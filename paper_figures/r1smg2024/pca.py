@@ -15,6 +15,7 @@ from claims.judged_rows import official_study, pick
 from claims.judges import CannotJudge, judge
 from claims.rules import equal, number, order
 from claims.verdicts import NOT_RUN, Finding, Part, Sizes
+from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.r1smg2024.numbers import PCA_ACCURACY, PCA_DELTA, PCA_EPSILONS, PCA_RATIO
@@ -23,7 +24,6 @@ from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
     PAGE,
-    dataset_title,
     in_order,
     look,
     mechanism_title,

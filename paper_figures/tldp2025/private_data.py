@@ -14,11 +14,12 @@ from claims.judged_rows import calibrated, listed
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import equal, every, levels, order, statement
 from claims.verdicts import INCONCLUSIVE, Finding, Part, Sizes
+from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import failed_mechanisms
-from paper_figures.style import dataset_title, in_order
+from paper_figures.style import in_order
 from paper_figures.tldp2025.numbers import PIXELS, STATED_F1_IMAGES, stated_errors
 from paper_figures.tldp2025.scores import (
     TLDP,

@@ -13,9 +13,9 @@ from claims.judged_rows import listed
 from claims.judges import CannotJudge, judge
 from claims.rules import levels, most, order
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
+from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.selections import failed_mechanisms, query_size
-from paper_figures.style import dataset_title
 from paper_figures.tldp2025.numbers import FEATURES, STATED_DELTA, STATED_F1_FEATURES
 from paper_figures.tldp2025.private_data import CLASSIFIER_WORDS
 from paper_figures.tldp2025.private_data import STUDY as IMAGES

@@ -17,8 +17,9 @@ from claims.judged_rows import listed, pick
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import Signal, equal, every, levels, of_reconstruction, order, some
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
+from datasets.titles import dataset_title
 from paper_figures.selections import LEVELS, ok_rows, query_size
-from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.style import mechanism_title
 from paper_figures.tldp2025.numbers import CLIP, STATED_DELTA, STATED_DELTA_IMDB
 from paper_figures.tldp2025.private_parameters import STUDY, width_of
 from paper_figures.tldp2025.scores import (

@@ -11,7 +11,7 @@ import datasets.loaders
 from datasets import DataError
 from datasets.__main__ import main
 
-TEMPLATE = Path(__file__).parents[2] / "templates" / "dataset.py"
+TEMPLATE = Path(__file__).parents[2] / "extend" / "dataset.py"
 CONTENT = "1.5,2,0\n3,4.5,1\n5,6,0\n"
 
 
@@ -47,7 +47,12 @@ def test_another_file_is_refused(copied, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [("1,2\n", "2 columns, expected 3"), ("a,b,c\n", "not a table")]
+    ("content", "message"),
+    [
+        ("1,2\n", "record 1 has 2 columns, expected 3"),
+        ("1,2,x\n", "label: record 1 has 'x', allowed are whole numbers 0..1"),
+        ("1,2,0.5\n", "'0.5'"),
+    ],
 )
 def test_a_file_of_another_form_is_refused(copied, tmp_path, content, message):
     path = tmp_path / "other.csv"

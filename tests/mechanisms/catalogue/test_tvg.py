@@ -92,7 +92,7 @@ def test_without_weights_it_is_the_analytic_gaussian():
     [
         {"l1_sensitivity": 2.0},
         {"linf_sensitivity": 0.5},
-        {"l1_sensitivity": 2.0, "linf_sensitivity": 0.9},
+        {"l1_sensitivity": 2.2, "linf_sensitivity": 1.4},
     ],
 )
 def test_other_sensitivities_along_the_axes(stated):

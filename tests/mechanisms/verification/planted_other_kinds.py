@@ -71,7 +71,7 @@ GRAM = Query(shape=(5, 5), l2_sensitivity=1.0, structure="gram", record_bound=1.
 
 
 BOX = Query(
-    shape=(3, 4), l2_sensitivity=38.0, l1_sensitivity=130.0, element_range=(0.0, 11.0),
+    shape=(3, 4), l2_sensitivity=38.0, l1_sensitivity=131.5, element_range=(0.0, 11.0),
     adjacency="local",
 )  # fmt: skip
 
