@@ -4,10 +4,11 @@ import csv
 import itertools
 import math
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
-from limit_table import TABLE, row
+from limit_table import TABLE, markdown, row
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism
 from mechanisms.base.registry import all_mechanisms
@@ -180,3 +181,5 @@ def test_the_table_can_be_redone():
         assert again["best"] == stored["best"]
         for name in ("limit_rmse", "best_rmse"):
             assert again[name] == pytest.approx(float(stored[name]), rel=1e-4)
+    page = Path(__file__).parents[3] / "docs/the_limit.md"
+    assert "\n".join(markdown()) in page.read_text()
