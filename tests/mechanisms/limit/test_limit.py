@@ -17,8 +17,8 @@ from mechanisms.limit.lattice import LatticeTest, Staircase, lattice_test
 from mechanisms.limit.limit import limit
 
 CHEAP = (
-    *("gaussian-analytic", "laplace", "l2", "elliptic-gaussian", "k-norm", "inid-laplace"),
-    *("discrete-laplace", "llagp", "imgm", "r1smg", "product-noise", "gaussian"),
+    *("gaussian-analytic", "laplace", "l2", "elliptic-gaussian", "llagp", "imgm", "gaussian"),
+    "r1smg",
 )
 
 
@@ -100,7 +100,7 @@ def test_no_exactly_calibrated_mechanism_is_below_the_limit():
         factor = found.lower / found.test.lower(near)
         level, price = found.test.lower(0.0), found.test.lower(0.0) - found.test.lower(near)
         for key in CHEAP:
-            for delta in near * 10 ** rng.uniform(-1, 1, 8):
+            for delta in near * 10 ** rng.uniform(-1, 1, 10):
                 rmse = error(key, query, Budget(epsilon=epsilon, delta=float(delta)))
                 if rmse is None:
                     break
