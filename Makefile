@@ -1,7 +1,7 @@
-# make run | test | figures | site | lint | bench | cluster | soak | pins | clean
+# make run | test | check | figures | site | lint | bench | cluster | soak | pins | clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: run test figures site lint bench cluster soak pins clean
+.PHONY: run test check figures site lint bench cluster soak pins clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all
@@ -33,6 +33,10 @@ run: $(READY)
 test: lint
 	# Three at a time on two cores: some tests wait for a process to be stopped.
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+
+# For daily work: the tests of what changed against main.
+check: lint
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q $$($(BIN)/python tests/changed_tests.py)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 import pandas as pd
 
-from claims.ledger import CannotJudge
+from claims.judges import CannotJudge
 from claims.verdicts import CONFIRMED, Part, count_of
 from mechanisms import (
     AdditiveMechanism,
@@ -18,6 +17,7 @@ from mechanisms import (
     Query,
     get_mechanism,
 )
+from mechanisms.query.words import rounded_down, rounded_up  # noqa: F401  judges take it from here
 from runs.result_table import OK
 
 
@@ -74,28 +74,6 @@ def listed(words: Iterable[str]) -> str:
     """ "a, b and c"."""
     words = list(words)
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
-
-
-def rounded_down(value: float, digits: int = 3) -> str:
-    """A lower bound as text: the largest number of `digits` significant digits below it.
-
-    0.0042667 is 0.00426, and -0.0042667 is -0.00427.
-    """
-    return _rounded(value, digits, ROUND_FLOOR)
-
-
-def rounded_up(value: float, digits: int = 3) -> str:
-    """An upper bound as text: the smallest number of `digits` significant digits above it.
-
-    0.0042612 is 0.00427.
-    """
-    return _rounded(value, digits, ROUND_CEILING)
-
-
-def _rounded(value: float, digits: int, direction: str) -> str:
-    # From the shortest decimal of the float: 0.1 stays 0.1 upwards, though its bits exceed it.
-    rounded = Context(prec=digits, rounding=direction).create_decimal(repr(float(value)))
-    return f"{float(rounded):.{digits}g}"
 
 
 def at_least(probability: float) -> str:

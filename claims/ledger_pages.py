@@ -15,7 +15,7 @@ from claims.verdicts import (
     PARTLY,
     count_of,
 )
-from paper_figures.style import dataset_title
+from datasets.titles import dataset_title
 
 # How a count reads where the verdict alone does not: "17 partly confirmed".
 _COUNTED = {PARTLY: "partly confirmed", DEPENDS: "dependent on an open choice"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, get_args
 
 CONFIRMED = "confirmed"
 PARTLY = "partly"
@@ -12,7 +13,10 @@ NOT_FOUND = "not found"
 DEPENDS = "depends"
 INCONCLUSIVE = "inconclusive"
 NOT_RUN = "not run"
-VERDICTS = (CONFIRMED, PARTLY, CONTRADICTED, NOT_FOUND, DEPENDS, INCONCLUSIVE, NOT_RUN)
+Verdict = Literal[
+    "confirmed", "partly", "contradicted", "not found", "depends", "inconclusive", "not run"
+]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 MEANING = {
     CONFIRMED: "Every part of the claim holds, by exact numbers or by whole intervals.",
     PARTLY: "Some parts hold; others do not, or are open. Each part has its own verdict.",
@@ -83,6 +87,8 @@ class Sizes:
         network: Name of the network, or of the regression or classifier.
         epsilons: The budgets, as text.
     """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
 
     dataset: str | None = None
     records: int | Mapping[str, int] | None = None

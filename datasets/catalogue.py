@@ -6,7 +6,6 @@ entry is read, so finding one data set does not import the libraries of the othe
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from types import ModuleType
 import datasets.loaders
 from datasets.entry import Dataset
 from datasets.fetching.data_error import DataError
+from mechanisms.query.words import nearest
 
 
 def find(name: str) -> Dataset:
@@ -30,8 +30,7 @@ def require_known(name: str) -> None:
     """Raise DataError for an unknown data set; the message lists all names and the nearest."""
     known = _names()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=3)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        hint = nearest(name, known, "did you mean {}? ", most=3)
         raise DataError(f"unknown data set {name!r}; {hint}known are {', '.join(known)}")
 
 

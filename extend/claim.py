@@ -10,7 +10,7 @@ from __future__ import annotations
 import pandas as pd
 
 from claims.intervals import Mean
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, Epsilon, Positive, judge
 from claims.rules import order
 from claims.verdicts import Finding, Sizes
 from paper_figures.drawings import Drawn, drawing
@@ -27,24 +27,27 @@ def errors(results: Results) -> pd.DataFrame:
 
 
 @judge(studies=("my_study",))
-def coins_error(claim: Claim, results: Results) -> Finding:
-    """Whether the error is as small as claimed. Arguments: mechanism, epsilon, largest."""
-    wanted = claim.arguments
-    found = errors(results)
-    found = found[
-        (found["mechanism"] == wanted["mechanism"]) & (found["calibration"] == "published")
-    ]
-    found = found[found["epsilon"] == wanted["epsilon"]]
-    if found.empty:
+def coins_error(
+    results: Results, *, mechanism: str, epsilon: Epsilon, largest: Positive, margin: float
+) -> Finding:
+    """Whether the error is as small as claimed.
+
+    The keyword arguments are the schema of the claim's `arguments`; `margin` and `tolerance` are
+    the claim's.
+    """
+    own = errors(results)
+    own = own[(own["mechanism"] == mechanism) & (own["calibration"] == "published")]
+    own = own[own["epsilon"] == epsilon]
+    if own.empty:
         # The verdict is then "not run", with this reason.
-        raise CannotJudge(f"no rows of {wanted['mechanism']} at epsilon {wanted['epsilon']:g}")
+        raise CannotJudge(f"no rows of {mechanism} at epsilon {epsilon:g}")
     # A rule decides, from the trials and the margin: the error is below the largest.
-    below = Mean(wanted["largest"] - found["value"])
+    below = Mean(largest - own["value"])
     return Finding(
-        parts=order({f"{wanted['largest']:g} less the error": below}, margin=claim.margin),
-        detail=f"Mean squared error {found['value'].mean():.3g} over both halves, simulated coins.",
+        parts=order({f"{largest:g} less the error": below}, margin=margin),
+        detail=f"Mean squared error {own['value'].mean():.3g} over both halves, simulated coins.",
         calibration="published",
-        sizes=Sizes(trials=len(found)),
+        sizes=Sizes(trials=len(own)),
     )
 
 

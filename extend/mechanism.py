@@ -1,4 +1,4 @@
-"""Template of a mechanism: copy this file to `mechanisms/<name>.py` and edit it.
+"""Template of a mechanism: copy this file to `mechanisms/catalogue/<name>.py` and edit it.
 
 Nothing else has to be edited: the file is found, and the mechanism runs in every study whose set of
 mechanisms starts from "all" (config/README.md), in every table and figure of these studies, and in
@@ -31,7 +31,7 @@ class MyMechanism(AdditiveMechanism):
 
     key = "my-mechanism"  # in configs, tables and file names; lower-case letters, digits, - and _
     title = "My mechanism"  # in figures
-    paper = "Mironov 2017"  # key of a paper in papers/, or a reference
+    paper = "Mironov 2017"  # key of a paper in paper_figures/, or a reference
     theorem = "Proposition 3 and Corollary 3"  # the statement that claims the guarantee
     guarantee = "approximate"  # what it claims: "pure", "approximate", "local" or "none"
     # Leave this out where there are none. A config sets options through `variants`.
@@ -63,5 +63,6 @@ class MyMechanism(AdditiveMechanism):
 
 
 # Not noise that is added to the answer? Subclass `Mechanism` of mechanisms/base/mechanism.py:
-# `build(cls, query, budget, calibration, settings)` makes the instance, `release(self, value, rng)`
-# answers, and `profile(self)` gives the true privacy where it is known.
+# `build(cls, query, budget, calibration, settings)` makes the instance, `profile(self)` gives the
+# true privacy where it is known, and `_release(self, value, rng)` answers. Everybody else calls
+# `release`, which checks the value before `_release` and its answer after it.

@@ -46,8 +46,8 @@ class TwoScales(Noise):
         gaussian = ((1, 1), (2, 3), (3, 15), (4, 105))  # E Z^2k of a standard Gaussian Z
         return LossMoments.of_sum(tuple(moment * variances**k for k, moment in gaussian))
 
-    def scaled(self, factor):
-        # The law of `factor` times this noise.
+    def _scaled(self, factor):
+        # The law of `factor` times this noise; `scaled` has checked that the factor is > 0.
         return replace(self, sigma=self.sigma * factor)
 
     def parameters(self):

@@ -36,9 +36,9 @@ _HOMES = {
     "UnknownMechanism": "mechanisms.base.registry",
     "Unsupported": "mechanisms.query.query",
     "all_mechanisms": "mechanisms.base.registry",
-    "compare": "mechanisms.compare.advisor",
+    "compare": "mechanisms.comparison.advisor",
     "get_mechanism": "mechanisms.base.registry",
-    "verify": "mechanisms.verify.verification",
+    "verify": "mechanisms.verification.verification",
 }
 
 __all__ = list(_HOMES)

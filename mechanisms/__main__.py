@@ -20,8 +20,8 @@ from mechanisms.cli.query_arguments import (
 )
 from mechanisms.query.named_code import error_line, went_through
 from mechanisms.query.query import Unsupported
-from mechanisms.verify.explanation import explain
-from mechanisms.verify.verification import INCONSISTENT, Verification, verify
+from mechanisms.verification.explanation import explain
+from mechanisms.verification.verification import INCONSISTENT, Verification, verify
 
 UNSUPPORTED = 3
 _SEED, _SAMPLES = whole_number(0, 2**64 - 1), whole_number(0, 10**9)
@@ -62,7 +62,9 @@ def _describe(options) -> dict:
         name: {"default": option.default, "allowed": option.allowed, "about": option.description}
         for name, option in cls.options.items()
     }
-    return _metadata(cls) | {"about": cls.__doc__.strip(), "options": described}
+    # python -OO leaves no docstrings.
+    about = {"about": cls.__doc__.strip()} if cls.__doc__ else {}
+    return _metadata(cls) | about | {"options": described}
 
 
 def _calibrate(options) -> dict:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from claims.judged_rows import listed
+from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
 from paper_figures.selections import LEVELS, ok_rows
@@ -13,7 +14,6 @@ from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
     PAGE,
-    dataset_title,
     in_order,
     look,
     mechanism_title,

@@ -6,8 +6,9 @@ import math
 
 import pandas as pd
 
+from datasets.titles import dataset_title
 from paper_figures.drawings import DrawingError
-from paper_figures.style import CALIBRATION_TITLES, dataset_title, mechanism_title
+from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from runs.result_table import OK
 
 SOURCE_WORDS = {

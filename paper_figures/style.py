@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from datasets import DATASETS
 from mechanisms import Mechanism, UnknownMechanism, get_mechanism
 
 # Inches: one column of a two-column paper, and both.
@@ -102,37 +101,6 @@ _TITLES_IN = {
         "exact": "DPSGD (Gaussian, rescaled)",
     },
 }
-# Names of the data sets as people write them; the others have their title in the catalogue.
-_DATASETS = {
-    "adult": "Adult",
-    "adult-age": "Adult age",
-    "adult-capital-loss": "Adult capital loss",
-    "adult-hours": "Adult hours per week",
-    "boids": "Boids",
-    "breast_cancer": "Breast Cancer",
-    "cardiotocography": "Cardiotocography",
-    "cifar10": "CIFAR-10",
-    "city": "simulated city",
-    "city-grid": "simulated city map",
-    "city-longitude": "simulated city longitude",
-    "cora": "Cora",
-    "darknet2020": "Darknet2020",
-    "diabetes": "Diabetes",
-    "digits": "Digits",
-    "imdb": "IMDB",
-    "liver_disorders": "Liver Disorders",
-    "location30": "Location-30",
-    "mnist": "MNIST",
-    "movement_aal": "Movement AAL",
-    "purchase100": "Purchase-100",
-    "reviews": "simulated reviews",
-    "svhn": "SVHN",
-    "swarm": "Swarm Behaviour",
-    "texas100": "Texas-100",
-    "uber": "Uber pickups",
-    "uber-grid": "Uber map",
-    "wine": "Wine",
-}
 # For mechanisms that the suite does not know. The name decides, not the position: two of them may
 # look alike, but one never changes the look of another.
 _SPARE = [
@@ -166,16 +134,6 @@ def title_in(study: str, mechanism: str, calibration: str) -> str:
     """The title of a mechanism as a study uses it."""
     titles = _TITLES_IN.get((study, mechanism))
     return titles[calibration] if titles else mechanism_title(mechanism)
-
-
-def dataset_title(name: str) -> str:
-    """The name of a data set as people write it: "CIFAR-10" for cifar10.
-
-    A data set without one has its title in the catalogue, or else its key.
-    """
-    if name in _DATASETS:
-        return _DATASETS[name]
-    return DATASETS[name].title if name in DATASETS else name
 
 
 def look(mechanism: str) -> Look:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 
 import numpy as np
 
+from mechanisms.query.words import rounded_down, rounded_up
 from runs.batches import batches_of
 from runs.cells import Cell, cells_of
 from runs.frames import read_frame
@@ -274,12 +274,7 @@ def _hours(seconds: tuple[float, float, float] | None) -> str:
     middle, low, high = (value / HOUR for value in seconds)
     if low == high:
         return f"{middle:.3g}"
-    return f"{middle:.3g} [{_rounded(low, ROUND_FLOOR)}, {_rounded(high, ROUND_CEILING)}]"
-
-
-def _rounded(value: float, direction: str) -> str:
-    """A bound with two digits, rounded so that it still is one."""
-    return f"{float(Context(prec=2, rounding=direction).create_decimal(value)):.2g}"
+    return f"{middle:.3g} [{rounded_down(low, 2)}, {rounded_up(high, 2)}]"
 
 
 def _gib(memory: tuple[float, float] | None) -> str:

@@ -6,8 +6,8 @@ import math
 
 import pandas as pd
 
-from mechanisms.compare.advisor import conclusion, leaders, unranked
-from mechanisms.compare.assessment import SERVED
+from mechanisms.comparison.advisor import conclusion, leaders, unranked
+from mechanisms.comparison.assessment import SERVED
 from site_builder.site_data import Page, SiteData
 from site_builder.words import TIMES
 from studies.common_queries import QUERIES, CommonQuery

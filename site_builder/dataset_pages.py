@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from datasets import DATASETS
-from paper_figures.style import dataset_title
+from datasets.titles import dataset_title
 from site_builder.site_data import Page, SiteData
 
 SOURCES = {

@@ -16,7 +16,7 @@ from claims.judged_rows import rounded_up
 from mechanisms import Mechanism
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.trade_off import advantage, claimed_true_positive_rate
-from mechanisms.verify.verification import claimed_delta
+from mechanisms.verification.verification import claimed_delta
 
 FALSE_POSITIVE_RATE = 1e-3
 # Type I errors that are drawn, closer to one another near 0, where the curve is steep.

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
+from datasets.titles import dataset_title
 from paper_figures.selections import SOURCE_WORDS
-from paper_figures.style import CALIBRATION_TITLES, dataset_title, look
+from paper_figures.style import CALIBRATION_TITLES, look
 from site_builder.charts import SHAPES, dots, over_epsilon
 from site_builder.families import Family
 from site_builder.leaderboards import Score, View

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from claims.intervals import SHOWN, Mean
+from mechanisms.base.mechanism import CALIBRATIONS
 from paper_figures.selections import LEVELS
 from paper_figures.style import title_in
 from runs.result_table import OK
@@ -19,7 +20,6 @@ from site_builder.families import Family, Measure, RankedStudy
 
 # Exact values within this of each other are called tied, as the figures draw them once.
 TIE = 0.01
-CALIBRATIONS = ("exact", "published")
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def _views_of_study(study: RankedStudy, rows: pd.DataFrame) -> Iterator[View]:
         for measure in study.measures:
             measured = _preferred(on_data, measure)
             for choice, chosen in _chosen(study, measured):
-                for calibration in CALIBRATIONS:
+                for calibration in reversed(CALIBRATIONS):
                     view = _view(study, dataset, measure, choice, calibration, chosen)
                     if view is not None:
                         yield view

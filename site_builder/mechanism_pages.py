@@ -8,11 +8,12 @@ from collections.abc import Iterator
 import pandas as pd
 
 from datasets import DATASETS
+from datasets.titles import dataset_title
 from mechanisms import AdditiveMechanism
 from mechanisms.privacy.fisher import MEANING
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.selections import LEVELS
-from paper_figures.style import CALIBRATION_TITLES, dataset_title, mechanism_title
+from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from site_builder.charts import Chart, over_size
 from site_builder.claim_pages import shown_claims
 from site_builder.error_rates import FALSE_POSITIVE_RATE, error_rates

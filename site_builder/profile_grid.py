@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mechanisms import Budget, Mechanism, OutOfRangeWarning, Unsupported
 from mechanisms.privacy.profile import Bounds, PrivacyProfile
-from mechanisms.verify.verification import TOLERANCE, claimed_delta
+from mechanisms.verification.verification import TOLERANCE, claimed_delta
 from studies.guarantee import grid_query
 
 SHAPES = ((3, 1), (2, 2), (3, 3), (4, 4), (8, 8), (32, 32), (100, 100), (1000, 1000))

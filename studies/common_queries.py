@@ -1,8 +1,8 @@
 """Which mechanism for a common query? The error and the true privacy of every mechanism.
 
 Every data set is a query that practitioners ask, with a budget; there are no data. The numbers are
-those of `mechanisms.compare`, which ranks them: figures, tables and the site do so with the rows of
-this study. `QUERIES` states adjacency, sensitivities and budgets.
+those of `mechanisms.comparison`, which ranks them: figures, tables and the site do so with the rows
+of this study. `QUERIES` states adjacency, sensitivities and budgets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mechanisms import Budget, Query, Unsupported
-from mechanisms.compare.assessment import QUANTILE, Task, assessment, known_options
+from mechanisms.comparison.assessment import QUANTILE, Task, assessment, known_options
 from mechanisms.strategies.workload_options import workload_factors
 from studies.base import (
     Case,
@@ -247,7 +247,7 @@ class CommonQueries(Study):
         return QUERIES[setup.dataset]
 
     def measure(self, problem: CommonQuery, case: Case, point: Point) -> Iterator[Value]:
-        """What `mechanisms.compare` says of the mechanism.
+        """What `mechanisms.comparison` says of the mechanism.
 
         Raises:
             Unsupported: The mechanism does not support the query, or nothing of it is known.

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learning import TRAINING_IMPORTS
-from learning.networks.network import Network
-from learning.records.labelled import Split
 from mechanisms import AdditiveMechanism, Budget, Mechanism
 from studies.base import (
     ACCOUNTED,
@@ -31,6 +29,8 @@ from studies.base import (
 from studies.base.training import load_records, progress_of, seeds_of
 
 if TYPE_CHECKING:
+    from learning.networks.network import Network
+    from learning.records.labelled import Split
     from learning.training.noisy_descent import DescentPlan
     from learning.training.step_noise import SampledSteps
 

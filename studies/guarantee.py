@@ -25,8 +25,8 @@ from mechanisms import (
     Unsupported,
 )
 from mechanisms.privacy.profile import Bounds
-from mechanisms.verify.sampled_audit import familywise_confidence
-from mechanisms.verify.verification import verify
+from mechanisms.verification.sampled_audit import familywise_confidence
+from mechanisms.verification.verification import verify
 from paper_figures.paper_setting import PaperSetting
 from paper_figures.paper_settings import PAPER_SETTINGS
 from studies.base import (

@@ -176,7 +176,7 @@ def sampled_moments(mechanism: AdditiveMechanism, settings: dict, seed: int) -> 
     """Mean, quantiles and tails of the loss over draws."""
     size = mechanism.query.size
     trials = draws_within(settings, "trials", size)
-    losses = mechanism.noise.loss_samples(np.random.default_rng(seed), trials)
+    losses = mechanism.noise.squared_norms(np.random.default_rng(seed), trials)
     mean = losses.mean()
     yield Value("sampled_trials", float(trials))
     yield Value("sampled_loss", mean, seed=seed)

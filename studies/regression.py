@@ -304,12 +304,13 @@ def _along_private_directions(
 
     def release(trial: int, rng: np.random.Generator):
         private = problem.private(trial)
-        covariance = directions.release(private @ private.T / records, rng)
+        covariance, _, before = directions.timed_release(private @ private.T / records, rng)
         along = principal_directions(covariance)[1]
         mechanism = case.calibrate(
             scaled_records(rows, records), for_records, **options, directions=along
         )
-        return mechanism.release_with_diagnostics(private, rng)
+        answer, diagnostics, seconds = mechanism.timed_release(private, rng)
+        return answer, diagnostics, before + seconds
 
     return release
 

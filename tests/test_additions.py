@@ -18,11 +18,11 @@ from runs.frames import read_frame
 
 ROOT = Path(__file__).resolve().parents[1]
 ALSO = (
-    "tests", "templates", "docs", "README.md", "CONTRIBUTING.md", "SHARP_EDGES.md", "LICENSE",
-    "pyproject.toml",
+    "tests", "extend", "docs", "ARCHITECTURE.md", "README.md", "CONTRIBUTING.md",
+    "SHARP_EDGES.md", "LICENSE", "pyproject.toml",
 )  # fmt: skip
 COPIES = {
-    "mechanism.py": "mechanisms/my_mechanism.py",
+    "mechanism.py": "mechanisms/catalogue/my_mechanism.py",
     "noise.py": "mechanisms/noise/two_scales.py",
     "dataset.py": "datasets/loaders/my_data.py",
     "study.py": "studies/my_study.py",
@@ -60,12 +60,14 @@ def extended(tmp_path):
     (project.folder / "results").mkdir()
     shutil.copy2(ROOT / "results/README.md", project.folder / "results/README.md")
     (project.folder / "results/reference").symlink_to(ROOT / "results/reference")
-    (project.folder / "mechanisms/gaussian_zcdp.py").write_text(first_block("README.md", "python"))
+    (project.folder / "mechanisms/catalogue/gaussian_zcdp.py").write_text(
+        first_block("README.md", "python")
+    )
     (project.folder / "config/my_run.yaml").write_text(first_block("CONTRIBUTING.md", "yaml"))
     (project.folder / "paper_figures/my_paper2026").mkdir()
     (project.folder / "paper_figures/my_paper2026/__init__.py").write_text(PACKAGE)
     for template, place in COPIES.items():
-        shutil.copy2(ROOT / "templates" / template, project.folder / place)
+        shutil.copy2(ROOT / "extend" / template, project.folder / place)
     return project
 
 

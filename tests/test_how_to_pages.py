@@ -4,19 +4,16 @@ import contextlib
 import io
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from mechanisms.__main__ import main
+from site_builder import notebook as tour
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-sys.path.insert(0, str(DOCS))
-
-import execute  # noqa: E402
 
 PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 
@@ -67,6 +64,6 @@ def test_links_lead_somewhere(page):
 def test_the_notebook_shows_what_its_cells_print():
     notebook = nbformat.read(DOCS / "tour.ipynb", as_version=4)
     nbformat.validate(notebook)
-    shown = execute.texts(notebook)
+    shown = tour.texts(notebook)
     assert len(shown) >= 6
-    assert execute.texts(execute.executed(notebook)) == shown
+    assert tour.texts(tour.executed(notebook)) == shown

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-sys.path.insert(0, str(DOCS))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "benchmarks"))
 
-import measure_audits  # noqa: E402
+import measure_audits
 
 
 @pytest.fixture(scope="module")

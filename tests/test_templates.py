@@ -9,17 +9,18 @@ import pandas as pd
 import pytest
 import yaml
 
-from claims.ledger import CannotJudge, Claim
+from claims.claim import Claim
+from claims.judges import CannotJudge
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
-from mechanisms.verify.verification import verify
+from mechanisms.verification.verification import verify
 from runs.results import Results
 from studies.base.coordinates import check_declared
 from studies.base.settings import ConfigError, read_settings
 from studies.base.study import Names, Variant
 from studies.base.study_settings import Surroundings
 
-TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
+TEMPLATES = Path(__file__).resolve().parents[1] / "extend"
 QUERY = Query(shape=(3, 4), l2_sensitivity=1.5)
 BUDGET = Budget(epsilon=0.7, delta=1e-5)
 
@@ -109,10 +110,12 @@ def test_the_claim_is_judged_from_the_study():
     claim = Claim(**entry, paper="my_paper2026")
     assert module.coins_error.judge.name == claim.judge
     results = Results(run_study("gaussian", trials=20))
+    given = claim.arguments | {"margin": claim.margin}
+    module.coins_error.judge.schema.model_validate(given)
     for largest, verdict in ((1e3, CONFIRMED), (1e-9, CONTRADICTED)):
-        claim.arguments["largest"] = largest
-        assert [part.verdict for part in module.coins_error(claim, results).parts] == [verdict]
+        finding = module.coins_error(results, **given | {"largest": largest})
+        assert [part.verdict for part in finding.parts] == [verdict]
     with pytest.raises(CannotJudge, match="no rows of gaussian"):
-        module.coins_error(claim, Results(run_study("laplace")))
+        module.coins_error(Results(run_study("laplace")), **given)
     drawn = module.coins_table(results)
     assert drawn.data["mechanism"].tolist() == ["gaussian"]

@@ -90,7 +90,7 @@ def test_the_home_of_a_paper_imports_that_of_no_other():
         ("mechanisms.noise.gaussian_noise", "mechanisms.catalogue.gaussian", False),
         ("mechanisms.noise.gaussian_noise", "mechanisms.query.query", True),
         ("mechanisms.noise.gaussian_noise", "mechanisms.base.mechanism", False),
-        ("mechanisms.catalogue.gaussian", "mechanisms.verify.verification", False),
+        ("mechanisms.catalogue.gaussian", "mechanisms.verification.verification", False),
         ("learning.training.step_noise", "studies.dpsgd", False),
         ("studies.dpsgd", "paper_figures.r1smg2024.numbers", True),
         ("studies.dpsgd", "paper_figures.r1smg2024.theorems", False),

@@ -2,50 +2,52 @@
 
 from __future__ import annotations
 
-import difflib
+import math
+import time
 import types
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar, Self
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
 from mechanisms.base.exact_calibration import check_exact, exact_factor
 from mechanisms.base.guard import (
-    check_answer,
-    check_answers,
-    check_described_answer,
+    ReleaseError,
     check_draws,
+    checked_value,
     generator,
-    guarded,
+    named_in_errors,
+    plain_answer,
 )
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.privacy.profile import PrivacyProfile
+from mechanisms.privacy.profile import NoScaleError, PrivacyProfile
 from mechanisms.query.option import Option
-from mechanisms.query.query import Budget, OutOfRangeWarning, Query
+from mechanisms.query.query import Budget, OutOfRangeWarning, Query, Unsupported
 from mechanisms.query.requirements import require_delta
+from mechanisms.query.words import nearest
 
-CALIBRATIONS = ("published", "exact")
+Calibration = Literal["published", "exact"]
+CALIBRATIONS = get_args(Calibration)
+# Of noise whose fourth moment of the squared norm, the eighth power of a scale, stays in float64.
+SCALES = (1e-36, 1e36)
 GUARANTEES = ("pure", "approximate", "local", "none")
-# Methods that release, with the check of what they return.
-_RELEASES = {
-    "release": check_answer,
-    "release_with_diagnostics": check_described_answer,
-    "releases": check_answers,
-}
+# Methods that check what a mechanism is given and what it returns. Each calls the method of the
+# same name with an underscore, which a subclass defines.
+_CHECKED = {"release", "releases", "release_all", "release_with_diagnostics", "timed_release"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mechanism(ABC):
     """A mechanism calibrated to one query and one budget. Create it with `calibrate`; immutable.
 
-    A subclass defines `build` and `release`, and `profile` where it is known. This class checks
-    every release, whatever the subclass does: see `mechanisms.base.guard`. Instances can be
-    copied and pickled.
+    A subclass defines `build` and `_release`, and `profile` where it is known. `release` checks
+    the value, calls `_release` and checks its answer: see `mechanisms.base.guard`. Instances can
+    be copied and pickled.
 
     Class attributes that a subclass sets:
         key: Name in configs, tables and figures.
@@ -57,7 +59,7 @@ class Mechanism(ABC):
         public_information: Which options take public side information: name -> kind, see
             mechanisms/base/public_information.py. Such options must not depend on private
             records.
-        only_adds_noise: Whether every `release` is the value plus one draw of `sample`. The error
+        only_adds_noise: Whether every `_release` is the value plus one draw of `sample`. The error
             is then independent of the answer, and many releases may draw their noise at once.
     """
 
@@ -77,10 +79,11 @@ class Mechanism(ABC):
 
     def __init_subclass__(cls, **arguments) -> None:
         super().__init_subclass__(**arguments)
-        for name, check in _RELEASES.items():
-            method = vars(cls).get(name)
-            if method is not None and not getattr(method, "__isabstractmethod__", False):
-                setattr(cls, name, guarded(method, check))
+        for name in sorted(_CHECKED & vars(cls).keys()):
+            raise TypeError(
+                f"{cls.__name__} overrides {name}, which checks every release: define "
+                f"{'_release' if name == 'timed_release' else '_' + name} instead"
+            )
 
     # The view of a dictionary in `settings` can be neither copied nor pickled.
     def __getstate__(self) -> dict[str, Any]:
@@ -130,7 +133,10 @@ class Mechanism(ABC):
         notice = cls.limit(query, budget)
         if notice and calibration == "published":
             warnings.warn(f"{cls.key}: {notice}", OutOfRangeWarning, stacklevel=2)
-        mechanism = cls.build(query, budget, calibration, types.MappingProxyType(settings))
+        try:
+            mechanism = cls.build(query, budget, calibration, types.MappingProxyType(settings))
+        except NoScaleError as reason:
+            raise Unsupported(f"cannot meet this budget: {reason}") from reason
         if calibration == "exact":
             check_exact(mechanism)
         return mechanism
@@ -151,21 +157,91 @@ class Mechanism(ABC):
         return None
 
     @abstractmethod
+    def _release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One private answer: what an author writes and `release` calls.
+
+        Args:
+            value: A read-only copy, float32 or float64, within the bounds that the query states.
+            rng: The source of all random numbers of the answer.
+
+        Returns a new array of the value's shape and precision.
+        """
+
+    def _releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+        """Independent answers to one value, (trials, *query.shape), as `_release` gives them.
+
+        A subclass overrides it where it draws many answers faster than one by one.
+        """
+        return np.array([self._answer(value, rng) for _ in range(trials)])
+
+    def _release_all(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Independent answers to many values (n, *query.shape), see `release_all`."""
+        if self.only_adds_noise:
+            return values + self.sample(rng, len(values), values.dtype)
+        released = [self.release(value, rng) for value in values]
+        return np.array(released, dtype=values.dtype).reshape(values.shape)
+
+    def _release_with_diagnostics(
+        self, value: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, dict[str, float]]:
+        """An answer as `_release` gives it, and diagnostics of its sampler."""
+        return self._release(value, rng), {}
+
+    def _answer(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return plain_answer(self._release(value, rng), self.query.shape, value.dtype)
+
     def release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One private answer, of the query's shape.
+        """One private answer: a plain array of the query's shape that owns its memory.
 
         Args:
             value: A float32 or float64 array, whose precision the answer keeps, or an array of
-                integers, whose answer is float64. An override receives a read-only copy.
+                integers, whose answer is float64.
             rng: Anything that `numpy.random.default_rng` takes. The same number gives the same
                 noise every time, so that the difference of two such answers is the difference of
-                the values. An override receives a Generator.
+                the values.
 
         Raises:
             TypeError, ValueError: As `mechanisms.base.guard.checked_value` and `generator` do.
             ReleaseError: The mechanism wrote into the value, or its answer is not a finite array of
                 the query's shape in the value's precision.
         """
+        value, rng = checked_value(value, self.query), generator(rng)
+        with named_in_errors(self.key):
+            return self._answer(value, rng)
+
+    def releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+        """Independent private answers to one value, (trials, *query.shape).
+
+        The value is checked once. Args, Raises: As `release`.
+        """
+        value, rng = checked_value(value, self.query), generator(rng)
+        draw = self._releases if self.draws_many() else partial(Mechanism._releases, self)
+        with named_in_errors(self.key):
+            released = draw(value, rng, trials)
+            return plain_answer(released, (trials, *self.query.shape), value.dtype)
+
+    @classmethod
+    def draws_many(cls) -> bool:
+        """Whether `_releases` draws many answers at once, and is not older than `_release`."""
+        homes = {
+            name: next(place for place, base in enumerate(cls.__mro__) if name in vars(base))
+            for name in ("_releases", "_release")
+        }
+        return homes["_releases"] <= homes["_release"]
+
+    def release_all(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Answers to many values, released independently.
+
+        Args:
+            values: (n, *query.shape), float32 or float64. The caller must check them where the
+                noise is only added, or where `_release_all` does not check them.
+            rng: As in `release`.
+
+        Returns an array of the shape and precision of `values`.
+        """
+        rng = generator(rng)
+        with named_in_errors(self.key):
+            return plain_answer(self._release_all(values, rng), values.shape, values.dtype)
 
     def release_with_diagnostics(
         self, value: np.ndarray, rng: np.random.Generator
@@ -174,23 +250,27 @@ class Mechanism(ABC):
 
         The guarantee does not cover the diagnostics: do not publish them.
         """
-        return self.release(value, rng), {}
+        return self.timed_release(value, rng)[:2]
 
-    def release_all(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Answers to many values, released independently.
+    def timed_release(
+        self, value: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, dict[str, float], float]:
+        """A release, its diagnostics, and the seconds that the mechanism took by the wall clock.
 
-        Args:
-            values: (n, *query.shape), float32 or float64. The caller must check them where the
-                noise is only added, or where an override does not check them.
-            rng: As in `release`.
-
-        Returns an array of the shape and precision of `values`.
+        The checks are left out: for a few numbers they take longer than the release.
         """
-        rng = generator(rng)
-        if self.only_adds_noise:
-            return values + self.sample(rng, len(values), values.dtype)
-        released = [self.release(value, rng) for value in values]
-        return np.array(released, dtype=values.dtype).reshape(values.shape)
+        value, rng = checked_value(value, self.query), generator(rng)
+        with named_in_errors(self.key):
+            begun = time.perf_counter()
+            released = self._release_with_diagnostics(value, rng)
+            seconds = time.perf_counter() - begun
+            if not isinstance(released, tuple) or len(released) != 2:
+                raise ReleaseError(
+                    "_release_with_diagnostics must return an array and a dictionary, got "
+                    f"{type(released).__name__}"
+                )
+            answer = plain_answer(released[0], self.query.shape, value.dtype)
+        return answer, released[1], seconds
 
     def profile(self) -> PrivacyProfile | None:
         """The true privacy profile of everything that the claim covers, or None if unknown."""
@@ -228,7 +308,7 @@ class Mechanism(ABC):
 class AdditiveMechanism(Mechanism):
     """prepared(value) + noise. A subclass defines the noise in `noise_for`.
 
-    A subclass that overrides `release` or `prepared` must declare `only_adds_noise` again.
+    A subclass that overrides `_release` or `prepared` must declare `only_adds_noise` again.
     """
 
     noise: Noise
@@ -238,9 +318,9 @@ class AdditiveMechanism(Mechanism):
     def __init_subclass__(cls, **arguments) -> None:
         super().__init_subclass__(**arguments)
         own = vars(cls).keys()
-        if own & {"release", "prepared"} and "only_adds_noise" not in own:
+        if own & {"_release", "prepared"} and "only_adds_noise" not in own:
             raise TypeError(
-                f"{cls.__name__} overrides release or prepared: set only_adds_noise = True "
+                f"{cls.__name__} overrides _release or prepared: set only_adds_noise = True "
                 "if every release is the value plus one draw of sample, and False if not"
             )
 
@@ -255,15 +335,12 @@ class AdditiveMechanism(Mechanism):
         published = cls(
             query=query, budget=budget, calibration="published", settings=settings, noise=noise
         )
+        if calibration == "exact":
+            noise = noise.scaled(exact_factor(published))
+        _require_moments(noise)
         if calibration == "published":
             return published
-        return cls(
-            query=query,
-            budget=budget,
-            calibration="exact",
-            settings=settings,
-            noise=noise.scaled(exact_factor(published)),
-        )
+        return cls(query=query, budget=budget, calibration="exact", settings=settings, noise=noise)
 
     def prepared(self, value: np.ndarray) -> np.ndarray:
         """What the noise is added to: the value, or a function of it such as a clipped one.
@@ -282,7 +359,7 @@ class AdditiveMechanism(Mechanism):
         check_draws(draws, trials, self.query.shape, np.dtype(dtype))
         return draws
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         return self.prepared(value) + self.sample(rng, 1, value.dtype)[0]
 
     def loss(self) -> LossMoments:
@@ -312,10 +389,20 @@ class AdditiveMechanism(Mechanism):
         return self.noise.slack(self.query)
 
 
+def _require_moments(noise: Noise) -> None:
+    """Raise Unsupported where the moments of the squared norm leave float64."""
+    scale = next(iter(noise.parameters().values()), 1.0)
+    # No noise at all has the scale 0. A scale that is no number is a fault: its profile says so.
+    if scale and not math.isnan(scale) and not SCALES[0] <= scale <= SCALES[1]:
+        raise Unsupported(
+            f"needs noise of scale {scale:.3g}; the moments of its squared norm stay within "
+            f"float64 for scales from {SCALES[0]:g} to {SCALES[1]:g}"
+        )
+
+
 def _unknown_option(cls: type[Mechanism], name: str) -> str:
     if not cls.options:
         return f"{cls.key} has no options, got {name!r}"
-    near = difflib.get_close_matches(name, cls.options, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
     allowed = ", ".join(sorted(cls.options))
+    hint = nearest(name, cls.options, "; did you mean {!r}?")
     return f"{cls.key} has no option {name!r}, allowed are {allowed}{hint}"

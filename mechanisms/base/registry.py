@@ -5,7 +5,6 @@ A new file there needs no entry in any list.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 import inspect
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from mechanisms.base.mechanism import GUARANTEES, Mechanism
 from mechanisms.query.named_code import LoadError, load_named
+from mechanisms.query.words import nearest
 
 # The catalogue, which this package does not import.
 CATALOGUE = Path(__file__).resolve().parents[1] / "catalogue"
@@ -59,10 +59,9 @@ def get_mechanism(name: str) -> type[Mechanism]:
         return _outside_mechanism(name)
     known = all_mechanisms()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
         raise UnknownMechanism(
-            f"unknown mechanism {name!r}; {hint}known are {', '.join(known)}, or module:Class"
+            f"unknown mechanism {name!r}; {nearest(name, known)}known are {', '.join(known)}, or "
+            "module:Class"
         )
     return known[name]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mechanisms.base.guard import check_whole_numbers
 from mechanisms.query.named_code import LoadError, load_named
 
 Release = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # (value, rng) -> one output
@@ -108,6 +109,8 @@ def _numbers(output: object) -> np.ndarray:
         ) from error
     if output.dtype.kind not in "biuf":
         raise ValueError(f"the release must return finite numbers, got {output!r}")
+    if output.dtype.kind in "iu":
+        check_whole_numbers(output, "the output of a release")
     return output
 
 
@@ -147,6 +150,8 @@ def real_numbers(outputs: np.ndarray, source: str) -> np.ndarray:
     """The outputs in double precision, or ValueError that names their source."""
     if outputs.dtype.kind not in "biuf":
         raise ValueError(f"{source} must hold numbers, got {outputs.dtype}")
+    if outputs.dtype.kind in "iu":
+        check_whole_numbers(outputs, source)
     return outputs.astype(float)
 
 

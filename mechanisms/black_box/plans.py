@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms.black_box.learned_scores import Learner, Score
-from mechanisms.verify.audit_statistics import clopper_pearson
-from mechanisms.verify.betting import EventBet, growth
-from mechanisms.verify.events import best_event
-from mechanisms.verify.sampled_audit import checked_values
+from mechanisms.verification.audit_statistics import clopper_pearson
+from mechanisms.verification.betting import EventBet, growth
+from mechanisms.verification.events import best_event
+from mechanisms.verification.sampled_audit import checked_values
 
 # Outputs of each side that the events are chosen by, and the numbers that these may have.
 CHOICE_OUTPUTS, CHOICE_NUMBERS = 1 << 17, 1 << 23

@@ -28,7 +28,7 @@ from mechanisms.black_box.output_sources import (
 )
 from mechanisms.black_box.program_source import TIME_LIMIT, from_program
 from mechanisms.black_box.sequential_audit import SequentialAudit, audit_samples
-from mechanisms.verify.fresh_noise import of_neighbours
+from mechanisms.verification.fresh_noise import find_shared_noise
 
 # Outputs of each value that must repeat, those of a batch whose rows are compared, and how many
 # different ones of these do not come again by chance: the probability is below 1e-12.
@@ -125,7 +125,7 @@ def _check_rows(draw: DrawOutputs, value: np.ndarray) -> None:
     # Noise shows its repetitions up to its sign too.
     if outputs.shape[1:] == value.shape:
         outputs, others = outputs - value, others - value
-    for sentence in of_neighbours(outputs, others):
+    for sentence in find_shared_noise(outputs, others):
         raise ValueError(f"the rows of a batch must be independent: {sentence}")
 
 

@@ -27,9 +27,9 @@ from mechanisms.black_box.plans import THRESHOLDS, Plan, Planner
 from mechanisms.black_box.trade_off_band import TradeOffBand
 from mechanisms.privacy.profile import check_count
 from mechanisms.query.query import checked_real
-from mechanisms.verify.audit_statistics import DirectedAudit
-from mechanisms.verify.sampled_audit import settings_of
-from mechanisms.verify.verification import REFUTED, UNDECIDED
+from mechanisms.verification.audit_statistics import DirectedAudit
+from mechanisms.verification.sampled_audit import settings_of
+from mechanisms.verification.verification import REFUTED, UNDECIDED
 
 # Draws of each side before the first test.
 FIRST_EPOCH = 128

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mechanisms.verify.audit_statistics import hockey_stick
+from mechanisms.verification.audit_statistics import hockey_stick
 
 
 @dataclass(frozen=True, kw_only=True)

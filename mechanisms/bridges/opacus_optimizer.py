@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 
 import numpy as np
 import torch
@@ -61,9 +62,21 @@ class MechanismOptimizer(DPOptimizer):
         _check_query(mechanism, sum(p.numel() for p in self.params), max_grad_norm)
         self.mechanism = mechanism
         self.rng = np.random.default_rng() if rng is None else rng
+        self._process = os.getpid()
 
     def add_noise(self) -> None:
-        """Release the clipped sum of gradients; the result is in `p.grad`."""
+        """Release the clipped sum of gradients; the result is in `p.grad`.
+
+        Raises:
+            RuntimeError: In a fork of the process that made the optimizer, whose copy of the
+                generator would draw the same noise as that of every other process.
+        """
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                f"this process {os.getpid()} is a fork of {self._process}, which made the "
+                "optimizer, and both would draw the same noise; make an optimizer with a generator "
+                "of its own in each process"
+            )
         for p in self.params:
             _check_processed_flag(p.summed_grad)
         flat = torch.cat([p.summed_grad.reshape(-1).float().cpu() for p in self.params])

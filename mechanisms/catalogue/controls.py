@@ -42,7 +42,7 @@ class RandomAnswer(Mechanism):
         """Any two data sets give the same distribution: delta is 0 at every epsilon."""
         return GaussianProfile(mu=0.0)
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         if self.query.element_range is not None:
             return rng.uniform(*self.query.element_range, self.query.shape).astype(value.dtype)
         answer = rng.standard_normal(self.query.shape, value.dtype)

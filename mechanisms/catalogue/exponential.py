@@ -17,7 +17,7 @@ from mechanisms.query.query import Unsupported
 class OneElementProfile(BoundedProfile):
     """That of one element, whose largest loss is known."""
 
-    def scaled(self, factor: float) -> BoundedProfile:
+    def _scaled(self, factor: float) -> BoundedProfile:
         """ValueError: the normaliser does not change with b alone."""
         raise ValueError("its largest loss is not proportional to 1 / b, because of the walls")
 
@@ -60,17 +60,16 @@ class Exponential(Mechanism):
             raise Unsupported(f"has no exact calibration: {mechanism.slack()}")
         return mechanism
 
-    def release(self, value, rng):
-        return self.releases(value, rng, 1)[0].astype(value.dtype, copy=False)
+    def _release(self, value, rng):
+        return self._releases(value, rng, 1)[0]
 
-    def releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """Independent private answers to one value, float64 (trials, *query.shape)."""
+    def _releases(self, value, rng, trials):
         low, high = self.query.element_range
         # Rounding may have put an element just outside.
         flat = np.clip(value.astype(float).ravel(), low, high)
         rate = 1 / self.parameters()["b"]
         draws = BoxedExponential(flat - low, high - flat, rate).draw(flat, rng, trials)
-        return draws.reshape(trials, *self.query.shape)
+        return draws.reshape(trials, *self.query.shape).astype(value.dtype, copy=False)
 
     def parameters(self):
         """b = 2 s / epsilon, the scale of the distance ||Y - V||_F."""
@@ -87,7 +86,11 @@ class Exponential(Mechanism):
         if query.size == 1 and not structured and query.frobenius_bound is None:
             largest = self._largest_loss_of_one()
             return OneElementProfile(above=PureProfile(largest=largest), attained_loss=largest)
-        mirrored = 0.0 if structured else query.reach
+        low, high = query.element_range
+        corner = math.sqrt(query.size) * max(abs(low), abs(high))
+        # A bound that cuts corners of the box off excludes the mirror images of values.
+        cut = query.frobenius_bound is not None and query.frobenius_bound < corner * (1 - 1e-9)
+        mirrored = 0.0 if structured or cut else query.reach
         return BoundedProfile(
             above=PureProfile(largest=self.budget.epsilon),
             attained_loss=mirrored / self.parameters()["b"],

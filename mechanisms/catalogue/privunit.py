@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from mechanisms.base.guard import generator
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.bounded_profile import enclosed
 from mechanisms.privacy.cap_profile import CapProfile
@@ -140,11 +139,11 @@ class PrivUnitG(Mechanism):
         epsilon = _largest_epsilon(budget.epsilon, budget.delta)
         return replace(published, calibration="exact", cap=best_cap(epsilon), pure_epsilon=epsilon)
 
-    def release(self, value, rng):
-        return self.release_all(value[None], rng)[0]
+    def _release(self, value, rng):
+        return self._release_all(value[None], rng)[0]
 
-    def release_all(self, values, rng):
-        rng, count = generator(rng), len(values)
+    def _release_all(self, values, rng):
+        count = len(values)
         inside = (values.reshape(count, -1).astype(float) - self.centre) / self.radius
         squares = np.vecdot(inside, inside)
         # float32 answers in a corner of the box may exceed its norm by rounding.
@@ -166,8 +165,8 @@ class PrivUnitG(Mechanism):
         return profile if self.slack() is None else enclosed(profile)
 
     def slack(self):
-        if self.query.l2_sensitivity < 2 * self.radius * (1 - 1e-9):
-            return "l2_sensitivity excludes answers on opposite sides of the ball"
+        if self.query.reach < 2 * self.radius * (1 - 1e-9):
+            return "the sensitivities exclude answers on opposite sides of the ball"
         return None
 
     def expected_error(self) -> float:
@@ -194,7 +193,8 @@ def _largest_epsilon(epsilon: float, delta: float) -> float:
         return epsilon
 
     def excess(gap: float) -> float:
-        return best_cap(epsilon + gap).p * -math.expm1(-gap) - delta
+        # In logarithms: a product of two tiny differences would underflow in the root finder.
+        return math.log(best_cap(epsilon + gap).p) + math.log(-math.expm1(-gap)) - math.log(delta)
 
     # p is at most 1, and near it at a large gap.
     low = high = -math.log1p(-delta)

@@ -114,7 +114,13 @@ class ProductNoise(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, k):
-        log_k = math.log(k) if k else log_k_for(query.size, budget.epsilon, budget.delta)
+        try:
+            log_k = math.log(k) if k else log_k_for(query.size, budget.epsilon, budget.delta)
+        except (mpmath.libmp.NoConvergence, OverflowError):
+            raise Unsupported(
+                "cannot meet this budget: the hypergeometric series of its stated delta do not "
+                f"converge for {query.size} elements at epsilon {budget.epsilon:g}"
+            ) from None
         sigma = query.l2_sensitivity / budget.epsilon * math.exp(log_multiplier(query.size, log_k))
         # R = sigma |z| is (R / (sqrt(2) sigma))^2 ~ Gamma(1/2).
         return Spherical(shape=query.shape, radial_shape=1.0, power=2.0, scale=math.sqrt(2) * sigma)

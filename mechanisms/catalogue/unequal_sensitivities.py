@@ -55,6 +55,12 @@ def largest_changes(query: Query, sensitivities) -> np.ndarray:
         raise ValueError(
             f"option sensitivities must have the query's shape {query.shape}, got {changes.shape}"
         )
+    largest = query.linf_sensitivity
+    if largest is not None and (changes > largest * (1 + 1e-9)).any():
+        raise ValueError(
+            f"option sensitivities must be at most linf_sensitivity = {largest:g}, got "
+            f"{changes.max():g}; state the larger number for the query, or lower the option"
+        )
     return changes
 
 

@@ -16,7 +16,7 @@ from mechanisms.black_box.program_source import LONGEST_LIMIT, TIME_LIMIT
 from mechanisms.black_box.release_audit import OneProcessOnly, audit_files, audit_release
 from mechanisms.black_box.sequential_audit import SequentialAudit
 from mechanisms.cli.arguments import number, share, whole_number
-from mechanisms.verify.verification import REFUTED
+from mechanisms.verification.verification import REFUTED
 
 DEFAULT_SAMPLES = 10_000
 # False positive rates at which the attack's rate of success is shown.
@@ -29,8 +29,13 @@ _DESCRIPTION = (
 _EPILOG = (
     "A program is called as COMMAND COUNT SEED. It reads one value from its standard input as a "
     ".npy file and writes COUNT independent outputs to its standard output as one .npy file, one "
-    "output per row; with --text both are lines of numbers. Exit status: 0, there is an answer; 2, "
-    "bad input or an exception of the function."
+    "output per row; with --text both are lines of numbers, best of 17 digits, since fewer hide "
+    "what the last bits reveal. numpy.save may fail on a pipe: save into io.BytesIO and write its "
+    "bytes. With --processes, choose 1 for a module that starts threads or uses an accelerator "
+    "when it is imported. --score boosting trains trees, which see more and take longer; --score "
+    "bits looks at the last bits of the outputs, and detects what floating-point noise reveals "
+    "through them. Exit status: 0, there is an answer; 2, bad input or an exception of the "
+    "function."
 )
 
 
@@ -54,7 +59,7 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
         "--batch",
         action="store_true",
         help="the function is called as (value, rng, count) and returns COUNT independent outputs, "
-        "one per row",
+        "at most 65,536, one per row; 128 rows are compared, which shows repeated noise only",
     )
     parser.add_argument("--program", metavar="COMMAND", help="a program instead of a function")
     parser.add_argument(

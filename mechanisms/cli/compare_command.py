@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechanisms.base.mechanism import CALIBRATIONS
-from mechanisms.compare.advisor import compare, conclusion, rmse_text, unranked
-from mechanisms.compare.assessment import SERVED
+from mechanisms.comparison.advisor import compare, conclusion, rmse_text, unranked
+from mechanisms.comparison.assessment import SERVED
 from mechanisms.privacy.fisher import MEANING
 from mechanisms.query.query import Budget, Query
 from mechanisms.strategies.workload import NAMED
@@ -93,7 +93,7 @@ def add_compare_command(
         per = "element" if is_identity(options.workload) else "query"
         if options.plot is not None:
             # matplotlib takes a second to load.
-            from mechanisms.compare.error_curves import draw_curves
+            from mechanisms.comparison.error_curves import draw_curves
 
             draw_curves(frame, options.plot, per)
         if options.json:

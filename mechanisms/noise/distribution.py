@@ -12,11 +12,11 @@ from typing import ClassVar, Self
 import numpy as np
 
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.privacy.profile import PrivacyProfile, require_positive_factor
+from mechanisms.privacy.profile import PrivacyProfile, check_positive
 from mechanisms.query.query import Query
 from mechanisms.strategies.workload import Workload
 
-# Floats drawn at a time by `loss_samples`: 64 MiB of float64, whatever the shape.
+# Floats drawn at a time by `squared_norms`: 64 MiB of float64, whatever the shape.
 CHUNK = 1 << 23
 
 
@@ -32,10 +32,6 @@ class Noise(ABC):
 
     symmetric: ClassVar[bool] = True
 
-    def __init_subclass__(cls, **arguments) -> None:
-        super().__init_subclass__(**arguments)
-        require_positive_factor(cls)
-
     @abstractmethod
     def sample(self, rng: np.random.Generator, trials: int, dtype=np.float64) -> np.ndarray:
         """Draw an array (trials, *shape) of float32 or float64."""
@@ -44,9 +40,14 @@ class Noise(ABC):
     def loss(self) -> LossMoments:
         """The exact moments of L = ||n||^2."""
 
-    @abstractmethod
     def scaled(self, factor: float) -> Self:
-        """The distribution of `factor` times this noise, factor > 0."""
+        """The distribution of `factor` times this noise, factor finite and > 0."""
+        check_positive("factor", factor)
+        return self._scaled(factor)
+
+    @abstractmethod
+    def _scaled(self, factor: float) -> Self:
+        """As `scaled`, for a factor that was checked."""
 
     @abstractmethod
     def parameters(self) -> dict[str, float]:
@@ -88,7 +89,7 @@ class Noise(ABC):
         """
         return None
 
-    def loss_samples(self, rng: np.random.Generator, trials: int) -> np.ndarray:
+    def squared_norms(self, rng: np.random.Generator, trials: int) -> np.ndarray:
         """`trials` draws of L, in chunks: memory does not grow with the number of trials."""
         size = math.prod(self.shape)
         at_once = max(1, CHUNK // size)

@@ -48,7 +48,7 @@ class ExchangeableGaussian(Noise):
             )
         )
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, own_std=self.own_std * factor, common_std=self.common_std * factor)
 
     def parameters(self):

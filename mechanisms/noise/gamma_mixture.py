@@ -60,7 +60,7 @@ class GammaMixture(Noise):
             tuple(float(np.exp(each)) for each in logs), math.prod(self.shape)
         )
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, theta=self.theta / factor)
 
     def parameters(self):

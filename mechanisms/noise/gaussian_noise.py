@@ -38,7 +38,7 @@ class IndependentGaussian(Noise):
             tuple(2 ** (k - 1) * math.factorial(k - 1) * size * variance**k for k in (1, 2, 3, 4))
         )
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, sigma=self.sigma * factor)
 
     def parameters(self):

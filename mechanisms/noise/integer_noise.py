@@ -41,7 +41,7 @@ class IntegerNoise(Noise):
         raw = (float(masses @ (self.unit * numbers) ** (2 * k)) for k in (1, 2, 3, 4))
         return LossMoments.of_independent(tuple(raw), math.prod(self.shape))
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         """The noise whose law has `factor` times the scale: whole multiples of the same unit."""
         return replace(self, law=self.law.scaled(factor))
 

@@ -68,7 +68,7 @@ class KNorm(Noise):
                 logs.append(mpmath.log(raw * rising) + 2 * k * mpmath.log(mpmath.mpf(self.scale)))
             return LossMoments.of_radius(tuple(logs))
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, scale=self.scale * factor)
 
     def parameters(self):

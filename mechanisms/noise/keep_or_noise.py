@@ -50,7 +50,7 @@ class KeepOrNoise(Noise):
         asked = reduce(np.kron, (factor.gram().diagonal() for factor in factors))
         return float(variances.ravel() @ asked)
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, noise=self.noise.scaled(factor))
 
     def parameters(self):

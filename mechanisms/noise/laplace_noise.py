@@ -34,7 +34,7 @@ class IndependentLaplace(Noise):
         raw = (math.factorial(2 * k) * self.scale ** (2 * k) for k in (1, 2, 3, 4))
         return LossMoments.of_independent(tuple(raw), math.prod(self.shape))
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, scale=self.scale * factor)
 
     def parameters(self):

@@ -78,30 +78,47 @@ class LossMoments:
     def raw_kurtosis(self) -> float:
         """E[L^4] / E[L^2]^2: the kurtosis of r1smg2024 (Section 6). NaN if L = 0."""
         _, second, _, fourth = self._relative_raw()
-        return fourth / second**2
+        return fourth / second / second
 
     @property
     def raw_skewness(self) -> float:
         """E[L^3] / E[L^2]^{3/2}: the skewness of r1smg2024 (Section 6). NaN if L = 0."""
         _, second, third, _ = self._relative_raw()
-        return third / second**1.5
+        return third / second / math.sqrt(second)
 
     @property
     def central_kurtosis(self) -> float:
         """E[(L - E L)^4] / Var(L)^2, the usual kurtosis (3 for a normal). NaN if L = 0."""
-        return 3 + self.cumulants[3] / self.variance**2 if self.variance else math.nan
+        return 3 + self._standard(4) if self.variance else math.nan
 
     @property
     def central_skewness(self) -> float:
         """E[(L - E L)^3] / Var(L)^{3/2}, the usual skewness. NaN if L = 0."""
-        return self.cumulants[2] / self.variance**1.5 if self.variance else math.nan
+        return self._standard(3) if self.variance else math.nan
+
+    def _standard(self, order: int) -> float:
+        """A cumulant over that power of the standard deviation, which itself may underflow."""
+        deviation = math.sqrt(self.variance)
+        return _divided(self.cumulants[order - 1], deviation, order)
 
     def _relative_raw(self) -> tuple[float, float, float, float]:
-        """Raw moments of L / E L, which neither overflow nor underflow."""
-        mean = self.mean
-        if mean == 0:
+        """Raw moments of L / u with u = Var L / E L, or E L for a constant L.
+
+        For many terms u is the size of one, and for a rare L the size that it has, if any.
+        """
+        if self.mean == 0:
             return (math.nan,) * 4
-        return LossMoments(tuple(k / mean**i for i, k in enumerate(self.cumulants, 1))).raw()
+        unit = self.variance / self.mean or self.mean
+        return LossMoments(
+            tuple(_divided(k, unit, i) for i, k in enumerate(self.cumulants, 1))
+        ).raw()
+
+
+def _divided(number: float, by: float, times: int) -> float:
+    """number / by^times, where the power alone may leave float64."""
+    for _ in range(times):
+        number /= by
+    return number
 
 
 def _cumulants(m1, m2, m3, m4):

@@ -67,7 +67,7 @@ class MatrixGaussian(Noise):
     def loss(self):
         return LossMoments.of_kronecker_gaussian(self.row_std, self.column_std)
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, row_std=self.row_std * factor)
 
     def parameters(self):

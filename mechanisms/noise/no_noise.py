@@ -25,7 +25,7 @@ class NoNoise(Noise):
     def loss(self):
         return LossMoments((0.0, 0.0, 0.0, 0.0))
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return self
 
     def parameters(self):

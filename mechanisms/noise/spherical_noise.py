@@ -56,7 +56,7 @@ class Spherical(Noise):
             )
         return LossMoments.of_radius(log_raw)
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, scale=self.scale * factor)
 
     def parameters(self):

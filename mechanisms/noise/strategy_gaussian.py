@@ -50,7 +50,7 @@ class StrategyGaussian(Noise):
             tuple(2 ** (k - 1) * math.gamma(k) * self.sigma ** (2 * k) * s for k, s in powers)
         )
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, sigma=self.sigma * factor)
 
     def parameters(self):

@@ -69,7 +69,7 @@ class StrategyLaplace(Noise):
             )
         )
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, scale=self.scale * factor)
 
     def parameters(self):

@@ -71,7 +71,7 @@ class StreamGaussian(Noise):
             )
         )
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, sigma=self.sigma * factor)
 
     def parameters(self):

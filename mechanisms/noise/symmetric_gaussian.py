@@ -43,7 +43,7 @@ class SymmetricGaussian(Noise):
             )
         )
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, sigma=self.sigma * factor)
 
     def parameters(self):

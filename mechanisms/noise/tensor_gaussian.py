@@ -55,7 +55,7 @@ class TensorGaussian(Noise):
     def loss(self):
         return LossMoments.of_kronecker_gaussian(*self.stds)
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         first, *others = self.stds
         return replace(self, stds=(first * factor, *others))
 

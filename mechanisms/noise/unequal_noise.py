@@ -36,7 +36,7 @@ class _Unequal(Noise):
     def shape(self) -> tuple[int, ...]:
         return self.scales.shape
 
-    def scaled(self, factor):
+    def _scaled(self, factor):
         return replace(self, scales=self.scales * factor)
 
     def _variances(self) -> np.ndarray:

@@ -57,7 +57,7 @@ class BoundedProfile(PrivacyProfile):
             attained_loss=self.attained_loss * check_count("times", times),
         )
 
-    def scaled(self, factor: float) -> BoundedProfile:
+    def _scaled(self, factor: float) -> BoundedProfile:
         return BoundedProfile(
             above=self.above.scaled(factor),
             below=self.below and self.below.scaled(factor),

@@ -40,7 +40,7 @@ class CapProfile(PrivacyProfile):
     def largest_loss(self) -> float:
         return self.largest
 
-    def scaled(self, factor: float) -> PrivacyProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         """There is no noise to rescale: ValueError."""
         raise ValueError("a randomiser of directions adds no noise that could be rescaled")
 

@@ -92,7 +92,7 @@ class _VariancesProfile(PrivacyProfile):
         """`times` releases are one with `times` r rows, exactly."""
         return replace(self, rows=self.rows * check_count("times", times))
 
-    def scaled(self, factor: float) -> Self:
+    def _scaled(self, factor: float) -> Self:
         """Profile with w multiplied by `factor`."""
         return replace(self, ratio=float(self.ratio / factor))
 

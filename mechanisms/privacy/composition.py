@@ -1,4 +1,4 @@
-"""Independent releases of one kind: the privacy-loss distribution, convolved by FFT.
+"""Independent releases: their privacy-loss distributions, convolved by FFT.
 
 Two discretisations of the loss L of one release enclose the truth. With nodes
 0 <= e_0 < ... < e_n, mirrored to the negative side by the symmetry of the pair:
@@ -6,54 +6,339 @@ Two discretisations of the loss L of one release enclose the truth. With nodes
 - above: the profile is convex in e^epsilon, so that chords between its values at the nodes are
   the profile of a worse pair (connect the dots, Doroshenko et al. 2022, Algorithm 1);
 - below: merging all outputs whose loss lies between two nodes is post-processing; the cell then
-  has loss log P(cell) / Q(cell), and gives a better pair.
+  has loss log P(cell) / Q(cell), and gives a better pair. So does a cell that is merged with a part
+  of the next one, chosen at random, such that their common loss is on the grid of the convolution.
 
 Both orders survive composition (Zhu, Dong and Wang 2022, Theorem 10; the proof also holds for
-measures of mass below one, so that the mass beyond e_n counts as infinite loss above, and as
-nothing below). A merged loss falls between two points of the grid of spacing h on which the
-convolution runs; its mass is shared between them so that the mean is kept, which moves losses by
-less than h each: subtracting `times` h from the composed loss gives a proven lower bound.
+measures of mass below one, so that the mass beyond e_n counts as infinite loss above, and as the
+loss e_n below).
+
+An FFT errs by 1e-12 of all mass, and a delta may be far smaller. The masses are therefore tilted:
+with p_t(l) = p(l) e^(t l) / Z(t), Z(t) = E e^(t L), k releases have
+
+    delta(epsilon) = Z(t)^k e^(-t epsilon) sum_{s > epsilon} g_t(s) e^(-t (s - epsilon))
+                     (1 - e^(epsilon - s)),
+
+g_t the convolution of p_t. At the t that makes the factor least (Chernoff's bound) the sums near
+epsilon are the likely ones, and the error of the FFT is relative to delta. The losses of a release
+are cut off far below the delta that is asked for: `CUTS`.
 
 The chords err upwards about twice as much as the merged cells err downwards, to leading order in
-the spacing of the nodes: the value that is reported weighs them 1 : 2. Above the floor of the FFT,
-its relative error against closed forms is mostly within 1e-6. It reaches a sixth where the losses
-of a release are very large (Gaussians with mu of 20 or more) or the releases very many (10^5 or
-more): there the bounds hold too, but are wide.
+the spacing of the nodes: the value that is reported weighs them 1 : 2. Its relative error against
+closed forms is mostly within 1e-6. It reaches a sixth where the losses of a release are very large
+(Gaussians with mu of 20 or more) or the releases very many (10^5 or more): there the bounds hold
+too, but are wide.
 """
 
 from __future__ import annotations
 
+import functools
+import math
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy
 
+from mechanisms.privacy.numerics import ULP, complex_power
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 
-# delta at which the loss of one release is cut off, and the tail cut from the convolution.
-_CUT = 1e-15
-# Absolute error of the FFT in delta: about ten times the largest seen against closed forms.
+# delta of all releases at which their losses are cut off. Each serves what is RESOLVED times as
+# large, and the next one what is smaller; over two decades they take turns gradually, so that the
+# curves stay continuous.
+CUTS = (1e-15, 1e-45, 1e-130, 1e-295)
+RESOLVED = 1e5
+_LOG_TURN = math.log(1e2)
+# Of the FFT in the tilted mean of a payoff of at most 1: about ten times the largest seen against
+# closed forms.
 FFT_ERROR = 1e-12
-_NO_MASS = 1e-290
-_NODES = 512
+# Mass, tilted, of the sums that wrap around.
+_WRAPPED = 1e-15
+# Tilts are rounded to so many in a factor of e, so that nearby epsilons share one.
+_TILTS_PER_E = 4
+# Losses at which a profile is evaluated at each level: a steep tail asks for more.
+_NODES = (512, 1024, 2048, 2048)
 _GRID = 1 << 16
 _SAMPLES_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComposedProfile(PrivacyProfile):
+class LossDistribution:
+    """Masses of the losses places * spacing, in rising order, and of infinite loss."""
+
+    spacing: float
+    places: np.ndarray
+    masses: np.ndarray
+    infinite: float = 0.0
+
+
+class _Tail:
+    """delta of a tilted sum of losses at the places from `low` on, over e^log_mass of that tilt."""
+
+    def __init__(self, parts: tuple[tuple[LossDistribution, int], ...], tilt: float):
+        spacing = parts[0][0].spacing
+        self.tilt, self.spacing, self.log_mass = tilt, spacing, 0.0
+        tilted = []
+        for each, times in parts:
+            logs = np.log(each.masses) + tilt * spacing * each.places
+            weights = np.exp(logs - logs.max())
+            total = weights.sum()
+            self.log_mass += times * float(logs.max() + np.log(total))
+            tilted.append((each.places, weights / total, times))
+        self.low, high = _likely_sums(tilted)
+        longest = max(int(places[-1] - places[0]) + 1 for places, _, _ in tilted)
+        length = scipy.fft.next_fast_len(max(high - self.low + 1, longest), real=True)
+        spectrum = np.ones(length // 2 + 1, complex)
+        for places, weights, times in tilted:
+            dense = np.bincount(places - places[0], weights, length)
+            spectrum *= complex_power(scipy.fft.rfft(dense), times)
+        first = sum(int(places[0]) * times for places, _, times in tilted)
+        sums = np.roll(scipy.fft.irfft(spectrum, length), first - self.low)[: high - self.low + 1]
+        self.deltas = _deltas(np.maximum(sums, 0.0), spacing, tilt)
+
+    def log_delta(self, epsilon: np.ndarray) -> np.ndarray:
+        """Linear in e^epsilon between the losses of the grid."""
+        h, last = self.spacing, self.deltas.size - 1
+        position = np.clip(epsilon / h - self.low, 0.0, last)
+        cell = np.minimum(position.astype(int), last - 1)
+        # expm1(part h) / expm1(h), in terms that cannot overflow.
+        part = position - cell
+        share = np.exp((part - 1) * h) * (np.expm1(-part * h) / np.expm1(-h))
+        left, right = self.deltas[cell], self.deltas[cell + 1] * np.exp(-self.tilt * h)
+        scaled = np.maximum(left + share * (right - left), 0.0)
+        return self.log_mass - self.tilt * h * (self.low + cell) + np.log(scaled)
+
+
+class LossSum:
+    """The sum of independent losses on one grid: (distribution, how many with it), one or more."""
+
+    def __init__(self, *parts: tuple[LossDistribution, int]):
+        self.parts = parts
+        self.spacing = parts[0][0].spacing
+        self.largest = self.spacing * sum(int(each.places[-1]) * n for each, n in parts)
+        log_finite = sum(n * np.log1p(-each.infinite) for each, n in parts)
+        with np.errstate(divide="ignore"):
+            self.log_infinite = float(np.log(-np.expm1(log_finite)))
+        self._log_error = math.log(FFT_ERROR + 2 * ULP * sum(n for _, n in parts))
+        # Methods that are cached per object.
+        self._tail = functools.lru_cache(maxsize=16)(functools.partial(_Tail, self.parts))
+        self._log_moment = functools.cache(self._moment)
+
+    def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
+        """log delta of the sum, and log of the allowance for the FFT in it; epsilon a flat array.
+
+        The infinite losses are part of delta.
+        """
+        value, error = np.full((2, epsilon.size), -np.inf)
+        inside = np.flatnonzero(epsilon < self.largest)
+        tilts = np.array([self._tilt(e) if tilted else 0.0 for e in epsilon[inside].tolist()])
+        with np.errstate(divide="ignore"):
+            for tilt in np.unique(tilts):
+                at = inside[tilts == tilt]
+                tail = self._tail(float(tilt))
+                value[at] = tail.log_delta(epsilon[at])
+                # The largest payoff e^(-t x) (1 - e^-x), x = s - epsilon.
+                reach = self.largest - epsilon[at]
+                best = np.minimum(reach, np.log1p(1 / tilt)) if tilt else reach
+                payoff = np.log(-np.expm1(-best)) - tilt * best
+                error[at] = self._log_error + tail.log_mass - tilt * epsilon[at] + payoff
+        return np.logaddexp(value, self.log_infinite), error
+
+    def _moment(self, step: int) -> float:
+        """log E e^(t L) less log t (t + 1), of the tilt e^(step / _TILTS_PER_E)."""
+        tilt = math.exp(step / _TILTS_PER_E)
+        total = -math.log(tilt) - math.log1p(tilt)
+        for each, times in self.parts:
+            logs = np.log(each.masses) + tilt * self.spacing * each.places
+            total += times * float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
+        return total
+
+    def _tilt(self, epsilon: float) -> float:
+        """Near the saddle point, where the logarithm of the integrand, a convex one, is least."""
+        widest = self.spacing * max(int(np.abs(each.places).max()) for each, _ in self.parts)
+        low, high = (round(_TILTS_PER_E * math.log(end / widest)) for end in (1e-4, 1e10))
+        while low < high:
+            middle = (low + high) // 2
+            here, there = (math.exp(step / _TILTS_PER_E) for step in (middle, middle + 1))
+            if self._log_moment(middle + 1) - self._log_moment(middle) < (there - here) * epsilon:
+                low = middle + 1
+            else:
+                high = middle
+        return math.exp(low / _TILTS_PER_E)
+
+
+def _deltas(sums: np.ndarray, spacing: float, tilt: float) -> np.ndarray:
+    """D_i = sum_{j > i} g_j a^(j - i) (1 - c^(j - i)) at every place, a = e^(-t h), c = e^-h.
+
+    With I_i = g_i + a c I_{i+1}, D_i = a (D_{i+1} + (1 - c) I_{i+1}): positive terms only, from the
+    right end.
+    """
+    shifted = np.r_[0.0, sums[:0:-1]]
+    inside = scipy.signal.lfilter([1.0], [1.0, -np.exp(-(tilt + 1) * spacing)], shifted)
+    decay = np.exp(-tilt * spacing)
+    return scipy.signal.lfilter([decay * -np.expm1(-spacing)], [1.0, -decay], inside)[::-1]
+
+
+def _likely_sums(parts: list[tuple[np.ndarray, np.ndarray, int]]) -> tuple[int, int]:
+    """The first and the last sum of places that matter: beyond is less mass than _WRAPPED.
+
+    Chernoff bounds at forty orders.
+    """
+    ends = [sum(int(places[end]) * times for places, _, times in parts) for end in (0, -1)]
+    size = max(int(places[-1] - places[0]) + 1 for places, _, _ in parts)
+    orders = np.geomspace(1e-3, 20, 20) / size
+    limits = []
+    for sign in (-1, 1):
+        log_moments = np.zeros(orders.size)
+        for places, weights, times in parts:
+            kept = weights > 0
+            exponents = np.log(weights[kept]) + sign * orders[:, None] * places[kept]
+            top = exponents.max(axis=1)
+            log_moments += times * (top + np.log(np.exp(exponents - top[:, None]).sum(axis=1)))
+        limits.append(sign * ((log_moments - math.log(_WRAPPED / 2)) / orders).min())
+    low, high = max(ends[0], math.floor(limits[0])), min(ends[1], math.ceil(limits[1]))
+    return low, max(high, low + 1)
+
+
+def log_less(log_value: np.ndarray, log_error: np.ndarray) -> np.ndarray:
+    """log of what is left of a value less its error; -inf where that is nothing."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left = log_value + np.log1p(-np.exp(np.minimum(log_error - log_value, 0.0)))
+    return np.where(np.isnan(left), -np.inf, left)
+
+
+def by_level(epsilon: np.ndarray, curves: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
+    """Curves at the levels of `CUTS` that resolve them, (k, n).
+
+    curves: from a level and epsilon (n,) to logarithms (k, n), the upper bound in the last row.
+    """
+    found = curves(0, epsilon)
+    for level in range(1, len(CUTS)):
+        above = found[-1] - math.log(CUTS[level - 1] * RESOLVED)
+        low = above < _LOG_TURN
+        if not low.any():
+            break
+        share = np.clip(above[low] / _LOG_TURN, 0.0, 1.0)
+        with np.errstate(invalid="ignore"):
+            mixed = share * found[:, low] + (1 - share) * (finer := curves(level, epsilon[low]))
+        found[:, low] = np.where(share > 0, np.where(np.isnan(mixed), -np.inf, mixed), finer)
+    return found
+
+
+class ConvolvedProfile(PrivacyProfile):
+    """Profile of independent releases whose losses are convolved; a subclass says which.
+
+    Bounds of delta are proven but for an allowance for the FFT, 1e-12 of the tilted mass. The first
+    use computes the convolution.
+    """
+
+    calibrated_curve = "upper"
+    floor = CUTS[-1] * RESOLVED
+    # Of the curve above in the value: cells err half as much as chords if they are many places
+    # wide, and twice as much if they are one place wide.
+    _share_above = 1 / 3
+
+    @property
+    @abstractmethod
+    def _releases(self) -> tuple[tuple[PrivacyProfile, int], ...]:
+        """Profiles of symmetric pairs, and the number of releases with each."""
+
+    @abstractmethod
+    def _grid(self, tops: list[float], level: int) -> tuple[float, list[np.ndarray]]:
+        """The spacing, and nodes in units of it for each profile, from 0 to its top."""
+
+    def _at_the_top(self, epsilon: np.ndarray) -> np.ndarray:
+        """log of a lower bound on delta near the largest loss, where a grid is too coarse."""
+        return np.full(epsilon.shape, -np.inf)
+
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        def curves(level: int, at: np.ndarray) -> np.ndarray:
+            tilted = level > 0
+            (above, above_error), (below, below_error) = (
+                side.log_delta(at, tilted=tilted) for side in self._sums(level)
+            )
+            lower = np.maximum(log_less(below, below_error), self._at_the_top(at))
+            upper = np.maximum(np.logaddexp(above, above_error), lower)
+            shares = math.log(self._share_above), math.log1p(-self._share_above)
+            value = np.logaddexp(above + shares[0], below + shares[1])
+            return np.array([lower, np.clip(value, lower, upper), upper])
+
+        found = by_level(epsilon.ravel(), curves)
+        found[:, epsilon.ravel() >= self.largest_loss] = -np.inf
+        return Bounds(*(np.minimum(each, 0.0).reshape(epsilon.shape) for each in found))
+
+    def _log_calibrated(self, epsilon):
+        # Half of the work: the distribution below has no part in the upper bound.
+        def curve(level: int, at: np.ndarray) -> np.ndarray:
+            return np.logaddexp(*self._above(level).log_delta(at, tilted=level > 0))[None]
+
+        if epsilon >= self.largest_loss:
+            return -math.inf
+        return min(float(by_level(np.array([float(epsilon)]), curve)[0, 0]), 0.0)
+
+    def _resolution(self, delta):
+        # Rounding moves delta by about a hundredth of the allowance for it.
+        return float(np.clip(1e-2 * FFT_ERROR / delta, super()._resolution(delta), 1e-7))
+
+    def _sums(self, level: int) -> tuple[LossSum, LossSum]:
+        return self._above(level), self._below(level)
+
+    def _above(self, level: int) -> LossSum:
+        return self._once("above", level)
+
+    def _below(self, level: int) -> LossSum:
+        return self._once("below", level)
+
+    def _once(self, side: str, level: int) -> LossSum:
+        """The sum of the losses of one side at one level, computed when it is first asked for."""
+        if (side, level) not in self._known:
+            spacing, laws = self._laws(level)
+            parts = []
+            for profile, times, nodes, delta in laws:
+                if side == "above":
+                    law = symmetric_chords(nodes, np.asarray(delta.upper), spacing)
+                else:
+                    # An atom at the largest loss lies beyond the last node.
+                    below = np.nextafter(profile.largest_loss, 0.0)
+                    losses = np.minimum(nodes * spacing, below)
+                    tails = tails_of_pair(losses, np.asarray(delta.value), profile.survival(losses))
+                    law = _mirrored(*merged_cells(losses, *tails, spacing), spacing, 0.0)
+                parts.append((law, times))
+            self._known[side, level] = LossSum(*parts)
+        return self._known[side, level]
+
+    @cached_property
+    def _known(self) -> dict:
+        return {}
+
+    def _laws(
+        self, level: int
+    ) -> tuple[float, list[tuple[PrivacyProfile, int, np.ndarray, Bounds]]]:
+        """The spacing, and of each kind of release its profile, number, nodes and delta there."""
+        if ("laws", level) not in self._known:
+            total = sum(times for _, times in self._releases)
+            tops = [_top(profile, CUTS[level] / total) for profile, _ in self._releases]
+            spacing, nodes = self._grid(tops, level)
+            laws = []
+            for (profile, times), top, places in zip(self._releases, tops, nodes, strict=True):
+                # The last node may lie above the largest loss by rounding.
+                at = np.minimum(places * spacing, max(top, places[-1] * spacing * (1 - 1e-9)))
+                laws.append((profile, times, places, profile.delta(at)))
+            self._known["laws", level] = spacing, laws
+        return self._known["laws", level]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComposedProfile(ConvolvedProfile):
     """Profile of `times` independent releases, each with the profile `base`; times >= 1.
 
-    `base` must be symmetric and know P(L > epsilon). Bounds are proven but for an allowance of
-    1e-12, absolute, for the FFT: below about 1e-10 delta is not resolved. The first use computes
-    the convolution.
+    `base` must be symmetric and know P(L > epsilon).
     """
 
     base: PrivacyProfile
     times: int
-
-    calibrated_curve = "upper"
 
     def __post_init__(self) -> None:
         check_count("times", self.times)
@@ -75,8 +360,17 @@ class ComposedProfile(PrivacyProfile):
     def compose(self, times: int) -> ComposedProfile:
         return ComposedProfile(base=self.base, times=self.times * check_count("times", times))
 
-    def scaled(self, factor: float) -> ComposedProfile:
+    def _scaled(self, factor: float) -> ComposedProfile:
         return ComposedProfile(base=self.base.scaled(factor), times=self.times)
+
+    @property
+    def floor(self) -> float:
+        """That of the base, which is evaluated far below the delta of all releases."""
+        return max(super().floor, self.base.floor / CUTS[0])
+
+    @property
+    def _factor_limits(self):
+        return self.base._factor_limits
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
@@ -90,147 +384,81 @@ class ComposedProfile(PrivacyProfile):
             total[start : start + count] = single.reshape(count, self.times).sum(axis=1)
         return total
 
-    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        near = self._below.delta(epsilon)
-        shifted = self._below.delta(epsilon + self.times * self._below.spacing)
-        private = epsilon >= self.largest_loss
-        value = np.where(private, 0.0, (self._above.delta(epsilon) + 2 * near) / 3)
-        lower = np.clip(shifted - _CUT - FFT_ERROR, 0.0, value)
-        with np.errstate(divide="ignore"):
-            return Bounds(np.log(lower), np.log(value), self._log_upper(epsilon))
+    @property
+    def _releases(self):
+        return ((self.base, self.times),)
 
-    def _log_upper(self, epsilon: np.ndarray) -> np.ndarray:
-        upper = np.minimum(self._above.delta(epsilon) + FFT_ERROR, 1.0)
-        with np.errstate(divide="ignore"):
-            return np.log(np.where(epsilon >= self.largest_loss, 0.0, upper))
-
-    def _log_calibrated(self, epsilon):
-        # Half of the work: the distribution below has no part in the upper bound.
-        return float(self._log_upper(np.asarray(epsilon)))
-
-    def _resolution(self, delta):
-        # Rounding moves delta by about a hundredth of the allowance for it.
-        return float(np.clip(1e-2 * FFT_ERROR / delta, super()._resolution(delta), 1e-7))
-
-    @cached_property
-    def _above(self) -> LossDistribution:
-        nodes, epsilon, delta, spacing = self._single
-        return symmetric_chords(nodes, epsilon, np.asarray(delta.upper), spacing).power(self.times)
-
-    @cached_property
-    def _below(self) -> LossDistribution:
-        _, epsilon, delta, spacing = self._single
-        survival = self.base.survival(epsilon)
-        return merged_cells(epsilon, np.asarray(delta.value), survival, spacing).power(self.times)
-
-    @cached_property
-    def _single(self) -> tuple[np.ndarray, np.ndarray, Bounds, float]:
-        """Of one release: nodes, their losses, the profile there, and the spacing of the grid."""
-        largest = self.base.largest_loss
-        top = float(self.base.epsilon(_CUT / self.times).upper)
-        if not np.isfinite(top):
-            raise ValueError(
-                f"{self.base} has an infinite loss, which cannot be composed numerically"
-            )
-        # A largest loss that close may be an atom, which has to lie within the grid.
-        top = float(largest) if top > 0.999 * largest else top
+    def _grid(self, tops, level):
         # The composed loss spreads like sqrt(times): a coarser grid keeps the FFT affordable.
         size = int(_GRID / max(1.0, np.sqrt(self.times) / 4))
-        spacing = top / size
-        nodes = _nodes(size)
-        epsilon = np.minimum(nodes * spacing, top)
-        return nodes, epsilon, self.base.delta(epsilon), spacing
+        if not tops[0]:
+            return 1.0, [np.zeros(1, dtype=int)]
+        return tops[0] / size, [_nodes(size, _NODES[level])]
 
 
-@dataclass(frozen=True, kw_only=True)
-class LossDistribution:
-    """Masses of the losses first * spacing, (first + 1) * spacing, ..., and of infinite loss."""
-
-    spacing: float
-    first: int
-    masses: np.ndarray
-    infinite: float
-
-    def power(self, times: int) -> LossDistribution:
-        """Distribution of the sum of `times` independent losses."""
-        if times == 1:
-            return self
-        low, high = self._likely_sums(times)
-        length = scipy.fft.next_fast_len(max(high - low + 1, self.masses.size), real=True)
-        # Sums outside of [low, high], of mass below the cut, wrap around.
-        wrapped = scipy.fft.irfft(scipy.fft.rfft(self.masses, length) ** times, length)
-        masses = np.roll(wrapped, -low)[: high - low + 1]
-        infinite = -np.expm1(times * np.log1p(-self.infinite))
-        if self.infinite > 0:
-            infinite += _CUT
-        return LossDistribution(
-            spacing=self.spacing,
-            first=self.first * times + low,
-            masses=np.maximum(masses, 0.0),
-            infinite=float(infinite),
-        )
-
-    def _likely_sums(self, times: int) -> tuple[int, int]:
-        """The first and the last index of sums that matter: beyond is less mass than _CUT.
-
-        Chernoff bounds at the forty orders of dp_accounting, from the few losses
-        that have any mass. A largest loss of hardly any mass would make them overflow.
-        """
-        places = np.flatnonzero(self.masses >= _NO_MASS)
-        orders = np.r_[-20:0, 1:21] / self.masses.size
-        masses = self.masses[places]
-        # One order at a time: there may be half a million masses. Where they are a thousand,
-        # `special.logsumexp` takes longer to begin than to sum.
-        logs = np.log(masses)
-        exponents = (t * places + logs for t in orders)
-        log_moments = np.array([e.max() + np.log(np.exp(e - e.max()).sum()) for e in exponents])
-        ends = (times * log_moments + np.log(2 / _CUT)) / orders
-        low = max(0, int(np.floor(ends[orders < 0].max())))
-        high = min((self.masses.size - 1) * times, int(np.ceil(ends[orders > 0].min())))
-        return low, max(high, low + 1)
-
-    def delta(self, epsilon: np.ndarray) -> np.ndarray:
-        """delta(epsilon): linear in e^epsilon between the losses of the grid."""
-        position = np.clip(epsilon / self.spacing - self.first, 0.0, self.masses.size - 1.0)
-        cell = np.minimum(position.astype(int), self.masses.size - 2)
-        # expm1(part h) / expm1(h), in terms that cannot overflow.
-        part, h = position - cell, self.spacing
-        share = np.exp((part - 1) * h) * (np.expm1(-part * h) / np.expm1(-h))
-        left, right = self._profile[cell], self._profile[cell + 1]
-        return self.infinite + left + share * (right - left)
-
-    @cached_property
-    def _profile(self) -> np.ndarray:
-        """Finite part of delta at every loss of the grid, from the right end.
-
-        With B_i = sum_{j > i} p_j e^(l_i - l_j), delta_i = sum_{j > i} p_j - B_i, and
-        B_i = e^-spacing (B_{i+1} + p_{i+1}); equally delta_i = delta_{i+1} + (1 - e^-spacing)
-        (B_{i+1} + p_{i+1}), which adds positive terms only.
-        """
-        decay = np.exp(-self.spacing)
-        shifted = np.r_[0.0, self.masses[:0:-1]]
-        inside = scipy.signal.lfilter([1.0], [1.0, -decay], shifted)  # B_{i+1} + p_{i+1}, reversed
-        return (np.cumsum(inside) * -np.expm1(-self.spacing))[::-1]
+def _top(profile: PrivacyProfile, cut: float) -> float:
+    """The loss beyond which delta of one release is below the cut, or as low as is resolved."""
+    top = float(profile.epsilon(max(cut, profile.floor)).upper)
+    if not np.isfinite(top):
+        raise ValueError(f"{profile} has an infinite loss, which cannot be composed numerically")
+    # A largest loss that close may be an atom, which has to lie within the grid.
+    return float(profile.largest_loss) if top > 0.999 * profile.largest_loss else top
 
 
-def _nodes(size: int) -> np.ndarray:
+def _nodes(size: int, count: int) -> np.ndarray:
     """Multiples of the grid spacing from 0 to `size`: half of them even, half geometric."""
-    even = np.linspace(0, size, _NODES // 2)
-    geometric = np.geomspace(1, size, _NODES // 2)
+    even = np.linspace(0, size, count // 2)
+    geometric = np.geomspace(1, size, count // 2)
     return np.unique(np.round(np.r_[even, geometric]).astype(int))
 
 
-def symmetric_chords(
-    nodes: np.ndarray, epsilon: np.ndarray, delta: np.ndarray, spacing: float
+def symmetric_chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribution:
+    """Chords through the profile of a symmetric pair at nodes * spacing and their mirror images.
+
+    nodes: increasing integers from 0 on. A loss of -l has e^-l times the mass of l; what is left
+    of one has loss zero.
+    """
+    delta = np.minimum.accumulate(delta)
+    positive = _chord_masses(nodes, delta, spacing)[1:]
+    return _mirrored(nodes[1:], positive, spacing, float(delta[-1]))
+
+
+def _chord_masses(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> np.ndarray:
+    """At every node but the first, where only the right chord is known."""
+    gap, fall = np.diff(nodes) * spacing, -np.diff(delta)
+    # A fall over one gap is P(right end) and beyond, less e^-gap of it: Algorithm 1.
+    from_left = np.r_[0.0, fall / -np.expm1(-gap)]
+    from_right = np.r_[np.exp(-gap) * fall / -np.expm1(-gap), 0.0]
+    return np.maximum(from_left - from_right, 0.0)
+
+
+def _mirrored(
+    places: np.ndarray, masses: np.ndarray, spacing: float, infinite: float
 ) -> LossDistribution:
-    """Chords through the profile at the nodes and at their mirror images."""
-    mirrored = at_negative(epsilon[:0:-1], delta[:0:-1])
-    return chords(np.r_[-nodes[:0:-1], nodes], np.r_[mirrored, delta], spacing)
+    """Masses of positive losses, their mirror images, and what is left at zero."""
+    places, masses = places[places > 0], masses[places > 0]
+    mirrored = masses * np.exp(-spacing * places)
+    zero = max(1.0 - infinite - masses.sum() - mirrored.sum(), 0.0)
+    return distribution(
+        np.r_[-places[::-1], 0, places], np.r_[mirrored[::-1], zero, masses], spacing, infinite
+    )
+
+
+def distribution(
+    places: np.ndarray, masses: np.ndarray, spacing: float, infinite: float = 0.0
+) -> LossDistribution:
+    """Without the places that have no mass, unless there is none at all."""
+    kept = masses > 0
+    if not kept.any():
+        places, masses, kept = np.zeros(1, dtype=int), np.full(1, 1e-300), np.ones(1, dtype=bool)
+    return LossDistribution(
+        spacing=spacing, places=places[kept], masses=masses[kept], infinite=infinite
+    )
 
 
 def at_negative(epsilon: np.ndarray, delta: np.ndarray) -> np.ndarray:
     """delta(-epsilon) = 1 - e^(-epsilon) (1 - delta(epsilon)) for a symmetric pair."""
-    return 1 - np.exp(-epsilon) * (1 - delta)
+    return -np.expm1(-epsilon) + np.exp(-epsilon) * delta
 
 
 def chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribution:
@@ -239,40 +467,70 @@ def chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribu
     nodes: increasing integers, two or more. What is left beyond the last becomes infinite loss.
     """
     delta = np.minimum.accumulate(delta)
-    gap, fall = np.diff(nodes) * spacing, -np.diff(delta)
-    # A fall over one gap is P(right end) and beyond, less e^-gap of it: Algorithm 1.
-    from_left = np.r_[1 - delta[0], fall / -np.expm1(-gap)]
-    from_right = np.r_[np.exp(-gap) * fall / -np.expm1(-gap), 0.0]
-    masses = np.zeros(nodes[-1] - nodes[0] + 1)
-    masses[nodes - nodes[0]] = np.maximum(from_left - from_right, 0.0)
-    return LossDistribution(
-        spacing=spacing, first=int(nodes[0]), masses=masses, infinite=float(delta[-1])
-    )
+    masses = _chord_masses(nodes, delta, spacing)
+    masses[0] = max(1.0 - delta[-1] - masses.sum(), 0.0)
+    return distribution(nodes, masses, spacing, float(delta[-1]))
+
+
+def tails_of_pair(
+    losses: np.ndarray, delta: np.ndarray, survival: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """P(L > e), Q(L > e) and their difference, which may be far smaller, at losses e >= 0."""
+    fall = np.exp(-losses)
+    other = fall * np.maximum(survival - delta, 0.0)
+    return survival, other, -np.expm1(-losses) * survival + fall * delta
 
 
 def merged_cells(
-    epsilon: np.ndarray, delta: np.ndarray, survival: np.ndarray, spacing: float
-) -> LossDistribution:
-    """Cells between the nodes, their mirror images, and the outputs of loss exactly zero."""
-    survival_q = np.exp(-epsilon) * np.maximum(survival - delta, 0.0)  # Q(L > epsilon)
-    mass_p = np.maximum(-np.diff(survival), 0.0)
-    mass_q = np.maximum(-np.diff(survival_q), 0.0)
-    kept = mass_p > 0
-    mass_p, mass_q = mass_p[kept], mass_q[kept]
+    nodes: np.ndarray, survival: np.ndarray, other: np.ndarray, gain: np.ndarray, spacing: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Places and masses of a better pair, of whose losses only those above the first node count.
+
+    nodes: rising losses. survival, other, gain: P(L > e), Q(L > e) and their difference there. A
+    cell between two nodes has one loss; one between two places is merged with as much of the lower
+    ones as moves it to the lower place. What is beyond the last node has its loss.
+    """
+    mass_p = np.maximum(-np.diff(survival, append=0.0), 0.0)
+    mass_q = np.maximum(-np.diff(other, append=0.0), 0.0)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        share = -np.diff(gain, append=0.0) / mass_p
+        near = np.abs(share) < 0.5
+        losses = np.where(near, -np.log1p(-np.where(near, share, 0.0)), np.log(mass_p / mass_q))
     # Beyond a loss of some 700 Q(cell) is zero to all digits: the cell has the loss of its left
     # end, which is better still.
-    with np.errstate(divide="ignore", over="ignore"):
-        inside = np.log(mass_p / mass_q)
-    inside[mass_q < np.finfo(float).tiny] = 0.0
-    inside = inside.clip(epsilon[:-1][kept], epsilon[1:][kept])
-    zero = max(1 - survival[0] - survival_q[0], 0.0)
-    losses = np.r_[-inside, 0.0, inside] / spacing
-    masses = np.r_[mass_q, zero, mass_p]
-    left = np.floor(losses)
-    share = losses - left
-    first = int(left.min())
-    index = left.astype(int) - first
-    size = index.max() + 2
-    shared = np.bincount(index, masses * (1 - share), size)
-    shared += np.bincount(index + 1, masses * share, size)
-    return LossDistribution(spacing=spacing, first=first, masses=shared, infinite=0.0)
+    losses[(mass_q < np.finfo(float).tiny) | (mass_p == 0)] = -np.inf
+    losses = losses.clip(nodes, np.r_[nodes[1:], nodes[-1]])
+    kept = mass_p > 0
+    return _on_grid(mass_p[kept][::-1].tolist(), losses[kept][::-1].tolist(), spacing)
+
+
+def _on_grid(
+    masses: list[float], losses: list[float], spacing: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Places and masses of cells of falling loss, of which those between two places are merged with
+    as much of the next ones as moves them to the lower place."""
+    found: dict[int, float] = {}
+    mass = loss = 0.0
+    for next_mass, next_loss in zip(masses, losses, strict=True):
+        if mass:
+            # A loss below a place by rounding alone is that of the place.
+            place = math.floor(loss / spacing + 1e-9)
+            needed = math.inf
+            if (reach := place * spacing - next_loss) > 0:
+                surplus = max(-math.expm1(place * spacing - loss), 0.0)
+                needed = mass * surplus / math.expm1(min(reach, 700.0))
+            if needed >= next_mass:
+                mass += next_mass
+                share = (mass - next_mass) / mass
+                loss = next_loss - math.log1p(share * math.expm1(next_loss - loss))
+                continue
+            found[place] = found.get(place, 0.0) + mass + needed
+            next_mass -= needed
+        mass, loss = next_mass, next_loss
+    if mass:
+        # No cell is left: less mass under P, so that the loss falls to the lower place.
+        place = math.floor(loss / spacing + 1e-9)
+        rest = mass * math.exp(min(place * spacing - loss, 0.0))
+        found[place] = found.get(place, 0.0) + rest
+    places = np.array(sorted(found), dtype=int)
+    return places, np.array([found[place] for place in places.tolist()])

@@ -42,7 +42,7 @@ class EventProfile(PrivacyProfile):
         check_count("times", times)
         return replace(self, log_p=times * self.log_p, log_q=times * self.log_q)
 
-    def scaled(self, factor: float) -> EventProfile:
+    def _scaled(self, factor: float) -> EventProfile:
         """Raises ValueError: the event says nothing about other noise."""
         raise ValueError("a lower bound from one event does not say what more noise would do")
 

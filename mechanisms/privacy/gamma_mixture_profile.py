@@ -45,7 +45,7 @@ class GammaMixtureProfile(PrivacyProfile):
         """(k + 1) log(1 + theta D), at x = 0."""
         return float((self.order + 1) * np.log1p(self._shift))
 
-    def scaled(self, factor: float) -> GammaMixtureProfile:
+    def _scaled(self, factor: float) -> GammaMixtureProfile:
         return replace(self, theta=self.theta / factor)
 
     def sample_losses(

@@ -56,7 +56,7 @@ class GaussianProfile(PrivacyProfile):
         """`times` releases multiply mu by sqrt(times), exactly (Dong, Roth and Su 2022, Cor. 2)."""
         return GaussianProfile(mu=float(self.mu * np.sqrt(check_count("times", times))))
 
-    def scaled(self, factor: float) -> GaussianProfile:
+    def _scaled(self, factor: float) -> GaussianProfile:
         return GaussianProfile(mu=self.mu / factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +22,9 @@ from mechanisms.privacy.profile import (
 # what lies beyond has a probability below e^-500.
 _REACH, _MARGIN = 40.0, 400
 _LOG_BEYOND = -500.0
+# The table of probabilities has 80 numbers for each unit of the standard deviation; below the least
+# one delta is 1 at any epsilon that a budget may have.
+LEAST_STD, LARGEST_STD = 1e-9, 1e5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,14 +39,21 @@ class IntegerShiftProfile(PrivacyProfile):
 
     std: float
 
+    # Ten digits above what lies beyond the table.
+    floor = math.exp(_LOG_BEYOND) * 1e10
+
     def __post_init__(self) -> None:
         check_positive("std", self.std)
+
+    @property
+    def _factor_limits(self):
+        return tuple(math.log(end / self.std) for end in (LEAST_STD, LARGEST_STD))
 
     @abstractmethod
     def log_masses(self, numbers: np.ndarray) -> np.ndarray:
         """log p(x) at whole numbers."""
 
-    def scaled(self, factor: float) -> PrivacyProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         """Of the law with `factor` times the scale, which is again one of whole numbers."""
         return replace(self, std=self.std * factor)
 

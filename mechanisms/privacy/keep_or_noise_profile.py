@@ -88,7 +88,7 @@ class KeepOrNoiseProfile(PrivacyProfile):
             log_exposure=float(self.log_exposure + log_times),
         )
 
-    def scaled(self, factor: float) -> KeepOrNoiseProfile:
+    def _scaled(self, factor: float) -> KeepOrNoiseProfile:
         """Only the noise is multiplied; the p_i stay."""
         return replace(self, noise=self.noise.scaled(factor))
 

@@ -58,7 +58,7 @@ class LaplaceProfile(PrivacyProfile):
             components=times, width=self.l1_sensitivity, scale=self.scale
         )
 
-    def scaled(self, factor: float) -> LaplaceProfile:
+    def _scaled(self, factor: float) -> LaplaceProfile:
         return replace(self, scale=self.scale * factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
@@ -145,7 +145,7 @@ class IndependentLaplaceProfile(PrivacyProfile):
             attained_loss=times * self.largest_loss,
         )
 
-    def scaled(self, factor: float) -> IndependentLaplaceProfile:
+    def _scaled(self, factor: float) -> IndependentLaplaceProfile:
         return replace(self, scale=self.scale * factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
@@ -197,7 +197,10 @@ class IndependentLaplaceProfile(PrivacyProfile):
         bounds = laplace_sum.log_delta(
             self.components, self.width / self.scale, epsilon.ravel(), self.rest / self.scale
         )
-        return Bounds(*(np.minimum(bound, 0.0).reshape(epsilon.shape) for bound in bounds))
+        # The sum of the losses rounds in another way there.
+        private = epsilon >= self.largest_loss
+        shaped = (np.minimum(bound, 0.0).reshape(epsilon.shape) for bound in bounds)
+        return Bounds(*(np.where(private, -np.inf, bound) for bound in shaped))
 
 
 def laplace_profile(*, components: int, width: float, rest: float, scale: float) -> PrivacyProfile:

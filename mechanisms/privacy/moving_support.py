@@ -59,7 +59,7 @@ class WishartProfile(PrivacyProfile):
     def compose(self, times: int) -> WishartProfile:
         return replace(self, kappa=self.kappa * check_count("times", times))
 
-    def scaled(self, factor: float) -> WishartProfile:
+    def _scaled(self, factor: float) -> WishartProfile:
         return replace(self, kappa=self.kappa / factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:

@@ -36,6 +36,10 @@ class Bounds(NamedTuple):
     upper: float | np.ndarray
 
 
+class NoScaleError(ValueError):
+    """No multiple of a noise is known to have the delta that is asked for."""
+
+
 class PrivacyProfile(ABC):
     """The privacy profile of one pair of output distributions (P, Q), usually the worst pair.
 
@@ -46,19 +50,19 @@ class PrivacyProfile(ABC):
     pair in this package is symmetric, or its profile says that it is not (`symmetric`) and (P, Q)
     has the larger delta at every epsilon >= 0. ComposedProfile needs the symmetry.
 
-    Subclasses are frozen dataclasses. They define `_log_delta` and, if there is a better way than
-    the search below, `_epsilon`; both receive a float array of validated numbers.
+    Subclasses are frozen dataclasses. They define `_log_delta`, `_scaled` and, if there is a better
+    way than the search below, `_epsilon`; all three receive validated numbers, delta and epsilon as
+    a float array.
     """
-
-    def __init_subclass__(cls, **arguments) -> None:
-        super().__init_subclass__(**arguments)
-        require_positive_factor(cls)
 
     # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are wider
     # than rounding, so that what the rescaled noise claims is proven.
     calibrated_curve: ClassVar[str] = "value"
     # Whether (Q, P) has the same profile as (P, Q).
     symmetric: ClassVar[bool] = True
+    # The least delta above 0 that the arithmetic resolves: what is smaller has bounds that are far
+    # apart, and no scale is searched for it.
+    floor: ClassVar[float] = 0.0
 
     @property
     def largest_loss(self) -> float:
@@ -107,9 +111,14 @@ class PrivacyProfile(ABC):
 
         return ComposedProfile(base=self, times=times)
 
-    @abstractmethod
     def scaled(self, factor: float) -> PrivacyProfile:
-        """Profile of the same release with its noise multiplied by factor > 0."""
+        """Profile of the same release with its noise multiplied by factor, finite and > 0."""
+        check_positive("factor", factor)
+        return self._scaled(factor)
+
+    @abstractmethod
+    def _scaled(self, factor: float) -> PrivacyProfile:
+        """As `scaled`, for a factor that was checked."""
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """The factor of the noise at which delta(epsilon) is exactly `delta`.
@@ -122,7 +131,9 @@ class PrivacyProfile(ABC):
         """
         check_target(epsilon, delta)
         if delta == 0:
-            raise ValueError("this noise has no pure guarantee; choose delta > 0")
+            raise NoScaleError("this noise has no pure guarantee; choose delta > 0")
+        require_resolved(delta, self.floor)
+        floor, ceiling = self._factor_limits
 
         @functools.cache
         def reached(log_factor: float) -> float:
@@ -132,9 +143,9 @@ class PrivacyProfile(ABC):
             log_delta = np.array([reached(float(each)) for each in log_factor])
             return np.maximum(log_delta, _LOG_NOTHING) - np.log(delta)
 
-        limit, tolerance = _LARGEST_LOG_FACTOR, self._resolution(delta)
+        tolerance = self._resolution(delta)
         root = falling_root(
-            excess, np.zeros(1), np.ones(1), floor=-limit, ceiling=limit, tolerance=tolerance
+            excess, np.zeros(1), np.ones(1), floor=floor, ceiling=ceiling, tolerance=tolerance
         )[0]
         if abs(excess(np.array([root]))[0]) <= 10 * tolerance:
             return float(np.exp(root))
@@ -142,10 +153,15 @@ class PrivacyProfile(ABC):
         around = root + 8 * ULP * max(abs(root), 1.0) * np.array([-1.0, 1.0])
         if excess(around)[0] > 0 >= excess(around)[1]:
             return float(np.exp(around[1]))
-        raise ValueError(
+        raise NoScaleError(
             f"no multiple of this noise has delta({epsilon:g}) = {delta:g}: the search ended at "
             f"the multiple {np.exp(root):g}"
         )
+
+    @property
+    def _factor_limits(self) -> tuple[float, float]:
+        """Logarithms of the least and the largest factor that a search for a scale may try."""
+        return -_LARGEST_LOG_FACTOR, _LARGEST_LOG_FACTOR
 
     def _log_calibrated(self, epsilon: float) -> float:
         """log delta(epsilon) of the curve that `scale_factor` meets."""
@@ -260,6 +276,15 @@ def check_target(epsilon: float, delta: float) -> None:
         raise ValueError(f"delta must be one number in [0, 1), got {delta}")
 
 
+def require_resolved(delta: float, floor: float) -> None:
+    """NoScaleError for a delta that lies between 0 and the floor of a profile."""
+    if 0 < delta < floor:
+        raise NoScaleError(
+            f"below {floor:.1g} this profile cannot be resolved, got delta = {delta:g}; choose a "
+            "larger delta"
+        )
+
+
 def check_epsilon(epsilon: ArrayLike) -> np.ndarray:
     """Epsilon as a float array, or TypeError / ValueError naming what is wrong with it."""
     array = _real_array("epsilon", epsilon)
@@ -285,20 +310,6 @@ def check_positive(name: str, value: float) -> None:
         raise TypeError(f"{name} must be one number, got an array of shape {array.shape}")
     if not (np.isfinite(array) and array > 0):
         raise ValueError(f"{name} must be finite and > 0, got {value}")
-
-
-def require_positive_factor(cls: type) -> None:
-    """Make the `scaled` that a class defines raise unless its factor is finite and > 0."""
-    scaled = vars(cls).get("scaled")
-    if scaled is None:
-        return
-
-    @functools.wraps(scaled)
-    def checked(self, factor):
-        check_positive("factor", factor)
-        return scaled(self, factor)
-
-    cls.scaled = checked
 
 
 def check_count(name: str, value: int, minimum: int = 1) -> int:

@@ -57,7 +57,7 @@ class PureProfile(PrivacyProfile):
     def compose(self, times: int) -> PureProfile:
         return replace(self, times=self.times * check_count("times", times))
 
-    def scaled(self, factor: float) -> PureProfile:
+    def _scaled(self, factor: float) -> PureProfile:
         """For noise whose epsilon is inversely proportional to its scale."""
         return replace(self, largest=self.largest / factor)
 

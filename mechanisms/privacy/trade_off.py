@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike
 
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_epsilon, unwrapped
 
-_LARGEST_EXPONENT = 700.0
+# Of a finite e^epsilon, and of any budget: where alpha is 0, every epsilon counts.
+_LARGEST_EXPONENT, _LARGEST_EPSILON = 700.0, 1e15
 _GOLDEN = (math.sqrt(5) - 1) / 2
 # The bracket, at most 1400 wide, shrinks below 1e-9.
 _STEPS = 60
@@ -41,7 +42,9 @@ def type_two_error(profile: PrivacyProfile, type_one: ArrayLike) -> Bounds:
         high = np.clip(-np.log(flat), 0.0, largest)
     low = np.full(flat.shape, -largest)
     best = _largest_line(profile, flat, low, high)
-    lines = [_line(profile, place, flat) for place in (low, best, np.zeros_like(best), high)]
+    end = np.full(flat.shape, min(profile.largest_loss, _LARGEST_EPSILON))
+    places = (low, best, np.zeros_like(best), high, end)
+    lines = [_line(profile, place, flat) for place in places]
     lower, value, upper = (
         np.clip(np.max([line[curve] for line in lines], axis=0), 0.0, 1.0).reshape(alpha.shape)
         for curve in range(3)
@@ -107,7 +110,7 @@ def _line(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """1 - delta(epsilon) - e^epsilon alpha for any real epsilon, with the bounds of delta."""
     delta = profile.delta(np.abs(epsilon))
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         falling = np.exp(np.minimum(epsilon, 0.0))
         rising = np.exp(epsilon + np.log(alpha))
     above, between, below = (

@@ -27,6 +27,7 @@ def check_sensitivities(query: Query) -> None:
         *_of_two_values(query),
         *_of_records(query),
         *_of_one_value(query),
+        *_of_a_box_and_a_ball(query),
     ):
         if small > large * (1 + _TYPED_BY_HAND):
             raise ValueError(
@@ -41,7 +42,7 @@ def _of_one_change(query: Query) -> Iterator[_Inequality]:
 
     At most k elements of D differ from zero (`Query.changed`). Every D obeys
     ||D||_inf <= ||D||_2 <= ||D||_1 <= sqrt(k) ||D||_2 and ||D||_2 <= sqrt(k) ||D||_inf, and so do
-    the suprema.
+    the suprema. So they do ||D||_2^2 <= ||D||_1 ||D||_inf.
 
     The width of `element_range` stands for linf_sensitivity where that is not stated. It bounds the
     values, so that it may exceed the other sensitivities.
@@ -54,6 +55,9 @@ def _of_one_change(query: Query) -> Iterator[_Inequality]:
     if l1 is not None:
         yield l2, l1, "l2_sensitivity <= l1_sensitivity"
         yield l1, root * l2, f"l1_sensitivity <= sqrt({k}) l2_sensitivity"
+    if l1 is not None and query.linf_sensitivity is not None:
+        most = math.sqrt(l1 * query.linf_sensitivity)
+        yield l2, most, "l2_sensitivity <= sqrt(l1_sensitivity linf_sensitivity)"
 
 
 def _stated_linf(query: Query) -> float | None:
@@ -124,3 +128,21 @@ def _of_one_value(query: Query) -> Iterator[_Inequality]:
             query.record_bound,
             f"sqrt({rows}) {nearest:g} <= record_bound {words}",
         )
+
+
+def _of_a_box_and_a_ball(query: Query) -> Iterator[_Inequality]:
+    """D is the difference of values x and y with elements in a range and a norm of at most g.
+
+    ||x - y||^2 <= 2 g^2 - 2 x.y, where each of the elements that change adds at least the least
+    product of two numbers of the range to x.y, and every other one its square.
+    """
+    if query.element_range is None or query.frobenius_bound is None:
+        return
+    (low, high), bound, k = query.element_range, query.frobenius_bound, query.changed
+    inside = min(high, bound) - max(low, -bound)
+    least = min(low * low, low * high, high * high)
+    products = (k if least < 0 else query.size) * least
+    apart = math.sqrt(max(2 * bound**2 - 2 * products, 0.0))
+    words = f"for elements in [{low:g}, {high:g}] and frobenius_bound = {bound:g}"
+    for most in (math.sqrt(k) * inside, apart):
+        yield query.l2_sensitivity, most, f"l2_sensitivity <= {most:g} {words}"

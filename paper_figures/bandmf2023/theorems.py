@@ -9,49 +9,51 @@ from __future__ import annotations
 
 import math
 
-from claims.ledger import Claim, judge
+from claims.judges import Count, Delta, Epsilon, Probability, judge
 from claims.rules import statement
 from claims.verdicts import Finding, Outcome
 from mechanisms.privacy.sampling.poisson_sampling import noise_multiplier
 from mechanisms.strategies.streams.optimised_toeplitz import banded
 from mechanisms.strategies.streams.participation import Participation
 from mechanisms.strategies.streams.stream_workload import StreamWorkload
-from runs.results import Results
 
 
-@judge()
-def amplified_bands(claim: Claim, results: Results) -> Finding:
-    """The least root mean squared error over the bands, over that of one band, at every rate.
+@judge
+def amplified_bands(
+    *,
+    steps: Count,
+    rates: list[Probability],
+    delta: Delta,
+    epsilons: list[Epsilon],
+    bands: list[Count],
+    margin: float,
+) -> Finding:
+    """The least root mean squared error over the bands, over that of one band, at every rate."""
+    workload, once = StreamWorkload(steps=steps), Participation()
+    errors = {count: banded(workload, count, once).error(workload, once) for count in bands}
 
-    Arguments: steps; rates, of DP-SGD; delta; epsilons; bands, which divide the steps; one of them
-    is 1.
-    """
-    a = claim.arguments
-    workload, once = StreamWorkload(steps=a["steps"]), Participation()
-    errors = {bands: banded(workload, bands, once).error(workload, once) for bands in a["bands"]}
-
-    def root_error(bands: int, epsilon: float, rate: float) -> float:
-        noise = noise_multiplier(epsilon, a["delta"], bands * rate, a["steps"] // bands)
-        return noise * math.sqrt(errors[bands].mean)
+    def root_error(count: int, epsilon: float, rate: float) -> float:
+        noise = noise_multiplier(epsilon, delta, count * rate, steps // count)
+        return noise * math.sqrt(errors[count].mean)
 
     outcomes = []
-    for rate in a["rates"]:
+    for rate in rates:
         ratios = {}
-        for epsilon in a["epsilons"]:
-            each = {bands: root_error(bands, epsilon, rate) for bands in a["bands"]}
-            ratios[epsilon] = min(each.values()) / each[1]
-        better = sum(ratio < 1 - claim.margin for ratio in ratios.values())
-        found = ", ".join(
+        for epsilon in epsilons:
+            least = min(root_error(count, epsilon, rate) for count in bands)
+            ratios[epsilon] = least / root_error(1, epsilon, rate)
+        better = sum(ratio < 1 - margin for ratio in ratios.values())
+        shown = ", ".join(
             f"{ratio:.3f} at epsilon {epsilon:g}" for epsilon, ratio in ratios.items()
         )
-        part = statement("better at most budgets", 2 * better > len(ratios), found)
+        part = statement("better at most budgets", 2 * better > len(ratios), shown)
         outcomes.append(Outcome(choice=f"rate 1/{1 / rate:g}", parts=(part,)))
     return Finding(
         choice="the sampling rate of a scenario",
         outcomes=outcomes,
         detail=(
-            f"Root mean squared error over DP-SGD's. Prefix sums of {a['steps']} steps, delta "
-            f"{a['delta']:g}, Renyi accounting, {', '.join(map(str, a['bands']))} bands; Toeplitz "
+            f"Root mean squared error over DP-SGD's. Prefix sums of {steps} steps, delta "
+            f"{delta:g}, Renyi accounting, {', '.join(map(str, bands))} bands; Toeplitz "
             "C of least mean error."
         ),
     )

@@ -8,29 +8,26 @@ from itertools import product
 
 import scipy
 
-from claims.ledger import Claim, judge
+from claims.judges import judge
 from claims.rules import universal
 from claims.verdicts import Finding, Outcome
 from mechanisms.strategies.streams.closed_forms import banded_inverse_root
 from mechanisms.strategies.streams.factorisation import ToeplitzFactorisation
 from mechanisms.strategies.streams.participation import Participation
 from mechanisms.strategies.streams.stream_workload import StreamWorkload, impulse
-from runs.results import Results
 
 
-@judge()
-def two_bands(claim: Claim, results: Results) -> Finding:
-    """The root mean squared error of prefix sums with 1, -1/2 over that with the best 1, -lambda.
-
-    Arguments: steps; participations k, n / k steps apart; least_separation of these.
-    """
-    a = claim.arguments
+@judge
+def two_bands(
+    *, steps: list[int], least_separation: int, participations: list[int], margin: float
+) -> Finding:
+    """The root mean squared error of prefix sums with 1, -1/2 over that with the best lambda."""
     ratios, best = defaultdict(list), []
-    for steps, times in product(a["steps"], a["participations"]):
-        apart = steps // times
-        if apart < a["least_separation"]:
+    for size, times in product(steps, participations):
+        apart = size // times
+        if apart < least_separation:
             continue
-        workload = StreamWorkload(steps=steps)
+        workload = StreamWorkload(steps=size)
         participation = Participation(times=times, separation=apart)
         error, share = least_error_of_two_bands(workload, participation)
         root = banded_inverse_root(workload, 2).error(workload, participation).mean
@@ -38,7 +35,7 @@ def two_bands(claim: Claim, results: Results) -> Finding:
         best.append(share)
     outcomes = []
     for apart, found in sorted(ratios.items()):
-        cases = [ratio > 1 + claim.margin for ratio in found]
+        cases = [ratio > 1 + margin for ratio in found]
         part = universal("more error with 2 bands", cases, f"{_spread(found)} times")
         choice = "one participation" if apart == math.inf else f"back after {apart:,} steps"
         outcomes.append(Outcome(choice=choice, parts=(part,)))
@@ -46,8 +43,8 @@ def two_bands(claim: Claim, results: Results) -> Finding:
         choice="how soon a person takes part again",
         outcomes=outcomes,
         detail=(
-            f"n = {', '.join(map(str, a['steps']))} with k = "
-            f"{', '.join(map(str, a['participations']))}, n / k apart; the best lambda is "
+            f"n = {', '.join(map(str, steps))} with k = "
+            f"{', '.join(map(str, participations))}, n / k apart; the best lambda is "
             f"{min(best):.2f} to {max(best):.2f}. Both sensitivities are exact: C has the "
             "decreasing column lambda^i."
         ),

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from claims.judged_rows import pick, rounded_up
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, judge
 from claims.rules import universal
 from claims.verdicts import Finding
 from mechanisms.strategies.streams.designs import Design, factorisation
@@ -22,37 +22,35 @@ PLACE = ["dataset", "steps", "participations"]
 
 
 @judge(studies=(STUDY,))
-def error_on_par(claim: Claim, results: Results) -> Finding:
-    """The root mean squared error over that of others, in the places of the study.
-
-    Arguments: mechanism; others; least_separation, of a person's steps.
-    """
-    a = claim.arguments
+def error_on_par(
+    results: Results, *, mechanism: str, others: list[str], least_separation: int, tolerance: float
+) -> Finding:
+    """The root mean squared error over that of others, in the places of the study."""
     errors = errors_of(pick(results.rows, study=STUDY))
-    errors = errors[errors["separation"] >= a["least_separation"]]
+    errors = errors[errors["separation"] >= least_separation]
     by_name = errors.set_index([*PLACE, "mechanism"])["mean_error"].unstack("mechanism")
-    missing = {a["mechanism"], *a["others"]} - set(by_name)
+    missing = {mechanism, *others} - set(by_name)
     if missing:
         raise CannotJudge(f"The results have no errors of {', '.join(sorted(missing))}")
     parts = []
-    for other in a["others"]:
-        every = np.sqrt(by_name[a["mechanism"]] / by_name[other]).dropna()
+    for other in others:
+        every = np.sqrt(by_name[mechanism] / by_name[other]).dropna()
         for workload, ratios in every.groupby("dataset", sort=False):
             most = rounded_up(ratios.max(), 4)
             found = f"{ratios.min():.3f} to {most} times in {len(ratios)} places"
-            cases = (ratios <= 1 + claim.tolerance).tolist()
+            cases = (ratios <= 1 + tolerance).tolist()
             parts.append(
                 universal(f"with {look(other).title}, {workload.replace('-', ' ')}", cases, found)
             )
     bound = errors.assign(bound=errors["mean_error"] / (1 + errors["optimality_gap"]))
     bound = bound.groupby(PLACE)["bound"].max().dropna()
-    above = np.sqrt(by_name[a["mechanism"]].reindex(bound.index) / bound).dropna()
+    above = np.sqrt(by_name[mechanism].reindex(bound.index) / bound).dropna()
     return Finding(
         parts=parts,
         detail=(
             "Root mean squared errors at equal true privacy, "
             f"{errors['steps'].min()} to {errors['steps'].max()} steps, 1 to "
-            f"{errors['participations'].max()} participations at least {a['least_separation']} "
+            f"{errors['participations'].max()} participations at least {least_separation} "
             "apart. Where a certified bound is known "
             f"({len(above)} places), it is at most {rounded_up(above.max(), 4)} times that of any "
             "factorisation."
@@ -60,23 +58,22 @@ def error_on_par(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def bounded_ratio(claim: Claim, results: Results) -> Finding:
-    """The error over a lower bound of every factorisation's. Arguments: steps; participations.
+@judge
+def bounded_ratio(*, steps: list[int], participations: list[int]) -> Finding:
+    """The error over a lower bound of every factorisation's.
 
     No finite n decides what happens in the limit: every case is open.
     """
-    a = claim.arguments
     parts = []
-    for times in a["participations"]:
-        ratios = [_over_bound(steps, times) for steps in a["steps"]]
+    for times in participations:
+        ratios = [_over_bound(size, times) for size in steps]
         found = f"{', '.join(f'{ratio:.3f}' for ratio in ratios)} times"
         parts.append(universal(f"k = {times}", [None], found, "finite streams show no limit"))
     return Finding(
         parts=parts,
         detail=(
             f"Root mean squared error of prefix sums over a bound in closed form, n = "
-            f"{', '.join(map(str, a['steps']))}, with the number of bands of least error. The "
+            f"{', '.join(map(str, steps))}, with the number of bands of least error. The "
             "bound is not tight for k > 1, and how loose it is changes with n."
         ),
     )

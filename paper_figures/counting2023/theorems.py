@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from claims.judged_rows import listed, rounded_up
-from claims.ledger import Claim, judge
+from claims.judges import judge
 from claims.rules import number, universal
 from claims.verdicts import Finding, Outcome
 from mechanisms.strategies.streams.closed_forms import binary_tree, square_root
@@ -17,90 +17,78 @@ from mechanisms.strategies.streams.lower_bounds import least_mean_error, sum_of_
 from mechanisms.strategies.streams.optimal_stream import optimal_factorisation
 from mechanisms.strategies.streams.participation import Participation
 from mechanisms.strategies.streams.stream_workload import StreamWorkload
-from runs.results import Results
 
 ONCE = Participation()
 
 
-@judge()
-def root_max_error(claim: Claim, results: Results) -> Finding:
-    """How far the root of the largest error lies above a lower bound of every factorisation's.
-
-    Arguments: largest_power, of n = 2, 4, 8, ...; most, the distance that is claimed.
-    """
-    a = claim.arguments
+@judge
+def root_max_error(*, largest_power: int, most: float) -> Finding:
+    """How far the root of the largest error lies above a lower bound of every factorisation's."""
     distances = [
         math.sqrt(_root_error(steps).maximal) - sum_of_singular_values(steps) / steps
-        for steps in _powers(a["largest_power"])
+        for steps in _powers(largest_power)
     ]
-    cases = [distance <= a["most"] for distance in distances]
+    cases = [distance <= most for distance in distances]
     found = f"at most {rounded_up(max(distances))}"
     return Finding(
         parts=[universal("distance", cases, found)],
         detail=(
-            f"n = 2, 4, ..., 2^{a['largest_power']}. The square root's largest variance at mu = 1 "
+            f"n = 2, 4, ..., 2^{largest_power}. The square root's largest variance at mu = 1 "
             "is the square of sum_k (binom(2k, k) / 4^k)^2, k < n; the factorisation norm is at "
             "least the mean of the singular values, in closed form."
         ),
     )
 
 
-@judge()
-def root_mean_error(claim: Claim, results: Results) -> Finding:
-    """The slope in ln n of the root mean error and of its lower bound, and the ratio of both.
-
-    Arguments: largest_power, of n = 2, 4, 8, ...; optimal_at, n with the certified optimum.
-    """
-    a = claim.arguments
-    sizes = _powers(a["largest_power"])
+@judge
+def root_mean_error(*, largest_power: int, optimal_at: list[int], tolerance: float) -> Finding:
+    """The slope in ln n of the root mean error and of its lower bound, and the ratio of both."""
+    sizes = _powers(largest_power)
     errors = [_root_error(steps).mean for steps in sizes[-2:]]
     bounds = [least_mean_error(steps, 1) for steps in sizes[-2:]]
     parts = [
-        number(name, _slope(values), 1 / math.pi, claim.tolerance)
+        number(name, _slope(values), 1 / math.pi, tolerance)
         for name, values in (("slope of the square root", errors), ("of the bound", bounds))
     ]
     above = {}
-    for steps in a["optimal_at"]:
+    for steps in optimal_at:
         optimum = optimal_factorisation(StreamWorkload(steps=steps))
         above[steps] = _root_error(steps).mean / optimum.least_error - 1
     shown = listed(f"{excess:.1%} at n = {steps}" for steps, excess in above.items())
     return Finding(
         parts=parts,
         detail=(
-            f"Slopes in ln n from n = 2^{a['largest_power'] - 1} to 2^{a['largest_power']}, where "
+            f"Slopes in ln n from n = 2^{largest_power - 1} to 2^{largest_power}, where "
             f"the square root's mean squared error is {errors[-1] / bounds[-1]:.4g} times the "
             f"lower bound. Above the optimum, which its dual certifies: {shown}."
         ),
     )
 
 
-@judge()
-def binary_mechanism(claim: Claim, results: Results) -> Finding:
+@judge
+def binary_mechanism(*, factor: float, powers: list[int], tolerance: float) -> Finding:
     """The mean error of the binary mechanism over that of the square root.
 
     The binary mechanism gives a prefix sum as the sum of the nodes of the binary expansion of its
     end, each with noise of its own. One person is in L + 1 nodes of 2^L steps.
-
-    Arguments: factor; powers L.
     """
-    a = claim.arguments
     limit = math.pi**2 / (2 * math.log(2) ** 2)
-    leading = number("leading terms", limit, a["factor"], claim.tolerance)
+    leading = number("leading terms", limit, factor, tolerance)
     parts = []
-    for power in a["powers"]:
+    for power in powers:
         steps = 1 << power
         # The mean number of ones in the binary digits of 1 to 2^L is L / 2 + 2^-L.
         error = (power + 1) * (power / 2 + 1 / steps)
         ratio = error / _root_error(steps).mean
-        parts.append(number(f"n = 2^{power}", ratio, a["factor"], claim.tolerance))
-    steps = 1 << a["powers"][0]
+        parts.append(number(f"n = 2^{power}", ratio, factor, tolerance))
+    steps = 1 << powers[0]
     workload = StreamWorkload(steps=steps)
     tree = binary_tree(workload).error(workload, ONCE).mean / _root_error(steps).mean
     return Finding(
         choice="for which number of steps",
         outcomes=[
             Outcome(choice="in the limit", parts=(leading,)),
-            Outcome(choice=f"n = 2^{a['powers'][0]} to 2^{a['powers'][-1]}", parts=tuple(parts)),
+            Outcome(choice=f"n = 2^{powers[0]} to 2^{powers[-1]}", parts=tuple(parts)),
         ],
         detail=(
             "Both with Gaussian noise at the same mu, in closed form. With least squares over all "

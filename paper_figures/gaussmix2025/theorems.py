@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 from claims.judged_rows import rounded_down, rounded_up
-from claims.ledger import Claim, judge
+from claims.judges import Delta, judge
 from claims.rules import universal
 from claims.verdicts import Finding
 from paper_figures.gaussmix2025.sketch import EPSILONS, LEAST, ROWS, SKETCHES, added_variances
-from runs.results import Results
 
-BEFORE, GAUSSMIX = SKETCHES
+EARLIER, GAUSSMIX = SKETCHES
 
 
-@judge()
-def tighter_bound(claim: Claim, results: Results) -> Finding:
+@judge
+def tighter_bound(*, delta: Delta, share: float) -> Finding:
     """Whether GaussMix asks for less variance than the bound before it, and how far both are off.
 
     Both bounds are on one mechanism: the smaller the w that suffices, the tighter the bound.
-
-    Arguments: delta; share, of the earlier bound's variance, below which it is significantly less.
     """
-    delta = claim.arguments["delta"]
     values = {(row["noise"], row["rows"], row["epsilon"]): row for row in added_variances(delta)}
     places = [place[1:] for place in values if place[0] == LEAST]
-    shares = [
-        values[GAUSSMIX, *place]["added"] / values[BEFORE, *place]["added"] for place in places
+    ratios = [
+        values[GAUSSMIX, *place]["added"] / values[EARLIER, *place]["added"] for place in places
     ]
     over = {name: [values[name, *place]["over_least"] for place in places] for name in SKETCHES}
     return Finding(
         parts=[
             universal(
                 "less variance",
-                [share < claim.arguments["share"] for share in shares],
-                f"{rounded_down(min(shares), 2)} to {rounded_up(max(shares), 2)} times",
+                [ratio < share for ratio in ratios],
+                f"{rounded_down(min(ratios), 2)} to {rounded_up(max(ratios), 2)} times",
             )
         ],
         detail=(
@@ -41,7 +37,7 @@ def tighter_bound(claim: Claim, results: Results) -> Finding:
             "one record of norm at most B added or removed. Over the least w^2 that the exact "
             f"privacy profile allows: GaussMix {rounded_down(min(over[GAUSSMIX]))} to "
             f"{rounded_up(max(over[GAUSSMIX]))} times, the bound before it "
-            f"{rounded_down(min(over[BEFORE]))} to {rounded_up(max(over[BEFORE]))} times."
+            f"{rounded_down(min(over[EARLIER]))} to {rounded_up(max(over[EARLIER]))} times."
         ),
         calibration="published",
     )

@@ -6,8 +6,8 @@ import pandas as pd
 
 from claims.judged_rows import pick
 from claims.verdicts import Sizes
+from datasets.titles import dataset_title
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
-from paper_figures.style import dataset_title
 from studies.features import network_name
 
 # The metric of either study at the end of a trial.

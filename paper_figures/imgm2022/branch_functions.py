@@ -7,46 +7,42 @@ import math
 import scipy
 
 from claims.judged_rows import listed
-from claims.ledger import Claim, judge
+from claims.judges import Delta, Epsilon, judge
 from claims.rules import statement
 from claims.verdicts import Finding
 from mechanisms.privacy.gaussian_profile import mu_for
-from runs.results import Results
 
 
-@judge()
-def branches(claim: Claim, results: Results) -> Finding:
+@judge
+def branches(*, epsilons: list[Epsilon], deltas: list[Delta], tolerance: float) -> Finding:
     """Algorithm 2: B from its two branch functions against the root of g(B) = delta.
 
     T, which is not an input of the algorithm and is printed in one of two terms, is 1.
-
-    Arguments: epsilons; deltas, on both sides of the algorithm's delta_0.
     """
-    a = claim.arguments
     errors: dict[str, list[float]] = {"delta >= delta_0": [], "delta < delta_0": []}
-    for epsilon in a["epsilons"]:
-        for delta in a["deltas"]:
+    for epsilon in epsilons:
+        for delta in deltas:
             branch, root = algorithm_2(epsilon, delta)
             errors[branch].append(abs(root / float(mu_for(epsilon, delta)) - 1))
     # With T = 4 in that one term, the root should be that of four releases, B / 2.
     fourfold = [
         algorithm_2(epsilon, delta, times=4)[1] / (float(mu_for(epsilon, delta)) / 2)
-        for epsilon in a["epsilons"]
-        for delta in a["deltas"]
+        for epsilon in epsilons
+        for delta in deltas
         if algorithm_2(epsilon, delta)[0] == "delta < delta_0"
     ]
     return Finding(
         parts=tuple(
             statement(
                 branch,
-                max(found) <= claim.tolerance,
+                max(found) <= tolerance,
                 f"B differs by {max(found):.1g} (relative) at {len(found)} budgets",
             )
             for branch, found in errors.items()
         ),
         detail=(
-            f"At epsilon {listed(f'{e:g}' for e in a['epsilons'])} and delta "
-            f"{listed(f'{d:g}' for d in a['deltas'])}. Line 7 is printed with T in one of its two "
+            f"At epsilon {listed(f'{e:g}' for e in epsilons)} and delta "
+            f"{listed(f'{d:g}' for d in deltas)}. Line 7 is printed with T in one of its two "
             f"terms. At T = 4 that gives {min(fourfold):.3g} to {max(fourfold):.3g} times the B of "
             "four releases at these budgets, where more than 1 is too little noise: a misprint, "
             "which T = 1 removes."

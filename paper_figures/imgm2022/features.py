@@ -6,9 +6,10 @@ import pandas as pd
 
 from claims.intervals import Mean, paired
 from claims.judged_rows import calibrated, listed, pick, tally
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
 from claims.rules import Signal, equal, order, statement
 from claims.verdicts import Finding, Part
+from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.drawings import Drawn, drawing
@@ -29,7 +30,6 @@ from paper_figures.over_epsilon import (
     true_epsilons,
 )
 from paper_figures.selections import failed_mechanisms
-from paper_figures.style import dataset_title
 from runs.results import Results
 
 STUDY = "features"
@@ -72,27 +72,32 @@ def figure_1(results: Results) -> Drawn:
 
 
 @judge(studies=(STUDY,))
-def imgm_and_analytic(claim: Claim, results: Results) -> Finding:
+def imgm_and_analytic(
+    results: Results,
+    *,
+    shapes: dict[str, Shape],
+    epsilons: list[Epsilon],
+    delta: Delta,
+    says: str,
+    tolerance: float,
+) -> Finding:
     """Whether IMGM can be ahead of, or behind, the analytic Gaussian: they are one distribution.
 
     Compared at the feature shapes of Table 1, with their standard deviations. Where the run has the
     data sets, the observed differences of accuracies are reported too.
-
-    Arguments: shapes, [m, n] by data set; epsilons; delta; says, what the claim says of a data set.
     """
-    a = claim.arguments
     parts = []
-    for dataset, shape in a["shapes"].items():
-        query = box_query(tuple(shape), -1.0, 1.0)
+    for dataset, shape in shapes.items():
+        query = box_query(shape, -1.0, 1.0)
         ratios = [
             calibrated("imgm", query, budget).expected_loss()
             / calibrated("gaussian-analytic", query, budget).expected_loss()
-            for budget in (Budget(epsilon=e, delta=a["delta"]) for e in a["epsilons"])
+            for budget in (Budget(epsilon=e, delta=delta) for e in epsilons)
         ]
-        one = max(abs(ratio - 1) for ratio in ratios) <= claim.tolerance
+        one = max(abs(ratio - 1) for ratio in ratios) <= tolerance
         parts.append(
             statement(
-                f"{dataset_title(dataset)}, {a['says']}",
+                f"{dataset_title(dataset)}, {says}",
                 not one,
                 f"variances in the ratio {listed(sorted({f'{r:.9g}' for r in ratios}))}",
             )
@@ -102,7 +107,7 @@ def imgm_and_analytic(claim: Claim, results: Results) -> Finding:
         detail=(
             "Both draw i.i.d. Gaussian noise with the standard deviation s / B, where B solves one "
             "equation; equal sensitivities are assumed, as the paper flattens a matrix for the "
-            f"analytic Gaussian. {_observed(results.rows, list(a['shapes']))}"
+            f"analytic Gaussian. {_observed(results.rows, list(shapes))}"
         ).strip(),
         calibration="published",
     )
@@ -126,17 +131,15 @@ def _observed(rows: pd.DataFrame, datasets: list[str]) -> str:
 
 
 @judge(studies=(STUDY,))
-def features_order(claim: Claim, results: Results) -> Finding:
-    """IMGM above MVG, and MVG near random answers, as published.
-
-    Arguments: datasets; random, how far from random answers is almost random.
-    """
-    a = claim.arguments
+def features_order(
+    results: Results, *, datasets: list[str], random: float, margin: float
+) -> Finding:
+    """IMGM above MVG, and MVG near random answers, as published."""
     rows = official_accuracies(results.rows, STUDY)
-    present = [dataset for dataset in a["datasets"] if dataset in set(rows["dataset"])]
+    present = [dataset for dataset in datasets if dataset in set(rows["dataset"])]
     if not present:
-        raise CannotJudge(f"The results have no features of {listed(a['datasets'])}")
-    missing = [dataset_title(dataset) for dataset in a["datasets"] if dataset not in present]
+        raise CannotJudge(f"The results have no features of {listed(datasets)}")
+    missing = [dataset_title(dataset) for dataset in datasets if dataset not in present]
     parts: list[Part] = []
     exact = []
     for dataset in present:
@@ -150,16 +153,16 @@ def features_order(claim: Claim, results: Results) -> Finding:
             means=tuple(means),
             floor=floor,
             ceiling=None if public.empty else public.mean(),
-            margin=claim.margin,
+            margin=margin,
             better="larger",
         )
         above = {f"{title}, IMGM above MVG": _gain(own, "imgm", "mvg")}
-        parts += order(above, margin=claim.margin, signal=signal)
+        parts += order(above, margin=margin, signal=signal)
         mvg = pick(own, mechanism="mvg", calibration="published")
         level = mean_over_epsilons(own, "mvg", "published", sorted(set(mvg["epsilon"])))
         ignorant = pick(own, mechanism="random-answer", calibration="published")
         near = {f"{title}, MVG almost random": paired(level, ignorant)}
-        parts += equal(near, margin=a["random"])
+        parts += equal(near, margin=random)
         at_equal_privacy = own[own["calibration"] == "exact"].groupby("mechanism")["value"].mean()
         exact.append(
             f"{title} "

@@ -8,9 +8,10 @@ import pandas as pd
 
 from claims.intervals import Mean, paired, words
 from claims.judged_rows import listed, pick, tally
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, judge
 from claims.rules import Signal, order
 from claims.verdicts import INCONCLUSIVE, Finding
+from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.imgm2022.accuracies import (
     ACCURACY,
@@ -29,7 +30,7 @@ from paper_figures.over_epsilon import (
     true_epsilons,
 )
 from paper_figures.selections import LEVELS, failed_mechanisms
-from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.style import mechanism_title
 from runs.results import Results
 
 STUDY = "gradients"
@@ -65,30 +66,26 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
 
 
 @judge(studies=("gradients", "features"))
-def gradients_beside_features(claim: Claim, results: Results) -> Finding:
-    """Whether accuracies with private gradients exceed those with private features.
-
-    Arguments: datasets, those of either study; mechanism.
-    """
-    a = claim.arguments
+def gradients_beside_features(
+    results: Results, *, datasets: list[str], mechanism: str, margin: float
+) -> Finding:
+    """Whether accuracies with private gradients exceed those with private features."""
     frames = {name: official_accuracies(results.rows, name) for name in ("features", "gradients")}
     effects: dict[str, Mean] = {}
     signals: dict[str, Signal] = {}
-    exact, datasets = [], []
-    for dataset in a["datasets"]:
+    exact, compared = [], []
+    for dataset in datasets:
         both = [frame[frame["dataset"] == dataset] for frame in frames.values()]
         if any(frame.empty for frame in both):
             continue
         floor = max(pick(frame, mechanism="random-answer")["value"].mean() for frame in both)
         for calibration in ("published", "exact"):
             own = [
-                f[(f["mechanism"] == a["mechanism"]) & (f["calibration"] == calibration)]
-                for f in both
+                f[(f["mechanism"] == mechanism) & (f["calibration"] == calibration)] for f in both
             ]
             for epsilon in common_epsilons(*own):
                 features, gradients = (
-                    mean_over_epsilons(frame, a["mechanism"], calibration, [epsilon])
-                    for frame in own
+                    mean_over_epsilons(frame, mechanism, calibration, [epsilon]) for frame in own
                 )
                 name = f"{dataset_title(dataset)}, epsilon {epsilon:g}"
                 difference = paired(gradients, features)
@@ -99,26 +96,25 @@ def gradients_beside_features(claim: Claim, results: Results) -> Finding:
                 signals[name] = Signal(
                     means=(features["value"].mean(), gradients["value"].mean()),
                     floor=floor,
-                    margin=claim.margin,
+                    margin=margin,
                     better="larger",
                 )
-                datasets.append(dataset)
+                compared.append(dataset)
     if not effects:
         raise CannotJudge("No official data set has both studies at a common epsilon")
     parts = [
         replace(part, verdict=INCONCLUSIVE, reason=signals[part.name].missing)
         if signals[part.name].missing
         else part
-        for part in order(effects, margin=claim.margin)
+        for part in order(effects, margin=margin)
     ]
-    sizes = sizes_of(results.rows, STUDY, list(dict.fromkeys(datasets)))
+    sizes = sizes_of(results.rows, STUDY, list(dict.fromkeys(compared)))
     return Finding(
         parts=tuple(parts),
         because=tally(parts, sizes.trials),
-        decided_by=a["decided_by"],
         detail=(
-            f"Gradients minus features with {mechanism_title(a['mechanism'])}. "
-            f"{_levels(frames['gradients'], a['mechanism'])} The features' noise is that of "
+            f"Gradients minus features with {mechanism_title(mechanism)}. "
+            f"{_levels(frames['gradients'], mechanism)} The features' noise is that of "
             "(epsilon / q, delta / q), though every record is released. With both rescaled "
             "until their true delta is the claimed one the differences are "
             f"{listed(exact) if exact else 'not known'}. The two studies differ in networks, "

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.ledger import Claim, judge
+from claims.judges import Count, Delta, Epsilon, Shape, judge
 from claims.rules import statement
 from claims.verdicts import Finding
 from mechanisms import Budget
 from mechanisms.privacy.gaussian_profile import mu_for
-from runs.results import Results
 
 
-@judge()
-def largest_distance(claim: Claim, results: Results) -> Finding:
-    """Lemma 4 and Theorem 1: ||U1^-1 D U2^-T||_F over the bound from ordered singular values.
-
-    Arguments: shapes; draws, random triples at each shape.
-    """
+@judge
+def largest_distance(*, shapes: list[Shape], draws: Count, tolerance: float) -> Finding:
+    """Lemma 4 and Theorem 1: ||U1^-1 D U2^-T||_F over the bound from ordered singular values."""
     rng = np.random.default_rng(0)
     largest, aligned = [], []
-    for m, n in claim.arguments["shapes"]:
-        for _ in range(claim.arguments["draws"]):
+    for m, n in shapes:
+        for _ in range(draws):
             # Of any spread, from nearly orthogonal factors to nearly singular ones.
             first, second = (_random_factor(rng, size) for size in (m, n))
             change = rng.standard_normal((m, n)) * rng.gamma(0.5, size=n)
@@ -31,12 +27,12 @@ def largest_distance(claim: Claim, results: Results) -> Finding:
         parts=(
             statement(
                 "an upper bound",
-                max(largest) <= 1 + claim.tolerance,
+                max(largest) <= 1 + tolerance,
                 f"at most {max(largest):.6g} times the bound",
             ),
             statement(
                 "attained",
-                max(abs(ratio - 1) for ratio in aligned) <= claim.tolerance,
+                max(abs(ratio - 1) for ratio in aligned) <= tolerance,
                 f"by aligned directions, {min(aligned):.6g} to {max(aligned):.6g} times",
             ),
         ),
@@ -70,22 +66,21 @@ def _aligned(first: np.ndarray, change: np.ndarray, second: np.ndarray) -> np.nd
     return rows[:, : len(inner)] * inner @ columns[:, : len(inner)].T
 
 
-@judge()
-def least_noise_in_any_direction(claim: Claim, results: Results) -> Finding:
+@judge
+def least_noise_in_any_direction(
+    *, shape: Shape, epsilon: Epsilon, delta: Delta, draws: Count, tolerance: float
+) -> Finding:
     """Section 4.1: in no direction noise that meets Theorem 2 has less variance than i.i.d. noise.
 
     Then no utility that falls with the noise gains from directional noise: its covariance is at
     least that of i.i.d. noise, as matrices.
-
-    Arguments: shape, epsilon, delta, draws.
     """
-    a = claim.arguments
-    m, n = a["shape"]
-    budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
+    m, n = shape
+    budget = Budget(epsilon=epsilon, delta=delta)
     independent = 1 / float(mu_for(budget.epsilon, budget.delta)) ** 2
     rng = np.random.default_rng(0)
     least, weighted = [], []
-    for _ in range(a["draws"]):
+    for _ in range(draws):
         first, second = _random_factor(rng, m), _random_factor(rng, n)
         covariance = np.kron(second @ second.T, first @ first.T)
         # Scaled to meet Theorem 2 with equality, at sensitivity 1.
@@ -99,18 +94,18 @@ def least_noise_in_any_direction(claim: Claim, results: Results) -> Finding:
         parts=(
             statement(
                 "no direction has less noise",
-                min(least) >= 1 - claim.tolerance,
+                min(least) >= 1 - tolerance,
                 f"at least {min(least):.9g} times the variance of i.i.d. noise",
             ),
             statement(
                 "no weighted loss is smaller",
-                min(weighted) >= 1 - claim.tolerance,
+                min(weighted) >= 1 - tolerance,
                 f"{min(weighted):.4g} to {max(weighted):.3g} times that of i.i.d. noise",
             ),
         ),
         detail=(
-            f"{len(least)} random pairs U1, U2 for a {m}x{n} query at ({a['epsilon']:g}, "
-            f"{a['delta']:g}), and random weights of three linear functions of the answer. The "
+            f"{len(least)} random pairs U1, U2 for a {m}x{n} query at ({epsilon:g}, "
+            f"{delta:g}), and random weights of three linear functions of the answer. The "
             "smallest eigenvalue of the covariance is the squared product of the smallest singular "
             "values, which Theorem 2 bounds from below by the variance of i.i.d. noise."
         ),

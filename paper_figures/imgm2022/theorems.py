@@ -10,37 +10,35 @@ import math
 import numpy as np
 import scipy
 
+from claims.guarantee import verified
 from claims.judged_rows import calibrated, listed
-from claims.ledger import Claim, judge
+from claims.judges import Count, Delta, Epsilon, Shape, judge
 from claims.rules import number, statement, universal
 from claims.verdicts import Finding
 from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.privacy.gaussian_profile import mu_for
-from mechanisms.verify.verification import HOLDS
+from mechanisms.verification.verification import HOLDS
 from paper_figures.power_law import power
-from paper_figures.suite.guarantee import verified
 from runs.results import Results
 
 
 @judge(studies=("guarantee",))
-def tight_guarantee(claim: Claim, results: Results) -> Finding:
+def tight_guarantee(results: Results, *, mechanism: str, draws: Count, tolerance: float) -> Finding:
     """Theorem 2: the condition on the smallest singular values is necessary and sufficient.
 
     At every setting whose stated sensitivity is attained, the published noise must have exactly the
     claimed delta. For random U1 and U2 the exact mu over the l2 ball, from the Kronecker product,
     must be s over the product of the smallest singular values.
-
-    Arguments: mechanism; draws, random pairs.
     """
-    table = verified(results.rows, claim.arguments["mechanism"])
+    table = verified(results.rows, mechanism)
     queries = [setting.query for setting in table["setting"]]
     table = table[[query.reach >= query.l2_sensitivity * (1 - 1e-12) for query in queries]]
     excess = float((table["true_delta"] / table["claimed_delta"] - 1).abs().max())
     wasted = float((table["wasted_variance"] - 1).abs().max())
     rng = np.random.default_rng(0)
     errors = []
-    for _ in range(claim.arguments["draws"]):
+    for _ in range(draws):
         u1, u2 = rng.standard_normal((3, 3)), rng.standard_normal((4, 4))
         largest_mu = np.linalg.norm(np.linalg.inv(np.kron(u2, u1)), 2)
         errors.append(abs(largest_mu * np.linalg.norm(u1, -2) * np.linalg.norm(u2, -2) - 1))
@@ -53,7 +51,7 @@ def tight_guarantee(claim: Claim, results: Results) -> Finding:
             ),
             statement(
                 "necessary",
-                max(excess, wasted, *errors) <= claim.tolerance,
+                max(excess, wasted, *errors) <= tolerance,
                 f"delta differs by {excess:.1g}, the variance that is needed by {wasted:.1g} "
                 "(relative)",
             ),
@@ -69,23 +67,19 @@ def tight_guarantee(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def composition(claim: Claim, results: Results) -> Finding:
-    """Theorem 4 for several T, against a numerical convolution of T privacy losses.
-
-    Arguments: epsilon, delta, times (T). The tolerance is that of the convolution.
-    """
+@judge
+def composition(*, epsilon: Epsilon, delta: Delta, times: list[int], tolerance: float) -> Finding:
+    """Theorem 4 for several T, against a numerical convolution of T privacy losses."""
     from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
 
-    a = claim.arguments
     query = Query(shape=(2, 2), l2_sensitivity=1.0)
-    budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
+    budget = Budget(epsilon=epsilon, delta=delta)
     exact, convolved = [], []
-    for times in a["times"]:
-        mechanism = calibrated("imgm", query, budget, compositions=times)
-        exact.append(abs(mechanism.profile().delta(a["epsilon"]).value / a["delta"] - 1))
-        losses = from_gaussian_mechanism(mechanism.noise.sigma).self_compose(times)
-        convolved.append(abs(losses.get_epsilon_for_delta(a["delta"]) / a["epsilon"] - 1))
+    for count in times:
+        mechanism = calibrated("imgm", query, budget, compositions=count)
+        exact.append(abs(mechanism.profile().delta(epsilon).value / delta - 1))
+        losses = from_gaussian_mechanism(mechanism.noise.sigma).self_compose(count)
+        convolved.append(abs(losses.get_epsilon_for_delta(delta) / epsilon - 1))
     return Finding(
         parts=(
             statement(
@@ -93,12 +87,12 @@ def composition(claim: Claim, results: Results) -> Finding:
             ),
             statement(
                 "by a convolution",
-                max(convolved) <= claim.tolerance,
+                max(convolved) <= tolerance,
                 f"epsilon differs by {max(convolved):.1g}",
             ),
         ),
         detail=(
-            f"At ({a['epsilon']:g}, {a['delta']:g}) for T = {listed(map(str, a['times']))}: the "
+            f"At ({epsilon:g}, {delta:g}) for T = {listed(map(str, times))}: the "
             "exact profile of T releases, and dp_accounting's privacy loss distributions, which "
             "are pessimistic by their discretisation."
         ),
@@ -106,20 +100,16 @@ def composition(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def iid_least(claim: Claim, results: Results) -> Finding:
-    """Section 3.1: no noise that meets Theorem 2 has a smaller E||Z||^2 than i.i.d. noise.
-
-    Arguments: shape, epsilon, delta, draws.
-    """
-    m, n = claim.arguments["shape"]
-    epsilon, delta = claim.arguments["epsilon"], claim.arguments["delta"]
+@judge
+def iid_least(*, shape: Shape, epsilon: Epsilon, delta: Delta, draws: Count) -> Finding:
+    """Section 3.1: no noise that meets Theorem 2 has a smaller E||Z||^2 than i.i.d. noise."""
+    m, n = shape
     query = Query(shape=(m, n), l2_sensitivity=1.0)
     least = calibrated("imgm", query, Budget(epsilon=epsilon, delta=delta)).expected_loss()
     floor = 1 / float(mu_for(epsilon, delta))
     rng = np.random.default_rng(0)
     # Singular values from nearly equal to widely spread, the smallest product at the condition.
-    widths = np.geomspace(1e-3, 3, claim.arguments["draws"])[:, None]
+    widths = np.geomspace(1e-3, 3, draws)[:, None]
     rows = np.exp(widths * rng.random((len(widths), m)))
     columns = np.exp(widths * rng.random((len(widths), n)))
     scale = floor / (rows.min(axis=1) * columns.min(axis=1))
@@ -138,19 +128,15 @@ def iid_least(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def limit_at_zero(claim: Claim, results: Results) -> Finding:
-    """Section 4.2: B at ever smaller epsilon against 2 PhiInv((delta + 1)/2).
-
-    Arguments: deltas, epsilons (falling).
-    """
-    deltas, epsilons = (np.array(claim.arguments[k], dtype=float) for k in ("deltas", "epsilons"))
-    limit = 2 * scipy.special.ndtri((1 + deltas) / 2)
-    errors = np.abs(mu_for(epsilons[:, None], deltas) / limit - 1).max(axis=1)
+@judge
+def limit_at_zero(*, deltas: list[Delta], epsilons: list[Epsilon], tolerance: float) -> Finding:
+    """Section 4.2: B at ever smaller epsilon against 2 PhiInv((delta + 1)/2)."""
+    limit = 2 * scipy.special.ndtri((1 + np.array(deltas)) / 2)
+    errors = np.abs(mu_for(np.array(epsilons)[:, None], np.array(deltas)) / limit - 1).max(axis=1)
     approaching = bool(np.all(np.diff(errors) < 0))
     found = f"relative difference {errors[-1]:.1g} at epsilon {epsilons[-1]:g}"
     return Finding(
-        parts=(statement("", bool(approaching and errors[-1] <= claim.tolerance), found),),
+        parts=(statement("", bool(approaching and errors[-1] <= tolerance), found),),
         detail=(
             f"delta {listed(f'{d:g}' for d in deltas)}; largest relative difference "
             f"{listed(f'{e:.1g} at {x:g}' for e, x in zip(errors, epsilons, strict=True))}."
@@ -158,14 +144,18 @@ def limit_at_zero(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def mvg_limit(claim: Claim, results: Results) -> Finding:
-    """Eq. (16): the exponent of mn in MVG's bound, s and gamma fixed.
-
-    Arguments: columns (r is fixed at this), rows [m1, m2]; exponent; epsilon, delta.
-    """
-    a = claim.arguments
-    fixed = [(m, a["columns"]) for m in a["rows"]]
+@judge
+def mvg_limit(
+    *,
+    columns: int,
+    rows: tuple[int, int],
+    exponent: float,
+    epsilon: Epsilon,
+    delta: Delta,
+    tolerance: float,
+) -> Finding:
+    """Eq. (16): the exponent of mn in MVG's bound, s and gamma fixed."""
+    fixed = [(m, columns) for m in rows]
     # The same numbers of elements as squares, where r grows too.
     square = [(math.isqrt(m * n),) * 2 for m, n in fixed]
     exponents = []
@@ -173,7 +163,7 @@ def mvg_limit(claim: Claim, results: Results) -> Finding:
         bounds = [
             precision_bound(
                 Query(shape=shape, l2_sensitivity=1.0, frobenius_bound=1.0),
-                Budget(epsilon=a["epsilon"], delta=a["delta"]),
+                Budget(epsilon=epsilon, delta=delta),
                 "published",
             )
             for shape in shapes
@@ -183,43 +173,42 @@ def mvg_limit(claim: Claim, results: Results) -> Finding:
         parts=(
             statement(
                 "",
-                abs(exponents[0] - a["exponent"]) <= claim.tolerance,
+                abs(exponents[0] - exponent) <= tolerance,
                 f"exponent {exponents[0]:.4f} at fixed r, {exponents[1]:.3f} for square shapes",
             ),
         ),
         detail=(
-            f"mvg2018's right-hand side with its zeta, s = gamma = 1, ({a['epsilon']:g}, "
-            f"{a['delta']:g}), between mn = {math.prod(fixed[0]):.1g} and "
-            f"{math.prod(fixed[1]):.1g}; r = {a['columns']} for the first exponent. The paper does "
+            f"mvg2018's right-hand side with its zeta, s = gamma = 1, ({epsilon:g}, "
+            f"{delta:g}), between mn = {math.prod(fixed[0]):.1g} and "
+            f"{math.prod(fixed[1]):.1g}; r = {columns} for the first exponent. The paper does "
             "not say how r grows, and its Theta leaves H_r out."
         ),
         calibration="published",
     )
 
 
-@judge()
-def renyi_divergence(claim: Claim, results: Results) -> Finding:
+@judge
+def renyi_divergence(
+    *, epsilon: Epsilon, delta: Delta, orders: list[float], tolerance: float
+) -> Finding:
     """Eq. (52) against the Renyi divergence of IMGM's noise, by quadrature.
 
     Its equality, and its final bound, from which the paper's RDP guarantee follows.
-
-    Arguments: epsilon, delta, orders (alpha).
     """
-    a = claim.arguments
-    mu = float(mu_for(a["epsilon"], a["delta"]))
+    mu = float(mu_for(epsilon, delta))
     eta = mu**2 / 2
-    orders = np.array(a["orders"], dtype=float)
-    true = np.array([renyi_of_gaussian(alpha, mu) for alpha in a["orders"]])
-    quadrature = float(np.abs(true / (orders * eta) - 1).max())
+    alphas = np.array(orders)
+    true = np.array([renyi_of_gaussian(alpha, mu) for alpha in orders])
+    quadrature = float(np.abs(true / (alphas * eta) - 1).max())
     if quadrature > 1e-6:
         raise ArithmeticError(f"the quadrature is off by {quadrature:.1g}; raise its accuracy")
-    equal = (2 * orders + 1) * eta / (orders - 1) * np.exp(eta * (orders**2 + orders))
-    looseness = rdp_bound(orders, mu) / true
+    equal = (2 * alphas + 1) * eta / (alphas - 1) * np.exp(eta * (alphas**2 + alphas))
+    looseness = rdp_bound(alphas, mu) / true
     return Finding(
         parts=(
             *(
-                number(f"equal at alpha = {alpha:g}:", t, e, claim.tolerance)
-                for alpha, t, e in zip(a["orders"], true, equal, strict=True)
+                number(f"equal at alpha = {alpha:g}:", t, e, tolerance)
+                for alpha, t, e in zip(orders, true, equal, strict=True)
             ),
             universal(
                 "the final bound holds",
@@ -228,8 +217,8 @@ def renyi_divergence(claim: Claim, results: Results) -> Finding:
             ),
         ),
         detail=(
-            f"One-dimensional quadrature at B = {mu:.5g}, the B of ({a['epsilon']:g}, "
-            f"{a['delta']:g}); it agrees with alpha B^2/2 to {quadrature:.0e}. The final bound is "
+            f"One-dimensional quadrature at B = {mu:.5g}, the B of ({epsilon:g}, "
+            f"{delta:g}); it agrees with alpha B^2/2 to {quadrature:.0e}. The final bound is "
             "above that at every B > 0 and alpha > 1, because e^x > x and (2 alpha + 1)(alpha + 1) "
             "> 2 (alpha - 1)."
         ),
@@ -243,23 +232,20 @@ def rdp_bound(orders: np.ndarray, mu: float) -> np.ndarray:
     return (2 * orders + 1) * mu / (2 * (orders - 1)) * growth
 
 
-@judge()
-def mvg_at_small_epsilon(claim: Claim, results: Results) -> Finding:
-    """Eq. (17): MVG's expected loss at ever smaller epsilon, and that IMGM's stays bounded.
-
-    Arguments: shape, delta, epsilons (falling).
-    """
-    a = claim.arguments
-    query = Query(shape=tuple(a["shape"]), l2_sensitivity=1.0, frobenius_bound=1.0)
+@judge
+def mvg_at_small_epsilon(
+    *, shape: Shape, delta: Delta, epsilons: list[Epsilon], tolerance: float
+) -> Finding:
+    """Eq. (17): MVG's expected loss at ever smaller epsilon, and that IMGM's stays bounded."""
+    query = Query(shape=tuple(shape), l2_sensitivity=1.0, frobenius_bound=1.0)
     losses = {
         key: [
-            calibrated(key, query, Budget(epsilon=e, delta=a["delta"])).expected_loss()
-            for e in a["epsilons"]
+            calibrated(key, query, Budget(epsilon=e, delta=delta)).expected_loss() for e in epsilons
         ]
         for key in ("mvg", "imgm")
     }
-    exponent = power(losses["mvg"][-2:], a["epsilons"][-2:])
-    limit = query.size / (2 * scipy.special.ndtri((1 + a["delta"]) / 2)) ** 2
+    exponent = power(losses["mvg"][-2:], epsilons[-2:])
+    limit = query.size / (2 * scipy.special.ndtri((1 + delta) / 2)) ** 2
     return Finding(
         parts=(
             statement(
@@ -269,45 +255,41 @@ def mvg_at_small_epsilon(claim: Claim, results: Results) -> Finding:
             ),
             statement(
                 "IMGM's variance stays bounded",
-                max(losses["imgm"]) <= limit * (1 + claim.tolerance),
+                max(losses["imgm"]) <= limit * (1 + tolerance),
                 f"at most {max(losses['imgm']) / limit:.6g} times its limit",
             ),
         ),
         detail=(
-            f"E||Z||^2 at epsilon {listed(f'{e:g}' for e in a['epsilons'])}, delta "
-            f"{a['delta']:g}, s = gamma = 1. MVG's right-hand side falls as epsilon^2. At epsilon "
+            f"E||Z||^2 at epsilon {listed(f'{e:g}' for e in epsilons)}, delta "
+            f"{delta:g}, s = gamma = 1. MVG's right-hand side falls as epsilon^2. At epsilon "
             "= 0 IMGM's noise has the delta that is claimed."
         ),
         calibration="published",
     )
 
 
-@judge()
-def variance_over_shapes(claim: Claim, results: Results) -> Finding:
-    """Section 4.2: IMGM's variance per element at a fixed sensitivity, over shapes; and MVG's.
-
-    Arguments: shapes, epsilon, delta.
-    """
-    a = claim.arguments
-    budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
+@judge
+def variance_over_shapes(
+    *, shapes: list[Shape], epsilon: Epsilon, delta: Delta, tolerance: float
+) -> Finding:
+    """Section 4.2: IMGM's variance per element at a fixed sensitivity, over shapes; and MVG's."""
+    budget = Budget(epsilon=epsilon, delta=delta)
     variances = {}
     for key in ("imgm", "mvg"):
-        queries = [
-            Query(shape=tuple(s), l2_sensitivity=1.0, frobenius_bound=1.0) for s in a["shapes"]
-        ]
+        queries = [Query(shape=tuple(s), l2_sensitivity=1.0, frobenius_bound=1.0) for s in shapes]
         variances[key] = [calibrated(key, q, budget).expected_loss() / q.size for q in queries]
     spread = {key: max(found) / min(found) for key, found in variances.items()}
     return Finding(
         parts=(
             statement(
                 "IMGM's variance is the same at all shapes",
-                spread["imgm"] <= 1 + claim.tolerance,
+                spread["imgm"] <= 1 + tolerance,
                 f"largest over smallest {spread['imgm']:.6g}",
             ),
         ),
         detail=(
-            f"Variance of one element at {listed('x'.join(map(str, s)) for s in a['shapes'])}, "
-            f"({a['epsilon']:g}, {a['delta']:g}), s = gamma = 1; MVG's grows by a factor of "
+            f"Variance of one element at {listed('x'.join(map(str, s)) for s in shapes)}, "
+            f"({epsilon:g}, {delta:g}), s = gamma = 1; MVG's grows by a factor of "
             f"{spread['mvg']:.3g}. In the study of mgm2021, by the same authors, s is 2 sqrt(mn), "
             "with which every mechanism's variance grows."
         ),

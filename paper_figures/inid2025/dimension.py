@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from claims.judged_rows import calibrated
+from claims.stated_noise import sensitivities
 from mechanisms import Query
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import ok_rows
 from paper_figures.style import PAGE, look
-from paper_figures.suite.stated_noise import sensitivities
 from runs.results import Results
 from studies.common_queries import NAME, QUERIES
 

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from claims.judged_rows import calibrated, rounded_down, rounded_up
-from claims.ledger import Claim, judge
+from claims.judged_rows import rounded_down, rounded_up
+from claims.judges import judge
 from claims.rules import statement
+from claims.stated_noise import Setting
 from claims.verdicts import Finding
-from mechanisms import Budget
-from paper_figures.suite.stated_noise import query_of, setting_words
-from runs.results import Results
 
 GAUSSIAN = "gaussian-analytic"
 
 
-@judge()
-def as_accurate(claim: Claim, results: Results) -> Finding:
+@judge
+def as_accurate(*, mechanism: str, settings: list[Setting], tolerance: float) -> Finding:
     """Whether the noise has at most the continuous Gaussian's variance, up to a tolerance.
 
     Both are rescaled until their true delta is the budget's.
-
-    Arguments: mechanism; settings, each with `query`, `epsilon`, `delta`. The claim's tolerance is
-    how much more variance is still the same.
     """
-    a = claim.arguments
     parts, published = [], []
-    for setting in a["settings"]:
-        ratio = _ratio(a["mechanism"], setting, "exact")
+    for setting in settings:
+        ratio = _ratio(mechanism, setting, "exact")
         found = f"{ratio:.4g} times the variance"
-        parts.append(statement(setting_words(setting), ratio <= 1 + claim.tolerance, found))
-        published.append(_ratio(a["mechanism"], setting, "published"))
+        parts.append(statement(str(setting), ratio <= 1 + tolerance, found))
+        published.append(_ratio(mechanism, setting, "published"))
     return Finding(
         parts=parts,
         detail=(
@@ -40,11 +34,5 @@ def as_accurate(claim: Claim, results: Results) -> Finding:
     )
 
 
-def _ratio(key: str, setting: dict, calibration: str) -> float:
-    budget = Budget(epsilon=setting["epsilon"], delta=setting["delta"])
-    query = query_of(setting["query"])
-    own, gaussian = (
-        calibrated(name, query, budget, how).expected_loss()
-        for name, how in ((key, calibration), (GAUSSIAN, "exact"))
-    )
-    return own / gaussian
+def _ratio(key: str, setting: Setting, calibration: str) -> float:
+    return setting.loss(key, calibration) / setting.loss(GAUSSIAN, "exact")

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import scipy
 
-from claims.ledger import Claim, judge
+from claims.judges import judge
 from claims.rules import universal
 from claims.verdicts import Finding
 from mechanisms.privacy.integer_profile import (
@@ -19,7 +19,6 @@ from mechanisms.privacy.integer_profile import (
     IntegerShiftProfile,
     SkellamProfile,
 )
-from runs.results import Results
 
 LAWS = {"discrete-gaussian": DiscreteGaussianProfile, "skellam": SkellamProfile}
 
@@ -47,30 +46,27 @@ def renyi_divergence(law: IntegerShiftProfile, order: float) -> float:
     return float(scipy.special.logsumexp(terms)) / (order - 1)
 
 
-@judge()
-def renyi_bound(claim: Claim, results: Results) -> Finding:
-    """Whether the divergence stays within the theorem's bound at every order and variance.
-
-    Arguments: mechanism, of LAWS; variances, the parameter sigma^2 of the law; orders. The claim's
-    tolerance is that of rounding.
-    """
-    a = claim.arguments
-    law, bound = LAWS[a["mechanism"]], BOUNDS[a["mechanism"]]
+@judge
+def renyi_bound(
+    *, mechanism: str, variances: list[float], orders: list[float], tolerance: float
+) -> Finding:
+    """Whether the divergence stays within the theorem's bound at every order and variance."""
+    law, bound = LAWS[mechanism], BOUNDS[mechanism]
     ratios = {
         (variance, order): renyi_divergence(law(std=math.sqrt(variance)), order)
         / bound(order, variance)
-        for variance in a["variances"]
-        for order in a["orders"]
+        for variance in variances
+        for order in orders
     }
     variance, order = max(ratios, key=ratios.__getitem__)
-    held = [ratio <= 1 + claim.tolerance for ratio in ratios.values()]
+    held = [ratio <= 1 + tolerance for ratio in ratios.values()]
     found = f"{min(ratios.values()):.4g} to {ratios[variance, order]:.6g} times the bound"
     return Finding(
         parts=[universal("divergence", held, found)],
         detail=(
-            f"Renyi divergences by their sums, at {len(a['orders'])} orders from "
-            f"{min(a['orders']):g} to {max(a['orders']):g} and {len(a['variances'])} variances "
-            f"from {min(a['variances']):g} to {max(a['variances']):g}: within the bound at "
+            f"Renyi divergences by their sums, at {len(orders)} orders from "
+            f"{min(orders):g} to {max(orders):g} and {len(variances)} variances "
+            f"from {min(variances):g} to {max(variances):g}: within the bound at "
             f"{sum(held)} of {len(held)}. It is closest at variance {variance:g} and order "
             f"{order:g}."
         ),

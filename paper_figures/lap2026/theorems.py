@@ -5,33 +5,28 @@ from __future__ import annotations
 import math
 
 from claims.judged_rows import rounded_up
-from claims.ledger import Claim, judge
+from claims.judges import Delta, Epsilon, judge
 from claims.rules import number, universal
 from claims.verdicts import NOT_RUN, Finding, Part
 from mechanisms.noise.gamma_mixture import GAUSSIAN_COVER
 from mechanisms.privacy.fisher import laplace_mu
 from mechanisms.privacy.gaussian_profile import mu_for
-from runs.results import Results
 
 
-@judge()
-def laplace_noise(claim: Claim, results: Results) -> Finding:
-    """What Laplace noise of a Gaussian's variance reveals; the accuracies are not run.
-
-    Arguments: parameters (of the network), noise_multiplier (standard deviation of one element's
-    noise over the clipping norm).
-    """
-    size, multiplier = claim.arguments["parameters"], claim.arguments["noise_multiplier"]
-    mu = laplace_mu(size, math.sqrt(2) / multiplier)
-    more = mu * multiplier
+@judge
+def laplace_noise(*, parameters: int, noise_multiplier: float) -> Finding:
+    """What Laplace noise of a Gaussian's variance reveals; the accuracies are not run."""
+    mu = laplace_mu(parameters, math.sqrt(2) / noise_multiplier)
+    more = mu * noise_multiplier
     return Finding(
         parts=[Part("accuracies", NOT_RUN)],
         detail=(
-            f"A gradient of {size:,} elements is clipped to l2 norm C, and a record is added or "
-            f"removed. Laplace noise of standard deviation {multiplier:g} C in each element "
+            f"A gradient of {parameters:,} elements is clipped to l2 norm C, and a record is "
+            f"added or removed. Laplace noise of standard deviation {noise_multiplier:g} C in each "
+            "element "
             "reveals a gradient that is spread over all elements as much as Gaussian noise of "
             f"mu = {mu:.4f} does. Gaussian noise of the same standard deviation has "
-            f"mu = {1 / multiplier:g}. So Laplace noise needs at least {more:.3f} times the "
+            f"mu = {1 / noise_multiplier:g}. So Laplace noise needs at least {more:.3f} times the "
             f"standard deviation, {more**2:.2f} times the variance, to be as private. Sampling the "
             "records of a step mixes the same two distributions and does not change this."
         ),
@@ -39,34 +34,31 @@ def laplace_noise(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def clipped_noise(claim: Claim, results: Results) -> Finding:
-    """How the scale of Laplace noise grows with the number of elements under either clipping.
-
-    Arguments: parameters (of networks, increasing), epsilon, delta. The claim's tolerance is that
-    of the power.
-    """
-    a = claim.arguments
-    sizes, budget = a["parameters"], (a["epsilon"], a["delta"])
-    scales = [scale_in_l1_ball(math.sqrt(size), *budget) for size in sizes]
-    most = scale_in_l2_ball(1.0, *budget)
-    power = math.log(scales[-1] / scales[0]) / math.log(sizes[-1] / sizes[0])
+@judge
+def clipped_noise(
+    *, parameters: list[int], epsilon: Epsilon, delta: Delta, tolerance: float
+) -> Finding:
+    """How the scale of Laplace noise grows with the number of elements under either clipping."""
+    scales = [scale_in_l1_ball(math.sqrt(size), epsilon, delta) for size in parameters]
+    most = scale_in_l2_ball(1.0, epsilon, delta)
+    power = math.log(scales[-1] / scales[0]) / math.log(parameters[-1] / parameters[0])
     return Finding(
         parts=[
-            number("l1 norm: power of n", power, 0.5, claim.tolerance),
+            number("l1 norm: power of n", power, 0.5, tolerance),
             universal(
                 "l2 norm: less noise at every n",
                 [most < scale for scale in scales],
-                f"scale at most {rounded_up(most / scales[-1], 2)} times at n = {sizes[-1]:,}",
+                f"scale at most {rounded_up(most / scales[-1], 2)} times at n = {parameters[-1]:,}",
             ),
         ],
         detail=(
-            "One release, epsilon {:g} and delta {:g}, of a gradient whose l2 norm is at most C. "
-            "Clipped to an l1 norm of sqrt(n) C, which changes none of them, Laplace noise has the "
-            "least scale {:.4g} C at n = {:,} and {:.4g} C at n = {:,}: the worst change moves one "
-            "element. Clipped to the l2 norm C, a scale of {} C suffices for every n, by a "
-            "Gaussian bound that may not be tight."
-        ).format(*budget, scales[0], sizes[0], scales[-1], sizes[-1], rounded_up(most)),
+            f"One release, epsilon {epsilon:g} and delta {delta:g}, of a gradient whose l2 norm "
+            "is at most C. Clipped to an l1 norm of sqrt(n) C, which changes none of them, Laplace "
+            f"noise has the least scale {scales[0]:.4g} C at n = {parameters[0]:,} and "
+            f"{scales[-1]:.4g} C at n = {parameters[-1]:,}: the worst change moves one element. "
+            f"Clipped to the l2 norm C, a scale of {rounded_up(most)} C suffices for every n, by "
+            "a Gaussian bound that may not be tight."
+        ),
         calibration="exact",
     )
 

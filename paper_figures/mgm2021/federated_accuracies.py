@@ -9,7 +9,8 @@ import pandas as pd
 import scipy
 
 from claims.judged_rows import listed, pick
-from claims.ledger import CannotJudge
+from claims.judges import CannotJudge
+from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.over_epsilon import coinciding, draw_spread, trial_words
@@ -20,7 +21,7 @@ from paper_figures.selections import (
     ok_rows,
     published_only,
 )
-from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.style import mechanism_title
 
 # Accuracy of always predicting the commonest class of the official test records: an income of at
 # most 50,000 dollars, and the digit 1.

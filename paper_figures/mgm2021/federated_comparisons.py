@@ -1,19 +1,21 @@
 """Comparisons of accuracies that the judges of both federated studies of mgm2021 make.
 
-The verdicts on Figure 2 are in federated_horizontal.py, those on Figure 3 in federated_vertical.py.
+Other verdicts on Figure 2 are in federated_horizontal.py, on Figure 3 in federated_vertical.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 import pandas as pd
 
 from claims.intervals import Mean, paired, words
 from claims.judged_rows import listed, pick, tally
-from claims.ledger import CannotJudge, Claim
+from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import Signal, equal, order
 from claims.verdicts import Finding, Outcome, Part, Sizes
+from datasets.titles import dataset_title
 from paper_figures.mgm2021.federated_accuracies import (
     MAJORITY,
     official_datasets,
@@ -22,67 +24,76 @@ from paper_figures.mgm2021.federated_accuracies import (
 )
 from paper_figures.mgm2021.same_noise import same_noise_on_elements
 from paper_figures.selections import LEVELS, ok_rows
-from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.style import mechanism_title
+from runs.results import Results
 
 # In the pairs of a claim: the paper's Gaussian mechanism, which a reading replaces.
 BASELINE = "baseline"
+CLOSE = "close to"
+Pair = tuple[str, str]
+# Pairs by data set, the better one first; `default` for data sets without an entry.
+ByDataset = dict[str, list[Pair]]
+# For every name in a pair the mechanisms with its noise; the first that the run has stands for it.
+Reading = dict[str, list[str]]
 
 
-def judge_order(claim: Claim, rows: pd.DataFrame, study: str) -> Finding:
+@judge
+def federated_order(
+    results: Results,
+    *,
+    study: Literal["federated_horizontal", "federated_vertical"],
+    datasets: list[str],
+    epsilons: tuple[Epsilon, Epsilon] | None = None,
+    above: ByDataset,
+    close: ByDataset,
+    flat: tuple[str, ...] = (),
+    choice: str = "",
+    readings: dict[str, Reading],
+    beside: tuple[Pair, ...] = (),
+    beside_words: str = "",
+    margin: float,
+) -> Finding:
     """Which mechanisms are more accurate than others, and which are about as accurate.
 
     As published, by paired differences of final accuracies, averaged over the budgets at which one
-    of the two learns, on every official data set that the run has.
-
-    Arguments:
-        datasets: Those of the paper.
-        range: The paper's epsilons [low, high], or null where they are only in a figure: then all
-            budgets of the run count.
-        above, close: Pairs [better, worse] and [one, other], by data set; `default` for those that
-            have no entry. "baseline" is the paper's Gaussian mechanism.
-        choice: What the readings differ in, where there are several.
-        readings: From a reading in words to {name in a pair: mechanisms with its noise}, of which
-            the first that the run has stands for it.
-        flat: Mechanisms whose accuracy the paper calls the same at all epsilons.
-        beside: Pairs whose difference is reported and not judged, with `beside_words` before it.
+    of the two learns, on every official data set that the run has: over all its budgets, where the
+    paper shows its epsilons in a figure alone. The readings differ in the choice. Of flat
+    mechanisms the paper says that their accuracy is the same at all epsilons; a difference `beside`
+    is reported and not judged.
 
     Raises:
         CannotJudge: The run has none of the data sets, or no budget of the range.
     """
-    a = claim.arguments
-    datasets = official_datasets(rows, study, a["datasets"])
-    finals = {name: published_finals(rows, study, name, a["range"]) for name in datasets}
+    rows = results.rows
+    present = official_datasets(rows, study, datasets)
+    finals = {name: published_finals(rows, study, name, epsilons) for name in present}
     outcomes = []
-    for reading, stands_for in a["readings"].items():
+    for reading, stands_for in readings.items():
         parts = []
         for dataset, own in finals.items():
             resolved = _resolved(stands_for, set(own["mechanism"]))
             if resolved is not None:
-                parts += _parts(claim, dataset, own, resolved)
+                pairs = (kind.get(dataset, kind["default"]) for kind in (above, close))
+                parts += _parts(dataset, own, resolved, *pairs, flat, above["default"], margin)
         if parts:
             outcomes.append(Outcome(choice=reading, parts=tuple(parts)))
-    detail = " ".join(
-        filter(
-            None,
-            [
-                "Paired differences of final test accuracies with 95% intervals, means over those "
-                f"budgets{_range_words(a['range'])} at which one of the two is more than "
-                f"{claim.margin:g} above a random answer and above the majority class.",
-                *(size_sentence(rows, study, dataset) for dataset in datasets),
-                noise_sentence(rows, study, "idn", a["range"][1]) if a["range"] else "",
-                beside_sentence(a, finals),
-                missing_sentence(a["datasets"], datasets),
-            ],
-        )
-    )
+    where = f" from {epsilons[0]:g} to {epsilons[1]:g}" if epsilons else " of the run"
+    sentences = [
+        "Paired differences of final test accuracies with 95% intervals, means over those "
+        f"budgets{where} at which one of the two is more than {margin:g} above a random answer "
+        "and above the majority class.",
+        *(size_sentence(rows, study, dataset) for dataset in present),
+        noise_sentence(rows, study, "idn", epsilons[1]) if epsilons else "",
+        beside_sentence(beside, beside_words, finals),
+        missing_sentence(datasets, present),
+    ]
     return finding_of(
         outcomes,
-        choice=a.get("choice", ""),
-        decided_by=a.get("decided_by", ""),
-        detail=detail,
+        choice=choice,
+        detail=" ".join(filter(None, sentences)),
         calibration="published",
         trials=shared_trials(finals),
-        sizes=sizes_of(rows, study, datasets, finals),
+        sizes=sizes_of(rows, study, present, finals),
     )
 
 
@@ -105,50 +116,55 @@ def finding_of(
     return Finding(choice=choice, outcomes=tuple(outcomes), **facts)
 
 
-def _resolved(stands_for: Mapping[str, list[str]], present: set[str]) -> dict[str, str] | None:
+def _resolved(stands_for: Reading, present: set[str]) -> dict[str, str] | None:
     """For every name of a reading the mechanism that stands for it; None where one is missing."""
-    found = {
+    chosen = {
         name: next((each for each in candidates if each in present), None)
         for name, candidates in stands_for.items()
     }
-    return None if None in found.values() else found
+    return None if None in chosen.values() else chosen
 
 
 def _parts(
-    claim: Claim, dataset: str, rows: pd.DataFrame, resolved: Mapping[str, str]
+    dataset: str,
+    rows: pd.DataFrame,
+    resolved: Mapping[str, str],
+    above: list[Pair],
+    close: list[Pair],
+    flat: list[str],
+    rising: list[Pair],
+    margin: float,
 ) -> list[Part]:
-    """The parts of `judge_order` on one data set."""
-    a, title = claim.arguments, dataset_title(dataset)
+    """The parts of `federated_order` on one data set."""
+    title = dataset_title(dataset)
     # Two mechanisms that are both no better than a random answer have no order.
     signals, alike = {}, []
 
     def named(name: str) -> str:
         return mechanism_title(resolved[name] if name == BASELINE else name)
 
-    def effects(kind: str, word: str) -> dict[str, Mean]:
-        found = {}
-        for pair in a[kind].get(dataset, a[kind]["default"]):
+    def effects(pairs: list[Pair], word: str) -> dict[str, Mean]:
+        compared = {}
+        for pair in pairs:
             one, other = (resolved.get(name, name) for name in pair)
             name = f"{title}, {named(pair[0])} {word} {named(pair[1])}"
-            if one == other and kind == "close":
+            if one == other and word == CLOSE:
                 alike.append(same_noise_on_elements(name, rows["shape"].iloc[0]))
             elif one != other and {one, other} <= set(rows["mechanism"]):
-                found[name] = gain(where_one_learns(rows, [one, other], claim.margin), one, other)
-                signals[name] = signal_of(rows, [one, other], claim.margin)
-        return found
+                compared[name] = gain(where_one_learns(rows, [one, other], margin), one, other)
+                signals[name] = signal_of(rows, [one, other], margin)
+        return compared
 
-    above, close = effects("above", "above"), effects("close", "close to")
+    ahead, near = effects(above, "above"), effects(close, CLOSE)
     # A flat curve is one beside others that rise.
-    compared = {resolved.get(name, name) for pair in a["above"]["default"] for name in pair}
-    among_all = signal_of(rows, compared, claim.margin)
-    flat = {}
-    for mechanism in a.get("flat", ()):
+    among_all = {resolved.get(name, name) for pair in rising for name in pair}
+    for mechanism in flat:
         name = f"{title}, {mechanism_title(mechanism)} flat"
-        flat[name], signals[name] = rise_of(rows, mechanism), among_all
+        near[name], signals[name] = rise_of(rows, mechanism), signal_of(rows, among_all, margin)
     return [
-        *order(above, margin=claim.margin, signal=signals),
+        *order(ahead, margin=margin, signal=signals),
         *alike,
-        *equal(close | flat, margin=claim.margin, signal=signals),
+        *equal(near, margin=margin, signal=signals),
     ]
 
 
@@ -278,10 +294,6 @@ NETWORKS = {
 }
 
 
-def _range_words(limits: list[float] | None) -> str:
-    return " of the run" if limits is None else f" from {limits[0]:g} to {limits[1]:g}"
-
-
 def size_sentence(rows: pd.DataFrame, study: str, dataset: str) -> str:
     """Records, rounds, budgets and controls of a study on one official data set."""
     size = study_size(rows, study, dataset)
@@ -317,16 +329,18 @@ def noise_sentence(rows: pd.DataFrame, study: str, mechanism: str, epsilon: floa
     )
 
 
-def beside_sentence(arguments: Mapping, finals: Mapping[str, pd.DataFrame]) -> str:
-    """Differences that are reported and not judged; see `judge_order`."""
-    found = [
+def beside_sentence(
+    pairs: list[Pair], words_before: str, finals: Mapping[str, pd.DataFrame]
+) -> str:
+    """Differences that are reported and not judged; "" where there are none."""
+    shown = [
         f"{mechanism_title(one)} minus {mechanism_title(other)} on {dataset_title(dataset)} "
         f"{words(gain(rows, one, other))}"
-        for one, other in arguments.get("beside", ())
+        for one, other in pairs
         for dataset, rows in finals.items()
         if {one, other} <= set(rows["mechanism"])
     ]
-    return f"{arguments['beside_words']} {listed(found)}." if found else ""
+    return f"{words_before} {listed(shown)}." if shown else ""
 
 
 def missing_sentence(wanted: list[str], found: list[str]) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from typing import Literal
 
 import pandas as pd
 
 from claims.intervals import Mean, paired
 from claims.judged_rows import pick, tally
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, judge
 from claims.rules import equal, order
 from claims.verdicts import Finding, Outcome, Part
+from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mgm2021.federated_accuracies import (
     draw_accuracies,
@@ -22,7 +24,6 @@ from paper_figures.mgm2021.federated_comparisons import (
     finding_of,
     floor_of,
     gain,
-    judge_order,
     missing_sentence,
     rise_of,
     shared_trials,
@@ -32,7 +33,7 @@ from paper_figures.mgm2021.federated_comparisons import (
     where_one_learns,
 )
 from paper_figures.mgm2021.same_noise import same_noise_on_elements, same_noise_on_whole
-from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.style import mechanism_title
 from runs.results import Results
 
 STUDY = "federated_horizontal"
@@ -59,40 +60,33 @@ def figure_2(results: Results) -> Drawn:
 
 
 @judge(studies=(STUDY,))
-def horizontal_order(claim: Claim, results: Results) -> Finding:
-    """The order of mechanisms with private gradients; arguments as in `judge_order`."""
-    return judge_order(claim, results.rows, STUDY)
-
-
-@judge(studies=(STUDY,))
-def horizontal_trend(claim: Claim, results: Results) -> Finding:
+def horizontal_trend(
+    results: Results, *, datasets: list[str], mechanisms: list[str], close: float, margin: float
+) -> Finding:
     """Accuracy rises with epsilon, and mechanisms come close at large epsilon, as published.
 
-    Arguments: datasets; mechanisms; close, the largest difference that is close. Rising: the
-    largest budget of the run less the smallest one, paired by trial. Close: all mechanisms but one,
-    the one farthest off, at the largest budget.
+    Rising: the largest budget of the run less the smallest one, paired by trial. Close: all
+    mechanisms but one, the one farthest off, at the largest budget.
     """
-    a = claim.arguments
-    datasets = official_datasets(results.rows, STUDY, a["datasets"])
-    finals = {name: published_finals(results.rows, STUDY, name) for name in datasets}
+    present = official_datasets(results.rows, STUDY, datasets)
+    finals = {name: published_finals(results.rows, STUDY, name) for name in present}
     parts = []
     for dataset, own in finals.items():
         title = dataset_title(dataset)
-        for mechanism in a["mechanisms"]:
+        for mechanism in mechanisms:
             rise = {f"{title}, {mechanism_title(mechanism)} rises": rise_of(own, mechanism)}
-            signal = signal_of(own, [mechanism], claim.margin)
-            parts += order(rise, margin=claim.margin, signal=signal)
-        parts += equal(_gaps_of_most(own, a["mechanisms"], title), margin=a["close"])
-    sizes = sizes_of(results.rows, STUDY, datasets, finals)
+            signal = signal_of(own, [mechanism], margin)
+            parts += order(rise, margin=margin, signal=signal)
+        parts += equal(_gaps_of_most(own, mechanisms, title), margin=close)
+    sizes = sizes_of(results.rows, STUDY, present, finals)
     return Finding(
         parts=tuple(parts),
         because=tally(parts, shared_trials(finals)),
-        decided_by=a["decided_by"],
         detail=" ".join(
             [
                 "Gains of the final test accuracy with 95% intervals.",
-                *(size_sentence(results.rows, STUDY, dataset) for dataset in datasets),
-                missing_sentence(a["datasets"], datasets),
+                *(size_sentence(results.rows, STUDY, dataset) for dataset in present),
+                missing_sentence(datasets, present),
             ]
         ).strip(),
         calibration="published",
@@ -120,49 +114,52 @@ def _gaps_of_most(rows: pd.DataFrame, mechanisms: list[str], title: str) -> dict
 
 
 @judge(studies=(STUDY,))
-def matrix_mechanism_on_adult(claim: Claim, results: Results) -> Finding:
+def matrix_mechanism_on_adult(
+    results: Results,
+    *,
+    matrix: str,
+    element: str,
+    udn: str,
+    choice: str,
+    readings: dict[Literal["element", "whole", "different"], str],
+    margin: float,
+) -> Finding:
     """The matrix mechanism against the paper's Gaussian (close) and UDN (better) on Adult.
 
     With one sensitivity the matrix mechanism of the identity and the Gaussian are one noise, which
     closed forms show. With different ones, and against UDN, accuracies are compared, at the budgets
     at which one of the two learns.
-
-    Arguments: matrix, udn, element: names of the matrix mechanism with the sensitivity of the whole
-    layer, of UDN, and of the Gaussian on each element; readings, the words for sensitivities of
-    both: that of an element, that of the layer, and of each its own.
     """
-    a = claim.arguments
     (dataset,) = official_datasets(results.rows, STUDY, ["adult"])
     finals = published_finals(results.rows, STUDY, dataset)
 
     def compared(rule: Callable[..., list[Part]], name: str, one: str, other: str) -> list[Part]:
-        rows = where_one_learns(finals, [one, other], claim.margin)
-        signal = signal_of(finals, [one, other], claim.margin)
-        return rule({name: gain(rows, one, other)}, margin=claim.margin, signal=signal)
+        rows = where_one_learns(finals, [one, other], margin)
+        signal = signal_of(finals, [one, other], margin)
+        return rule({name: gain(rows, one, other)}, margin=margin, signal=signal)
 
-    near, better = "MM close to Gaussian", "MM above UDN"
+    alike, better = "MM close to Gaussian", "MM above UDN"
     shape = finals["shape"].iloc[0]
     by_reading = {
         "element": (
-            same_noise_on_elements(near, shape),
-            *compared(order, better, a["element"], a["udn"]),
+            same_noise_on_elements(alike, shape),
+            *compared(order, better, element, udn),
         ),
         "whole": (
-            same_noise_on_whole(near, shape),
-            *compared(order, better, a["matrix"], a["udn"]),
+            same_noise_on_whole(alike, shape),
+            *compared(order, better, matrix, udn),
         ),
         "different": (
-            *compared(equal, near, a["matrix"], a["element"]),
-            *compared(order, better, a["matrix"], a["udn"]),
+            *compared(equal, alike, matrix, element),
+            *compared(order, better, matrix, udn),
         ),
     }
     return finding_of(
-        [Outcome(choice=a["readings"][key], parts=parts) for key, parts in by_reading.items()],
-        choice=a["choice"],
-        decided_by=a["decided_by"],
+        [Outcome(choice=readings[key], parts=parts) for key, parts in by_reading.items()],
+        choice=choice,
         detail=(
             "Paired differences of final test accuracies with 95% intervals, means over those "
-            f"budgets at which one of the two is more than {claim.margin:g} above the majority "
+            f"budgets at which one of the two is more than {margin:g} above the majority "
             f"class. {size_sentence(results.rows, STUDY, dataset)}"
         ),
         calibration="published",
@@ -172,33 +169,29 @@ def matrix_mechanism_on_adult(claim: Claim, results: Results) -> Finding:
 
 
 @judge(studies=(STUDY,))
-def harder_tasks_need_more(claim: Claim, results: Results) -> Finding:
-    """Accuracy at the same epsilon on hard and on easy data, as a share of the gain without noise.
-
-    Arguments: hard, easy: data sets; mechanism.
-    """
-    a = claim.arguments
-    hard = official_datasets(results.rows, STUDY, a["hard"])
-    easy = official_datasets(results.rows, STUDY, a["easy"])
-    finals = {name: published_finals(results.rows, STUDY, name) for name in (*hard, *easy)}
+def harder_tasks_need_more(
+    results: Results, *, hard: list[str], easy: list[str], mechanism: str, margin: float
+) -> Finding:
+    """Accuracy on hard and on easy data at one epsilon, as a share of the gain without noise."""
+    slow, fast = (official_datasets(results.rows, STUDY, names) for names in (hard, easy))
+    finals = {name: published_finals(results.rows, STUDY, name) for name in (*slow, *fast)}
     effects = {}
-    for one in easy:
-        for other in hard:
+    for one in fast:
+        for other in slow:
             shared = set.intersection(
-                *(set(pick(finals[n], mechanism=a["mechanism"])["epsilon"]) for n in (one, other))
+                *(set(pick(finals[n], mechanism=mechanism)["epsilon"]) for n in (one, other))
             )
             if not shared:
-                raise CannotJudge(f"{one} and {other} share no budget of {a['mechanism']}")
-            shares = (_learned(finals[n], a["mechanism"], shared) for n in (one, other))
+                raise CannotJudge(f"{one} and {other} share no budget of {mechanism}")
+            shares = (_learned(finals[n], mechanism, shared) for n in (one, other))
             effects[f"{dataset_title(one)} learns more than {dataset_title(other)}"] = paired(
                 *shares
             )
-    parts = order(effects, margin=claim.margin)
-    sizes = sizes_of(results.rows, STUDY, [*hard, *easy], finals)
+    parts = order(effects, margin=margin)
+    sizes = sizes_of(results.rows, STUDY, [*slow, *fast], finals)
     return Finding(
         parts=tuple(parts),
         because=tally(parts, shared_trials(finals)),
-        decided_by=a["decided_by"],
         detail="Shares of the gain over what needs no information (random answers, or on Adult the "
         "majority class) that training without noise has.",
         calibration="published",

@@ -8,9 +8,10 @@ import pandas as pd
 
 from claims.intervals import Mean
 from claims.judged_rows import pick, tally
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import every, order
 from claims.verdicts import Finding, Part
+from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mgm2021.federated_accuracies import (
     draw_accuracies,
@@ -18,15 +19,15 @@ from paper_figures.mgm2021.federated_accuracies import (
     published_finals,
 )
 from paper_figures.mgm2021.federated_comparisons import (
+    Pair,
     beside_sentence,
     gain,
-    judge_order,
     rise_by_trial,
     signal_of,
     sizes_of,
 )
 from paper_figures.selections import ok_rows
-from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.style import mechanism_title
 from runs.results import Results
 
 STUDY = "federated_vertical"
@@ -59,52 +60,51 @@ def _scope(rows: pd.DataFrame) -> str:
 
 
 @judge(studies=(STUDY,))
-def vertical_order(claim: Claim, results: Results) -> Finding:
-    """The order of mechanisms with private features; arguments as in `judge_order`."""
-    return judge_order(claim, results.rows, STUDY)
-
-
-@judge(studies=(STUDY,))
-def vertical_lead(claim: Claim, results: Results) -> Finding:
+def vertical_lead(
+    results: Results,
+    *,
+    datasets: list[str],
+    epsilons: tuple[Epsilon, Epsilon],
+    leader: str,
+    others: dict[str, list[str]],
+    beside: list[Pair],
+    beside_words: str,
+    margin: float,
+) -> Finding:
     """Whether a mechanism leads at the smallest epsilon of a range, and more than at the largest.
 
     A lead that grows is one: a mechanism that is behind at both ends has none.
 
-    Arguments: datasets; range; leader; others, by data set, `default` for those without an entry;
-    beside and beside_words, as in `judge_order`.
-
-    Raises:
-        CannotJudge: The run has none of the others.
+    Raises: CannotJudge: The run has none of the others.
     """
-    a = claim.arguments
-    datasets = official_datasets(results.rows, STUDY, a["datasets"])
-    finals = {name: published_finals(results.rows, STUDY, name, a["range"]) for name in datasets}
+    present = official_datasets(results.rows, STUDY, datasets)
+    finals = {name: published_finals(results.rows, STUDY, name, epsilons) for name in present}
     ahead, growth, signals = {}, {}, {}
     for dataset, own in finals.items():
-        for other in a["others"].get(dataset, a["others"]["default"]):
+        for other in others.get(dataset, others["default"]):
             if other not in set(own["mechanism"]):
                 continue
             name = f"{dataset_title(dataset)}, lead over {mechanism_title(other)} grows"
-            least = own[own["epsilon"] == pick(own, mechanism=a["leader"])["epsilon"].min()]
-            ahead[name] = gain(least, a["leader"], other)
-            growth[name] = _growth_of_lead(own, a["leader"], other)
-            signals[name] = signal_of(own, [a["leader"], other], claim.margin)
+            least = own[own["epsilon"] == pick(own, mechanism=leader)["epsilon"].min()]
+            ahead[name] = gain(least, leader, other)
+            growth[name] = _growth_of_lead(own, leader, other)
+            signals[name] = signal_of(own, [leader, other], margin)
     if not growth:
-        raise CannotJudge(f"The results have none of the mechanisms beside {a['leader']}")
+        raise CannotJudge(f"The results have none of the mechanisms beside {leader}")
     both = zip(
-        order(ahead, margin=claim.margin, signal=signals),
-        order(growth, margin=claim.margin, signal=signals),
+        order(ahead, margin=margin, signal=signals),
+        order(growth, margin=margin, signal=signals),
         strict=True,
     )
     parts = [_one_lead(first, second) for first, second in both]
-    sizes = sizes_of(results.rows, STUDY, datasets, finals)
+    sizes = sizes_of(results.rows, STUDY, present, finals)
     return Finding(
         parts=tuple(parts),
         because=tally(parts, sizes.trials),
         detail=(
-            f"The lead of {mechanism_title(a['leader'])} at the smallest epsilon of "
-            f"{a['range'][0]:g} to {a['range'][1]:g}, and that lead minus the one at the largest, "
-            f"paired by trial. {beside_sentence(a, finals)}"
+            f"The lead of {mechanism_title(leader)} at the smallest epsilon of "
+            f"{epsilons[0]:g} to {epsilons[1]:g}, and that lead minus the one at the largest, "
+            f"paired by trial. {beside_sentence(beside, beside_words, finals)}"
         ).strip(),
         calibration="published",
         sizes=sizes,

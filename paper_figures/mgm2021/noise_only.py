@@ -15,7 +15,7 @@ import pandas as pd
 
 from claims.intervals import Bootstrap, bootstrapped
 from claims.judged_rows import calibrated, listed, tally
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, Delta, Epsilon, judge
 from claims.rules import ratios, statement
 from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from mechanisms import Budget
@@ -110,31 +110,34 @@ def _last_slope(rows: pd.DataFrame, axis: str, fixed: str, squared_log: bool) ->
     return growth(line["value"].tolist(), line[axis].tolist(), squared_log)
 
 
-@judge()
-def error_orders(claim: Claim, results: Results) -> Finding:
-    """Table 4: powers of m and n of E||Z||^2, with elements in [-1, 1] that may all change.
-
-    Arguments: rows [m1, m2] and columns [n1, n2] with m2 <= n1, between which the powers are
-    taken; epsilon, delta.
-    """
-    a = claim.arguments
+@judge
+def error_orders(
+    *,
+    rows: tuple[int, int],
+    columns: tuple[int, int],
+    epsilon: Epsilon,
+    delta: Delta,
+    tolerance: float,
+) -> Finding:
+    """Table 4: powers of m and n of E||Z||^2, with elements in [-1, 1] that may all change."""
+    budget = Budget(epsilon=epsilon, delta=delta)
     parts = []
     for name, stated in STATED_GROWTH.items():
-        found = _powers(name, a, stated.squared_log)
+        found = _powers(name, rows, columns, budget, stated.squared_log)
         logarithm = " ln^2(m+1)" if stated.squared_log else ""
         parts.append(
             statement(
                 mechanism_title(name),
-                np.abs(np.subtract(found, (stated.m, stated.n))).max() <= claim.tolerance,
+                np.abs(np.subtract(found, (stated.m, stated.n))).max() <= tolerance,
                 f"m^{found[0]:.2f} n^{found[1]:.2f}{logarithm} (stated m^{stated.m} n^{stated.n})",
             )
         )
-    vector = _powers("gaussian", a, False)
+    vector = _powers("gaussian", rows, columns, budget, False)
     return Finding(
         parts=tuple(parts),
         detail=(
-            f"Slopes of the closed-form E||Z||^2 between m = {a['rows'][0]} and {a['rows'][1]}, n "
-            f"= {a['columns'][0]} and {a['columns'][1]}, at ({a['epsilon']:g}, {a['delta']:g}), l2 "
+            f"Slopes of the closed-form E||Z||^2 between m = {rows[0]} and {rows[1]}, n "
+            f"= {columns[0]} and {columns[1]}, at ({epsilon:g}, {delta:g}), l2 "
             "sensitivity 2 sqrt(mn). The paper's Gaussian is applied to every element, under basic "
             "composition; the textbook's Gaussian on the whole answer grows as "
             f"m^{vector[0]:.2f} n^{vector[1]:.2f}. MVG is isotropic and has mgm2021's own zeta: "
@@ -145,19 +148,24 @@ def error_orders(claim: Claim, results: Results) -> Finding:
     )
 
 
-def _powers(name: str, a: dict, squared_log: bool) -> tuple[float, float]:
+def _powers(
+    name: str,
+    rows: tuple[int, int],
+    columns: tuple[int, int],
+    budget: Budget,
+    squared_log: bool,
+) -> tuple[float, float]:
     """The powers of m and of n."""
     key, options = VARIANTS.get(name, (name, {}))
-    budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
-    (m1, m2), (n1, n2) = a["rows"], a["columns"]
     corner, taller, wider = (
         calibrated(key, box_query(shape, -1.0, 1.0), budget, **options).expected_loss()
-        for shape in ((m1, n1), (m2, n1), (m1, n2))
+        for shape in (
+            (rows[0], columns[0]),
+            (rows[1], columns[0]),
+            (rows[0], columns[1]),
+        )
     )
-    return (
-        growth((corner, taller), a["rows"], squared_log),
-        growth((corner, wider), a["columns"], False),
-    )
+    return growth((corner, taller), rows, squared_log), growth((corner, wider), columns, False)
 
 
 def draws_as_published(timings: pd.DataFrame, metric: str = "draw_seconds") -> pd.DataFrame:
@@ -224,58 +232,62 @@ def table_5(results: Results) -> Drawn:
 
 
 @judge(studies=("noise_only",), timings=("noise_only",))
-def run_times(claim: Claim, results: Results) -> Finding:
+def run_times(
+    results: Results,
+    *,
+    shapes: list[str],
+    little_more: list[str],
+    far_more: list[str],
+    little: tuple[float, float],
+    far: tuple[float, float],
+) -> Finding:
     """Table 5: seconds of a draw over those of the Gaussian on the whole answer.
 
     Ratios of medians can be compared between machines. MVG has its directions from an SVD of the
     answer in every draw, as the paper says; its ratio with given directions is reported beside it.
-
-    Arguments: shapes, those that are judged; little and far, the bounds of the claim's two words,
-    as [least, most] ratios; little_more and far_more, the mechanisms that they are said of.
     """
-    a = claim.arguments
     given = draws_as_published(results.timings)
     with_svd = draws_as_published(results.timings, SVD_SECONDS)
     effects, stated, parts = {}, {}, []
     for draws, names, bounds in (
-        (given, a["little_more"], a["little"]),
-        (with_svd, a["far_more"], a["far"]),
+        (given, little_more, little),
+        (with_svd, far_more, far),
     ):
-        for name, shape in itertools.product(names, a["shapes"]):
+        for name, shape in itertools.product(names, shapes):
             title = f"{mechanism_title(name)} at {shape}"
             ratio = _over_gaussian(draws, given, shape, name)
             if ratio is None:
                 parts.append(Part(title, NOT_RUN))
                 continue
-            effects[title], stated[title] = ratio, tuple(map(float, bounds))
+            effects[title], stated[title] = ratio, bounds
     if not effects:
-        raise CannotJudge(f"The run does not time the draws at {listed(a['shapes'])}")
+        raise CannotJudge(f"The run does not time the draws at {listed(shapes)}")
     parts = [*ratios(effects, stated=stated), *parts]
-    named = ["gaussian", *a["little_more"], *a["far_more"]]
-    judged = given[given["shape"].isin(a["shapes"]) & given["mechanism"].isin(named)]
+    named = ["gaussian", *little_more, *far_more]
+    judged = given[given["shape"].isin(shapes) & given["mechanism"].isin(named)]
     trials = int(judged.groupby(["shape", "mechanism"]).size().min())
     return Finding(
         parts=parts,
         because=tally(parts, trials),
         detail=(
             "Ratios of median seconds to those of the Gaussian on the whole answer, with bootstrap "
-            f"intervals over the draws. Little more: {a['little'][0]:g} to {a['little'][1]:g} "
-            f"times; far more: at least {a['far'][0]:g} times. The paper has 1.37 (IDN), 1.51 "
+            f"intervals over the draws. Little more: {little[0]:g} to {little[1]:g} "
+            f"times; far more: at least {far[0]:g} times. The paper has 1.37 (IDN), 1.51 "
             "(UDN) and 312 (MVG) times, at a shape that it does not state. Our SVD is of the "
             "answer, and the seconds include the calibration to its directions. "
-            f"{_without_svd(given, a)}"
+            f"{_without_svd(given, far_more, shapes)}"
         ),
         calibration="published",
         sizes=Sizes(trials=trials),
     )
 
 
-def _without_svd(given: pd.DataFrame, arguments: dict) -> str:
+def _without_svd(given: pd.DataFrame, mechanisms: list[str], shapes: list[str]) -> str:
     """What the mechanisms that are far slower take where their directions are given."""
     words = [
         f"{math.exp(ratio.value):.3g} times at {shape} ({mechanism_title(name)})"
-        for name in arguments["far_more"]
-        for shape in arguments["shapes"]
+        for name in mechanisms
+        for shape in shapes
         if (ratio := _over_gaussian(given, given, shape, name)) is not None
     ]
     return f"With directions given and no SVD it is {listed(words)}." if words else ""

@@ -2,50 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
-from claims.ledger import Claim, judge
+from claims.judges import Shape, judge
 from claims.rules import number
 from claims.verdicts import Finding, Outcome, Part
 from paper_figures.mgm2021 import numbers as mgm2021
-from runs.results import Results
 
 
-@judge()
-def uploads_and_features(claim: Claim, results: Results) -> Finding:
+@judge
+def uploads_and_features(
+    *, features: dict[str, Shape], readings: dict[Literal["row", "batch"], str], tolerance: float
+) -> Finding:
     """The stated sensitivities against the distance of the two farthest answers of neighbours.
 
     Answers lie in a box, and the farthest two are opposite corners of what a record reaches: all
     elements of a clipped upload, and of a batch of features its own row or all rows.
-
-    Arguments: features, shapes m x n of a batch by data set; readings, the words for "row" and
-    "batch".
     """
     uploads = [
         number(
             f"eq. (30), {setting.name.removeprefix('mgm2021-')}",
             _between_corners(setting.query.shape, setting.query.element_range),
             setting.query.l2_sensitivity,
-            claim.tolerance,
+            tolerance,
         )
         for setting in mgm2021.SETTINGS
     ]
 
-    def features(reached: str) -> list[Part]:
+    def batches(reached: str) -> list[Part]:
         parts = []
-        for dataset, (m, n) in claim.arguments["features"].items():
+        for dataset, (m, n) in features.items():
             rows = {"row": 1, "batch": m}[reached]
             farthest = _between_corners((rows, n), (-1.0, 1.0))
-            parts.append(
-                number(f"eq. (31), {dataset}", farthest, 2 * (m * n) ** 0.5, claim.tolerance)
-            )
+            parts.append(number(f"eq. (31), {dataset}", farthest, 2 * (m * n) ** 0.5, tolerance))
         return parts
 
     return Finding(
         choice="what one record changes of a batch's features",
         outcomes=[
-            Outcome(choice=words, parts=(*uploads, *features(reached)))
-            for reached, words in claim.arguments["readings"].items()
+            Outcome(choice=words, parts=(*uploads, *batches(reached)))
+            for reached, words in readings.items()
         ],
         detail=(
             "Uploads are clipped to [-C, C] as a whole, after training on all records: a record "

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
 from claims.judged_rows import calibrated
-from claims.ledger import Claim, judge
+from claims.judges import Count, Delta, Epsilon, Shape, judge
 from claims.rules import number, statement
 from claims.verdicts import Finding, Outcome, Sizes
 from mechanisms import Budget, Query
@@ -24,36 +25,10 @@ from paper_figures.mgm2021 import numbers as mgm2021
 from paper_figures.paper_setting import PaperSetting
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.power_law import power
-from runs.results import Results
 
 
-@judge()
-def matrix_gain(claim: Claim, results: Results) -> Finding:
-    """The ratio of two mechanisms' bounds, as the ratio of their isotropic expected losses.
-
-    Arguments: larger and smaller, mechanisms; axis whose length is the stated ratio (0 for m, 1
-    for n); shapes, epsilon, delta.
-    """
-    a = claim.arguments
-    budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
-    parts = []
-    for shape in a["shapes"]:
-        query = box_query(tuple(shape), -1.0, 1.0)
-        losses = [calibrated(a[k], query, budget).expected_loss() for k in ("larger", "smaller")]
-        name = f"{shape[0]}x{shape[1]}"
-        parts.append(number(name, losses[0] / losses[1], shape[a["axis"]], claim.tolerance))
-    return Finding(
-        parts=tuple(parts),
-        detail=(
-            f"Closed-form E||Z||^2 of {a['larger']} over {a['smaller']}, isotropic, at the same "
-            "claimed budget and sensitivity; elements in [-1, 1]."
-        ),
-        calibration="published",
-    )
-
-
-@judge()
-def mvg_right_hand_side(claim: Claim, results: Results) -> Finding:
+@judge
+def mvg_right_hand_side(*, tolerance: float) -> Finding:
     """Eq. (28) over eq. (27) and H_r^2, at the paper's Table 2 settings and at other papers'."""
     own, as_printed = (
         [_bound_ratio(setting, zeta) for setting in mgm2021.SETTINGS]
@@ -65,7 +40,7 @@ def mvg_right_hand_side(claim: Claim, results: Results) -> Finding:
         if setting not in mgm2021.SETTINGS and _fits_both(setting)
     ]
     parts = [
-        number(setting.name, ratio, 1.0, claim.tolerance)
+        number(setting.name, ratio, 1.0, tolerance)
         for setting, ratio in zip(mgm2021.SETTINGS, own, strict=True)
     ]
     return Finding(
@@ -96,19 +71,15 @@ def _bound_ratio(setting: PaperSetting, zeta: str) -> float:
     return frobenius_bound(query, budget) / precision_bound(query, budget, zeta) / scale
 
 
-@judge()
-def singular_values(claim: Claim, results: Results) -> Finding:
-    """Eq. (25) and (26) against a geometric program, for random weights P.
-
-    Arguments: shape, bound (B), draws.
-    """
+@judge
+def singular_values(*, shape: Shape, bound: float, draws: Count, tolerance: float) -> Finding:
+    """Eq. (25) and (26) against a geometric program, for random weights P."""
     import cvxpy
 
-    m, n = claim.arguments["shape"]
-    bound = claim.arguments["bound"]
+    m, n = shape
     rng = np.random.default_rng(0)
     gaps, slacks = [], []
-    for _ in range(claim.arguments["draws"]):
+    for _ in range(draws):
         rows, columns = rng.gamma(2.0, size=m), rng.gamma(2.0, size=n)
         variances = np.outer(optimal_variances(rows, bound), optimal_variances(columns, 1.0))
         ours = float(np.sum(np.outer(rows, columns) * variances))
@@ -120,7 +91,7 @@ def singular_values(claim: Claim, results: Results) -> Finding:
         )
         problem.solve(gp=True, solver="CLARABEL")
         gaps.append(abs(ours / float(problem.value) - 1))
-    optimal = max(gaps) <= claim.tolerance and max(slacks) <= 1e-9
+    optimal = max(gaps) <= tolerance and max(slacks) <= 1e-9
     found = f"objective differs from the solver's by {max(gaps):.1g} (relative)"
     return Finding(
         parts=(statement("", optimal, found),),
@@ -133,13 +104,10 @@ def singular_values(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def expected_norm(claim: Claim, results: Results) -> Finding:
-    """Theorem 4 by the trace of the Kronecker product and by sampling.
-
-    Arguments: shape, draws.
-    """
-    m, n = claim.arguments["shape"]
+@judge
+def expected_norm(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
+    """Theorem 4 by the trace of the Kronecker product and by sampling."""
+    m, n = shape
     rng = np.random.default_rng(0)
     noise = MatrixGaussian(
         row_std=rng.gamma(2.0, size=m),
@@ -150,9 +118,9 @@ def expected_norm(claim: Claim, results: Results) -> Finding:
     u1, u2 = noise.row_directions * noise.row_std, noise.column_directions * noise.column_std
     stated = float(np.sum(u1**2) * np.sum(u2**2))
     trace = float(np.trace(np.kron(u2 @ u2.T, u1 @ u1.T)))
-    losses = noise.loss_samples(rng, claim.arguments["draws"])
+    losses = noise.squared_norms(rng, draws)
     error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
-    exact = abs(trace / stated - 1) <= claim.tolerance
+    exact = abs(trace / stated - 1) <= tolerance
     sampled = abs(losses.mean() - stated) <= 4 * error
     return Finding(
         parts=(
@@ -164,24 +132,28 @@ def expected_norm(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def beats_gaussian(claim: Claim, results: Results) -> Finding:
+@judge
+def beats_gaussian(
+    *,
+    shapes: list[Shape],
+    epsilon: Epsilon,
+    delta: Delta,
+    gaussian: Literal["composed", "whole", "literal"],
+    beside: dict[str, str],
+    tolerance: float,
+) -> Finding:
     """IDN's expected error against that of Table 4's Gaussian; others are reported.
 
     At the gradient shapes and clip values of Table 2. "The same order" is the power of mn in the
     ratio between the argument's two shapes. "Less if optimised": the optimised noise for any
     workload has at least 1/m of the error of isotropic noise (Cauchy and Schwarz).
-
-    Arguments: shapes, two with m <= n; epsilon, delta; gaussian, the judged one of GAUSSIAN_LOSSES;
-    beside: others in words.
     """
-    a = claim.arguments
-    budget = Budget(epsilon=a["epsilon"], delta=a["delta"])
-    growing = [box_query(tuple(shape), -1.0, 1.0) for shape in a["shapes"]]
+    budget = Budget(epsilon=epsilon, delta=delta)
+    growing = [box_query(shape, -1.0, 1.0) for shape in shapes]
 
-    def over_idn(gaussian: str) -> tuple[np.ndarray, float]:
+    def over_idn(name: str) -> tuple[np.ndarray, float]:
         """Ratios at the settings of Table 2, and the power of mn with which they grow."""
-        loss = GAUSSIAN_LOSSES[gaussian]
+        loss = GAUSSIAN_LOSSES[name]
 
         def ratio(query: Query, at: Budget) -> float:
             return loss(query, at) / calibrated("idn", query, at).expected_loss()
@@ -189,10 +161,10 @@ def beats_gaussian(claim: Claim, results: Results) -> Finding:
         settings = np.array([ratio(s.query, s.budget) for s in mgm2021.SETTINGS])
         return settings, power([ratio(q, budget) for q in growing], [q.size for q in growing])
 
-    over, order = over_idn(a["gaussian"])
+    over, order = over_idn(gaussian)
     best = over * [s.query.shape[0] for s in mgm2021.SETTINGS]
     others = []
-    for key, words in a["beside"].items():
+    for key, words in beside.items():
         ratios, exponent = over_idn(key)
         least, most = 1 / ratios.max(), 1 / ratios.min()
         others.append(
@@ -208,7 +180,7 @@ def beats_gaussian(claim: Claim, results: Results) -> Finding:
         parts=(
             statement(
                 "the same order",
-                abs(order) <= claim.tolerance,
+                abs(order) <= tolerance,
                 f"Gaussian over IDN grows as (mn)^{order:.2f}",
             ),
             statement(
@@ -245,19 +217,17 @@ GAUSSIAN_LOSSES: dict[str, Callable[[Query, Budget], float]] = {
 }
 
 
-@judge()
-def amplification(claim: Claim, results: Results) -> Finding:
+@judge
+def amplification(*, budgets: list[tuple[Epsilon, Epsilon]], tolerance: float) -> Finding:
     """Theorem 6 against the worst mechanisms on two outputs, over a grid.
 
     Neighbours differ in one record; A is epsilon*-DP between a record and its absence, so that two
     values of the record are 2 epsilon* apart. The probabilities of one output under absence, one
-    value and the other are p0, p1 and p2, and the sampled ratio is
-    ((1 - q) p0 + q p1) / ((1 - q) p0 + q p2).
-
-    Arguments: budgets, pairs [epsilon*, epsilon].
+    value and the other are p0, p1 and p2, and the sampled ratio is ((1 - q) p0 + q p1) / ((1 - q)
+    p0 + q p2).
     """
     excess, gaps = [], []
-    for before, after in claim.arguments["budgets"]:
+    for before, after in budgets:
         growth = math.exp(before)
         rate = math.expm1(after) / (growth + math.exp(after) - math.exp(after - before) - 1)
         absent = np.geomspace(1e-12, 1 - 1e-12, 100_000)
@@ -267,7 +237,7 @@ def amplification(claim: Claim, results: Results) -> Finding:
         worst = math.log(ratio.max())
         excess.append(worst - after)
         gaps.append(1 - worst / after)
-    holds = max(excess) <= claim.tolerance
+    holds = max(excess) <= tolerance
     return Finding(
         parts=(
             statement(
@@ -295,20 +265,18 @@ CLOSED_FORM_COSTS: dict[str, Callable[[int, int], int]] = {
 }
 
 
-@judge()
-def closed_form_cost(claim: Claim, results: Results) -> Finding:
+@judge
+def closed_form_cost(
+    *, rows: int, columns: tuple[int, int], readings: dict[str, str], tolerance: float
+) -> Finding:
     """Section 7.1: multiplications of Algorithm 1 against m n^2, and against the matrix mechanism.
 
     The power of n is taken at fixed m, and that of m at fixed n.
-
-    Arguments: rows (m), columns [n1, n2]; for more rows than columns the two change places;
-    readings, the words for each of CLOSED_FORM_COSTS.
     """
-    a = claim.arguments
-    short, long = a["rows"], a["columns"]
+    short, long = rows, columns
     wide, tall = [(short, n) for n in long], [(m, short) for m in long]
     outcomes = []
-    for key, words in a["readings"].items():
+    for key, words in readings.items():
         count = CLOSED_FORM_COSTS[key]
         over_n, over_m = (power([count(m, n) for m, n in kind], long) for kind in (wide, tall))
         below = all(count(m, n) < m**4 * (m + n) ** 4 for m, n in (*wide, *tall))
@@ -316,8 +284,8 @@ def closed_form_cost(claim: Claim, results: Results) -> Finding:
             Outcome(
                 choice=words,
                 parts=(
-                    statement("O(m n^2), m < n:", over_n <= 2 + claim.tolerance, f"n^{over_n:.2f}"),
-                    statement("O(m n^2), m > n:", over_m <= 1 + claim.tolerance, f"m^{over_m:.2f}"),
+                    statement("O(m n^2), m < n:", over_n <= 2 + tolerance, f"n^{over_n:.2f}"),
+                    statement("O(m n^2), m > n:", over_m <= 1 + tolerance, f"m^{over_m:.2f}"),
                     statement("fewer than the matrix mechanism's", below),
                 ),
             )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from claims.judged_rows import official_study, pick
-from claims.ledger import CannotJudge
+from claims.judges import CannotJudge
 from claims.verdicts import Sizes
 from paper_figures.paper_setting import PaperSetting
 from paper_figures.selections import main_dataset

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from claims.ledger import Claim, Finding, judge
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mvg2018 import numbers as mvg2018
 from paper_figures.mvg2018.compared_study import ComparedStudy
 from paper_figures.mvg2018.comparison import SHARED_METHODS, comparison_table
-from paper_figures.mvg2018.comparison_findings import (
-    finding_on_directions,
-    finding_on_learning,
-    finding_on_order,
-)
 from runs.results import Results
 
 COVARIANCE = ComparedStudy(
@@ -36,21 +30,3 @@ COVARIANCE = ComparedStudy(
 def table_5(results: Results) -> Drawn:
     """RSS of every mechanism."""
     return comparison_table(results, COVARIANCE)
-
-
-@judge(studies=("covariance",))
-def covariance_order(claim: Claim, results: Results) -> Finding:
-    """The order in Table 5; for the arguments see `finding_on_order`."""
-    return finding_on_order(claim, results, COVARIANCE)
-
-
-@judge(studies=("covariance",))
-def covariance_directions(claim: Claim, results: Results) -> Finding:
-    """Figure 4, right; for the arguments see `finding_on_directions`."""
-    return finding_on_directions(claim, results, COVARIANCE)
-
-
-@judge(studies=("covariance",))
-def covariance_learning(claim: Claim, results: Results) -> Finding:
-    """Whether MVG's error is below a random answer's."""
-    return finding_on_learning(claim, results, COVARIANCE)

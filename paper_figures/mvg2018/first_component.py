@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from claims.ledger import Claim, Finding, judge
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mvg2018 import numbers as mvg2018
 from paper_figures.mvg2018.compared_study import ComparedStudy
 from paper_figures.mvg2018.comparison import SHARED_METHODS, comparison_table
-from paper_figures.mvg2018.comparison_findings import (
-    finding_on_directions,
-    finding_on_learning,
-    finding_on_order,
-)
 from runs.results import Results
 
 # The mean error of a uniformly random direction v, lambda_1 - tr(C) / 4 because E v v^T = I / 4,
@@ -46,21 +40,3 @@ FIRST_COMPONENT = ComparedStudy(
 def table_4(results: Results) -> Drawn:
     """The error of the component for every mechanism."""
     return comparison_table(results, FIRST_COMPONENT)
-
-
-@judge(studies=("first_component",))
-def first_component_order(claim: Claim, results: Results) -> Finding:
-    """The order in Table 4; for the arguments see `finding_on_order`."""
-    return finding_on_order(claim, results, FIRST_COMPONENT)
-
-
-@judge(studies=("first_component",))
-def first_component_directions(claim: Claim, results: Results) -> Finding:
-    """Figure 4, middle; for the arguments see `finding_on_directions`."""
-    return finding_on_directions(claim, results, FIRST_COMPONENT)
-
-
-@judge(studies=("first_component",))
-def first_component_learning(claim: Claim, results: Results) -> Finding:
-    """Whether MVG's error is below a random answer's."""
-    return finding_on_learning(claim, results, FIRST_COMPONENT)

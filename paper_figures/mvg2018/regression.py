@@ -8,9 +8,9 @@ import pandas as pd
 
 from claims.intervals import words
 from claims.judged_rows import pick
-from claims.ledger import CannotJudge, Claim, Finding, judge
+from claims.judges import CannotJudge, judge
 from claims.rules import equal, number, order
-from claims.verdicts import Outcome, Part
+from claims.verdicts import Finding, Outcome
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mvg2018 import numbers as mvg2018
 from paper_figures.mvg2018.compared_study import (
@@ -31,9 +31,8 @@ from paper_figures.mvg2018.comparison import (
 from paper_figures.mvg2018.comparison_findings import (
     KERNEL_TITLES,
     SETTING,
+    Judged,
     difference,
-    finding_on_directions,
-    finding_on_order,
     finding_per_kernel,
     signal_of,
 )
@@ -90,8 +89,8 @@ def control_errors(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 @judge(studies=("regression",))
-def regression_without_noise(claim: Claim, results: Results) -> Finding:
-    """Table 3: RMSE without noise. Arguments: stated."""
+def regression_without_noise(results: Results, *, stated: float, tolerance: float) -> Finding:
+    """Table 3: RMSE without noise."""
     rows = REGRESSION.judged_rows(results.rows)
     control = pick(rows, mechanism="non-private")
     errors = control_errors(control, "rmse_without_noise")
@@ -99,8 +98,7 @@ def regression_without_noise(claim: Claim, results: Results) -> Finding:
     for scaling, at_scaling in errors.groupby("scaling", sort=True):
         means = at_scaling.groupby("kernel", sort=True)["value"].mean()
         parts = tuple(
-            number(KERNEL_TITLES[kernel], mean, claim.arguments["stated"], claim.tolerance)
-            for kernel, mean in means.items()
+            number(KERNEL_TITLES[kernel], mean, stated, tolerance) for kernel, mean in means.items()
         )
         outcomes.append(Outcome(choice=_SCALINGS[scaling], parts=parts))
     zero, mean = (pick(control, metric=metric)["value"].mean() for metric in _PREDICTIONS)
@@ -122,21 +120,20 @@ def regression_without_noise(claim: Claim, results: Results) -> Finding:
 
 
 @judge(studies=("regression",))
-def regression_close(claim: Claim, results: Results) -> Finding:
-    """Table 3: how far MVG's error is above the non-private one. Arguments: stated."""
-    stated = claim.arguments["stated"]
+def regression_close(results: Results, *, stated: float, margin: float) -> Finding:
+    """Table 3: how far MVG's error is above the non-private one."""
 
-    def judged(scores: pd.DataFrame) -> tuple[tuple[Part, ...], str]:
+    def judged(scores: pd.DataFrame) -> Judged:
         right = judged_treatment(scores, REGRESSION)
         published = select(scores, calibration="published")
         exact = select(published, mechanism="non-private", treatment=WHOLE_QUERY)
         ours = at_best_share(select(published, mechanism=MVG, treatment=right))
         zero = pick(results.rows, mechanism="non-private", metric="rmse_of_zero")
         above = difference(ours, exact)
-        [part] = equal({"MVG-1 above non-private": above.shifted(-stated)}, margin=claim.margin)
+        [part] = equal({"MVG-1 above non-private": above.shifted(-stated)}, margin=margin)
         means = [("non-private", exact), ("MVG-1", ours), ("predicting zero", zero)]
         shown = ", ".join(f"{name} {frame['value'].mean():.4g}" for name, frame in means)
-        return (replace(part, found=f"{words(above)} (stated {stated:g})"),), shown
+        return [replace(part, found=f"{words(above)} (stated {stated:g})")], shown
 
     return finding_per_kernel(
         results, REGRESSION, judged, f"{SETTING}. MVG has its best share tau."
@@ -144,10 +141,10 @@ def regression_close(claim: Claim, results: Results) -> Finding:
 
 
 @judge(studies=("regression",))
-def regression_sources(claim: Claim, results: Results) -> Finding:
+def regression_sources(results: Results, *, margin: float) -> Finding:
     """Table 3: directions from domain knowledge (MVG-1) against private ones (MVG-2)."""
 
-    def judged(scores: pd.DataFrame) -> tuple[tuple[Part, ...], str]:
+    def judged(scores: pd.DataFrame) -> Judged:
         published = select(scores, calibration="published", mechanism=MVG)
         right = judged_treatment(scores, REGRESSION)
         known, learnt = (at_best_share(select(published, treatment=t)) for t in (right, PCA))
@@ -156,20 +153,8 @@ def regression_sources(claim: Claim, results: Results) -> Finding:
         signal = signal_of(REGRESSION, results.rows, known, learnt)
         effects = {"MVG-2 above MVG-1": difference(learnt, known)}
         means = f"MVG-1 {known['value'].mean():.4g}, MVG-2 {learnt['value'].mean():.4g}"
-        return tuple(order(effects, margin=claim.margin, signal=signal)), means
+        return order(effects, margin=margin, signal=signal), means
 
     return finding_per_kernel(
         results, REGRESSION, judged, f"{SETTING}. Both have their best share tau."
     )
-
-
-@judge(studies=("regression",))
-def regression_order(claim: Claim, results: Results) -> Finding:
-    """Orders in Table 3 and Section 9.3; for the arguments see `finding_on_order`."""
-    return finding_on_order(claim, results, REGRESSION)
-
-
-@judge(studies=("regression",))
-def regression_directions(claim: Claim, results: Results) -> Finding:
-    """Figure 4, left; for the arguments see `finding_on_directions`."""
-    return finding_on_directions(claim, results, REGRESSION)

@@ -7,24 +7,21 @@ import itertools
 import numpy as np
 
 from claims.judged_rows import calibrated
-from claims.ledger import Claim, Finding, judge
+from claims.judges import Count, judge
 from claims.rules import number, statement
+from claims.verdicts import Finding
 from paper_figures.mvg2018.numbers import COVARIANCE, FIRST_COMPONENT, REGRESSION
 from paper_figures.paper_setting import PaperSetting
-from runs.results import Results
 
 
-@judge()
-def directions_free(claim: Claim, results: Results) -> Finding:
-    """The true guarantee of MVG at a fixed precision allocation, for random directions.
-
-    Arguments: precision, one weight per row of the query of Experiment I; draws.
-    """
-    query, precision = REGRESSION.query, claim.arguments["precision"]
+@judge
+def directions_free(*, precision: list[float], draws: Count, tolerance: float) -> Finding:
+    """The true guarantee of MVG at a fixed precision allocation, for random directions."""
+    query = REGRESSION.query
     rows, columns = query.shape
     rng = np.random.default_rng(0)
     mus = []
-    for _ in range(claim.arguments["draws"]):
+    for _ in range(draws):
         directions = np.linalg.qr(rng.standard_normal((rows, rows)))[0]
         options = {"directions": directions, "precision": precision}
         noise = calibrated("mvg", query, REGRESSION.budget, **options).noise
@@ -36,7 +33,7 @@ def directions_free(claim: Claim, results: Results) -> Finding:
         parts=[
             statement(
                 f"the same mu for {len(mus)} random directions",
-                difference <= claim.tolerance,
+                difference <= tolerance,
                 f"differs by {difference:.1g} (relative)",
             )
         ],
@@ -50,14 +47,12 @@ def directions_free(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def precision_budgets(claim: Claim, results: Results) -> Finding:
+@judge
+def precision_budgets(*, draws: Count, tolerance: float) -> Finding:
     """Theorems 4 and 5: noise that spends the whole budget against the condition of Theorem 3.
 
     The norms of the singular values of both inverse covariances are taken from the covariances
     themselves, with random allocations and directions.
-
-    Arguments: draws.
     """
     rng = np.random.default_rng(0)
     parts = []
@@ -65,7 +60,7 @@ def precision_budgets(claim: Claim, results: Results) -> Finding:
         query = setting.query
         bound = theorem_3_bound(setting)
         spent = []
-        for _ in range(claim.arguments["draws"]):
+        for _ in range(draws):
             rows = query.shape[0]
             options = {
                 "mode": mode,
@@ -81,14 +76,14 @@ def precision_budgets(claim: Claim, results: Results) -> Finding:
         parts.append(
             statement(
                 {"unimodal": "Theorem 4, Psi = I", "equimodal": "Theorem 5, Psi = Sigma"}[mode],
-                max(abs(ratio - 1) for ratio in spent) <= claim.tolerance,
+                max(abs(ratio - 1) for ratio in spent) <= tolerance,
                 f"spends {min(spent):.9g} to {max(spent):.9g} times the bound",
             )
         )
     return Finding(
         parts=parts,
         detail=(
-            f"{claim.arguments['draws']} random allocations and directions each: Algorithm 1 on "
+            f"{draws} random allocations and directions each: Algorithm 1 on "
             "the query of Experiment I, Algorithm 2 on that of Experiment II. More precision in "
             "any direction would break the condition of Theorem 3, which is sufficient and not "
             "necessary for privacy."
@@ -122,22 +117,21 @@ def _inverse_norm(directions: np.ndarray | None, std: np.ndarray) -> float:
     return float(np.linalg.norm(np.linalg.svd(np.linalg.inv(covariance), compute_uv=False)))
 
 
-@judge()
-def sensitivities(claim: Claim, results: Results) -> Finding:
-    """Appendix B: the l2 sensitivities of the three queries. Arguments: stated, by study.
+@judge
+def sensitivities(*, stated: dict[str, float], tolerance: float) -> Finding:
+    """Appendix B: the l2 sensitivities of the three queries.
 
     Two records in the box change f(X) = X by at most the box's diagonal. For X X^T / N the change
     is x x^T - y y^T over N, and all pairs of the box's corners are tried; the bound over the ball
     around the box shows that no other pair changes more.
     """
-    stated = claim.arguments["stated"]
     queries = {"regression": REGRESSION.query, "covariance": COVARIANCE.query}
     parts = [
         number(
             f"{study}, f(X) = X:",
             float(np.linalg.norm(2 * np.ones(query.shape[0]))),
             stated[study],
-            claim.tolerance,
+            tolerance,
         )
         for study, query in queries.items()
     ]
@@ -150,7 +144,7 @@ def sensitivities(claim: Claim, results: Results) -> Finding:
             "first component, f(X) = X X^T / N:",
             float(changes.max()),
             stated["first_component"],
-            claim.tolerance,
+            tolerance,
         )
     )
     return Finding(

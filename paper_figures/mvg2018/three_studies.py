@@ -9,9 +9,9 @@ import pandas as pd
 
 from claims.intervals import SHOWN, Mean, bootstrapped
 from claims.judged_rows import tally
-from claims.ledger import CannotJudge, Claim, Finding, judge
+from claims.judges import CannotJudge, judge
 from claims.rules import equal, order
-from claims.verdicts import NOT_RUN, Outcome, Part
+from claims.verdicts import NOT_RUN, Finding, Outcome, Part
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import legend_below
@@ -30,6 +30,7 @@ from paper_figures.mvg2018.comparison import METHOD
 from paper_figures.mvg2018.comparison_findings import (
     KERNEL_TITLES,
     SETTING,
+    Judged,
     difference,
     finding_per_kernel,
     signal_of,
@@ -52,7 +53,9 @@ from runs.results import Results
 from studies.base.treatments import IID, SUBSPACE
 
 STUDIES = (REGRESSION, FIRST_COMPONENT, COVARIANCE)
-STUDIES = ("regression", "first_component", "covariance")
+NAMES = tuple(study.name for study in STUDIES)
+# Mechanisms, or sets of features, by study.
+Others = dict[str, list[str]]
 _SET_COLOURS = ("#009E73", "#D55E00", "#0072B2", "#CC79A7", "#999933", "#56B4E9")
 _SET_MARKERS = "Dos^vP"
 _PAPER_MARKERS = "*X"
@@ -63,7 +66,7 @@ TIMING_RUN = (
 )
 
 
-@drawing("mvg2018_fig4", kind="figures", needs=STUDIES)
+@drawing("mvg2018_fig4", kind="figures", needs=NAMES)
 def figure_4(results: Results) -> Drawn:
     """Error over tau, one line per set of informative features, one panel per study."""
     drawn = [study.drawn_rows(results.rows) for study in STUDIES]
@@ -187,7 +190,7 @@ def release_seconds(results: Results, study: ComparedStudy) -> pd.DataFrame:
     return chosen[chosen["treatment"] != SUBSPACE]
 
 
-@drawing("mvg2018_table6", kind="tables", needs=STUDIES, timings=STUDIES)
+@drawing("mvg2018_table6", kind="tables", needs=NAMES, timings=NAMES)
 def table_6(results: Results) -> Drawn:
     """Milliseconds of one release in the three studies."""
     milliseconds = pd.DataFrame(
@@ -221,14 +224,20 @@ def table_6(results: Results) -> Drawn:
     return Drawn(caption, pd.DataFrame(records), note=note)
 
 
-@judge(studies=STUDIES, timings=STUDIES)
-def study_times(claim: Claim, results: Results) -> Finding:
+@judge(studies=NAMES, timings=NAMES)
+def study_times(
+    results: Results,
+    *,
+    faster: Others,
+    slower: Others,
+    tolerance: float,
+) -> Finding:
     """Table 6: the order of seconds per release, as published.
 
     Cells run at different times, and the machine's state may differ between them: an order is
-    contradicted only where the medians differ by more than the tolerance. Arguments: faster and
-    slower than MVG, {study: [mechanisms]} each.
+    contradicted only where the medians differ by more than the tolerance.
     """
+    others = {"faster": faster, "slower": slower}
     drawn = [_mvg_seconds(results, study) for study in STUDIES]
     decomposed = [_svd_seconds(results, study) for study in STUDIES]
     medians = ", ".join(f"{1e3 * np.median(seconds):.3g}" for seconds in drawn)
@@ -237,12 +246,12 @@ def study_times(claim: Claim, results: Results) -> Finding:
         with_svd = (Part("all orders", NOT_RUN, reason="this run did not time the SVDs"),)
     else:
         both = [own + svd for own, svd in zip(drawn, decomposed, strict=True)]
-        with_svd = _cost_parts(claim, results, both)
+        with_svd = _cost_parts(results, both, others, tolerance)
         ours += (
             f"; an SVD of both covariances: {', '.join(f'{1e3 * s:.3g}' for s in decomposed)} ms"
         )
     scores = REGRESSION.scores(REGRESSION.judged_rows(results.rows))
-    given = _cost_parts(claim, results, drawn)
+    given = _cost_parts(results, drawn, others, tolerance)
     return Finding(
         choice="whether MVG decomposes its covariances for every draw",
         outcomes=(
@@ -255,7 +264,7 @@ def study_times(claim: Claim, results: Results) -> Finding:
         detail=(
             "Median milliseconds of a release on one core of this machine. Parts are ratios of "
             "medians, as logarithms, with bootstrapped 95% intervals; medians within a factor of "
-            f"{1 + claim.tolerance:g} contradict nothing. Our JL applies its random matrix by a "
+            f"{1 + tolerance:g} contradict nothing. Our JL applies its random matrix by a "
             "singular value decomposition of the records. Our exponential mechanism draws directly "
             "and PPCA from a short Markov chain, where the paper samples with emcee."
         ),
@@ -276,13 +285,18 @@ def _svd_seconds(results: Results, study: ComparedStudy) -> float | None:
     return float(own["value"].median()) if len(own) else None
 
 
-def _cost_parts(claim: Claim, results: Results, ours: list[np.ndarray]) -> tuple[Part, ...]:
+def _cost_parts(
+    results: Results,
+    ours: list[np.ndarray],
+    others: dict[str, Others],
+    tolerance: float,
+) -> tuple[Part, ...]:
     """One part per other mechanism and study."""
     effects, absent = {}, []
     for study, mvg in zip(STUDIES, ours, strict=True):
         seconds = release_seconds(results, study)
-        for kind in ("faster", "slower"):
-            for key in claim.arguments[kind][study.name]:
+        for kind, by_study in others.items():
+            for key in by_study[study.name]:
                 other = _of_one_treatment(seconds, key, WHOLE_QUERY)
                 name = f"{study.numeral}: {mechanism_title(key)} {kind}"
                 if not len(other):
@@ -290,23 +304,21 @@ def _cost_parts(claim: Claim, results: Results, ours: list[np.ndarray]) -> tuple
                     continue
                 pair = (mvg, other) if kind == "faster" else (other, mvg)
                 effects[name] = bootstrapped(*map(np.log, pair), np.median)
-    return (*order(effects, margin=math.log1p(claim.tolerance)), *absent)
+    return (*order(effects, margin=math.log1p(tolerance)), *absent)
 
 
-@judge(studies=STUDIES)
-def comparable_directions(claim: Claim, results: Results) -> Finding:
-    """Figure 4, left and middle: another set of features does about as well as the right one.
+@judge(studies=NAMES)
+def comparable_directions(
+    results: Results, *, others: Others, margins: dict[str, float]
+) -> Finding:
+    """Figure 4, left and middle: another set of features does about as well as the right one."""
 
-    Arguments: others, {study: sets}. Of them the one with the nearest mean is judged, which
-    favours the claim. margins, {study: margin}.
-    """
-
-    def nearest(study: ComparedStudy, scores: pd.DataFrame) -> tuple[list[Part], str]:
+    def nearest(study: ComparedStudy, scores: pd.DataFrame) -> Judged:
         published = select(scores, calibration="published", mechanism=MVG)
         right = judged_treatment(scores, study)
         means = {
             name: mean_over_shares(select(published, treatment=name))
-            for name in (right, *claim.arguments["others"][study.name])
+            for name in (right, *others[study.name])
         }
         ours = means.pop(right)
         apart = {name: difference(frame, ours) for name, frame in means.items() if len(frame)}
@@ -314,15 +326,14 @@ def comparable_directions(claim: Claim, results: Results) -> Finding:
             raise CannotJudge(f"The results of {study.name} have no other set of features")
         name = min(apart, key=lambda each: abs(apart[each].value))
         signal = signal_of(study, results.rows, ours, means[name])
-        margin = claim.arguments["margins"][study.name]
+        margin = margins[study.name]
         effect = {f"{study.numeral}: {treatment_title(name)} above": apart[name]}
-        return equal(
-            effect, margin=margin, signal=signal
-        ), f"{treatment_title(right)} {ours['value'].mean():.4g}"
+        words = f"{treatment_title(right)} {ours['value'].mean():.4g}"
+        return equal(effect, margin=margin, signal=signal), words
 
     component = FIRST_COMPONENT.scores(FIRST_COMPONENT.judged_rows(results.rows))
 
-    def judged(scores: pd.DataFrame) -> tuple[tuple[Part, ...], str]:
+    def judged(scores: pd.DataFrame) -> Judged:
         left, words = nearest(REGRESSION, scores)
         middle, more = nearest(FIRST_COMPONENT, component)
         return (*left, *middle), f"{words} and {more}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from claims.judged_rows import pick, rounded_up
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, judge
 from claims.rules import universal
 from claims.verdicts import Finding
 from mechanisms.privacy.gaussian_profile import mu_for
@@ -17,31 +17,28 @@ LARGEST_POWER = 20
 
 
 @judge(studies=(STUDY,))
-def least_root_error(claim: Claim, results: Results) -> Finding:
-    """The least root mean squared error less ln(n) / pi, at mu = 1.
-
-    Arguments: mechanism, whose errors are certified; lower; upper; least_steps, from which on the
-    terms that vanish are left out.
-    """
-    a = claim.arguments
+def least_root_error(
+    results: Results, *, mechanism: str, lower: float, upper: float, least_steps: int
+) -> Finding:
+    """The least root mean squared error less ln(n) / pi, at mu = 1."""
     own = pick(
         results.rows,
         study=STUDY,
         dataset="prefix-sums",
-        mechanism=a["mechanism"],
+        mechanism=mechanism,
         participations=1,
     )
     budgets = own[["epsilon", "delta"]].drop_duplicates()
     epsilon, delta = budgets.iloc[0]
     errors = errors_of(own[(own["epsilon"] == epsilon) & (own["delta"] == delta)])
     errors = errors.sort_values("steps").set_index("steps")
-    if errors.index[-1] < a["least_steps"]:
-        raise CannotJudge(f"The results have no errors of {a['least_steps']} steps or more")
+    if errors.index[-1] < least_steps:
+        raise CannotJudge(f"The results have no errors of {least_steps} steps or more")
     root = float(mu_for(epsilon, delta)) * np.sqrt(errors["mean_error"])
     least = root / np.sqrt(1 + errors["optimality_gap"])
     logs = np.log(errors.index.to_numpy(float)) / np.pi
     above, below = root - logs, least - logs
-    large = errors.index >= a["least_steps"]
+    large = errors.index >= least_steps
     bounds = [
         np.sqrt(least_mean_error(1 << power, 1)) - power * np.log(2) / np.pi
         for power in range(1, LARGEST_POWER + 1)
@@ -50,11 +47,11 @@ def least_root_error(claim: Claim, results: Results) -> Finding:
     return Finding(
         parts=[
             universal(
-                f"above {a['lower']:g}",
-                [*(below > a["lower"]), *(bound > a["lower"] for bound in bounds)],
+                f"above {lower:g}",
+                [*(below > lower), *(bound > lower for bound in bounds)],
                 f"by singular values {bounds[-1]:.4f} at n = 2^{LARGEST_POWER}",
             ),
-            universal(f"below {a['upper']:g}", (above < a["upper"])[large].tolist(), shown),
+            universal(f"below {upper:g}", (above < upper)[large].tolist(), shown),
             universal("falls with n", (np.diff(above) < 0).tolist()),
         ],
         detail=(

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
-from typing import Any
+from typing import Literal, NamedTuple
 
 import scipy
 
 from claims.judged_rows import rounded_up
-from claims.ledger import Claim, judge
+from claims.judges import judge
 from claims.verdicts import NOT_RUN, Finding, Part
 from mechanisms import Query
 from mechanisms.noise.gamma_mixture import GammaMixture
@@ -26,22 +25,31 @@ from mechanisms.privacy.fisher import (
     kappa_of_gamma_mixture,
 )
 from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon, noise_multiplier
-from runs.results import Results
 
 # Any number of elements of more than one: the bound is the same.
 GRADIENT = 1000
 
 
-@judge()
-def mixture_noise(claim: Claim, results: Results) -> Finding:
-    """The size and the privacy of the noise in runs; the accuracies of the claim are not run.
+class Run(NamedTuple):
+    """A run of the published code, whose u is a rate or a scale, and whose C is `clip`."""
 
-    Arguments: networks, whose accuracies the claim states; runs of the published code, each with
-    name, k, theta, u ("rate" or "scale"), clip (C), sampling, steps, epsilon, delta.
-    """
+    name: str
+    k: float
+    theta: float
+    u: Literal["rate", "scale"]
+    clip: float
+    sampling: float
+    steps: int
+    epsilon: float
+    delta: float
+
+
+@judge
+def mixture_noise(*, networks: list[str], runs: list[Run]) -> Finding:
+    """The size and the privacy of the noise in runs; the accuracies of the claim are not run."""
     return Finding(
-        parts=[Part(f"accuracies of {name}", NOT_RUN) for name in claim.arguments["networks"]],
-        detail=" ".join(_in_words(run) for run in claim.arguments["runs"]),
+        parts=[Part(f"accuracies of {name}", NOT_RUN) for name in networks],
+        detail=" ".join(_in_words(run) for run in runs),
         calibration="published",
     )
 
@@ -51,18 +59,18 @@ def scale_mixture_std(k: float, theta: float) -> float:
     return theta * math.sqrt(2 * k * (k + 1))
 
 
-def _in_words(run: Mapping[str, Any]) -> str:
-    k, theta, clip = float(run["k"]), run["theta"], run["clip"]
-    sampled = run["sampling"], run["steps"], run["delta"]
-    own = {"rate": gamma_mixture_std, "scale": scale_mixture_std}[run["u"]](k, theta) / clip
-    gaussian = gaussian_multiplier(run["epsilon"], *sampled)
+def _in_words(run: Run) -> str:
+    k, theta, clip = run.k, run.theta, run.clip
+    sampled = run.sampling, run.steps, run.delta
+    own = {"rate": gamma_mixture_std, "scale": scale_mixture_std}[run.u](k, theta) / clip
+    gaussian = gaussian_multiplier(run.epsilon, *sampled)
     words = (
-        f"{run['name']}: k = {k:g}, theta = {theta:g}, u as the {run['u']}, C = {clip:g}, sampling "
-        f"rate {run['sampling']:.4g}, {run['steps']} steps, delta {run['delta']:g}. The noise has "
+        f"{run.name}: k = {k:g}, theta = {theta:g}, u as the {run.u}, C = {clip:g}, sampling "
+        f"rate {run.sampling:.4g}, {run.steps} steps, delta {run.delta:g}. The noise has "
         f"the standard deviation {own:.3g} C in each element, and Gaussian noise of epsilon "
-        f"{run['epsilon']:g}, by loss distributions, {gaussian:.3g} C."
+        f"{run.epsilon:g}, by loss distributions, {gaussian:.3g} C."
     )
-    if run["u"] == "scale":
+    if run.u == "scale":
         return f"{words} The privacy of this noise was not computed."
     limit = gamma_mixture_mu(k, theta, clip)
     query = Query(shape=(GRADIENT,), l2_sensitivity=clip)
@@ -71,7 +79,7 @@ def _in_words(run: Mapping[str, Any]) -> str:
     return (
         f"{words} In high dimension the noise tends to the privacy of a Gaussian of "
         f"{1 / limit:.3g} C, epsilon {near:.3g}; epsilon is at most {rounded_up(most)} in any "
-        f"dimension, where {run['epsilon']:g} is claimed. kappa {kappa_of_gamma_mixture(k):.4g}: "
+        f"dimension, where {run.epsilon:g} is claimed. kappa {kappa_of_gamma_mixture(k):.4g}: "
         "at equal privacy it has that many times the variance of the Gaussian."
     )
 

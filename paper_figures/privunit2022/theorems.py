@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from claims.judged_rows import calibrated
-from claims.ledger import Claim, judge
+from claims.judges import Epsilon, judge
 from claims.rules import statement
 from claims.verdicts import Finding
 from mechanisms import AdditiveMechanism, Budget
 from mechanisms.catalogue.privunit import PrivUnitG
 from mechanisms.query.box_query import box_query
-from runs.results import Results
 
 
-@judge()
-def local_error(claim: Claim, results: Results) -> Finding:
-    """Expected squared error of PrivUnitG over that of purely private noise on a whole tensor.
-
-    Arguments: others, mechanisms; sides, of square tensors in [0, 1]; epsilons.
-    """
-    a = claim.arguments
+@judge
+def local_error(*, others: list[str], sides: list[int], epsilons: list[Epsilon]) -> Finding:
+    """Expected squared error of PrivUnitG over that of purely private noise on a whole tensor."""
     parts = []
-    for other in a["others"]:
+    for other in others:
         ratios = {}
-        for side in a["sides"]:
+        for side in sides:
             query = box_query((side, side), 0.0, 1.0)
-            for epsilon in a["epsilons"]:
+            for epsilon in epsilons:
                 budget = Budget(epsilon=epsilon)
                 own = calibrated("privunit-g", query, budget)
                 noise = calibrated(other, query, budget)

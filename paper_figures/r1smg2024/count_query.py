@@ -17,7 +17,7 @@ import scipy
 
 from claims.intervals import bootstrapped
 from claims.judged_rows import calibrated, official_study, pick
-from claims.ledger import Claim, judge
+from claims.judges import judge
 from claims.rules import number, order, statement
 from claims.verdicts import Finding, Sizes
 from paper_figures import pyplot as plt
@@ -220,8 +220,8 @@ def _holds(calibration: str, loss: float, bound: float) -> str:
     return "yes" if loss >= bound * (1 - 1e-9) else "no"
 
 
-@judge()
-def accuracy_loss(claim: Claim, results: Results) -> Finding:
+@judge
+def accuracy_loss(*, tolerance: float) -> Finding:
     """Figure 5: E L in closed form.
 
     The noise of MVG grows with gamma, which the paper does not state: its loss is that at the
@@ -231,16 +231,14 @@ def accuracy_loss(claim: Claim, results: Results) -> Finding:
     found = {key: _paper_noise(key).expected_loss() for key in stated}
     ratio = found["gaussian"] / found["gaussian-analytic"]
     return Finding(
-        parts=[
-            number(mechanism_title(key), found[key], stated[key], claim.tolerance) for key in stated
-        ],
+        parts=[number(mechanism_title(key), found[key], stated[key], tolerance) for key in stated],
         detail=(
             f"E L = E||noise||^2 in closed form, by Definition 1, {budget_words()}, s^2 = 2; MVG "
             "at the smallest possible gamma, s/2. Otherwise L does not depend on the data. The "
             f"classic Gaussian's loss is {ratio:.3g} times the analytic Gaussian's, whatever cells "
             "are counted, but the paper states the same loss for both. With s^2 = 1 (r1-s2), their "
             "losses and R1SMG's would be half as large. "
-            f"{_fewer_cells(found, stated, claim.tolerance)}"
+            f"{_fewer_cells(found, stated, tolerance)}"
         ),
         calibration="published",
         sizes=Sizes(
@@ -279,35 +277,31 @@ def _paper_noise(key: str):
 
 
 @judge(studies=("count_query",))
-def loss_shape(claim: Claim, results: Results) -> Finding:
-    """Figure 5: skewness and kurtosis of L about the mean.
-
-    Arguments: others, mechanisms; bell, the largest skewness and excess kurtosis of a bell shape.
-    """
+def loss_shape(results: Results, *, others: list[str], bell: float, margin: float) -> Finding:
+    """Figure 5: skewness and kurtosis of L about the mean."""
     rows = official_counts(results.rows)
-    a = claim.arguments
-    frames = by_mechanism(rows, a["others"], "loss")
+    frames = by_mechanism(rows, others, "loss")
     values = {key: frame["value"].to_numpy(float) for key, frame in frames.items()}
     effects = {
         f"{word} over {mechanism_title(key)}'s": bootstrapped(
             values["r1smg"], values[key], statistic
         )
-        for key in a["others"]
+        for key in others
         for word, statistic in (("skewness", scipy.stats.skew), ("kurtosis", scipy.stats.kurtosis))
     }
     bells = []
-    for key in a["others"]:
+    for key in others:
         loss = noise_of(key, 89).loss()
         shape = (loss.central_skewness, loss.central_kurtosis - 3)
         bells.append(
             statement(
                 f"{mechanism_title(key)} bell-shaped",
-                max(shape) <= a["bell"],
+                max(shape) <= bell,
                 f"skewness {shape[0]:.2g}, excess kurtosis {shape[1]:.2g} exactly",
             )
         )
     return Finding(
-        parts=[*order(effects, margin=claim.margin), *bells],
+        parts=[*order(effects, margin=margin), *bells],
         detail=(
             f"Moments about the mean over trials, {budget_words()}, with bootstrap intervals of "
             "the differences; the others' own shape in closed form. The shape of L depends "

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from claims.judged_rows import pick
-from claims.ledger import Claim, judge
+from claims.judges import judge
 from claims.rules import number
 from claims.verdicts import Finding
 from paper_figures import pyplot as plt
@@ -186,7 +186,7 @@ def _panel_title(mechanism: str) -> str:
 
 
 @judge(studies=("count_query",))
-def largest_counts(claim: Claim, results: Results) -> Finding:
+def largest_counts(results: Results, *, tolerance: float) -> Finding:
     """Figure 4: the largest exact count, in the run's box and in every box of its scan."""
     rows = official_counts(results.rows)
     stated = LARGEST_COUNT
@@ -195,7 +195,7 @@ def largest_counts(claim: Claim, results: Results) -> Finding:
         for metric in ("nonprivate_largest_count", "pickups", "valid_cells")
     }
     exact = facts["nonprivate_largest_count"]
-    parts = [number("exact, in the box of the five boroughs", exact, stated, claim.tolerance)]
+    parts = [number("exact, in the box of the five boroughs", exact, stated, tolerance)]
     scanned = pick(rows, metric="largest_in_box", mechanism="non-private")["value"].astype(float)
     nearest = float(scanned.iloc[(scanned - stated).abs().argmin()])
     parts.append(
@@ -203,7 +203,7 @@ def largest_counts(claim: Claim, results: Results) -> Finding:
             f"exact, nearest of {len(scanned)} boxes with {' and '.join(PLACES)}",
             nearest,
             stated,
-            claim.tolerance,
+            tolerance,
         )
     )
     released = _largest(rows)

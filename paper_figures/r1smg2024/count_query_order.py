@@ -14,7 +14,7 @@ import scipy
 
 from claims.intervals import Bootstrap, bootstrapped, log_mean
 from claims.judged_rows import calibrated, pick
-from claims.ledger import Claim, judge
+from claims.judges import judge
 from claims.rules import ratios
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part
 from paper_figures.r1smg2024.count_query import (
@@ -30,7 +30,9 @@ from runs.results import Results
 
 
 @judge(studies=("count_query",))
-def count_order(claim: Claim, results: Results) -> Finding:
+def count_order(
+    results: Results, *, others: list[str], comparable: list[str], factor: float, better: str
+) -> Finding:
     """Figure 4: other noise against R1SMG, by the ratio of L after post-processing.
 
     R1SMG's mean and median are the exact ones: its L has heavy tails, so that a mean over trials is
@@ -39,29 +41,25 @@ def count_order(claim: Claim, results: Results) -> Finding:
     squared error in the median are asked to lie within a factor.
 
     R1SMG may also be better than one that is said to be comparable.
-
-    Arguments: others, said to be worse; comparable, said to be comparable; better, the one of
-    these that is said to be better; factor.
     """
     rows = official_counts(results.rows)
-    a = claim.arguments
     exact, typical = _expected_after_masking(rows), _median_after_masking(rows)
-    absent = [key for key in a["comparable"] if not (rows["mechanism"] == key).any()]
-    present = [key for key in (*a["others"], *a["comparable"]) if key not in absent]
+    absent = [key for key in comparable if not (rows["mechanism"] == key).any()]
+    present = [key for key in (*others, *comparable) if key not in absent]
     frames = by_mechanism(rows, present, "loss_postprocessed")
     means = {key: _log_ratio(frames[key], exact, log_mean) for key in present}
     measures = {
-        f"squared error within a factor of {a['factor']:g}": means,
-        f"root mean squared error within a factor of {a['factor']:g}": {
+        f"squared error within a factor of {factor:g}": means,
+        f"root mean squared error within a factor of {factor:g}": {
             key: _rooted(effect) for key, effect in means.items()
         },
-        f"squared error of a typical map (median) within a factor of {a['factor']:g}": {
+        f"squared error of a typical map (median) within a factor of {factor:g}": {
             key: _log_ratio(frames[key], typical, _log_median) for key in present
         },
     }
-    bounds = dict.fromkeys(a["others"], (1.0, math.inf))
-    bounds |= {key: (1 / a["factor"], math.inf) for key in a["comparable"]}
-    bounds[a["better"]] = (1 / a["factor"], 1.0)
+    bounds = dict.fromkeys(others, (1.0, math.inf))
+    bounds |= {key: (1 / factor, math.inf) for key in comparable}
+    bounds[better] = (1 / factor, 1.0)
     outcomes = []
     for measure, effects in measures.items():
         parts = ratios(

@@ -11,6 +11,7 @@ import itertools
 import pandas as pd
 
 from claims.judged_rows import rounded_down, rounded_up
+from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.r1smg2024.dpsgd_runs import (
@@ -34,7 +35,6 @@ from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
     PAGE,
-    dataset_title,
     in_order,
     look,
     title_in,

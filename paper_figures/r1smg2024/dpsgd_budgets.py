@@ -8,77 +8,79 @@ from collections.abc import Callable
 import scipy
 
 from claims.judged_rows import at_least, calibrated, listed, rounded_down
-from claims.ledger import Claim, judge
+from claims.judges import Count, Delta, Probability, judge
 from claims.rules import number, statement
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget, Query
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun, gaussian_epsilon, step_budget
-from paper_figures.r1smg2024.numbers import GRADIENT
-from runs.results import Results
+from paper_figures.r1smg2024.numbers import GRADIENT, TrainingBudget
 
 # The Renyi orders of compute_dp_sgd_privacy in TensorFlow Privacy.
 COARSE_ORDERS = [1.25, 1.5, 1.75, 2, 2.25, 2.5, 3, 3.5, 4, 4.5, *range(5, 64), 128, 256, 512]
 
 
-@judge()
-def training_budget(claim: Claim, results: Results) -> Finding:
-    """Total epsilon of DP-SGD with Poisson sampling: RDP as the papers use it, and PLD.
-
-    Arguments: records, a list of the numbers that q may stand for; batch, epochs, delta; budgets,
-    each with its total, noise multiplier and step epsilon; same_steps, the share by which the steps
-    may differ that the two totals need (may be left out).
-    """
+@judge
+def training_budget(
+    *,
+    records: list[Count],
+    batch: Count,
+    epochs: int,
+    delta: Delta,
+    budgets: list[TrainingBudget],
+    same_steps: float | None = None,
+    tolerance: float,
+) -> Finding:
+    """Total epsilon of DP-SGD with Poisson sampling: RDP as the papers use it, and PLD."""
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.rdp import RdpAccountant
 
-    a = claim.arguments
-
-    def total(records: int, sigma: float, accountant=None) -> float:
-        steps = a["epochs"] * records // a["batch"]
-        rate = a["batch"] / records
-        return gaussian_epsilon(sigma, rate, steps, a["delta"], accountant=accountant)
+    def total_of(size: int, sigma: float, accountant=None) -> float:
+        steps = epochs * size // batch
+        return gaussian_epsilon(sigma, batch / size, steps, delta, accountant=accountant)
 
     parts = [
         number(
-            f"sigma {sigma:g}, q = {a['batch']}/{records}",
-            total(records, sigma),
-            stated,
-            claim.tolerance,
+            f"sigma {budget.multiplier:g}, q = {batch}/{size}",
+            total_of(size, budget.multiplier),
+            budget.total,
+            tolerance,
         )
-        for records in a["records"]
-        for stated, sigma, _ in a["budgets"]
+        for size in records
+        for budget in budgets
     ]
-    if "same_steps" in a:
-        parts += [_one_number_of_steps(records, a) for records in a["records"]]
-    first, sigmas = a["records"][0], [sigma for _, sigma, _ in a["budgets"]]
-    coarse = [total(first, sigma, RdpAccountant(COARSE_ORDERS)) for sigma in sigmas]
+    if same_steps is not None:
+        for size in records:
+            needed = [
+                _steps_to(budget.total, budget.multiplier, batch / size, delta)
+                for budget in budgets
+            ]
+            parts.append(
+                statement(
+                    f"one number of steps, q = {batch}/{size}:",
+                    max(needed) <= (1 + same_steps) * min(needed),
+                    f"they need {listed(f'{steps:.3g}' for steps in needed)} steps",
+                )
+            )
+    first, sigmas = records[0], [budget.multiplier for budget in budgets]
+    coarse = [total_of(first, sigma, RdpAccountant(COARSE_ORDERS)) for sigma in sigmas]
     spacing = 1e-3
-    tight = [total(first, s, PLDAccountant(value_discretization_interval=spacing)) for s in sigmas]
+    tight = [
+        total_of(first, s, PLDAccountant(value_discretization_interval=spacing)) for s in sigmas
+    ]
     return Finding(
         parts=parts,
         detail=(
-            f"{a['epochs']} epochs, delta {a['delta']:g}, Poisson sampling, a record added or "
+            f"{epochs} epochs, delta {delta:g}, Poisson sampling, a record added or "
             "removed, Renyi DP with dp_accounting's orders. At the first q, with TensorFlow "
             f"Privacy's coarser orders {listed(f'{e:.5g}' for e in coarse)}; by privacy loss "
             f"distributions at most {listed(f'{e:.4g}' for e in tight)}."
         ),
         calibration="published",
-        sizes=Sizes(records=a["records"][0], epochs=a["epochs"]),
+        sizes=Sizes(records=records[0], epochs=epochs),
     )
 
 
-def _one_number_of_steps(records: int, a: dict) -> Part:
-    """Whether the two totals come from one number of steps, whatever the number of epochs."""
-    rate = a["batch"] / records
-    needed = [_steps_to(epsilon, sigma, rate, a["delta"]) for epsilon, sigma, _ in a["budgets"]]
-    return statement(
-        f"one number of steps, q = {a['batch']}/{records}:",
-        max(needed) <= (1 + a["same_steps"]) * min(needed),
-        f"they need {listed(f'{steps:.3g}' for steps in needed)} steps",
-    )
-
-
-def _steps_to(epsilon: float, sigma: float, rate: float, delta: float) -> float:
+def _steps_to(epsilon: float, sigma: float, rate: Probability, delta: float) -> float:
     """Steps after which the total epsilon is reached, to 1%, between 100 and 1e6."""
     from dp_accounting.rdp import RdpAccountant
 
@@ -90,70 +92,72 @@ def _steps_to(epsilon: float, sigma: float, rate: float, delta: float) -> float:
     return math.exp(scipy.optimize.brentq(excess, math.log(1e2), math.log(1e6), xtol=0.01))
 
 
-@judge()
-def split_over_steps(claim: Claim, results: Results) -> Finding:
-    """Step budgets of eq. (16) from the stated totals.
-
-    Arguments: records, a list of the numbers that q may stand for; batch, epochs, delta, slack
-    (delta'); budgets, each with its total, noise multiplier and epsilon_0; stated_delta, delta_0
-    (may be left out); digit, the last digit of epsilon_0, where both are asked to come from one
-    number of epochs, and from one delta'.
-    """
-    a = claim.arguments
+@judge
+def split_over_steps(
+    *,
+    records: list[Count],
+    batch: Count,
+    epochs: int,
+    delta: Delta,
+    slack: Probability,
+    budgets: list[TrainingBudget],
+    stated_delta: Delta | None = None,
+    digit: float | None = None,
+    tolerance: float,
+) -> Finding:
+    """Step budgets of eq. (16) from the stated totals."""
     parts = [
         number(
-            f"epsilon_0 for {total:g}, q = {a['batch']}/{records}",
-            step_budget(total, a["delta"], a["batch"] / records, a["epochs"], a["slack"])[0],
-            epsilon,
-            claim.tolerance,
+            f"epsilon_0 for {budget.total:g}, q = {batch}/{size}",
+            step_budget(budget.total, delta, batch / size, epochs, slack)[0],
+            budget.step,
+            tolerance,
         )
-        for records in a["records"]
-        for total, _, epsilon in a["budgets"]
+        for size in records
+        for budget in budgets
     ]
-    if "stated_delta" in a:
+    if stated_delta is not None:
         # It depends neither on the total epsilon nor on q.
-        step_delta = (a["delta"] - a["slack"]) / a["epochs"]
-        parts.append(number("delta_0", step_delta, a["stated_delta"], claim.tolerance))
-    if "digit" in a:
-        parts += [_one_number_of_epochs(records, a) for records in a["records"]]
-        parts += [_one_slack(records, a) for records in a["records"]]
+        parts.append(number("delta_0", (delta - slack) / epochs, stated_delta, tolerance))
+    if digit is not None:
+        parts += [_one_number_of_epochs(batch, size, budgets, digit, slack) for size in records]
+        parts += [_one_slack(batch, size, budgets, digit, epochs) for size in records]
     return Finding(
         parts=parts,
         detail=(
-            f"Totals {listed(f'{total:g}' for total, *_ in a['budgets'])} as stated, delta "
-            f"{a['delta']:g}, delta' {a['slack']:g}, {a['epochs']} epochs, T = epochs/q."
+            f"Totals {listed(f'{total:g}' for total, *_ in budgets)} as stated, delta "
+            f"{delta:g}, delta' {slack:g}, {epochs} epochs, T = epochs/q."
         ),
         calibration="published",
-        sizes=Sizes(records=a["records"][0], epochs=a["epochs"]),
+        sizes=Sizes(records=records[0], epochs=epochs),
     )
 
 
-def _one_number_of_epochs(records: int, a: dict) -> Part:
+def _one_number_of_epochs(
+    batch: int, size: int, budgets: list[TrainingBudget], digit: float, slack: float
+) -> Part:
     """Whether the stated epsilon_0, before rounding, come from one number of epochs E."""
-    rate = a["batch"] / records
-    ranges = _ranges_of(a, lambda *stated: _epochs_for(*stated, rate, a["slack"]))
+    ranges = _ranges_of(budgets, digit, lambda *stated: _epochs_for(*stated, batch / size, slack))
     words = listed(f"{low:.1f} to {high:.1f}" for low, high in ranges)
-    return statement(
-        f"one number of epochs, q = {a['batch']}/{records}", _share(ranges), f"E = {words}"
-    )
+    return statement(f"one number of epochs, q = {batch}/{size}", _share(ranges), f"E = {words}")
 
 
-def _one_slack(records: int, a: dict) -> Part:
+def _one_slack(
+    batch: int, size: int, budgets: list[TrainingBudget], digit: float, epochs: float
+) -> Part:
     """Whether the stated epsilon_0, before rounding, come from one delta' at the stated epochs."""
-    rate = a["batch"] / records
-    ranges = _ranges_of(a, lambda *stated: _slack_for(*stated, rate, a["epochs"]))
+    ranges = _ranges_of(budgets, digit, lambda *stated: _slack_for(*stated, batch / size, epochs))
     words = listed(f"{low:.2f} to {high:.2f}" for low, high in ranges)
-    return statement(
-        f"one delta', q = {a['batch']}/{records}", _share(ranges), f"log10 delta' = {words}"
-    )
+    return statement(f"one delta', q = {batch}/{size}", _share(ranges), f"log10 delta' = {words}")
 
 
-def _ranges_of(a: dict, solve: Callable[[float, float], float]) -> list[list[float]]:
+def _ranges_of(
+    budgets: list[TrainingBudget], digit: float, solve: Callable[[float, float], float]
+) -> list[list[float]]:
     """What `solve` gives for each total and both ends of its epsilon_0 before rounding."""
-    half = a["digit"] / 2
     return [
-        sorted(solve(total, epsilon + end) for end in (half, -half))
-        for total, _, epsilon in a["budgets"]
+        sorted(solve(budget.total, budget.step + end) for end in (digit / 2, -digit / 2))
+        for budget in budgets
     ]
 
 
@@ -162,14 +166,14 @@ def _share(ranges: list[list[float]]) -> bool:
     return max(low for low, _ in ranges) <= min(high for _, high in ranges)
 
 
-def _slack_for(total: float, epsilon: float, rate: float, epochs: float) -> float:
+def _slack_for(total: float, epsilon: float, rate: Probability, epochs: float) -> float:
     """log10 of the delta' at which eq. (16) gives the step budget `epsilon` for a total."""
     steps, x = epochs / rate, rate * epsilon
     left = total - steps * x * math.expm1(x)
     return -((left / x) ** 2) / (2 * steps) / math.log(10)
 
 
-def _epochs_for(total: float, epsilon: float, rate: float, slack: float) -> float:
+def _epochs_for(total: float, epsilon: float, rate: Probability, slack: float) -> float:
     """E at which eq. (16) gives the step budget `epsilon` for a total."""
 
     def excess(log_epochs: float) -> float:
@@ -178,26 +182,24 @@ def _epochs_for(total: float, epsilon: float, rate: float, slack: float) -> floa
     return math.exp(scipy.optimize.brentq(excess, 0.0, math.log(1e4), xtol=1e-6))
 
 
-@judge()
-def one_step(claim: Claim, results: Results) -> Finding:
+@judge
+def one_step(
+    *, rate: Probability, budgets: list[TrainingBudget], delta: Delta, step_delta: Delta
+) -> Finding:
     """R1SMG-DPSGD: the total budget against the exact privacy of one Poisson-sampled step.
 
-    Sampling with rate q turns delta(e) of a step into exactly q delta(e) at ln(1 + q (e^e - 1))
-    (a record added); all steps together reveal no less than one.
-
-    Arguments: rate q; budgets, each with its total, noise multiplier and step epsilon; delta and
-    step_delta.
+    Sampling with rate q turns delta(e) of a step into exactly q delta(e) at ln(1 + q (e^e - 1)) (a
+    record added); all steps together reveal no less than one.
     """
-    a = claim.arguments
     alone, parts = [], []
-    for total, _, step in a["budgets"]:
-        profile = _step_profile("r1smg", step, a["step_delta"])
+    for total, _, step in budgets:
+        profile = _step_profile("r1smg", step, step_delta)
         alone.append(f"{at_least(profile.delta(step).lower)} at {step:g}")
-        lower = SampledRun(step=profile, rate=a["rate"], steps=1).step_delta(total).lower
+        lower = SampledRun(step=profile, rate=rate, steps=1).step_delta(total).lower
         parts.append(
             statement(
-                f"({total:g}, {a['delta']:g})-DP:",
-                lower <= a["delta"],
+                f"({total:g}, {delta:g})-DP:",
+                lower <= delta,
                 f"one step alone has delta >= {rounded_down(lower)}",
             )
         )
@@ -205,26 +207,24 @@ def one_step(claim: Claim, results: Results) -> Finding:
         parts=parts,
         detail=(
             f"M = {GRADIENT.size}, the parameters of the tutorial's MNIST network (the paper does "
-            f"not state M), clipping norm 1, rate {a['rate']:.4g} by Poisson sampling, one record "
+            f"not state M), clipping norm 1, rate {rate:.4g} by Poisson sampling, one record "
             f"added; exact profile of R1SMG at the step budgets of eq. (16), delta_0 = "
-            f"{a['step_delta']:g}. Without sampling delta is at least {listed(alone)}."
+            f"{step_delta:g}. Without sampling delta is at least {listed(alone)}."
         ),
         calibration="published",
-        sizes=Sizes(epsilons=listed(f"{total:g}" for total, *_ in a["budgets"])),
+        sizes=Sizes(epsilons=listed(f"{total:g}" for total, *_ in budgets)),
     )
 
 
-@judge()
-def looser_composition(claim: Claim, results: Results) -> Finding:
-    """Section 7.3: whether eq. (16) favours DPSGD over R1SMG.
-
-    Arguments: rate q; budgets, each with its total, noise multiplier and step epsilon; step_delta.
-    """
-    a = claim.arguments
+@judge
+def looser_composition(
+    *, rate: Probability, budgets: list[TrainingBudget], step_delta: Delta
+) -> Finding:
+    """Section 7.3: whether eq. (16) favours DPSGD over R1SMG."""
     parts = []
-    for total, sigma, step in a["budgets"]:
+    for total, sigma, step in budgets:
         query = Query(shape=(1,), l2_sensitivity=1.0)
-        budget = Budget(epsilon=step, delta=a["step_delta"])
+        budget = Budget(epsilon=step, delta=step_delta)
         looser = calibrated("gaussian-analytic", query, budget).noise.sigma
         parts.append(
             statement(
@@ -237,33 +237,32 @@ def looser_composition(claim: Claim, results: Results) -> Finding:
         parts=parts,
         detail=(
             "The multiplier is that of the analytic Gaussian at the step budget, with Poisson "
-            f"sampling at rate {a['rate']:.4g}, a record added."
+            f"sampling at rate {rate:.4g}, a record added."
         ),
         calibration="published",
-        sizes=Sizes(epsilons=listed(f"{total:g}" for total, *_ in a["budgets"])),
+        sizes=Sizes(epsilons=listed(f"{total:g}" for total, *_ in budgets)),
     )
 
 
-@judge()
-def amplified_step(claim: Claim, results: Results) -> Finding:
+@judge
+def amplified_step(
+    *, rate: Probability, budgets: list[TrainingBudget], tolerance: float
+) -> Finding:
     """Eq. (16): q epsilon_0 against the epsilon of a step on a Poisson sample.
 
     Sampling turns an (epsilon_0, delta_0)-DP step into (ln(1 + q (e^epsilon_0 - 1)), q delta_0)-DP,
     and no smaller epsilon holds for every such step (Balle, Barthe and Gaboardi 2018).
-
-    Arguments: rate q; budgets, each with its total, noise multiplier and epsilon_0.
     """
-    a = claim.arguments
-    steps = [step for *_, step in a["budgets"]]
-    spent = {step: math.log1p(a["rate"] * math.expm1(step)) for step in steps}
-    factors = listed(f"{true / step / a['rate']:.3g}" for step, true in spent.items())
+    steps = [step for *_, step in budgets]
+    spent = {step: math.log1p(rate * math.expm1(step)) for step in steps}
+    factors = listed(f"{true / step / rate:.3g}" for step, true in spent.items())
     return Finding(
         parts=[
-            number(f"for epsilon_0 = {step:g}", true, a["rate"] * step, claim.tolerance)
+            number(f"for epsilon_0 = {step:g}", true, rate * step, tolerance)
             for step, true in spent.items()
         ],
         detail=(
-            f"q = {a['rate']:.4g}. The true epsilon is {factors} times q epsilon_0, which is its "
+            f"q = {rate:.4g}. The true epsilon is {factors} times q epsilon_0, which is its "
             "limit for small epsilon_0."
         ),
         sizes=Sizes(epsilons=listed(f"{step:g} per step" for step in steps)),

@@ -7,11 +7,13 @@ study, in dpsgd_budgets.py.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pandas as pd
 
 from claims.intervals import Mean, paired
 from claims.judged_rows import listed, pick
-from claims.ledger import Claim, judge
+from claims.judges import Epsilon, Probability, judge
 from claims.rules import Signal, order
 from claims.verdicts import INCONCLUSIVE, Finding, Outcome, Part, Sizes
 from paper_figures.r1smg2024.dpsgd_runs import (
@@ -31,14 +33,6 @@ from runs.results import Results
 
 COMPARED = ("r1smg", DPSGD)
 CHOICE = "the learning rate"
-DECIDED_BY = {
-    "mnist": (
-        "config/reference.yaml with dpsgd.datasets [mnist] and 10 trials: about 17 core-hours"
-    ),
-    "cifar10": (
-        "config/paper.yaml, dpsgd on cifar10: 100 epochs, 10 trials and 3 learning rates, for a GPU"
-    ),
-}
 # Accuracies are counted in steps of one of 10,000 test records.
 RESOLUTION = 1e-4
 
@@ -66,19 +60,25 @@ def setting_words(rows: pd.DataFrame, dataset: str) -> str:
 
 
 @judge(studies=(STUDY,))
-def epochs_until(claim: Claim, results: Results) -> Finding:
-    """By how many epochs R1SMG reaches an accuracy earlier than DPSGD, as published.
-
-    Arguments: dataset; epsilons; metric; level.
-    """
-    a = claim.arguments
-    rows = official_runs(results.rows, a["dataset"])
-    published = pick(accuracies(rows, a["metric"]), calibration="published")
+def epochs_until(
+    results: Results,
+    *,
+    dataset: str,
+    epsilons: list[Epsilon],
+    metric: Literal["test_accuracy", "train_accuracy"],
+    level: Probability,
+    margin: float,
+) -> Finding:
+    """By how many epochs R1SMG reaches an accuracy earlier than DPSGD, as published."""
+    rows = official_runs(results.rows, dataset)
+    published = pick(accuracies(rows, metric), calibration="published")
     outcomes = [
         Outcome(
             choice=f"learning rate {rate:g}",
             parts=tuple(
-                part for e in a["epsilons"] for part in _earlier(at_rate(published, rate), e, claim)
+                part
+                for e in epsilons
+                for part in _earlier(at_rate(published, rate), e, level, margin)
             ),
         )
         for rate in rates_of(published)
@@ -87,13 +87,12 @@ def epochs_until(claim: Claim, results: Results) -> Finding:
         choice=CHOICE,
         outcomes=outcomes,
         ours=_numbers(outcomes),
-        decided_by=DECIDED_BY[a["dataset"]],
         detail=(
             "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run, "
-            f"with the 95% interval. {setting_words(rows, a['dataset'])}"
+            f"with the 95% interval. {setting_words(rows, dataset)}"
         ),
         calibration="published",
-        sizes=sizes_of_runs(rows, a["epsilons"]),
+        sizes=sizes_of_runs(rows, epsilons),
     )
 
 
@@ -104,9 +103,9 @@ def _numbers(outcomes: list[Outcome]) -> str:
     )
 
 
-def _earlier(rows: pd.DataFrame, epsilon: float, claim: Claim) -> list[Part]:
+def _earlier(rows: pd.DataFrame, epsilon: float, level: float, margin: float) -> list[Part]:
     """The part about one budget: epochs of DPSGD less those of R1SMG."""
-    level, first, never = claim.arguments["level"], {}, []
+    first, never = {}, []
     for mechanism in COMPARED:
         runs = pick(rows, epsilon=epsilon, mechanism=mechanism)
         reached = runs[runs["value"] >= level].groupby("trial")["epoch"].min().astype(float)
@@ -120,7 +119,7 @@ def _earlier(rows: pd.DataFrame, epsilon: float, claim: Claim) -> list[Part]:
         return [Part(name, INCONCLUSIVE, f"{level:g} reached by {' and '.join(never)}")]
     means = [f"{first[key]['value'].mean():.3g} ({_title(key)})" for key in COMPARED]
     effect = paired(first[DPSGD], first["r1smg"], resolution=0.5)
-    return order({f"{name}, epochs {' and '.join(means)}, by": effect}, margin=claim.margin)
+    return order({f"{name}, epochs {' and '.join(means)}, by": effect}, margin=margin)
 
 
 def _title(mechanism: str) -> str:
@@ -128,39 +127,36 @@ def _title(mechanism: str) -> str:
 
 
 @judge(studies=(STUDY,))
-def learning_order(claim: Claim, results: Results) -> Finding:
-    """R1SMG against DPSGD by paired differences of accuracies, means over the epochs of a run.
-
-    Arguments: dataset; epsilons.
-    """
-    a = claim.arguments
-    rows = official_runs(results.rows, a["dataset"])
+def learning_order(
+    results: Results, *, dataset: str, epsilons: list[Epsilon], margin: float
+) -> Finding:
+    """R1SMG against DPSGD by paired differences of accuracies, means over the epochs of a run."""
+    rows = official_runs(results.rows, dataset)
     outcomes = [
         Outcome(
             choice=f"learning rate {rate:g}",
-            parts=tuple(_leads(at_rate(rows, rate), a["epsilons"], claim.margin)),
+            parts=tuple(_leads(at_rate(rows, rate), epsilons, margin)),
         )
         for rate in rates_of(rows)
     ]
     norms = {
-        mechanism: listed(f"{_noise_norm(rows, mechanism, e):.3g}" for e in a["epsilons"])
+        mechanism: listed(f"{_noise_norm(rows, mechanism, e):.3g}" for e in epsilons)
         for mechanism in COMPARED
     }
     return Finding(
         choice=CHOICE,
         outcomes=outcomes,
         ours=_numbers(outcomes),
-        decided_by=DECIDED_BY[a["dataset"]],
         detail=(
             "Accuracies are means over the epochs of a run; differences between runs of one trial, "
-            f"with 95% intervals. {setting_words(rows, a['dataset'])} DPSGD's multiplier comes "
+            f"with 95% intervals. {setting_words(rows, dataset)} DPSGD's multiplier comes "
             "from the total by Renyi accounting, R1SMG's noise from eq. (16); the noise of a step "
             f"has the root mean square norm {norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG). With "
             "both rescaled until the run's true delta is the claimed one, R1SMG minus DPSGD is "
-            f"{_exact_leads(rows, a['epsilons'])}."
+            f"{_exact_leads(rows, epsilons)}."
         ),
         calibration="both",
-        sizes=sizes_of_runs(rows, a["epsilons"]),
+        sizes=sizes_of_runs(rows, epsilons),
     )
 
 

@@ -6,12 +6,13 @@ The table reads noise_only. The claims are judged in closed form, at sizes that 
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from claims.judged_rows import calibrated, listed, rounded_down, rounded_up
-from claims.ledger import Claim, judge
+from claims.judges import Positive, judge
 from claims.rules import number, statement, universal
 from claims.verdicts import Finding, Outcome, Part
 from mechanisms import Budget
@@ -74,24 +75,26 @@ def noise_of(key: str, side: int, **options) -> Noise:
     return calibrated(key, family_query(FAMILY, (side, side)), BUDGET, **options).noise
 
 
-@judge()
-def raw_moment(claim: Claim, results: Results) -> Finding:
-    """Theorems 8 and 9: a moment of L about zero, R1SMG's and the others'.
-
-    Arguments: moment ("raw_kurtosis" or "raw_skewness"), stated, sides.
-    """
-    a = claim.arguments
-    ours = getattr(noise_of("r1smg", a["sides"][-1]).loss(), a["moment"])
-    others = [getattr(loss, a["moment"]) for side in a["sides"] for loss in _full_rank(side)]
+@judge
+def raw_moment(
+    *,
+    moment: Literal["raw_kurtosis", "raw_skewness"],
+    stated: float,
+    sides: list[int],
+    tolerance: float,
+) -> Finding:
+    """Theorems 8 and 9: a moment of L about zero, R1SMG's and the others'."""
+    ours = getattr(noise_of("r1smg", sides[-1]).loss(), moment)
+    others = [getattr(loss, moment) for side in sides for loss in _full_rank(side)]
     return Finding(
         parts=(
-            number("R1SMG", ours, a["stated"], claim.tolerance),
+            number("R1SMG", ours, stated, tolerance),
             statement("larger than the others',", max(others) < ours, f"at most {max(others):.5g}"),
         ),
         detail=(
             "Closed forms, moments about zero as the paper defines them; classic and analytic "
             "Gaussian (one shape of L) and MVG with equal and with uneven precision, at M = "
-            f"{listed(str(side**2) for side in a['sides'])}."
+            f"{listed(str(side**2) for side in sides)}."
         ),
         calibration="published",
     )
@@ -107,16 +110,15 @@ def _full_rank(side: int) -> list[LossMoments]:
     ]
 
 
-@judge()
-def full_rank_moments(claim: Claim, results: Results) -> Finding:
+@judge
+def full_rank_moments(*, sides: list[int], tolerance: float) -> Finding:
     """Remark 2: 3 + 12/M and sqrt(8/M), and R1SMG's larger moments beside them.
 
     The remark gives a normal variable 3 and 0, which are moments about the mean; Section 6 defines
-    moments about zero. Arguments: sides (rising).
+    moments about zero.
     """
-    a = claim.arguments
-    sizes = [side**2 for side in a["sides"]]
-    losses = [noise_of("gaussian", side).loss() for side in a["sides"]]
+    sizes = [side**2 for side in sides]
+    losses = [noise_of("gaussian", side).loss() for side in sides]
     stated = [(3 + 12 / size, math.sqrt(8 / size)) for size in sizes]
     # About the mean the values are exact at every M; about zero they would have to be limits.
     readings = {
@@ -132,8 +134,8 @@ def full_rank_moments(claim: Claim, results: Results) -> Finding:
             parts=_moment_parts(
                 [moments(losses[i]) for i in judged],
                 [stated[i] for i in judged],
-                moments(noise_of("r1smg", a["sides"][-1]).loss()),
-                claim.tolerance,
+                moments(noise_of("r1smg", sides[-1]).loss()),
+                tolerance,
             ),
         )
         for choice, (moments, judged) in readings.items()
@@ -180,16 +182,12 @@ def _central(loss: LossMoments) -> tuple[float, float]:
     return loss.central_kurtosis, loss.central_skewness
 
 
-@judge()
-def stability(claim: Claim, results: Results) -> Finding:
-    """P(L > k E L), exactly, of R1SMG and of i.i.d. Gaussian noise.
-
-    Arguments: sides, factors (k).
-    """
-    a = claim.arguments
-    factors = np.array(a["factors"], dtype=float)
-    rank_one = _tails("r1smg", a["sides"][0], factors)
-    others = np.array([_tails("gaussian", side, factors) for side in a["sides"]])
+@judge
+def stability(*, sides: list[int], factors: list[Positive]) -> Finding:
+    """P(L > k E L), exactly, of R1SMG and of i.i.d. Gaussian noise."""
+    times = np.array(factors)
+    rank_one = _tails("r1smg", sides[0], times)
+    others = np.array([_tails("gaussian", side, times) for side in sides])
     # The same at the paper's budgets of the count query, where R1SMG's mean is the smaller one.
     others_at, ours_at = (setting(f"r1smg2024-count-{e}") for e in ("0.5", "1e-05"))
     classic = calibrated("gaussian", others_at.query, others_at.budget)
@@ -225,7 +223,7 @@ def stability(claim: Claim, results: Results) -> Finding:
         ours="; ".join(f"{part.name} {part.found}" for part in (*relative, *absolute)),
         detail=(
             "Exact survival functions of chi-squared distributions, at M = "
-            f"{listed(str(side**2) for side in a['sides'])}; in absolute terms at the claimed "
+            f"{listed(str(side**2) for side in sides)}; in absolute terms at the claimed "
             "budgets of the count query."
         ),
         calibration="published",

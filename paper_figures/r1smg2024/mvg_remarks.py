@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from claims.judged_rows import calibrated, listed, rounded_down, rounded_up
-from claims.ledger import Claim, judge
+from claims.judges import Count, Delta, Epsilon, Positive, judge
 from claims.rules import number, statement, universal
 from claims.verdicts import Finding, Sizes
 from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import precision_bound
-from paper_figures.r1smg2024.numbers import PCA_FEATURES, PCA_RECORDS, setting
-from runs.results import Results
+from paper_figures.r1smg2024.numbers import PCA_FEATURES, PCA_RECORDS
+from paper_figures.r1smg2024.numbers import setting as stated_setting
 
 # The readings of zeta(delta) in MVG's theorem.
 ZETAS = {"published": "zeta as printed", "sqrt": "zeta with a square root"}
@@ -25,25 +25,22 @@ def _least_noise(name: str):
 
     MVG's noise grows with gamma, which the paper does not state.
     """
-    at = setting(name)
+    at = stated_setting(name)
     return replace(at.query, frobenius_bound=at.query.l2_sensitivity / 2), at.budget
 
 
-@judge()
-def decomposition_bound(claim: Claim, results: Results) -> Finding:
+@judge
+def decomposition_bound(*, setting: str, stated: float, tolerance: float) -> Finding:
     """r1smg2024 Section 7.2: the largest bound that MVG's Theorem 3 can give there.
 
     The bound falls with gamma, and gamma >= s/2 for every query.
-
-    Arguments: setting, the name of one of `numbers`; stated, the paper's bound.
     """
-    a = claim.arguments
-    query, budget = _least_noise(a["setting"])
+    query, budget = _least_noise(setting)
     largest = {zeta: precision_bound(query, budget, zeta) for zeta in ZETAS}
     m = PCA_FEATURES
     return Finding(
         parts=[
-            number(f"largest for any gamma, {words}", largest[zeta], a["stated"], claim.tolerance)
+            number(f"largest for any gamma, {words}", largest[zeta], stated, tolerance)
             for zeta, words in ZETAS.items()
         ],
         ours=f"at most {rounded_up(largest['published'])} for any gamma, at most "
@@ -58,19 +55,15 @@ def decomposition_bound(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def epsilon_for_components(claim: Claim, results: Results) -> Finding:
+@judge
+def epsilon_for_components(*, setting: str, needed: Epsilon) -> Finding:
     """Section 7.2: MVG's noise against the largest possible eigenvalue, below a stated epsilon.
 
     A covariance of d features in [-1, 1] has eigenvalues of at most d. Noise of standard deviation
     sigma in d x d independent elements, made symmetric as (N + N^T)/2 (footnote 4), has a spectral
     norm of about sqrt(2) sigma sqrt(d): off the diagonal its variance is sigma^2/2.
-
-    Arguments: setting, the name of one of `numbers`; needed, the epsilon that the paper says
-    MVG requires.
     """
-    a = claim.arguments
-    query, budget = _least_noise(a["setting"])
+    query, budget = _least_noise(setting)
     side = query.shape[0]
 
     def over(epsilon: float, zeta: str) -> float:
@@ -80,9 +73,9 @@ def epsilon_for_components(claim: Claim, results: Results) -> Finding:
     return Finding(
         parts=[
             statement(
-                f"noise hides every component below epsilon {a['needed']:g}, {words}:",
-                over(a["needed"], zeta) > 1,
-                f"noise is at least {rounded_down(over(a['needed'], zeta), 2)} times the largest "
+                f"noise hides every component below epsilon {needed:g}, {words}:",
+                over(needed, zeta) > 1,
+                f"noise is at least {rounded_down(over(needed, zeta), 2)} times the largest "
                 "possible eigenvalue",
             )
             for zeta, words in ZETAS.items()
@@ -91,30 +84,27 @@ def epsilon_for_components(claim: Claim, results: Results) -> Finding:
             "Spectral norm of MVG's noise with equal precision, made symmetric as in the paper's "
             f"footnote 4, {side} x {side}, delta "
             f"{budget.delta:g}, at the smallest possible gamma, s/2, and at epsilon "
-            f"{a['needed']:g} itself: below it there is more noise."
+            f"{needed:g} itself: below it there is more noise."
         ),
         calibration="published",
-        sizes=Sizes(epsilons=f"{a['needed']:g}"),
+        sizes=Sizes(epsilons=f"{needed:g}"),
     )
 
 
-@judge()
-def more_noise(claim: Claim, results: Results) -> Finding:
+@judge
+def more_noise(*, sides: list[int], epsilons: list[Epsilon], delta: Delta) -> Finding:
     """Appendix B: MVG's expected loss over the analytic Gaussian's, at every size and epsilon.
 
     MVG at the smallest possible gamma, s/2, and at either reading of zeta: the least noise that its
     theorem allows.
-
-    Arguments: sides, of square answers; epsilons; delta.
     """
-    a = claim.arguments
-    budgets = [Budget(epsilon=epsilon, delta=a["delta"]) for epsilon in a["epsilons"]]
+    budgets = [Budget(epsilon=epsilon, delta=delta) for epsilon in epsilons]
     parts = []
     for zeta, words in ZETAS.items():
         ratios = [
             calibrated("mvg", query, budget, zeta=zeta).expected_loss()
             / calibrated("gaussian-analytic", query, budget).expected_loss()
-            for query in map(_unit_query, a["sides"])
+            for query in map(_unit_query, sides)
             for budget in budgets
         ]
         parts.append(
@@ -127,14 +117,14 @@ def more_noise(claim: Claim, results: Results) -> Finding:
     return Finding(
         parts=parts,
         detail=(
-            f"Expected losses at {listed(f'{side} x {side}' for side in a['sides'])}, l2 "
-            f"sensitivity 1, epsilon {listed(f'{e:g}' for e in a['epsilons'])}, delta "
-            f"{a['delta']:g}; MVG with equal precision and gamma = s/2: a larger gamma or uneven "
+            f"Expected losses at {listed(f'{side} x {side}' for side in sides)}, l2 "
+            f"sensitivity 1, epsilon {listed(f'{e:g}' for e in epsilons)}, delta "
+            f"{delta:g}; MVG with equal precision and gamma = s/2: a larger gamma or uneven "
             "precision means more noise. At equal true privacy the noise with equal precision is "
             "the analytic Gaussian's."
         ),
         calibration="published",
-        sizes=Sizes(epsilons=listed(f"{e:g}" for e in a["epsilons"])),
+        sizes=Sizes(epsilons=listed(f"{e:g}" for e in epsilons)),
     )
 
 
@@ -148,39 +138,36 @@ def symmetric_norm(sigma: float, side: int) -> float:
     return sigma * math.sqrt(2 * side)
 
 
-@judge()
-def gamma_removed(claim: Claim, results: Results) -> Finding:
-    """Appendix C: the identity behind MVG without gamma^2, and the exact privacy of its noise.
-
-    Arguments: setting, the name of one of `numbers`; side, of the random matrices; draws;
-    gammas, two values for which the noise at equal true privacy is compared.
-    """
-    a = claim.arguments
+@judge
+def gamma_removed(
+    *, setting: str, side: int, draws: Count, gammas: tuple[Positive, Positive], tolerance: float
+) -> Finding:
+    """Appendix C: the identity behind MVG without gamma^2, and the exact privacy of its noise."""
     rng = np.random.default_rng(0)
-    errors = [_identity_error(rng, a["side"]) for _ in range(a["draws"])]
-    at = setting(a["setting"])
+    errors = [_identity_error(rng, side) for _ in range(draws)]
+    at = stated_setting(setting)
     losses = [
         calibrated("mvg", replace(at.query, frobenius_bound=gamma), at.budget, "exact")
-        for gamma in a["gammas"]
+        for gamma in gammas
     ]
     ratio = losses[1].expected_loss() / losses[0].expected_loss()
     return Finding(
         parts=(
             statement(
                 "the quadratic terms cancel,",
-                max(errors) <= claim.tolerance,
+                max(errors) <= tolerance,
                 f"relative error at most {rounded_up(max(errors), 1)}",
             ),
             number(
-                f"noise at equal true privacy, gamma {a['gammas'][1]:g} over {a['gammas'][0]:g}",
+                f"noise at equal true privacy, gamma {gammas[1]:g} over {gammas[0]:g}",
                 ratio,
                 1.0,
-                claim.tolerance,
+                tolerance,
             ),
         ),
         detail=(
-            f"Both sides of the identity on {a['draws']} random sets of {a['side']} x "
-            f"{a['side']} matrices. The true privacy of Gaussian noise depends on "
+            f"Both sides of the identity on {draws} random sets of {side} x "
+            f"{side} matrices. The true privacy of Gaussian noise depends on "
             "Sigma^(-1/2) (f(x) - f(x')) Psi^(-1/2) alone, so that no bound on the answer itself "
             "is needed."
         ),

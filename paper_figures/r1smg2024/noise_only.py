@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from claims.judged_rows import listed
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, judge
 from claims.rules import number, statement
 from claims.verdicts import Finding, Sizes
 from paper_figures import pyplot as plt
@@ -91,36 +91,34 @@ def figure_9(results: Results) -> Drawn:
 
 
 @judge(studies=("noise_only",))
-def loss_growth(claim: Claim, results: Results) -> Finding:
-    """Figure 9: linear growth of the Gaussians' loss, and R1SMG's fall to 2/epsilon.
-
-    Arguments: sizes, the first and the last M of the figure; linear, mechanisms.
-    """
-    a = claim.arguments
+def loss_growth(
+    results: Results, *, sizes: tuple[int, int], linear: list[str], tolerance: float
+) -> Finding:
+    """Figure 9: linear growth of the Gaussians' loss, and R1SMG's fall to 2/epsilon."""
     rows = expected_losses(results.rows)
     rows = rows[np.isclose(rows["delta"], GROWTH_DELTA, rtol=1e-9, atol=0)]
     limits, falls = [], True
-    slopes = {key: [] for key in a["linear"]}
+    slopes = {key: [] for key in linear}
     for epsilon in GROWTH_EPSILONS:
-        for key in a["linear"]:
-            curve = _curve(rows, key, epsilon, "published", a["sizes"])
-            slopes[key].append(power(curve.iloc[[0, -1]].to_list(), a["sizes"]))
-        curve = _curve(rows, "r1smg", epsilon, "published", a["sizes"])
+        for key in linear:
+            curve = _curve(rows, key, epsilon, "published", sizes)
+            slopes[key].append(power(curve.iloc[[0, -1]].to_list(), sizes))
+        curve = _curve(rows, "r1smg", epsilon, "published", sizes)
         falls &= bool(np.all(np.diff(curve) < 0))
         limits.append(curve.iloc[-1] * epsilon / 2)
     return Finding(
         parts=[
             *(
-                number(f"{mechanism_title(key)}'s power of M", max(found), 1.0, claim.tolerance)
+                number(f"{mechanism_title(key)}'s power of M", max(found), 1.0, tolerance)
                 for key, found in slopes.items()
             ),
             statement("R1SMG's loss falls with M", falls),
-            number("R1SMG's limit over 2/epsilon", max(limits), 1.0, claim.tolerance),
+            number("R1SMG's limit over 2/epsilon", max(limits), 1.0, tolerance),
         ],
         detail=(
             f"Closed-form E L, l2 sensitivity 1, delta {GROWTH_DELTA:g}, epsilon "
             f"{listed(f'{e:g}' for e in GROWTH_EPSILONS)}, {len(curve)} sizes M from "
-            f"{a['sizes'][0]} to {a['sizes'][1]}.{_exact_growth(rows, a['sizes'])}"
+            f"{sizes[0]} to {sizes[1]}.{_exact_growth(rows, sizes)}"
         ),
         calibration="both",
         sizes=Sizes(epsilons=listed(f"{e:g}" for e in GROWTH_EPSILONS)),

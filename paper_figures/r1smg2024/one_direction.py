@@ -7,24 +7,21 @@ import math
 import numpy as np
 
 from claims.judged_rows import calibrated, rounded_down, rounded_up
-from claims.ledger import Claim, judge
+from claims.judges import Count, judge
 from claims.rules import statement
 from claims.verdicts import Finding, Outcome, Sizes
 from mechanisms import Budget, Query
-from paper_figures.r1smg2024.numbers import setting
-from runs.results import Results
+from paper_figures.r1smg2024.numbers import setting as stated_setting
 
 
-@judge()
-def one_coefficient(claim: Claim, results: Results) -> Finding:
+@judge
+def one_coefficient(*, setting: str) -> Finding:
     """Section 4: Gaussian noise in all directions against its part along one basis vector b_1.
 
     For a pair of neighbours that differ along b_1 the other coefficients say nothing. For a pair
     that differs along another direction, noise along b_1 alone leaves the difference as it is.
-
-    Arguments: setting, the name of one of `numbers`.
     """
-    at = setting(claim.arguments["setting"])
+    at = stated_setting(setting)
     query, budget = at.query, at.budget
     whole = calibrated("gaussian-analytic", query, budget)
     scalar = Query(shape=(1,), l2_sensitivity=query.l2_sensitivity, adjacency=query.adjacency)
@@ -62,19 +59,15 @@ def one_coefficient(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def required_noise(claim: Claim, results: Results) -> Finding:
+@judge
+def required_noise(*, setting: str, sizes: tuple[Count, Count]) -> Finding:
     """Property 1: whether the noise that (epsilon, delta)-DP needs can stay the same as M grows.
 
     The property says that it can, and explains it by elements that depend on each other; the
     mechanism is stated for every query. Both readings are outcomes.
-
-    Arguments: setting, the name of one of `numbers`, for its budget; sizes, a small M and a
-    large one.
     """
-    a = claim.arguments
-    budget = setting(a["setting"]).budget
-    small, large = a["sizes"]
+    budget = stated_setting(setting).budget
+    small, large = sizes
     query = Query(shape=(small,), l2_sensitivity=1.0)
     enough = calibrated("gaussian-analytic", query, budget).expected_loss()
     needed = large * least_variance(budget)

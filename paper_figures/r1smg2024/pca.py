@@ -5,14 +5,17 @@ The figure is drawn on the run's main data set; claims are judged on Swarm Behav
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pandas as pd
 
 from claims.intervals import Mean, paired
 from claims.judged_rows import official_study, pick
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, judge
 from claims.rules import equal, number, order
 from claims.verdicts import NOT_RUN, Finding, Part, Sizes
+from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.r1smg2024.numbers import PCA_ACCURACY, PCA_DELTA, PCA_EPSILONS, PCA_RATIO
@@ -21,7 +24,6 @@ from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
     PAGE,
-    dataset_title,
     in_order,
     look,
     mechanism_title,
@@ -44,6 +46,7 @@ FAMILIES = {
     "noise on the covariance": lambda name: name not in MADE_FOR_COVARIANCES,
     "made for covariances, and R1SMG": lambda name: name in (*MADE_FOR_COVARIANCES, "r1smg"),
 }
+Metric = Literal["accuracy", "leading_deviation", "total_deviation"]
 # Whether more or less is better: R1SMG's lead over another mechanism is positive where it is ahead.
 SIGNS = {"accuracy": 1.0, "leading_deviation": -1.0, "total_deviation": -1.0}
 # The variance that a deviation is a share of.
@@ -200,7 +203,7 @@ def official_components(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 @judge(studies=("pca",))
-def exact_components(claim: Claim, results: Results) -> Finding:
+def exact_components(results: Results, *, tolerance: float) -> Finding:
     """Section 7.2: accuracy on the non-private components."""
     rows = official_components(results.rows)
     chosen = pick(rows, metric="accuracy", mechanism="non-private")["value"]
@@ -210,7 +213,7 @@ def exact_components(claim: Claim, results: Results) -> Finding:
     )
     ours = float(chosen.iloc[0])
     return Finding(
-        parts=(number("accuracy", ours, PCA_ACCURACY, claim.tolerance),),
+        parts=(number("accuracy", ours, PCA_ACCURACY, tolerance),),
         detail=(
             f"{records:.0f} records ({dropped:.0f} with an empty cell left out), features scaled "
             "by their extremes, covariance not centred, linear SVM with squared hinge loss and "
@@ -222,29 +225,25 @@ def exact_components(claim: Claim, results: Results) -> Finding:
 
 
 @judge(studies=("pca",))
-def component_order(claim: Claim, results: Results) -> Finding:
-    """Figure 6: R1SMG against those it is close to and those far behind, at the paper's epsilons.
-
-    Arguments: metrics, out of SIGNS; close, mechanisms whose mean may differ from R1SMG's by at
-    most the claim's margin (accuracy, or share of the variance); behind, mechanisms that must be
-    worse.
-    """
+def component_order(
+    results: Results, *, metrics: list[Metric], close: list[str], behind: list[str], margin: float
+) -> Finding:
+    """Figure 6: R1SMG close to some and far ahead of others, at the paper's epsilons."""
     rows = official_components(results.rows)
-    a = claim.arguments
     present = set(rows["mechanism"])
-    absent = [key for key in (*a["close"], *a["behind"]) if key not in present]
-    if absent == [*a["close"], *a["behind"]]:
+    absent = [key for key in (*close, *behind) if key not in present]
+    if absent == [*close, *behind]:
         raise CannotJudge("The results have no mechanism to compare R1SMG with")
     ahead, near = (
         {
             name: effect
-            for key in a[which]
+            for key in keys
             if key in present
-            for name, effect in _advantages(rows, key, a["metrics"]).items()
+            for name, effect in _advantages(rows, key, metrics).items()
         }
-        for which in ("behind", "close")
+        for keys in (behind, close)
     )
-    parts = [*order(ahead, margin=claim.margin), *equal(near, margin=claim.margin)]
+    parts = [*order(ahead, margin=margin), *equal(near, margin=margin)]
     parts += [Part(mechanism_title(key), NOT_RUN) for key in absent]
     effects = [*ahead.values(), *near.values()]
     return Finding(

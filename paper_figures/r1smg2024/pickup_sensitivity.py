@@ -7,24 +7,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from claims.ledger import Claim, judge
+from claims.judges import judge
 from claims.rules import number
 from claims.verdicts import Finding, Outcome
-from runs.results import Results
 
 # Where the pickups of a data set are: the cell of each.
 Cells = tuple[int, ...]
 
 
-@judge()
-def squared_sensitivity(claim: Claim, results: Results) -> Finding:
+@judge
+def squared_sensitivity(*, cells: int, pickups: int, stated: float, tolerance: float) -> Finding:
     """The largest ||f(x) - f(x')||^2 over all data sets of a few pickups and their neighbours.
 
     More cells or pickups change nothing: a neighbour touches the cells of one pickup.
-
-    Arguments: cells; pickups; stated, the squared sensitivity.
     """
-    a = claim.arguments
     adjacencies = {"one pickup is replaced": replaced, "one pickup is added or removed": removed}
     outcomes = tuple(
         Outcome(
@@ -32,9 +28,9 @@ def squared_sensitivity(claim: Claim, results: Results) -> Finding:
             parts=(
                 number(
                     "squared l2 sensitivity",
-                    largest_squared_change(neighbours, a["cells"], a["pickups"]),
-                    a["stated"],
-                    claim.tolerance,
+                    largest_squared_change(neighbours, cells, pickups),
+                    stated,
+                    tolerance,
                 ),
             ),
         )
@@ -45,7 +41,7 @@ def squared_sensitivity(claim: Claim, results: Results) -> Finding:
         outcomes=outcomes,
         ours="; ".join(f"{outcome.choice}: {outcome.parts[0].found}" for outcome in outcomes),
         detail=(
-            f"All data sets of {a['pickups']} pickups in {a['cells']} cells. A pickup that is "
+            f"All data sets of {pickups} pickups in {cells} cells. A pickup that is "
             "moved leaves one cell and enters another; one that is absent leaves its cell alone. "
             "The expected loss of R1SMG and of i.i.d. Gaussian noise is proportional to s^2. All "
             "other numbers here take replacement, which gives the paper's s^2."

@@ -7,12 +7,13 @@ What the paper says of MVG is in mvg_remarks.py, its clue and Property 1 in one_
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 import scipy
 
 from claims.judged_rows import calibrated, listed, rounded_down
-from claims.ledger import Claim, judge
+from claims.judges import Count, Delta, judge
 from claims.rules import number, statement
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget
@@ -20,24 +21,21 @@ from mechanisms.catalogue.r1smg import log_psi
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.power_law import power
 from paper_figures.r1smg2024.moments_and_tails import noise_of
-from paper_figures.r1smg2024.numbers import setting
+from paper_figures.r1smg2024.numbers import setting as stated_setting
 from paper_figures.r1smg2024.stated_bounds import stated_constant
 from paper_figures.style import mechanism_title
-from runs.results import Results
 from studies.noise_only import family_query
 
 
-@judge()
-def null_space(claim: Claim, results: Results) -> Finding:
+@judge
+def null_space(*, setting: str) -> Finding:
     """What one fixed direction, chosen before the noise is drawn, reveals about R1SMG's answer.
 
     The projection of the noise on a unit vector u is sqrt(sigma_*) z t with t the cosine between u
     and the random direction, t^2 ~ Beta(1/2, (M-1)/2). With u along the difference of two answers
     the event {projection < s/2} gives delta >= P(E) - e^epsilon Q(E).
-
-    Arguments: setting, the name of one of `numbers`.
     """
-    at = setting(claim.arguments["setting"])
+    at = stated_setting(setting)
     size, s = at.query.size, at.query.l2_sensitivity
     epsilon, claimed = at.budget.epsilon, at.budget.delta
     sigma = math.sqrt(2 / epsilon) * s * math.exp(-log_psi(size, claimed) / 2)
@@ -71,20 +69,18 @@ def null_space(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def expected_loss(claim: Claim, results: Results) -> Finding:
-    """Theorem 7: E L = sigma_*, C_R falls with M and tends to 2/epsilon.
-
-    Arguments: deltas, sizes (rising), draws.
-    """
-    a = claim.arguments
+@judge
+def expected_loss(
+    *, deltas: list[Delta], sizes: list[int], draws: Count, tolerance: float
+) -> Finding:
+    """Theorem 7: E L = sigma_*, C_R falls with M and tends to 2/epsilon."""
     # C_R epsilon / 2 = 1 / psi, one row per delta.
-    excess = np.exp([[-log_psi(size, delta) for size in a["sizes"]] for delta in a["deltas"]])
+    excess = np.exp([[-log_psi(size, delta) for size in sizes] for delta in deltas])
     falls = bool(np.all(np.diff(excess, axis=1) < 0))
     limit = float(excess[:, -1].max() - 1)
     noise = noise_of("r1smg", 10)
     sigma = noise.scale**2 / 2
-    losses = noise.loss_samples(np.random.default_rng(0), a["draws"]) / sigma
+    losses = noise.squared_norms(np.random.default_rng(0), draws) / sigma
     error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
     mean = math.isclose(noise.loss().mean, sigma, rel_tol=1e-12)
     mean = mean and abs(losses.mean() - 1) <= 4 * error
@@ -94,18 +90,16 @@ def expected_loss(claim: Claim, results: Results) -> Finding:
                 "E L = sigma*:", mean, f"sampled {losses.mean():.3g} +- {error:.1g} times it"
             ),
             statement("C_R falls with M,", falls, f"from {excess[:, 0].max():.3g} times 2/epsilon"),
-            number(
-                f"C_R over 2/epsilon at M = {a['sizes'][-1]:.0g}", 1 + limit, 1.0, claim.tolerance
-            ),
+            number(f"C_R over 2/epsilon at M = {sizes[-1]:.0g}", 1 + limit, 1.0, tolerance),
         ),
         detail=(
-            f"C_R over 2/epsilon falls at every step of M = {a['sizes'][0]} to "
-            f"{a['sizes'][-1]:.0g}, delta {listed(f'{d:g}' for d in a['deltas'])}. The mean is "
+            f"C_R over 2/epsilon falls at every step of M = {sizes[0]} to "
+            f"{sizes[-1]:.0g}, delta {listed(f'{d:g}' for d in deltas)}. The mean is "
             "exact and sampled at M = 100. The theorem's range epsilon < 1/M shrinks as M grows, "
             "so no fixed epsilon reaches the limit within it."
         ),
         calibration="published",
-        sizes=Sizes(trials=a["draws"]),
+        sizes=Sizes(trials=draws),
     )
 
 
@@ -115,30 +109,28 @@ def span(values: list[float]) -> str:
     return " to ".join(ends)
 
 
-@judge()
-def loss_bound(claim: Claim, results: Results) -> Finding:
-    """A lower bound C s^2 of r1smg2024 Theorem 4 against the expected loss in closed form.
-
-    Arguments: mechanism; shown, the setting whose numbers are given.
-    """
-    key = claim.arguments["mechanism"]
-    ratios, shown, given = [], "", ""
+@judge
+def loss_bound(
+    *, mechanism: Literal["gaussian", "gaussian-analytic", "mvg"], shown: str, tolerance: float
+) -> Finding:
+    """A lower bound C s^2 of r1smg2024 Theorem 4 against the expected loss in closed form."""
+    ratios, numbers_there, given = [], "", ""
     for each in PAPER_SETTINGS:
         query, budget = each.query, each.budget
         if len(query.shape) != 2 or budget.delta == 0:
             continue
-        if key == "mvg" and query.frobenius_bound is None:
+        if mechanism == "mvg" and query.frobenius_bound is None:
             continue
-        loss = calibrated(key, query, budget).expected_loss()
-        _, constant = stated_constant(key, *query.shape, budget.epsilon, budget.delta)
+        loss = calibrated(mechanism, query, budget).expected_loss()
+        _, constant = stated_constant(mechanism, *query.shape, budget.epsilon, budget.delta)
         bound = constant * query.l2_sensitivity**2
         ratios.append(loss / bound)
-        if each.name == claim.arguments["shown"]:
-            shown = f"E L = {loss:.4g}, bound {bound:.4g} (count query)"
-            if key == "mvg":
+        if each.name == shown:
+            numbers_there = f"E L = {loss:.4g}, bound {bound:.4g} (count query)"
+            if mechanism == "mvg":
                 given = f" MVG's loss is that at gamma = {query.frobenius_bound:,g} there."
     return Finding(
-        parts=(statement("", min(ratios) >= 1 - claim.tolerance, shown),),
+        parts=(statement("", min(ratios) >= 1 - tolerance, numbers_there),),
         detail=(
             f"Loss over bound is {span(ratios)} at {len(ratios)} settings of the papers with "
             f"matrix-valued queries, in closed form.{given}"
@@ -147,43 +139,39 @@ def loss_bound(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def lower_order(claim: Claim, results: Results) -> Finding:
+@judge
+def lower_order(*, sides: list[int], setting: str, others: list[str], tolerance: float) -> Finding:
     """r1smg2024 Corollary 1: how the others' loss over R1SMG's grows with M, at both calibrations.
 
     And whether C_R is of the order of epsilon C_C/M, C_A/M and C_M/(MN), by the constants that the
     paper states: then their ratio tends to neither zero nor infinity, and its exponent of M to 0.
-
-    Arguments: sides (rising); setting, the name of one of `numbers`, for its budget; others,
-    mechanisms.
     """
-    a = claim.arguments
-    budget = setting(a["setting"]).budget
-    sizes = [side**2 for side in a["sides"]]
+    budget = stated_setting(setting).budget
+    sizes = [side**2 for side in sides]
     powers, exact = {}, {}
-    for key in a["others"]:
+    for key in others:
         ratios = {
             calibration: [
                 _loss(key, side, budget, calibration) / _loss("r1smg", side, budget, calibration)
-                for side in a["sides"]
+                for side in sides
             ]
             for calibration in ("published", "exact")
         }
         powers[key] = power(ratios["published"][-2:], sizes[-2:])
         exact[key] = ratios["exact"]
     reverse = 1 / np.array(list(exact.values()))
-    ratios = {key: [_over_c_r(key, side, budget) for side in a["sides"]] for key in a["others"]}
+    ratios = {key: [_over_c_r(key, side, budget) for side in sides] for key in others}
     return Finding(
         parts=(
             *(
                 statement(
                     f"{mechanism_title(key)} over R1SMG",
-                    exponent >= 1 - claim.tolerance,
+                    exponent >= 1 - tolerance,
                     f"grows as M^{exponent:.2f}",
                 )
                 for key, exponent in powers.items()
             ),
-            *(_same_order(key, ratios[key][-2:], sizes[-2:], claim.tolerance) for key in ratios),
+            *(_same_order(key, ratios[key][-2:], sizes[-2:], tolerance) for key in ratios),
         ),
         detail=(
             f"Closed-form E||noise||^2 at ({budget.epsilon:g}, {budget.delta:g}), l2 sensitivity "

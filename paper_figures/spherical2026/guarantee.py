@@ -30,7 +30,7 @@ import pandas as pd
 import scipy
 
 from claims.judged_rows import pick, rounded_down
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, Delta, Epsilon, judge
 from claims.rules import statement
 from claims.verdicts import Finding
 from mechanisms import all_mechanisms
@@ -63,17 +63,13 @@ def largest_delta(epsilon: float) -> float:
 
 
 @judge(studies=("guarantee",))
-def no_noise_ahead(claim: Claim, results: Results) -> Finding:
-    """Whether the proof above holds at every epsilon; the grid's largest dimension for comparison.
-
-    Arguments: epsilons; delta, up to which it has to hold.
-    """
-    a = claim.arguments
+def no_noise_ahead(results: Results, *, epsilons: list[Epsilon], delta: Delta) -> Finding:
+    """Whether the proof above holds at every epsilon; the largest dimension of the grid beside."""
     parts = []
-    for epsilon in a["epsilons"]:
+    for epsilon in epsilons:
         reached = largest_delta(epsilon)
         found = f"holds for every delta up to {rounded_down(reached)}"
-        parts.append(statement(f"epsilon {epsilon:g}", reached >= a["delta"], found))
+        parts.append(statement(f"epsilon {epsilon:g}", reached >= delta, found))
     rows = at_one_budget(results.rows)
     ratios = ratios_to_gaussian(rows)
     last = ratios.iloc[-1].drop(BASELINE).dropna()

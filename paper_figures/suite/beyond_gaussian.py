@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from claims.judged_rows import at_least, calibrated
+from claims.stated_noise import sensitivities
 from mechanisms import Budget, Query, all_mechanisms
 from mechanisms.catalogue.counts.k_norm import LARGEST_COUNTS
 from mechanisms.privacy.gaussian_profile import mu_for
@@ -24,7 +25,6 @@ from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import ok_rows
 from paper_figures.style import PAGE, in_order, look, mechanism_title
 from paper_figures.suite.headline import FALSE_COLOUR, QUERY, at_one_epsilon
-from paper_figures.suite.stated_noise import sensitivities
 from runs.results import Results
 
 # The size whose row is drawn: the one nearest to it.

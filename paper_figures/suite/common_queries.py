@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from mechanisms.compare.advisor import COLUMNS, leaders, ranked
-from mechanisms.compare.assessment import FAILED, SERVED, TOO_SLOW, UNSUPPORTED
-from mechanisms.verify.verification import REFUTED
+from mechanisms.comparison.advisor import COLUMNS, leaders, ranked
+from mechanisms.comparison.assessment import FAILED, SERVED, TOO_SLOW, UNSUPPORTED
+from mechanisms.verification.verification import REFUTED
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.style import mechanism_title
 from runs.result_table import OK
@@ -21,7 +21,7 @@ _STATUSES = {OK: SERVED, "unsupported": UNSUPPORTED, "timeout": TOO_SLOW}
 
 
 def answers(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """What `mechanisms.compare` returns for every query in the rows, by name.
+    """What `mechanisms.comparison` returns for every query in the rows, by name.
 
     Without seconds_per_draw and kappa, which the study does not store among its rows.
     """

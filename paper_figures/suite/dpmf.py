@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import LEVELS, dataset_sources, failed_mechanisms, ok_rows
-from paper_figures.style import PAGE, dataset_title, in_order, look
+from paper_figures.style import PAGE, in_order, look
 from runs.results import Results
 
 STUDY = "dpmf"

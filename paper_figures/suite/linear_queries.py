@@ -10,6 +10,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from datasets.titles import dataset_title
 from mechanisms import all_mechanisms
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -17,7 +18,6 @@ from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows, size_of
 from paper_figures.style import (
     CALIBRATION_TITLES,
     PAGE,
-    dataset_title,
     in_order,
     mechanism_title,
 )

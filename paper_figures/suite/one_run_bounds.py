@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import SOURCE_WORDS, ok_rows, size_of
-from paper_figures.style import CALIBRATION_TITLES, PAGE, dataset_title, in_order, look, title_in
+from paper_figures.style import CALIBRATION_TITLES, PAGE, in_order, look, title_in
 from runs.results import Results
 
 FOUND, ACCOUNTED = "one_run_epsilon_lower", "true_epsilon_upper"

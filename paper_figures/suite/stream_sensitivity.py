@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy
 
-from claims.ledger import Claim, judge
+from claims.judges import Count, judge
 from claims.rules import universal
 from claims.verdicts import Finding
 from mechanisms.strategies.streams.participation import (
@@ -22,7 +22,6 @@ from mechanisms.strategies.streams.participation import (
     largest_apart,
     sum_of_columns,
 )
-from runs.results import Results
 
 ROUNDING = 1e-12
 
@@ -112,35 +111,36 @@ FORMULAS = {
 }
 
 
-@judge()
-def enumerated_sensitivity(claim: Claim, results: Results) -> Finding:
-    """A formula against the largest ||C u|| over all persons u.
-
-    Arguments: formula, of FORMULAS; steps; participations, pairs of k and b; matrices, so many at
-    random for each pair.
-    """
-    a = claim.arguments
-    formula = FORMULAS[a["formula"]]
+@judge
+def enumerated_sensitivity(
+    *,
+    formula: Literal["columns", "rows", "earliest"],
+    steps: int,
+    participations: list[tuple[Count, Count]],
+    matrices: int,
+) -> Finding:
+    """A formula against the largest ||C u|| over all persons u."""
+    stated = FORMULAS[formula]
     rng = np.random.default_rng(0)
     ratios = []
-    for times, separation in a["participations"]:
+    for times, separation in participations:
         participation = Participation(times=times, separation=separation)
-        for _ in range(a["matrices"]):
-            strategy = formula.draw(rng, a["steps"], participation)
+        for _ in range(matrices):
+            strategy = stated.draw(rng, steps, participation)
             largest = enumerated(strategy, participation)
-            ratios.append(formula.value(strategy, participation) / largest)
-    pairs = ", ".join(f"({times}, {apart})" for times, apart in a["participations"])
+            ratios.append(stated.value(strategy, participation) / largest)
+    pairs = ", ".join(f"({times}, {apart})" for times, apart in participations)
     cases = [
-        abs(ratio - 1) <= ROUNDING if formula.exact else ratio >= 1 - ROUNDING for ratio in ratios
+        abs(ratio - 1) <= ROUNDING if stated.exact else ratio >= 1 - ROUNDING for ratio in ratios
     ]
     found = f"{min(ratios):.4g} to {max(ratios):.4g} times the sensitivity"
-    if formula.exact and all(cases):
+    if stated.exact and all(cases):
         found = "equal but for rounding"
     return Finding(
         parts=[universal("", cases, found)],
         ours=f"{found}, {len(ratios)} matrices",
         detail=(
-            f"{formula.matrices}: {a['matrices']} matrices of {a['steps']} steps, drawn at random, "
+            f"{stated.matrices}: {matrices} matrices of {steps} steps, drawn at random, "
             f"for each (k, b) of {pairs}; all sets of steps and all signs are tried."
         ),
     )

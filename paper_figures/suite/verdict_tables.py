@@ -9,15 +9,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from claims.guarantee import by_setting, setting_of
 from claims.judged_rows import calibrated
 from mechanisms import AdditiveMechanism, all_mechanisms
 from mechanisms.privacy.fisher import MEANING
-from mechanisms.verify.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
+from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.selections import LEVELS
 from paper_figures.style import class_of, in_order
-from paper_figures.suite.guarantee import by_setting, setting_of
 from runs.result_table import OK
 from runs.results import Results
 

@@ -11,14 +11,15 @@ from dataclasses import replace
 import pandas as pd
 
 from claims.judged_rows import calibrated, listed
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import equal, every, levels, order, statement
 from claims.verdicts import INCONCLUSIVE, Finding, Part, Sizes
+from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import failed_mechanisms
-from paper_figures.style import dataset_title, in_order
+from paper_figures.style import in_order
 from paper_figures.tldp2025.numbers import PIXELS, STATED_F1_IMAGES, stated_errors
 from paper_figures.tldp2025.scores import (
     TLDP,
@@ -178,44 +179,47 @@ def _sizes(rows: pd.DataFrame, scores: OfficialScores, dataset: str, epsilons: s
 
 
 @judge(studies=(STUDY,))
-def trained_score(claim: Claim, results: Results) -> Finding:
-    """The best F1 of TLDP below an epsilon, and that no other mechanism comes near it.
-
-    Arguments: dataset; below, the bound on epsilon (none where absent); stated, the F1; others, the
-    mechanisms whose F1 is that of random images (none where absent), to within claim.margin.
-    """
-    a = claim.arguments
-    scores = official_scores(results.rows, STUDY, a["dataset"])
-    counted = scores.within(below=a.get("below", math.inf))
+def trained_score(
+    results: Results,
+    *,
+    dataset: str,
+    below: float = math.inf,
+    stated: float,
+    others: list[str] | None = None,
+    tolerance: float,
+    margin: float | None = None,
+) -> Finding:
+    """The best F1 of TLDP below an epsilon, and that no other mechanism comes near it."""
+    scores = official_scores(results.rows, STUDY, dataset)
+    counted = scores.within(below=below)
     epsilons = sorted(counted.rows[counted.rows["mechanism"].isin(TLDP)]["epsilon"].unique())
     if not epsilons:
-        raise CannotJudge(f"The results have no TLDP below epsilon {a['below']}")
+        raise CannotJudge(f"The results have no TLDP below epsilon {below}")
     peak = counted.peak(TLDP)
     clean, chance = scores.level("non-private"), scores.level("random-answer")
     parts = levels(
         {label_of(*peak): scores.score(*peak)},
-        stated=a["stated"],
-        tolerance=claim.tolerance,
+        stated=stated,
+        tolerance=tolerance,
         ceiling=clean,
     )
-    if others := a.get("others"):
+    if others:
         low = OfficialScores(
             pd.concat([counted.rows, scores.rows[scores.rows["mechanism"] == "random-answer"]])
         )
-        parts.append(low.near_chance("others near random answers", others, claim.margin))
-    exact = official_scores(results.rows, STUDY, a["dataset"], "exact").at(epsilons[-1])
+        parts.append(low.near_chance("others near random answers", others, margin))
+    exact = official_scores(results.rows, STUDY, dataset, "exact").at(epsilons[-1])
     return Finding(
         parts=parts,
         detail=(
-            f"{_conditions(results.rows, scores, a['dataset'])}; without noise it reaches "
+            f"{_conditions(results.rows, scores, dataset)}; without noise it reaches "
             f"{clean:.3g}, on random images {chance:.3g}. At equal true privacy at epsilon "
             f"{epsilons[-1]:g} (noise rescaled until its true delta is the budget's) TLDP has "
             f"{listed(f'{exact.best([key]):.3g} ({key})' for key in TLDP)}."
         ),
-        because=_because(clean, a["stated"], claim.tolerance),
-        decided_by="config/paper.yaml, private_data: MobileNetV2 with ImageNet weights, all images",
+        because=_because(clean, stated, tolerance),
         calibration="both",
-        sizes=_sizes(results.rows, scores, a["dataset"], f"{epsilons[0]:g} to {epsilons[-1]:g}"),
+        sizes=_sizes(results.rows, scores, dataset, f"{epsilons[0]:g} to {epsilons[-1]:g}"),
     )
 
 
@@ -229,43 +233,47 @@ def _because(clean: float, stated: float, tolerance: float) -> str:
 
 
 @judge(studies=(STUDY,))
-def variant_order(claim: Claim, results: Results) -> Finding:
+def variant_order(
+    results: Results,
+    *,
+    epsilons: list[Epsilon],
+    slight: float,
+    alike: float,
+    negligible: float,
+    margin: float,
+) -> Finding:
     """TLDP-G slightly above TLDP-L, TLDP-L-w about TLDP-L, TLDP-G-w slightly below TLDP-G.
 
     Where the weights cannot change an image, exact numbers decide on them, else the scores.
-    Arguments: epsilons; slight, the largest difference that counts as slight; alike, the largest of
-    two scores that are about the same; negligible, a probability.
     """
-    a = claim.arguments
     scores = official_scores(results.rows, STUDY, "mnist")
-    ahead = {f"at {e:g}": scores.gap("tldp-g", "tldp-l", e) for e in a["epsilons"]}
-    slight = every("and only slightly", close := equal(ahead, margin=a["slight"]))
+    ahead = {f"at {e:g}": scores.gap("tldp-g", "tldp-l", e) for e in epsilons}
+    close = equal(ahead, margin=slight)
+    slightly = every("and only slightly", close)
     if len({part.verdict for part in close}) > 1:
         # Which of these epsilons are the paper's is only in a figure.
-        reason = f"{slight.found}, and less at the others; the paper's epsilons are not stated"
-        slight = replace(slight, verdict=INCONCLUSIVE, found="", reason=reason)
-    parts = [every("TLDP-G above TLDP-L", order(ahead, margin=claim.margin)), slight]
+        reason = f"{slightly.found}, and less at the others; the paper's epsilons are not stated"
+        slightly = replace(slightly, verdict=INCONCLUSIVE, found="", reason=reason)
+    parts = [every("TLDP-G above TLDP-L", order(ahead, margin=margin)), slightly]
     shape = tuple(int(axis) for axis in scores.rows["shape"].iloc[0].split("x"))
-    kept = max(_log_kept(key, shape, a["epsilons"]) for key in TLDP)
-    if kept < math.log(a["negligible"]):
+    kept = max(_log_kept(key, shape, epsilons) for key in TLDP)
+    if kept < math.log(negligible):
         found = f"an image keeps a value with probability e^{kept:.0f} at most"
         parts += [
             statement("TLDP-L-w about TLDP-L", True, found),
             statement("TLDP-G-w below TLDP-G", False, found, "both are alike in distribution"),
         ]
     else:
-        parts += _weights_by_scores(scores, a["epsilons"], a["alike"], claim.margin)
+        parts += _weights_by_scores(scores, epsilons, alike, margin)
     return Finding(
         parts=parts,
         detail=(
             f"{_conditions(results.rows, scores, 'mnist')}; mean differences over the trials and "
-            f"their 95% intervals at epsilon {listed(f'{e:g}' for e in a['epsilons'])}. Weights "
+            f"their 95% intervals at epsilon {listed(f'{e:g}' for e in epsilons)}. Weights "
             "change only how often a value is kept."
         ),
         calibration="published",
-        sizes=_sizes(
-            results.rows, scores, "mnist", f"{min(a['epsilons']):g} to {max(a['epsilons']):g}"
-        ),
+        sizes=_sizes(results.rows, scores, "mnist", f"{min(epsilons):g} to {max(epsilons):g}"),
     )
 
 

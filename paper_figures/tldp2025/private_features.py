@@ -10,12 +10,12 @@ import pandas as pd
 from claims.intervals import Mean
 from claims.intervals import words as interval_words
 from claims.judged_rows import listed
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, judge
 from claims.rules import levels, most, order
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
+from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.selections import failed_mechanisms, query_size
-from paper_figures.style import dataset_title
 from paper_figures.tldp2025.numbers import FEATURES, STATED_DELTA, STATED_F1_FEATURES
 from paper_figures.tldp2025.private_data import CLASSIFIER_WORDS
 from paper_figures.tldp2025.private_data import STUDY as IMAGES
@@ -93,14 +93,16 @@ def _extractor(rows: pd.DataFrame, dataset: str) -> str:
 
 
 @judge(studies=(STUDY, IMAGES))
-def feature_score(claim: Claim, results: Results) -> Finding:
+def feature_score(
+    results: Results, *, stated: dict[str, float], tolerance: float, margin: float
+) -> Finding:
     """The best F1 of TLDP on released features by data set, and that images give a higher one.
 
     The paper does not say whether its extractor saw images of the data set: the outcomes are those
     of the extractors in the run, and of the paper's. It states two values of Delta, of which the
-    study has the range of the features. Arguments: stated, F1 by data set.
+    study has the range of the features.
     """
-    rows, stated = results.rows, claim.arguments["stated"]
+    rows = results.rows
     present = [name for name in stated if name in official_datasets(rows, STUDY)]
     if not present:
         raise CannotJudge(f"The run has no features of {listed(map(dataset_title, stated))}")
@@ -108,7 +110,9 @@ def feature_score(claim: Claim, results: Results) -> Finding:
     words = []
     for dataset in present:
         scores = official_scores(rows, STUDY, dataset)
-        parts = _against_the_paper(claim, rows, dataset, scores)
+        parts = _against_the_paper(
+            rows, dataset, scores, stated=stated[dataset], tolerance=tolerance, margin=margin
+        )
         outcomes[_extractor_kind(rows, dataset)] += parts
         exact = official_scores(rows, STUDY, dataset, "exact").best(TLDP)
         words.append(
@@ -131,7 +135,6 @@ def feature_score(claim: Claim, results: Results) -> Finding:
         ],
         ours="; ".join(str(part) for parts in outcomes.values() for part in parts),
         because=_because(present, outcomes),
-        decided_by=f"config/paper.yaml, private_features: {IMAGENET}",
         detail=f"Best mean weighted F1 of TLDP on clean features, as published. {' '.join(words)}",
         calibration="both",
         sizes=_sizes(rows, present, scores),
@@ -180,15 +183,21 @@ def _sizes(rows: pd.DataFrame, datasets: list[str], scores: OfficialScores) -> S
 
 
 def _against_the_paper(
-    claim: Claim, rows: pd.DataFrame, dataset: str, scores: OfficialScores
+    rows: pd.DataFrame,
+    dataset: str,
+    scores: OfficialScores,
+    *,
+    stated: float,
+    tolerance: float,
+    margin: float,
 ) -> list[Part]:
     """Our best score against the stated one, and against that with images."""
     title, peak = dataset_title(dataset), scores.peak(TLDP)
     best = scores.score(*peak)
     parts = levels(
         {f"{title}, {label_of(*peak)}": best},
-        stated=claim.arguments["stated"][dataset],
-        tolerance=claim.tolerance,
+        stated=stated,
+        tolerance=tolerance,
         ceiling=scores.level("non-private"),
     )
     try:
@@ -200,18 +209,17 @@ def _against_the_paper(
     gap = Mean(top.values[:common] - best.values[:common], STEP)
     classifier = CLASSIFIER_WORDS[images.rows["classifier"].iloc[0]]
     name = f"{title}, images ({classifier}) above features, each at its best"
-    return [*parts, *order({name: gap}, margin=claim.margin)]
+    return [*parts, *order({name: gap}, margin=margin)]
 
 
 @judge(studies=(STUDY,))
-def feature_variants(claim: Claim, results: Results) -> Finding:
+def feature_variants(results: Results, *, crossing: float, margin: float) -> Finding:
     """TLDP-G above TLDP-L on released features, at most epsilons of the official data sets.
 
     The paper does not state its epsilons: those on either side of the one at which both have the
-    same noise are an outcome each. Arguments: crossing, that epsilon.
+    same noise are an outcome each.
     """
     rows, gaps = results.rows, {}
-    crossing = claim.arguments["crossing"]
     datasets = official_datasets(rows, STUDY)
     for dataset in datasets:
         scores = official_scores(rows, STUDY, dataset)
@@ -222,7 +230,7 @@ def feature_variants(claim: Claim, results: Results) -> Finding:
     outcomes = [
         Outcome(
             choice=f"budgets {words}",
-            parts=_most_of({at: gap for at, gap in gaps.items() if chosen(at[1])}, claim.margin),
+            parts=_most_of({at: gap for at, gap in gaps.items() if chosen(at[1])}, margin),
         )
         for words, chosen in {
             f"below epsilon {crossing:g}, where TLDP-G has less noise": lambda e: e < crossing,

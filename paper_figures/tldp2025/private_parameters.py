@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.selections import LEVELS, failed_mechanisms, ok_rows, query_size
-from paper_figures.style import dataset_title, in_order, look
+from paper_figures.style import in_order, look
 from paper_figures.tldp2025.numbers import (
     CLIP,
     STATED_DELTA,

@@ -6,17 +6,20 @@ claim depends on it, the outcomes under both stand side by side.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import pandas as pd
 
 from claims.judged_rows import listed, pick
-from claims.ledger import CannotJudge, Claim, judge
+from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import Signal, equal, every, levels, of_reconstruction, order, some
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
+from datasets.titles import dataset_title
 from paper_figures.selections import LEVELS, ok_rows, query_size
-from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.style import mechanism_title
 from paper_figures.tldp2025.numbers import CLIP, STATED_DELTA, STATED_DELTA_IMDB
 from paper_figures.tldp2025.private_parameters import STUDY, width_of
 from paper_figures.tldp2025.scores import (
@@ -36,6 +39,8 @@ RANGES = {
     "stated": f"Delta = {STATED_DELTA} (IMDB: {STATED_DELTA_IMDB:,}), of Table 4",
 }
 CHOICE = "Delta, the range of a parameter: 2 C in eq. (19), another one in Table 4"
+# The better one first.
+Pair = tuple[str, str]
 REBUILT = "LLAGP is rebuilt from two sentences"
 
 
@@ -69,13 +74,14 @@ def _longest(found: dict[str, dict[str, OfficialScores]]) -> OfficialScores:
 
 
 def _outcomes(
-    claim: Claim, found: dict[str, dict[str, OfficialScores]], parts_of
+    found: dict[str, dict[str, OfficialScores]],
+    parts_of: Callable[[str, OfficialScores], list[Part]],
 ) -> tuple[Outcome, ...]:
     """The parts on every data set under every Delta."""
     return tuple(
         Outcome(
             choice=RANGES[name],
-            parts=tuple(part for item in own.items() for part in parts_of(claim, *item))
+            parts=tuple(part for item in own.items() for part in parts_of(*item))
             or (Part("no rows of it", NOT_RUN),),
         )
         for name, own in found.items()
@@ -90,14 +96,10 @@ def _numbers(outcomes: Sequence[Outcome]) -> str:
 
 
 @judge(studies=(STUDY,))
-def comparable_range(claim: Claim, results: Results) -> Finding:
-    """No mechanism does better than random parameters up to an epsilon, and one does above it.
-
-    Arguments: above, that epsilon. claim.margin is how far an F1 must be from that of random
-    parameters.
-    """
+def comparable_range(results: Results, *, above: Epsilon, margin: float) -> Finding:
+    """No mechanism does better than random parameters up to an epsilon, and one does above it."""
     found = _by_range(results.rows)
-    outcomes = _outcomes(claim, found, _learning)
+    outcomes = _outcomes(found, functools.partial(_learning, above=above, margin=margin))
     datasets = sorted({dataset for own in found.values() for dataset in own})
     return Finding(
         choice=CHOICE,
@@ -105,7 +107,7 @@ def comparable_range(claim: Claim, results: Results) -> Finding:
         ours=_numbers(outcomes),
         detail=(
             "The lead is the mean weighted F1 minus that of random parameters; a model with a lead "
-            f"of {claim.margin:g} has learned. Shown: how far leads stay below it (no model "
+            f"of {margin:g} has learned. Shown: how far leads stay below it (no model "
             "learns) or lie above it (some model learns). Epsilon is that of one release, as "
             "published."
         ),
@@ -114,9 +116,9 @@ def comparable_range(claim: Claim, results: Results) -> Finding:
     )
 
 
-def _learning(claim: Claim, dataset: str, scores: OfficialScores) -> list[Part]:
+def _learning(dataset: str, scores: OfficialScores, *, above: float, margin: float) -> list[Part]:
     """No model learns below the budget, and some model does above it."""
-    above, margin, title = claim.arguments["above"], claim.margin, dataset_title(dataset)
+    title = dataset_title(dataset)
     names = [name for name in scores.rows["mechanism"].unique() if name not in LEVELS]
     low = [epsilon for epsilon in scores.epsilons if epsilon <= above]
     high = [epsilon for epsilon in scores.epsilons if epsilon > above]
@@ -151,15 +153,21 @@ def _without_result(
     return [Part(label_of(*at), INCONCLUSIVE, reason="without a result") for at in absent]
 
 
+class Group(NamedTuple):
+    """Mechanisms with one stated F1."""
+
+    f1: float
+    mechanisms: list[str]
+
+
 @judge(studies=(STUDY,))
-def two_groups(claim: Claim, results: Results) -> Finding:
+def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance: float) -> Finding:
     """F1 of two groups of mechanisms, for each Delta at the largest epsilon of the run.
 
     The paper states no end of its axis, and two values of Delta: one epsilon for both would compare
-    different noise. Arguments: dataset; stated, for each group its F1 and its mechanisms.
+    different noise.
     """
-    a, rows = claim.arguments, results.rows
-    dataset = a["dataset"]
+    rows = results.rows
     found = {
         name: {key: own for key, own in by_dataset.items() if key == dataset}
         for name, by_dataset in _by_range(rows).items()
@@ -169,15 +177,15 @@ def two_groups(claim: Claim, results: Results) -> Finding:
     scores = found["clip"][dataset]
     clean, chance = scores.level("non-private"), scores.level("random-answer")
 
-    def groups(claim: Claim, dataset: str, scores: OfficialScores) -> list[Part]:
+    def groups(_: str, scores: OfficialScores) -> list[Part]:
         parts, epsilon = [], scores.epsilons[-1]
-        for group in a["stated"]:
-            own = {mechanism_title(key): scores.score(key, epsilon) for key in group["mechanisms"]}
-            judged = levels(own, stated=group["f1"], tolerance=claim.tolerance, ceiling=clean)
-            parts += map(_rebuilt, group["mechanisms"], judged)
+        for group in stated:
+            own = {mechanism_title(key): scores.score(key, epsilon) for key in group.mechanisms}
+            judged = levels(own, stated=group.f1, tolerance=tolerance, ceiling=clean)
+            parts += map(_rebuilt, group.mechanisms, judged)
         return parts
 
-    outcomes = _outcomes(claim, found, groups)
+    outcomes = _outcomes(found, groups)
     exact = official_scores(rows, STUDY, dataset, "exact", range="clip").best(TLDP)
     return Finding(
         choice=CHOICE,
@@ -213,16 +221,22 @@ def _rebuilt(mechanism: str, part: Part) -> Part:
 
 
 @judge(studies=(STUDY,))
-def parameter_order(claim: Claim, results: Results) -> Finding:
-    """TLDP above all, LLAGP above the others in most scenarios, DPHSGD good on one data set only.
+def parameter_order(
+    results: Results, *, exception: str, good_on: str, signal: float, margin: float
+) -> Finding:
+    """TLDP above all, LLAGP above the others mostly, DPHSGD good on one data set only.
 
-    Arguments: exception, the data set on which LLAGP is not second; good_on, the only one on which
-    DPHSGD does well; signal, within which an F1 counts as that of random parameters. Mechanisms are
-    compared at the largest epsilon by paired differences of F1 over the trials, which share start
-    and batches.
+    Mechanisms are compared at the largest epsilon by paired differences of F1 over the trials,
+    which share start and batches. Scores within the signal of random parameters are as good as
+    these.
     """
     found = _by_range(results.rows)
-    outcomes = _outcomes(claim, found, _places)
+    outcomes = _outcomes(
+        found,
+        functools.partial(
+            _places, exception=exception, good_on=good_on, signal=signal, margin=margin
+        ),
+    )
     datasets = sorted({dataset for own in found.values() for dataset in own})
     scores = next(scores for own in found.values() for scores in own.values())
     return Finding(
@@ -238,48 +252,60 @@ def parameter_order(claim: Claim, results: Results) -> Finding:
     )
 
 
-def _places(claim: Claim, dataset: str, scores: OfficialScores) -> list[Part]:
+def _places(
+    dataset: str,
+    scores: OfficialScores,
+    *,
+    exception: str,
+    good_on: str,
+    signal: float,
+    margin: float,
+) -> list[Part]:
     """Who is first, second and last on a data set."""
-    a, title, epsilon = claim.arguments, dataset_title(dataset), scores.epsilons[-1]
+    title, epsilon = dataset_title(dataset), scores.epsilons[-1]
     leader = max(TLDP, key=lambda key: scores.score(key, epsilon).value)
 
     def ahead(larger: str, smaller: Sequence[str]) -> list[Part]:
         means = tuple(scores.score(key, epsilon).value for key in (larger, *smaller))
-        signal = Signal(means=means, floor=scores.level("random-answer"), margin=a["signal"])
+        learned = Signal(means=means, floor=scores.level("random-answer"), margin=signal)
         gaps = {mechanism_title(key): scores.gap(larger, key, epsilon) for key in smaller}
-        return order(gaps, margin=claim.margin, signal=signal)
+        return order(gaps, margin=margin, signal=learned)
 
     leads = ahead(leader, ("llagp", "dphsgd", *OTHERS))
     parts = [every(f"{title}, {mechanism_title(leader)} above all others", leads)]
-    if dataset != a["exception"]:
+    if dataset != exception:
         second = every(f"{title}, LLAGP above the rest", ahead("llagp", ("dphsgd", *OTHERS)))
         parts.append(_rebuilt("llagp", second))
     apart = {f"at {epsilon:g}": scores.above_chance("dphsgd", epsilon)}
-    if dataset == a["good_on"]:
-        apart = {name: effect.shifted(-a["signal"]) for name, effect in apart.items()}
-        parts.append(every(f"{title}, DPHSGD good", order(apart, margin=claim.margin)))
+    if dataset == good_on:
+        apart = {name: effect.shifted(-signal) for name, effect in apart.items()}
+        parts.append(every(f"{title}, DPHSGD good", order(apart, margin=margin)))
     else:
-        parts.append(every(f"{title}, DPHSGD poor", equal(apart, margin=a["signal"])))
+        parts.append(every(f"{title}, DPHSGD poor", equal(apart, margin=signal)))
     return parts
 
 
 @judge(studies=(STUDY,))
-def parameter_pairs(claim: Claim, results: Results) -> Finding:
-    """Orders and near ties on one data set at one epsilon, with noise for the range 2 C.
-
-    Arguments: dataset; ahead, pairs of mechanisms, the better one first; close, pairs about alike
-    to within `alike`; start, pairs that are ordered at the smallest epsilon (none where absent).
-    """
-    a = claim.arguments
-    if a["dataset"] not in official_datasets(results.rows, STUDY):
-        raise CannotJudge(f"This run has no {dataset_title(a['dataset'])}")
-    scores = official_scores(results.rows, STUDY, a["dataset"], range="clip")
+def parameter_pairs(
+    results: Results,
+    *,
+    dataset: str,
+    ahead: list[Pair],
+    close: list[Pair],
+    alike: float,
+    start: tuple[Pair, ...] = (),
+    margin: float,
+) -> Finding:
+    """Orders and near ties on one data set at one epsilon, with noise for the range 2 C."""
+    if dataset not in official_datasets(results.rows, STUDY):
+        raise CannotJudge(f"This run has no {dataset_title(dataset)}")
+    scores = official_scores(results.rows, STUDY, dataset, range="clip")
     last, first = scores.epsilons[-1], scores.epsilons[0]
     signal = Signal(
         means=tuple(scores.means.xs(last, level="epsilon")),
         floor=scores.level("random-answer"),
         ceiling=scores.level("non-private"),
-        margin=a["alike"],
+        margin=alike,
     )
 
     def gaps(pairs: Sequence[Sequence[str]], words: str, epsilon: float) -> dict:
@@ -290,25 +316,21 @@ def parameter_pairs(claim: Claim, results: Results) -> Finding:
             for x, y in pairs
         }
 
-    parts = order(gaps(a["ahead"], "above", last), margin=claim.margin, signal=signal)
-    parts += equal(gaps(a["close"], "about", last), margin=a["alike"])
-    parts += order(gaps(a.get("start", []), "above", first), margin=claim.margin)
+    parts = order(gaps(ahead, "above", last), margin=margin, signal=signal)
+    parts += equal(gaps(close, "about", last), margin=alike)
+    parts += order(gaps(start, "above", first), margin=margin)
     return Finding(
         parts=parts,
         detail="Paired differences of weighted F1 as published, with noise for Delta = 2 C.",
         calibration="published",
         because=f"Decided at Delta = {2 * CLIP:g}; LLAGP and DPHSGD are rebuilt.",
-        decided_by=f"config/paper.yaml, private_parameters on {dataset_title(a['dataset'])}",
-        sizes=_sizes(results.rows, [a["dataset"]], scores),
+        sizes=_sizes(results.rows, [dataset], scores),
     )
 
 
 @judge(studies=(STUDY,))
-def crossover(claim: Claim, results: Results) -> Finding:
-    """TLDP-L above TLDP-G at some epsilon of some data set, and both alike at the largest.
-
-    Arguments: alike, the largest difference of two scores that count as converged.
-    """
+def crossover(results: Results, *, alike: float, margin: float) -> Finding:
+    """TLDP-L above TLDP-G at some epsilon of some data set, and both alike at the largest."""
     found = _by_range(results.rows)["clip"]
     if not found:
         raise CannotJudge(f"The run has no scores with noise for Delta = {2 * CLIP:g}")
@@ -326,10 +348,8 @@ def crossover(claim: Claim, results: Results) -> Finding:
     scores = next(iter(found.values()))
     return Finding(
         parts=[
-            some("TLDP-L above TLDP-G somewhere", order(ahead, margin=claim.margin)),
-            every(
-                "both alike at the largest epsilon", equal(ends, margin=claim.arguments["alike"])
-            ),
+            some("TLDP-L above TLDP-G somewhere", order(ahead, margin=margin)),
+            every("both alike at the largest epsilon", equal(ends, margin=alike)),
         ],
         detail=(
             "The standard deviation of TLDP-L's noise is sqrt(2) Delta / epsilon, and that of "

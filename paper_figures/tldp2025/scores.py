@@ -9,14 +9,15 @@ import pandas as pd
 
 from claims.intervals import Mean, paired
 from claims.judged_rows import listed, pick
-from claims.ledger import CannotJudge
+from claims.judges import CannotJudge
 from claims.rules import equal, every
 from claims.verdicts import Part
+from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
 from paper_figures.over_epsilon import coinciding, draw_spread
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
-from paper_figures.style import dataset_title, mechanism_title
+from paper_figures.style import mechanism_title
 
 TLDP = ("tldp-l", "tldp-g")
 VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")

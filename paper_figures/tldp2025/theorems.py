@@ -10,14 +10,13 @@ import math
 import pandas as pd
 
 from claims.judged_rows import at_least, calibrated, listed
-from claims.ledger import Claim, judge
+from claims.judges import Count, Delta, Epsilon, Positive, judge
 from claims.rules import number, statement
 from claims.verdicts import Finding, Outcome, Part
 from mechanisms import AdditiveMechanism, Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.power_law import power
 from paper_figures.tldp2025.numbers import gaussian_variance, stated_errors
-from runs.results import Results
 
 KINDS = {"tldp-l": "TLDP-L", "tldp-g": "TLDP-G"}
 OPTIONS = {"mvg": {"zeta": "sqrt"}}
@@ -35,26 +34,26 @@ def tensor_mechanism(
     return calibrated(key, query, budget)
 
 
-@judge()
-def tensor_guarantee(claim: Claim, results: Results) -> Finding:
-    """Pure local privacy of TLDP-L and TLDP-G, by the exact profile of the worst two tensors.
-
-    Arguments: epsilon; width; counts, values of I, the first of which is the headline; weight, that
-    of the weighted versions (without weights where absent); compared, values of I at which the
-    weighted versions should have the smaller delta (none where absent).
-    """
-    a = claim.arguments
-    epsilon, width, weight = a["epsilon"], a["width"], a.get("weight", 0.0)
+@judge
+def tensor_guarantee(
+    *,
+    epsilon: Epsilon,
+    width: Positive,
+    counts: list[int],
+    weight: float = 0.0,
+    compared: tuple[Count, ...] = (),
+) -> Finding:
+    """Pure local privacy of TLDP-L and TLDP-G, by the exact profile of the worst two tensors."""
     deltas = {
         name: [
             tensor_mechanism(key, epsilon, width, count, weight).profile().delta(epsilon).lower
-            for count in a["counts"]
+            for count in counts
         ]
         for key, name in KINDS.items()
     }
     others = "; ".join(
         f"I = {count}: {listed(f'{v[i]:.3g} ({n})' for n, v in deltas.items())}"
-        for i, count in enumerate(a["counts"][1:], 1)
+        for i, count in enumerate(counts[1:], 1)
     )
     single = [tensor_mechanism(key, epsilon, width, 1, weight) for key in KINDS]
     kept = [math.exp(mechanism.parameters()["log_p"]) for mechanism in single]
@@ -69,11 +68,15 @@ def tensor_guarantee(claim: Claim, results: Results) -> Finding:
         statement(
             f"{name} is {epsilon:g}-LDP",
             max(values) <= 0,
-            f"true delta({epsilon:g}) at least {at_least(values[0])} with I = {a['counts'][0]}",
+            f"true delta({epsilon:g}) at least {at_least(values[0])} with I = {counts[0]}",
         )
         for name, values in deltas.items()
     ]
-    parts += [_less_with_weights(key, a, count) for key in KINDS for count in a.get("compared", [])]
+    parts += [
+        _less_with_weights(key, epsilon, width, weight, count)
+        for key in KINDS
+        for count in compared
+    ]
     return Finding(
         parts=parts,
         detail=(
@@ -87,11 +90,11 @@ def tensor_guarantee(claim: Claim, results: Results) -> Finding:
     )
 
 
-def _less_with_weights(key: str, a: dict, count: int) -> Part:
+def _less_with_weights(key: str, epsilon: float, width: float, weight: float, count: int) -> Part:
     """Whether weights lower the true delta at the claimed epsilon, by bounds of both profiles."""
     plain, weighted = (
-        tensor_mechanism(key, a["epsilon"], a["width"], count, weight).profile().delta(a["epsilon"])
-        for weight in (0.0, a["weight"])
+        tensor_mechanism(key, epsilon, width, count, share).profile().delta(epsilon)
+        for share in (0.0, weight)
     )
     return statement(
         f"{KINDS[key]}-w has a smaller true delta than {KINDS[key]}, I = {count}:",
@@ -100,14 +103,9 @@ def _less_with_weights(key: str, a: dict, count: int) -> Part:
     )
 
 
-@judge()
-def noise_ratio(claim: Claim, results: Results) -> Finding:
-    """b / b1 and sigma^2 / sigma1^2 of Theorem 2, and whether the smaller noise keeps the budget.
-
-    Arguments: epsilon; width; count, I.
-    """
-    a = claim.arguments
-    epsilon, width, count = a["epsilon"], a["width"], a["count"]
+@judge
+def noise_ratio(*, epsilon: Epsilon, width: Positive, count: int, tolerance: float) -> Finding:
+    """The ratios of Theorem 2, and whether the smaller noise keeps the budget."""
     smaller = {key: tensor_mechanism(key, epsilon, width, count) for key in KINDS}
     query = box_query((count,), -width / 2, width / 2)
     whole = calibrated("laplace", query, Budget(epsilon=epsilon)).parameters()["b"]
@@ -116,7 +114,7 @@ def noise_ratio(claim: Claim, results: Results) -> Finding:
         "sigma^2/sigma1^2": smaller["tldp-g"].parameters()["sigma"] ** 2
         / gaussian_variance(count, epsilon, width),
     }
-    parts = [number(name, ratio, 1 / count, claim.tolerance) for name, ratio in found.items()]
+    parts = [number(name, ratio, 1 / count, tolerance) for name, ratio in found.items()]
     for key, mechanism in smaller.items():
         delta = mechanism.profile().delta(epsilon).lower
         words = f"true delta({epsilon:g}) at least {at_least(delta)}"
@@ -133,29 +131,30 @@ def noise_ratio(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def error_table(claim: Claim, results: Results) -> Finding:
-    """Table 5: stated errors over sqrt(E||Z||^2) of the noise that the paper itself defines.
-
-    Arguments: epsilons; width; side, of a side x side tensor; delta, of MVG and IDN; judged, the
-    entries that decide.
-    """
-    a = claim.arguments
-    ratios = pd.DataFrame(
-        [_error_ratios(epsilon, a["width"], a["side"], a["delta"]) for epsilon in a["epsilons"]]
-    )
-    agree = (ratios - 1).abs().max() <= claim.tolerance
+@judge
+def error_table(
+    *,
+    epsilons: list[Epsilon],
+    width: Positive,
+    side: int,
+    delta: Delta,
+    judged: list[str],
+    tolerance: float,
+) -> Finding:
+    """Table 5: stated errors over sqrt(E||Z||^2) of the noise that the paper itself defines."""
+    ratios = pd.DataFrame([_error_ratios(epsilon, width, side, delta) for epsilon in epsilons])
+    agree = (ratios - 1).abs().max() <= tolerance
     found = {name: "/".join(f"{ratio:.3g}" for ratio in ratios[name]) for name in ratios}
-    epsilons = "/".join(f"{epsilon:g}" for epsilon in a["epsilons"])
     return Finding(
         parts=[
             statement(name, bool(agree[name]), f"stated over computed {found[name]}")
-            for name in a["judged"]
+            for name in judged
         ],
         detail=(
-            f"At epsilon {epsilons}, I = {a['side']}x{a['side']}, elements in a range of width "
-            f"{a['width']:g}. MVG ({found['MVG']}) and IDN ({found['IDN']}) are estimates in the "
-            f"paper, which drops delta; ours have delta {a['delta']:g}, mgm2021's zeta and gamma "
+            f"At epsilon {'/'.join(f'{epsilon:g}' for epsilon in epsilons)}, I = {side}x{side}, "
+            "elements in a range of width "
+            f"{width:g}. MVG ({found['MVG']}) and IDN ({found['IDN']}) are estimates in the "
+            f"paper, which drops delta; ours have delta {delta:g}, mgm2021's zeta and gamma "
             "at its largest. They do not enter the verdict. The entry of DPHSGD is judged in "
             "tldp-t5-dphsgd."
         ),
@@ -163,55 +162,51 @@ def error_table(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def constant_factor(claim: Claim, results: Results) -> Finding:
-    """Table 5 and the text on DPHSGD: its entry over that of the Gaussian mechanism.
-
-    Arguments: epsilons; width; sides, of square tensors; clip, C.
-    """
-    a, ratios = claim.arguments, {"gaussian": [], "laplace": []}
-    for side in a["sides"]:
-        for epsilon in a["epsilons"]:
-            stated, count = stated_errors((side, side), epsilon, a["width"]), side**2
-            dphsgd = a["clip"] * a["width"] / epsilon * count * math.sqrt(2 * count)
+@judge
+def constant_factor(
+    *, epsilons: list[Epsilon], width: Positive, sides: list[int], clip: Positive, tolerance: float
+) -> Finding:
+    """Table 5 and the text on DPHSGD: its entry over that of the Gaussian mechanism."""
+    ratios = {"gaussian": [], "laplace": []}
+    for side in sides:
+        for epsilon in epsilons:
+            stated, count = stated_errors((side, side), epsilon, width), side**2
+            dphsgd = clip * width / epsilon * count * math.sqrt(2 * count)
             for key, found in ratios.items():
-                found.append(dphsgd / stated[key] / a["clip"])
+                found.append(dphsgd / stated[key] / clip)
     over = ratios["gaussian"]
     return Finding(
         parts=(
             statement(
                 "a constant times the Gaussian's",
-                max(over) <= (1 + claim.tolerance) * min(over),
+                max(over) <= (1 + tolerance) * min(over),
                 f"at every I and epsilon {max(over):.3g} C",
             ),
-            number("that constant over C", over[0], 1.0, claim.tolerance),
+            number("that constant over C", over[0], 1.0, tolerance),
         ),
         detail=(
-            f"Entries of Table 5 at I = {listed(str(side**2) for side in a['sides'])}, epsilon "
-            f"{listed(f'{e:g}' for e in a['epsilons'])}. Over that of Laplace the entry is "
+            f"Entries of Table 5 at I = {listed(str(side**2) for side in sides)}, epsilon "
+            f"{listed(f'{e:g}' for e in epsilons)}. Over that of Laplace the entry is "
             f"{ratios['laplace'][0]:.3g} C."
         ),
     )
 
 
-@judge()
-def error_growth(claim: Claim, results: Results) -> Finding:
+@judge
+def error_growth(
+    *, epsilon: Epsilon, width: Positive, sides: list[int], stated: int, tolerance: float
+) -> Finding:
     """How TLDP's expected error grows with I: by itself, and over that of noise on all components.
 
-    The latter by the noise that the paper defines, and by the entries of its Table 5, from which
-    it concludes the order.
-
-    Arguments: epsilon; width; sides, two of square tensors; stated, the exponent of I.
+    The latter by the noise that the paper defines, and by the entries of its Table 5, from which it
+    concludes the order.
     """
-    a = claim.arguments
-    counts = [side**2 for side in a["sides"]]
-    errors = pd.DataFrame([_root_errors(side, a["epsilon"], a["width"]) for side in a["sides"]])
-    entries = pd.DataFrame(
-        [stated_errors((side, side), a["epsilon"], a["width"]) for side in a["sides"]]
-    )
+    counts = [side**2 for side in sides]
+    errors = pd.DataFrame([_root_errors(side, epsilon, width) for side in sides])
+    entries = pd.DataFrame([stated_errors((side, side), epsilon, width) for side in sides])
 
     def of_order(name: str, values: pd.Series) -> Part:
-        return _at_most(name, power(list(values), counts), a["stated"], claim.tolerance)
+        return _at_most(name, power(list(values), counts), stated, tolerance)
 
     pairs = dict(zip(KINDS, ("laplace", "gaussian"), strict=True))
     over = {
@@ -237,7 +232,7 @@ def error_growth(claim: Claim, results: Results) -> Finding:
             for outcome in outcomes
         ),
         detail=(
-            f"Exponents of I between I = {counts[0]} and {counts[1]} at epsilon {a['epsilon']:g}, "
+            f"Exponents of I between I = {counts[0]} and {counts[1]} at epsilon {epsilon:g}, "
             "of sqrt(E||Z||^2) of the noise that the paper defines, and of its entries. Table 5 "
             "states sqrt((1 - p) I) for both variants and I sqrt(I) for both mechanisms beside "
             "them; the paper's Gaussian variance grows as I only, and its error as I."
@@ -246,29 +241,33 @@ def error_growth(claim: Claim, results: Results) -> Finding:
     )
 
 
-@judge()
-def baseline_noise(claim: Claim, results: Results) -> Finding:
-    """How much noise other mechanisms add over TLDP, by the exponent of I.
-
-    Arguments: epsilon; width; delta; sides, two of square tensors; pairs, of mechanisms with the
-    variant of TLDP.
-    """
-    a, parts = claim.arguments, []
-    counts = [side**2 for side in a["sides"]]
-    for other, own in a["pairs"]:
+@judge
+def baseline_noise(
+    *,
+    epsilon: Epsilon,
+    width: Positive,
+    delta: Delta,
+    sides: list[int],
+    pairs: list[list[str]],
+    tolerance: float,
+) -> Finding:
+    """How much noise other mechanisms add over TLDP, by the exponent of I."""
+    parts = []
+    counts = [side**2 for side in sides]
+    for other, own in pairs:
         ratios = [
-            _loss_root(other, side, a["epsilon"], a["width"], a["delta"])
-            / _loss_root(own, side, a["epsilon"], a["width"], a["delta"])
-            for side in a["sides"]
+            _loss_root(other, side, epsilon, width, delta)
+            / _loss_root(own, side, epsilon, width, delta)
+            for side in sides
         ]
         exponent = power(ratios, counts)
         more = f", {ratios[-1]:.3g} times at I = {counts[-1]}"
         name = f"{ENTRIES[other]} over {KINDS[own]}"
-        parts.append(_at_most(name, exponent, 1, claim.tolerance, more))
+        parts.append(_at_most(name, exponent, 1, tolerance, more))
     return Finding(
         parts=parts,
         detail=(
-            f"Ratios of sqrt(E||Z||^2) at epsilon {a['epsilon']:g} and delta {a['delta']:g}, noise "
+            f"Ratios of sqrt(E||Z||^2) at epsilon {epsilon:g} and delta {delta:g}, noise "
             f"as published, MVG with mgm2021's zeta; exponents between I = {counts[0]} and "
             f"{counts[-1]}. Colour images have 3 x 1024 components, where the paper counts 1024."
         ),

@@ -8,25 +8,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from claims.judged_rows import listed
-from claims.ledger import Claim, judge
+from claims.judges import Shape, judge
 from claims.verdicts import NOT_RUN, Finding, Part
 from mechanisms import Query
 from mechanisms.noise.tensor_gaussian import TensorGaussian
-from runs.results import Results
 
 
-@judge()
-def tensor_noise(claim: Claim, results: Results) -> Finding:
-    """How much larger than i.i.d. noise such noise is at equal privacy; no study is run.
-
-    Arguments: shape (of the answer); ratios, each of the largest to the least eigenvalue of every
-    covariance, whose eigenvalues rise geometrically.
-    """
-    shape, ratios = claim.arguments["shape"], claim.arguments["ratios"]
+@judge
+def tensor_noise(*, shape: Shape, ratios: list[float]) -> Finding:
+    """How much larger than i.i.d. noise such noise is at equal privacy; no study is run."""
     factors = {ratio: factor_over_iid(rising_noise(shape, ratio)) for ratio in ratios}
     found = listed(f"{factor:.3g} for a ratio of {ratio:g}" for ratio, factor in factors.items())
     return Finding(
-        parts=[Part("studies", NOT_RUN)],
+        parts=[Part("experiments", NOT_RUN)],
         detail=(
             "Noise whose covariance is the Kronecker product of one matrix per axis is exactly as "
             "private, for changes of l2 norm up to s, as Gaussian noise with mu = s over the root "

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mechanisms import Budget, Inconsistent, Mechanism, Query
-from mechanisms.verify.self_check import QUICK, require_consistent, require_stated_norms
+from mechanisms.verification.self_check import QUICK, require_consistent, require_stated_norms
 from studies.base.seeds import seed_of
 
 
@@ -69,7 +69,7 @@ class Variant:
         """The mechanism for a query and a budget, and the seconds that its calibration took.
 
         Every study calibrates here, because the first mechanism of each calibration and shape is
-        compared with itself (`mechanisms.verify.self_check`), and at every further budget the norms
+        compared with itself (`mechanisms.verification.self_check`), and at every further budget the norms
         of its releases are. The check takes few releases and has its own seed, so that no other
         draw changes. Its time is not part of the seconds.
 

@@ -10,7 +10,6 @@ importable with numpy, scipy and mpmath alone.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -28,6 +27,7 @@ from pydantic import (
 )
 
 from mechanisms.query.query import EPSILONS
+from mechanisms.query.words import nearest
 from studies.base.allowed_words import Words, unwrapped, words_of
 
 
@@ -233,14 +233,8 @@ def read_settings(model: type[Section], value: Any, path: str, context: Any = No
 def unknown_key(path: str, key: Any, known: Iterable[str]) -> str:
     """The message for a name that does not exist, with the nearest one that does."""
     known = list(known)
-    hint = nearest(key, known, "did you mean {!r}? ")
+    hint = nearest(key, known)
     return f"unknown config key {joined(path, str(key))}; {hint}allowed here are {', '.join(known)}"
-
-
-def nearest(name: Any, known: Iterable[Any], words: str) -> str:
-    """`words` about the known name that is most like `name`, or nothing where none is."""
-    near = difflib.get_close_matches(str(name), [str(each) for each in known], n=1)
-    return words.format(near[0]) if near else ""
 
 
 def joined(path: str, *keys: Any) -> str:

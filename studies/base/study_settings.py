@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from mechanisms import Mechanism
+from mechanisms.base.mechanism import CALIBRATIONS, Calibration
 from studies.base.allowed_words import Words
 from studies.base.mechanism_sets import ALLOWED, chosen
 from studies.base.settings import (
@@ -25,7 +26,6 @@ from studies.base.settings import (
     Whole,
 )
 
-Calibration = Literal["published", "exact"]
 # A set of mechanisms as the config has it becomes the list of their names.
 Mechanisms = Annotated[list[str], Words(ALLOWED, "such sets of mechanisms")]
 # In mappings from mechanisms that allow it: all mechanisms without an entry.
@@ -61,7 +61,7 @@ class StudySettings(Section):
         {}, description="for single data sets, which of `mechanisms` to run"
     )
     calibrations: Distinct[Calibration] = Field(
-        ["published", "exact"], description="how mechanisms choose their noise"
+        list(CALIBRATIONS), description="how mechanisms choose their noise"
     )
     calibrations_for: ByMechanism[Distinct[Calibration]] = Field(
         {}, description="for single mechanisms, which of `calibrations` to run"

@@ -18,7 +18,6 @@ import numpy as np
 from pydantic import Field
 
 from mechanisms import AdditiveMechanism, Budget, Query
-from mechanisms.base.guard import seconds_of_releases
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from paper_figures.mvg2018.numbers import EPSILON, binary_allocation
 from studies.base.coordinates import Coordinate
@@ -113,7 +112,7 @@ class Treatment:
 
 
 # From a trial and its generator to an answer and the mechanism's diagnostics.
-Release = Callable[[int, np.random.Generator], tuple[np.ndarray, Mapping[str, float]]]
+Release = Callable[[int, np.random.Generator], tuple[np.ndarray, Mapping[str, float], float]]
 # From a trial and an answer to its scores, each with its coordinates besides the treatment.
 Score = Callable[[int, np.ndarray], Iterable[Value]]
 
@@ -185,7 +184,7 @@ def measure_treatments(
                 yield Value("svd_seconds", seconds, at=treatment.at, timing=True)
 
         def release(trial, rng, mechanism=mechanism):
-            return mechanism.release_with_diagnostics(value_of(trial), rng)
+            return mechanism.timed_release(value_of(trial), rng)
 
         yield from measure_releases(release, score, treatment, point, names, trials)
 
@@ -252,9 +251,8 @@ def measure_releases(
     for trial in range(trials):
         seed = names.seed(point, trial)
         rng = np.random.default_rng(seed)
-        with seconds_of_releases() as seconds:
-            answer, diagnostics = release(trial, rng)
-        yield Value("release_seconds", sum(seconds), trial, treatment.at, timing=True)
+        answer, diagnostics, seconds = release(trial, rng)
+        yield Value("release_seconds", seconds, trial, treatment.at, timing=True)
         for scored in score(trial, answer):
             at = {**treatment.at, **scored.at}
             yield replace(scored, trial=trial, at=at, seed=seed)

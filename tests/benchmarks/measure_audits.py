@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from learning.training.one_run_audit import Guesses, epsilon_by_count, epsilon_by_trade_off
 from mechanisms import Budget, Mechanism, Query, get_mechanism
@@ -23,9 +23,9 @@ from mechanisms.black_box.release_audit import audit_release
 from mechanisms.black_box.sequential_audit import audit_samples
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.privacy.trade_off import type_two_error
-from mechanisms.verify.sampled_audit import audit_losses, losses_to_refute
+from mechanisms.verification.sampled_audit import audit_losses, losses_to_refute
 
-PAGE = Path(__file__).with_name("audit_self_tests.md")
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "audit_self_tests.md"
 EPSILON, MU = 0.5, 1.0
 CANARY_MU, CANARY_DELTA = 1.5, 1e-3
 TRUTH = GaussianProfile(mu=MU)

@@ -1,4 +1,4 @@
-"""The claims are well formed and in step with the judges."""
+"""Claims are checked when they are read, and are in step with their judges."""
 
 import re
 from pathlib import Path
@@ -6,13 +6,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from claims import ledger
-from claims.discovery import paper_modules
-from claims.ledger import LedgerError, all_claims, all_judges
+from claims import claim as reading
+from claims import judges as judging
+from claims.claim import ClaimError, all_claims
+from claims.judges import Delta, Shape, all_judges, judge, rule_modules
+from claims.verdicts import Finding
 from paper_figures.mvg2018 import numbers as mvg2018
 from paper_figures.mvg2018 import three_studies
 from paper_figures.mvg2018.three_studies import STUDIES
-from paper_figures.r1smg2024 import dpsgd_verdicts
 from paper_figures.r1smg2024 import numbers as r1smg2024
 
 PAPERS = {path.parent.name for path in Path("paper_figures").glob("*/claims.yaml")}
@@ -23,39 +24,14 @@ def test_every_paper_has_claims():
     assert {"mvg2018", "mgm2021", "imgm2022", "r1smg2024", "tldp2025"} <= PAPERS
 
 
-def test_every_judge_has_a_claim_and_every_claim_a_judge():
-    assert {claim.judge for claim in all_claims()} == set(all_judges())
+def test_every_judge_has_a_claim():
+    assert {claim.rule or claim.judge for claim in all_claims()} == set(all_judges())
 
 
-def test_judges_are_in_packages_of_papers():
-    packages = {module.__name__.split(".")[1] for module in paper_modules()}
-    # A paper whose judges are the suite's has no module.
-    assert "suite" in packages
-    assert packages <= PAPERS | {"suite"}
-
-
-def numbers_that_are_text(value):
-    """YAML reads 1e-5 as a string: every such string in nested arguments."""
-    if isinstance(value, dict):
-        return [text for item in value.values() for text in numbers_that_are_text(item)]
-    if isinstance(value, list):
-        return [text for item in value for text in numbers_that_are_text(item)]
-    is_number = isinstance(value, str) and re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", value)
-    return [value] if is_number else []
-
-
-@pytest.mark.parametrize("claim", all_claims(), ids=lambda claim: claim.id)
-def test_a_claim_is_told_in_full(claim):
-    assert claim.statement and claim.expected and claim.where
-    texts = (claim.statement, claim.expected, claim.where, claim.reservation, claim.scope)
-    texts += (claim.reason,)
-    assert all(isinstance(text, str) for text in texts), "YAML reads a number; quote it"
-    assert numbers_that_are_text(claim.arguments) == []
-    for number in (claim.tolerance, claim.margin):
-        assert number is None or isinstance(number, float)
-        assert number is None or claim.reason, "a tolerance or a margin needs a reason"
-    sentences = [*claim.meaning.values(), *claim.in_reference.values()]
-    assert all(text.endswith(".") for text in sentences)
+def test_a_rule_stands_in_claims_and_a_judge_in_the_home_of_a_paper():
+    rules = judging.judges_in(rule_modules())
+    assert {claim.rule for claim in all_claims()} - {""} == set(rules)
+    assert not {claim.judge for claim in all_claims()} & set(rules)
 
 
 def test_a_sentence_on_the_committed_numbers_is_on_the_committed_verdict():
@@ -64,45 +40,96 @@ def test_a_sentence_on_the_committed_numbers_is_on_the_committed_verdict():
     assert about and about == {name: [committed[name]] for name in about}
 
 
-WHOLE = {
-    "id": "a-b", "where": "w", "kind": "value", "statement": "s", "expected": "e", "judge": "j",
-}  # fmt: skip
+@judge
+def same_noise(*, metric: str, shape: Shape, delta: Delta = 0.0, tolerance: float) -> Finding:
+    """A judge that says nothing."""
 
 
-def write(folder, *entries):
-    (folder / "p2020").mkdir()
-    (folder / "p2020" / "claims.yaml").write_text("\n".join(f"- {entry}" for entry in entries))
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    """The claims of one file, which has these lines."""
+
+    def claims(text, paper="r1smg2024"):
+        (tmp_path / "paper_figures" / paper).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "paper_figures" / paper / "claims.yaml").write_text(text)
+        monkeypatch.setattr(reading, "HOMES", tmp_path / "paper_figures")
+        declared = {"same_noise": same_noise.judge}
+        monkeypatch.setattr(reading, "all_judges", lambda: declared)
+        return all_claims()
+
+    return claims
+
+
+ENTRY = """\
+# Claims of a paper.
+- id: a-b
+  where: w
+  kind: value
+  statement: s
+  expected: e
+  judge: same_noise
+  arguments:
+    metric: loss
+    shape: [2, 3]
+  tolerance: 0.1
+  reason: Rounding.
+"""
+
+
+def test_a_claim_has_the_arguments_of_its_judge(read):
+    (claim,) = read(ENTRY)
+    assert claim.paper == "r1smg2024"
+    assert claim.arguments == {"metric": "loss", "shape": (2, 3), "delta": 0.0, "tolerance": 0.1}
+    inline = ENTRY.replace("judge:", "rule:").replace("  arguments:\n", "").replace("    ", "  ")
+    assert read(inline)[0].arguments == claim.arguments
 
 
 @pytest.mark.parametrize(
-    ("entry", "message"),
+    ("old", "new", "line", "problem"),
     [
-        ({"jugde": "x"}, "unexpected keyword"),
-        ({"kind": "theorem"}, "kind must be one of .*, got 'theorem'"),
-        ({"meaning": {"true": "y"}}, "meaning must have verdicts as keys"),
-        ({"sizes": {"rows": 3}}, "unexpected keyword"),
+        ("metric:", "metrc:", 9, "unknown field 'metrc'; did you mean 'metric'?"),
+        ("where:", "wehre:", 3, "unknown field 'wehre'; did you mean 'where'?"),
+        ("  expected: e\n", "", 2, "field 'expected' is missing"),
+        ("    metric: loss\n", "", 8, "field 'metric' is missing"),
+        ("kind: value", "kind: theorem", 4, "field 'kind' must be 'guarantee', .*, got 'theorem'"),
+        ("[2, 3]", "[2, -3]", 10, "field 'shape.1' must be greater than 0, got -3"),
+        ("judge: same_noise", "judge: same_nose", 7, "no judge 'same_nose'; did you mean 'same_n"),
+        ("  judge: same_noise\n", "", 2, "name either a rule or a judge"),
+        ("  tolerance: 0.1\n", "", 2, "field 'tolerance' is missing"),
+        ("tolerance: 0.1", "margin: 0.1", 11, "unknown field 'margin'"),
+        ("  reason: Rounding.\n", "", 11, "a tolerance or a margin needs a reason"),
+        (
+            "  reason",
+            "  sizes: {rows: 3}\n  reason",
+            12,
+            "unknown field 'rows'; did you mean 'rounds'",
+        ),
+        ("  reason", "  meaning: {true: y.}\n  reason", 12, "field 'meaning.*' must be 'confirm"),
+        (
+            "  reason",
+            "  meaning: {partly: y}\n  reason",
+            12,
+            "'meaning.partly' must end with a full stop",
+        ),
+        ("[2, 3]", "!paper TRAINING.mnits.rate", 10, "numbers.py has no TRAINING.mnits.rate"),
     ],
 )
-def test_a_malformed_claim_is_named(entry, message, tmp_path, monkeypatch):
-    write(tmp_path, WHOLE | entry)
-    monkeypatch.setattr(ledger, "CLAIMS", tmp_path)
-    with pytest.raises(LedgerError, match=message) as error:
-        all_claims()
-    assert "a-b" in str(error.value)
+def test_what_is_wrong_is_named_with_its_line(read, old, new, line, problem):
+    assert old in ENTRY
+    place = re.escape(f"paper_figures/r1smg2024/claims.yaml:{line}: ")
+    with pytest.raises(ClaimError, match=f"^{place}.*{problem}") as error:
+        read(ENTRY.replace(old, new))
+    assert "!paper" in new or "claim a-b: " in str(error.value)
 
 
-def test_a_number_of_the_paper_stands_by_its_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(ledger, "CLAIMS", tmp_path)
-    (tmp_path / "r1smg2024").mkdir()
-    path = tmp_path / "r1smg2024" / "claims.yaml"
-    entry = "- {id: a-b, where: w, kind: value, statement: s, expected: e, judge: j, arguments: %s}"
-    path.write_text(entry % "{a: [!paper PICKUPS], b: !paper TRAINING.mnist.totals}")
-    (claim,) = all_claims()
-    assert claim.arguments == {"a": [r1smg2024.PICKUPS], "b": r1smg2024.TRAINING["mnist"].totals}
-    path.write_text("\n" + entry % "{a: !paper TRAINING.mnits.totals}")
-    words = "claims of r1smg2024, line 2: .*/numbers.py has no TRAINING.mnits.totals"
-    with pytest.raises(LedgerError, match=words):
-        all_claims()
+def test_a_number_of_the_paper_stands_by_its_name(read):
+    (claim,) = read(ENTRY.replace("[2, 3]", "[!paper PICKUPS, 1]"))
+    assert claim.arguments["shape"] == (r1smg2024.PICKUPS, 1)
+
+
+def test_an_id_may_be_used_once_only(read):
+    with pytest.raises(ClaimError, match=r"claims.yaml:13: claim a-b: another claim has this id"):
+        read(ENTRY + ENTRY.split("\n", 1)[1])
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
@@ -117,25 +144,10 @@ def test_margins_of_mvg2018_are_half_of_the_smallest_difference_it_states(study)
     assert margins == {least / 2}
 
 
-def test_an_id_may_be_used_once_only(tmp_path, monkeypatch):
-    write(tmp_path, WHOLE, WHOLE)
-    monkeypatch.setattr(ledger, "CLAIMS", tmp_path)
-    with pytest.raises(LedgerError, match="a-b"):
-        all_claims()
+RUNS = [claim.decided_by for claim in all_claims() if claim.decided_by]
 
 
-@pytest.mark.parametrize(
-    "run",
-    [
-        *(
-            claim.arguments["decided_by"]
-            for claim in all_claims()
-            if "decided_by" in claim.arguments
-        ),
-        *dpsgd_verdicts.DECIDED_BY.values(),
-        three_studies.TIMING_RUN,
-    ],
-)
+@pytest.mark.parametrize("run", [*RUNS, three_studies.TIMING_RUN])
 def test_what_decides_a_claim_is_a_run_of_a_shipped_config(run):
     (named,) = set(re.findall(r"config/\w+\.yaml", run))
     assert Path(named).exists()

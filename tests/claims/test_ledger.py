@@ -3,18 +3,12 @@
 import re
 
 import pytest
-import yaml
 
 from claims import ledger
+from claims.claim import Claim
 from claims.intervals import TooFewTrials
-from claims.ledger import (
-    CannotJudge,
-    Judge,
-    LedgerError,
-    evaluate,
-    read_ledger,
-    write_ledger,
-)
+from claims.judges import CannotJudge, judge
+from claims.ledger import evaluate, read_ledger, write_ledger
 from claims.ledger_pages import claims_page, findings_page, size_words
 from claims.verdicts import Finding, Outcome, Part, Sizes
 from runs.result_table import to_table, write_table
@@ -22,41 +16,49 @@ from runs.result_table import to_table, write_table
 
 def entry(name, judge="as_given", **more):
     return {
-        "id": name, "where": "Section 1", "kind": "value", "statement": f"{name} | stated.",
-        "expected": "1", "judge": judge,
+        "id": name, "paper": "paper2020", "where": "Section 1", "kind": "value",
+        "statement": f"{name} | stated.", "expected": "1", "judge": judge,
     } | more  # fmt: skip
 
 
-def refuse(claim, results):
+@judge
+def refuse():
     raise CannotJudge("The data are not there")
 
 
-def one_trial(claim, results):
+@judge
+def one_trial():
     raise TooFewTrials("An interval needs two trials, there are 1")
 
 
-def as_given(claim, results):
-    parts = tuple(Part(f"part {i}", v, "2") for i, v in enumerate(claim.arguments["verdicts"]))
-    because = claim.arguments.get("because", "")
-    decided_by = claim.arguments.get("decided_by", "")
-    sizes = Sizes(records=1000, trials=3)
-    return Finding(parts=parts, because=because, decided_by=decided_by, sizes=sizes)
+@judge
+def as_given(*, verdicts, because=""):
+    parts = tuple(Part(f"part {i}", verdict, "2") for i, verdict in enumerate(verdicts))
+    return Finding(parts=parts, because=because, sizes=Sizes(records=1000, trials=3))
 
 
-def swept(claim, results):
+@judge(studies=["study"], timings=["study"])
+def read(results, *, verdicts):
+    return as_given(verdicts=verdicts)
+
+
+@judge
+def chosen(results, *, study, verdicts):
+    return as_given(verdicts=verdicts)
+
+
+@judge
+def swept(*, verdicts):
     outcomes = [
         Outcome(choice=choice, parts=(Part("error", verdict, "0.1"),))
-        for choice, verdict in claim.arguments["verdicts"].items()
+        for choice, verdict in verdicts.items()
     ]
     return Finding(choice="the kernel", outcomes=outcomes, because="A linear kernel confirms it.")
 
 
 JUDGES = {
-    "refuse": Judge("refuse", (), (), refuse),
-    "one_trial": Judge("one_trial", (), (), one_trial),
-    "as_given": Judge("as_given", (), (), as_given),
-    "swept": Judge("swept", (), (), swept),
-    "read": Judge("read", ("study",), ("study",), as_given),
+    function.__name__: function.judge
+    for function in (refuse, one_trial, as_given, swept, read, chosen)
 }
 
 
@@ -65,12 +67,7 @@ def run(tmp_path, monkeypatch):
     """A run whose ledger holds these claims."""
 
     def make(*entries):
-        claims = tmp_path / "claims"
-        (claims / "paper2020").mkdir(parents=True, exist_ok=True)
-        (claims / "paper2020" / "claims.yaml").write_text(
-            yaml.safe_dump(list(entries), sort_keys=False)
-        )
-        monkeypatch.setattr(ledger, "CLAIMS", claims)
+        monkeypatch.setattr(ledger, "all_claims", lambda: [Claim(**each) for each in entries])
         monkeypatch.setattr(ledger, "all_judges", lambda: JUDGES)
         return tmp_path
 
@@ -82,10 +79,21 @@ def given(*verdicts, **more):
 
 
 def test_what_is_missing_is_not_run_with_its_reason(run):
-    found = evaluate(run(entry("refused", "refuse"), entry("unread", "read", **given("confirmed"))))
-    assert list(found["verdict"]) == ["not run"] * 2
-    assert found["sentence"][0] == "The data are not there."
-    assert found["sentence"][1] == "This run has no study.parquet, study.timings.parquet."
+    of_one = {"study": "other", "verdicts": ["confirmed"]}
+    judged = evaluate(
+        run(
+            entry("refused", "refuse", decided_by="config/paper.yaml"),
+            entry("unread", "read", **given("confirmed")),
+            entry("unread one", "chosen", arguments=of_one),
+        )
+    )
+    assert list(judged["verdict"]) == ["not run"] * 3
+    assert list(judged["sentence"]) == [
+        "The data are not there.",
+        "This run has no study.parquet, study.timings.parquet.",
+        "This run has no other.parquet.",
+    ]
+    assert list(judged["decided by"]) == ["config/paper.yaml", "", ""]
 
 
 def test_one_trial_is_inconclusive(run):
@@ -96,14 +104,14 @@ def test_one_trial_is_inconclusive(run):
 
 
 def test_a_run_is_named_for_open_parts_only(run):
-    named = {"because": "Why.", "decided_by": "config/paper.yaml"}
-    found = evaluate(
+    named = {"decided_by": "config/paper.yaml"}
+    judged = evaluate(
         run(
-            entry("decided", **given("confirmed", "contradicted", **named)),
-            entry("open", **given("confirmed", "inconclusive", **named)),
+            entry("decided", **given("confirmed", "contradicted", because="Why."), **named),
+            entry("open", **given("confirmed", "inconclusive", because="Why."), **named),
         )
     )
-    assert list(found["decided by"]) == ["", "config/paper.yaml"]
+    assert list(judged["decided by"]) == ["", "config/paper.yaml"]
 
 
 def test_results_are_read_once_they_are_there(run):
@@ -111,11 +119,6 @@ def test_results_are_read_once_they_are_there(run):
     for name in ("study.parquet", "study.timings.parquet"):
         write_table(to_table([]), folder / "studies" / name)
     assert list(evaluate(folder)["verdict"]) == ["confirmed"]
-
-
-def test_an_unknown_judge_is_an_error(run):
-    with pytest.raises(LedgerError, match="no judge 'count'"):
-        evaluate(run(entry("a", "count")))
 
 
 def test_a_verdict_without_a_sentence_lists_its_parts(run):

@@ -11,7 +11,7 @@ import datasets.loaders
 from datasets import DataError
 from datasets.__main__ import main
 
-TEMPLATE = Path(__file__).parents[2] / "templates" / "dataset.py"
+TEMPLATE = Path(__file__).parents[2] / "extend" / "dataset.py"
 CONTENT = "1.5,2,0\n3,4.5,1\n5,6,0\n"
 
 

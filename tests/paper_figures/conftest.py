@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 
-from claims.ledger import Claim
 from paper_figures.paper_settings import PAPER_SETTINGS
 from runs.results import Results
 
@@ -24,26 +23,6 @@ COLUMNS = {
     "message": "",
     "seed": None,
 }
-
-
-@pytest.fixture
-def make_claim():
-    """A claim with these arguments."""
-
-    def make(tolerance=None, **arguments):
-        return Claim(
-            id="made-up",
-            paper="none",
-            where="nowhere",
-            kind="value",
-            statement="s",
-            expected="e",
-            judge="none",
-            arguments=arguments,
-            tolerance=tolerance,
-        )
-
-    return make
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from datasets import DATASETS
+from datasets.titles import dataset_title
 from mechanisms import all_mechanisms
 from paper_figures.style import (
     CALIBRATION_TITLES,
-    dataset_title,
     in_order,
     look,
     mechanism_title,

@@ -101,21 +101,21 @@ def test_whatever_happens_at_a_point_the_others_are_measured(odd_cell, run, log)
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
+    ("value", "status", "words"),
     [
-        ("nan", "ValueError: mu must be finite and > 0, got nan"),
-        ("inf", "ReleaseError: odd: a release must be finite, got"),
+        ("nan", "error", "ValueError: mu must be finite and > 0, got nan"),
+        ("inf", "unsupported", "needs noise of scale inf; the moments of its squared norm stay"),
     ],
 )
-def test_numbers_that_are_not_finite_are_an_error_of_their_point(odd_cell, run, value, words):
+def test_a_scale_that_is_not_finite_costs_its_point_only(odd_cell, run, value, status, words):
     cell, config, folder = odd_cell("pass", [1, 2])
     module = folder / "odd_mechanism.py"
     module.write_text(
         module.read_text().replace("sigma=sigma", f"sigma=float('{value}') if epsilon < 2 else 1.0")
     )
     frame = run(cell, config)
-    assert outcomes(frame) == {1.0: ["error"], 2.0: ["ok"]}
-    assert message(frame, 1).startswith(words)
+    assert outcomes(frame) == {1.0: [status], 2.0: ["ok"]}
+    assert words in message(frame, 1)
 
 
 def test_a_value_that_is_not_finite_is_an_error():

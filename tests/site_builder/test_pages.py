@@ -13,8 +13,8 @@ from markupsafe import escape
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import all_mechanisms
 from mechanisms.__main__ import main as mechanisms_command
-from mechanisms.verify.self_check import QUICK
-from mechanisms.verify.verification import verify
+from mechanisms.verification.self_check import QUICK
+from mechanisms.verification.verification import verify
 from runs.result_table import OK, STATUSES
 from site_builder import build as building
 from site_builder.advisor_page import advisor_page

@@ -31,11 +31,11 @@ class Echo(Mechanism):
         cls.calls.append((query, budget, calibration, dict(settings)))
         return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         return self.answer(value, rng)
 
-    def release_with_diagnostics(self, value, rng):
-        return self.release(value, rng), {"sweeps": 7.0}
+    def _release_with_diagnostics(self, value, rng):
+        return self._release(value, rng), {"sweeps": 7.0}
 
 
 class DirectionalEcho(Echo):

@@ -18,7 +18,7 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.privacy.gaussian_profile import mu_for
-from mechanisms.verify.verification import verify
+from mechanisms.verification.verification import verify
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.r1smg2024.numbers import covariance_query
 from runs.config import check_config

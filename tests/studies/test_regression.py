@@ -96,7 +96,7 @@ def test_noise_without_bound_predicts_zero(monkeypatch):
 def test_private_directions_split_the_budget(monkeypatch):
     """20% of both numbers for MOD-SULQ, the rest for the release along the directions found."""
     spent, found = [], []
-    calibrate, release = ModSulq.calibrate.__func__, ModSulq.release
+    calibrate, release = ModSulq.calibrate.__func__, ModSulq._release
 
     def watched_calibrate(cls, query, budget, calibration="published", **options):
         spent.append((query, budget, calibration))
@@ -107,7 +107,7 @@ def test_private_directions_split_the_budget(monkeypatch):
         return found[-1][1]
 
     monkeypatch.setattr(ModSulq, "calibrate", classmethod(watched_calibrate))
-    monkeypatch.setattr(ModSulq, "release", watched_release)
+    monkeypatch.setattr(ModSulq, "_release", watched_release)
     # An echo adds no noise, whatever its profile: the comparison with itself would say so.
     monkeypatch.setattr(study, "require_consistent", lambda mechanism, seed, effort: 0)
     monkeypatch.setattr(study, "require_stated_norms", lambda mechanism, seed: None)

@@ -36,7 +36,7 @@ class Raises(Mine):
 
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         raise ZeroDivisionError("on purpose")
 
 
@@ -45,7 +45,7 @@ class Hangs(Mine):
 
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         time.sleep(3600)
 
 
@@ -54,7 +54,7 @@ class Eats(Mine):
 
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         eaten = []
         while True:
             eaten.append(np.ones(1 << 24))

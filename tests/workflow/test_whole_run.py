@@ -21,7 +21,8 @@ import pytest
 import yaml
 from site_links import broken_links, parsed
 
-from claims.ledger import all_claims, all_judges
+from claims.claim import all_claims
+from claims.judges import all_judges
 from mechanisms import all_mechanisms
 from paper_figures.drawings import words_of
 from runs.frames import read_frame
@@ -49,9 +50,9 @@ def readme_example():
 def finished(new_project, tmp_path_factory):
     """A project with a mechanism and a study more, in which the tiny run has finished."""
     project = new_project(tmp_path_factory.mktemp("finished"))
-    (project.folder / "mechanisms/gaussian_zcdp.py").write_text(readme_example())
-    templates = ROOT / "templates"
-    shutil.copy(templates / "mechanism.py", project.folder / "mechanisms/my_mechanism.py")
+    (project.folder / "mechanisms/catalogue/gaussian_zcdp.py").write_text(readme_example())
+    templates = ROOT / "extend"
+    shutil.copy(templates / "mechanism.py", project.folder / "mechanisms/catalogue/my_mechanism.py")
     shutil.copy(templates / "noise.py", project.folder / "mechanisms/noise/two_scales.py")
     shutil.copy(templates / "study.py", project.folder / "studies/my_study.py")
     suite, tiny = project.folder / "config/suite.yaml", project.folder / "config/tiny.yaml"
@@ -93,9 +94,7 @@ def test_claims_that_closed_forms_decide_are_judged_as_in_the_reference_run(fini
     """So its ledger is that of this code: claims that read results have a test of their own."""
     judges = all_judges()
     alike = [
-        claim.id
-        for claim in all_claims()
-        if not (judges[claim.judge].studies or judges[claim.judge].timings)
+        claim.id for claim in all_claims() if not judges[claim.rule or claim.judge].reads_results
     ]
     assert len(alike) > 50
     own, stored = (
@@ -243,7 +242,7 @@ def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_c
 
 def test_editing_a_mechanism_reruns_its_cells_only(finished):
     """Last of those that use `finished`, as it changes a file."""
-    path = finished.folder / "mechanisms" / "r1smg.py"
+    path = finished.folder / "mechanisms/catalogue/r1smg.py"
     path.write_text(path.read_text() + "\n# a comment\n")
     plan = finished.plan()
     expected = {stem for stems in plan.values() for stem in stems if "/r1smg--" in stem}

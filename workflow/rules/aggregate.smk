@@ -68,9 +68,7 @@ rule aggregate_maps:
 rule aggregate_results:
     input:
         rows=expand(RUN / "studies" / "{study}.parquet", study=CONFIG["studies"]),
-        timings=expand(
-            RUN / "studies" / "{study}.timings.parquet", study=CONFIG["studies"]
-        ),
+        timings=expand(RUN / "studies" / "{study}.timings.parquet", study=CONFIG["studies"]),
     output:
         parquet=RUN / "results.parquet",
         csv=RUN / "results.csv",

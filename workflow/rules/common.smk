@@ -41,9 +41,7 @@ RUN = results_folder(CONFIG)
 DATA = Path(CONFIG["data"]["folder"])
 CELLS = cells_of(CONFIG)
 BATCHES = {batch.stem: batch for batch in batches_of(CONFIG)}
-DRAWINGS = drawings_for(
-    set(CONFIG["studies"]) | {f"{cell.study}/{cell.dataset}" for cell in CELLS}
-)
+DRAWINGS = drawings_for(set(CONFIG["studies"]) | {f"{cell.study}/{cell.dataset}" for cell in CELLS})
 DRAWING_JOBS = by_studies(DRAWINGS.values())
 STUDIES = all_studies()
 OFFICIAL = sorted({name for batch in BATCHES.values() for name in batch.downloads(CONFIG)})

@@ -12,9 +12,7 @@ rule claims:
 rule judge_claims:
     input:
         rows=expand(RUN / "studies" / "{study}.parquet", study=CONFIG["studies"]),
-        timings=expand(
-            RUN / "studies" / "{study}.timings.parquet", study=CONFIG["studies"]
-        ),
+        timings=expand(RUN / "studies" / "{study}.timings.parquet", study=CONFIG["studies"]),
         claims=sorted(Path("paper_figures").glob("*/claims.yaml")),
     output:
         csv=report(

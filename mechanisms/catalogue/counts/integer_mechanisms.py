@@ -19,6 +19,7 @@ from mechanisms.noise.distribution import checked_dtype
 from mechanisms.noise.exact_integers import ExactIntegers
 from mechanisms.noise.integer_noise import IntegerNoise
 from mechanisms.privacy.integer_profile import (
+    LARGEST_STD,
     DiscreteGaussianProfile,
     IntegerShiftProfile,
     SkellamProfile,
@@ -38,8 +39,10 @@ OPTIONS = {
     )
 }
 
-# The table of probabilities of a law has 80 numbers for each unit of its standard deviation.
-LARGEST_STD = 1e5
+# Below this probability of any noise its moments leave float64.
+_RAREST = 1e-300
+# Whole numbers beyond, and the noise on them, are not all told apart by float64.
+_LARGEST_COUNT = 2.0**52
 
 
 class IntegerMechanism(AdditiveMechanism):
@@ -95,16 +98,44 @@ class IntegerMechanism(AdditiveMechanism):
         drawn = self.noise.unit * np.array(flat, dtype=float).reshape(shape)
         return drawn.astype(checked_dtype(dtype))
 
-    def release(self, value, rng):
-        unit = self.noise.unit
-        counts = value.astype(float) / unit
-        whole = np.rint(counts)
-        # Beside the rounding of the unit, that of the value in its own precision.
-        rounding = 1e-6 + 2 * np.finfo(value.dtype).eps * np.abs(whole)
-        if (np.abs(counts - whole) > rounding).any():
-            raise ValueError(f"the value must be whole multiples of linf_sensitivity = {unit:g}")
-        drawn = np.rint(self.sample(rng, 1)[0] / unit)
-        return (unit * (whole + drawn)).astype(value.dtype)
+    @classmethod
+    def build(cls, query, budget, calibration, settings):
+        mechanism = super().build(query, budget, calibration, settings)
+        if mechanism.loss().mean < _RAREST * query.linf_sensitivity**2:
+            raise Unsupported(
+                f"needs noise that is zero but for a probability below {_RAREST:g}, whose moments "
+                "leave float64"
+            )
+        return mechanism
+
+    def _release(self, value, rng):
+        whole = whole_multiples(value, self.noise.unit)
+        drawn = np.rint(self.sample(rng, 1)[0] / self.noise.unit)
+        return (self.noise.unit * (whole + drawn)).astype(value.dtype)
+
+
+def whole_multiples(value: np.ndarray, unit: float) -> np.ndarray:
+    """The value in units, as whole numbers in float64.
+
+    Exactly where the multiples of the unit are exact, that of a whole number or a power of two;
+    else within the rounding of a short sum, which must be far below the unit.
+
+    Raises:
+        ValueError: It is none, or so large that float64 does not tell whole numbers apart.
+    """
+    exact = value.astype(float)
+    whole = np.rint(exact / unit)
+    if (np.abs(whole) > _LARGEST_COUNT).any():
+        raise ValueError(
+            f"the value must be at most 2^52 times linf_sensitivity = {unit:g}: beyond, float64 "
+            "does not tell counts apart"
+        )
+    rounding = np.zeros(whole.shape)
+    if not (unit.is_integer() or math.frexp(unit)[0] == 0.5):
+        rounding = 8 * np.finfo(value.dtype).eps * np.abs(exact)
+    if (np.abs(exact - unit * whole) > rounding).any() or (rounding > unit / 8).any():
+        raise ValueError(f"the value must be whole multiples of linf_sensitivity = {unit:g}")
+    return whole
 
 
 class DiscreteGaussian(IntegerMechanism):

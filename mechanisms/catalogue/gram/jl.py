@@ -104,7 +104,7 @@ class JohnsonLindenstrauss(Mechanism):
         """w of the published calibration."""
         return published_w(query, budget, rows)
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         draw = self._gram if self.query.structure == "gram" else self._combinations
         return draw(value, rng).astype(value.dtype, copy=False)
 

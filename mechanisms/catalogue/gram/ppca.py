@@ -82,11 +82,11 @@ class Ppca(Mechanism):
     def slack(self):
         return "its normaliser depends on the data, so that only the largest privacy loss is known"
 
-    def release(self, value, rng):
-        return self.releases(value, rng, 1)[0]
+    def _release(self, value, rng):
+        return self._releases(value, rng, 1)[0]
 
-    def releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """Independent answers to one value, (trials, d, d), from one eigendecomposition.
+    def _releases(self, value, rng, trials):
+        """Answers (trials, d, d) from one eigendecomposition.
 
         Warns:
             NotConverged: The chains had not converged.
@@ -101,7 +101,7 @@ class Ppca(Mechanism):
             )
         return released
 
-    def release_with_diagnostics(self, value, rng):
+    def _release_with_diagnostics(self, value, rng):
         """A release, its split R-hat (below 1.01: converged) and its number of sweeps."""
         released, diagnostics = self._drawn(value, rng, 1)
         return released[0], diagnostics

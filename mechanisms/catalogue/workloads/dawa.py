@@ -51,14 +51,12 @@ class TwoStage(Mechanism):
             raise Unsupported(f"has no exact calibration: {mechanism.slack()}")
         return mechanism
 
-    def release(self, value, rng):
-        return self.releases(value, rng, 1)[0].astype(value.dtype, copy=False)
+    def _release(self, value, rng):
+        return self._releases(value, rng, 1)[0]
 
-    def releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """Independent private answers to one value, float64 (trials, *query.shape)."""
-        value = value.astype(float)
+    def _releases(self, value, rng, trials):
         order = self._order
-        cells = value.reshape(-1)[order]
+        cells = value.astype(float).reshape(-1)[order]
         scale = self._charge
         partitions = self._partition(
             cells, self.query.l1_sensitivity, self._epsilon_1, scale, rng, trials
@@ -75,7 +73,7 @@ class TwoStage(Mechanism):
             released[same] = np.repeat(estimates / lengths, lengths, axis=1)
         answer = np.empty_like(released)
         answer[:, order] = released
-        return answer.reshape(trials, *self.query.shape)
+        return answer.reshape(trials, *self.query.shape).astype(value.dtype, copy=False)
 
     @property
     def _order(self) -> np.ndarray:

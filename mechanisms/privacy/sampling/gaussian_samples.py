@@ -33,5 +33,5 @@ class GaussianSamples(PrivacyProfile):
     def compose(self, times: int) -> Self:
         return replace(self, steps=self.steps * check_count("times", times))
 
-    def scaled(self, factor: float) -> Self:
+    def _scaled(self, factor: float) -> Self:
         return replace(self, mu=self.mu / factor)

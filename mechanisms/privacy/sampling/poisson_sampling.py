@@ -13,15 +13,22 @@ import logging
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import scipy
 
 from mechanisms.privacy.composition import (
-    FFT_ERROR,
-    LossDistribution,
+    CUTS,
+    RESOLVED,
+    LossSum,
     at_negative,
+    by_level,
     chords,
+    distribution,
+    log_less,
+    merged_cells,
+    tails_of_pair,
 )
 from mechanisms.privacy.profile import (
     Bounds,
@@ -29,20 +36,24 @@ from mechanisms.privacy.profile import (
     check_count,
     check_positive,
     check_target,
+    require_resolved,
 )
 
-# Losses of one step beyond this count as infinite.
-_LARGEST_LOSS = 60.0
-# So does the rest of delta over the whole run once it is below this.
-_NEGLIGIBLE = 1e-15
-_NODES_PER_SIDE = 128
+# The grid of one step reaches this loss, or a multiple of it where larger ones matter: those that
+# have less than CUTS of the run's delta count as infinite.
+_LARGEST_LOSS, _MOST_TIMES = 60.0, 1 << 14
+_NODES_PER_SIDE = (128, 384, 768, 768)
 # A grid for replaced records has about so many points on either side.
 _SIZE_FOR_REPLACING = 20_000
 # Every how many orders of Renyi DP one is tried first; those are whole numbers, the fast ones.
 _EVERY = 10
 # In place of 0 and infinity, which have no logarithm.
 _TINY, _HUGE = 1e-300, 1e300
+_LOG_NOTHING = -1e4
+# Losses at which the curve is looked at before a grid is chosen.
 _PROBES = np.geomspace(1e-4, _LARGEST_LOSS, 60)
+# The search for a factor of the noise stays within e^+-64.
+_LARGEST_LOG_FACTOR = 64.0
 
 
 def gaussian_epsilon(
@@ -172,9 +183,9 @@ class SampledRun:
         remove: q delta(ln(1 + (e^epsilon - 1) / q)),
         add:    (1 - (1 - q) e^epsilon) delta(epsilon + ln q - ln(1 - (1 - q) e^epsilon)),
 
-    the latter zero from epsilon = -ln(1 - q) on. Both are exact for that pair. The run is bounded
-    from above: chords through the profile (connect the dots) make a worse pair, which is composed
-    by FFT. It is bounded from below by its worst single step.
+    the latter zero from epsilon = -ln(1 - q) on. Both are exact for that pair. Chords through the
+    profile (connect the dots) make a worse pair and merged outputs a better one; both are composed
+    by FFT, see `mechanisms.privacy.composition`, and bound the run.
 
     With "replace", where `step` is the profile for a record that changes its value or is absent
     (in a sample of fixed size: gives its place to another), a step compares (1 - q) R + q P with
@@ -193,6 +204,9 @@ class SampledRun:
     rate: float
     steps: int
     adjacency: str = "add-remove"
+
+    # As that of a profile.
+    floor: ClassVar[float] = CUTS[-1] * RESOLVED
 
     def __post_init__(self) -> None:
         if self.adjacency not in ("add-remove", "replace"):
@@ -213,17 +227,41 @@ class SampledRun:
 
     def delta(self, epsilon: float) -> float:
         """Upper bound of the run's delta at epsilon >= 0."""
-        at = np.array([float(epsilon)])
-        return min(1.0, max(float(d.delta(at)[0]) for d in self._composed) + FFT_ERROR)
+        return math.exp(self._log_upper(epsilon))
+
+    def log_bounds(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Logarithms of a lower and an upper bound of the run's delta; epsilon a flat array.
+
+        Raises NotImplementedError where P(L > epsilon) of a step is not known.
+        """
+
+        def curves(level: int, at: np.ndarray) -> np.ndarray:
+            below = (each.log_delta(at, tilted=level > 0) for each in self._below(level))
+            upper = self._upper(level, at)
+            lower = np.max([log_less(*each) for each in below], axis=0)
+            return np.array([np.minimum(lower, upper), upper])
+
+        lower, upper = np.minimum(by_level(epsilon, curves), 0.0)
+        return lower, upper
 
     def epsilon(self, delta: float) -> float:
         """Upper bound of the run's epsilon at delta; inf where the bound never falls to delta."""
-        if self.delta(0.0) <= delta:
-            return 0.0
-        top = max((d.first + d.masses.size) * d.spacing for d in self._composed)
-        if self.delta(top) > delta:
+        if delta < self.floor:
             return math.inf
-        return float(scipy.optimize.brentq(lambda e: self.delta(e) - delta, 0.0, top, xtol=1e-9))
+        target = math.log(delta)
+        if self._log_upper(0.0) <= target:
+            return 0.0
+        low, high = 0.0, 1.0
+        largest = max(each.largest for level in range(len(CUTS)) for each in self._above(level))
+        while self._log_upper(high) > target:
+            if high > largest:
+                return math.inf
+            low, high = high, 2 * high
+
+        def excess(epsilon: float) -> float:
+            return max(self._log_upper(epsilon), _LOG_NOTHING) - target
+
+        return float(scipy.optimize.brentq(excess, low, high, xtol=1e-9))
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """The factor of the noise at which the bound on the run is (epsilon, delta).
@@ -231,11 +269,12 @@ class SampledRun:
         Within 1e-3, on the private side. Raises ValueError where no factor is found.
         """
         check_target(epsilon, delta)
+        require_resolved(delta, self.floor)
 
         def excess(log_factor: float) -> float:
             step = self.step.scaled(math.exp(log_factor))
-            reached = replace(self, step=step).delta(epsilon)
-            return math.log(reached / delta)
+            reached = replace(self, step=step)._log_upper(epsilon)
+            return max(reached, _LOG_NOTHING) - math.log(delta)
 
         # A start: where rare large losses decide, the run's delta is the sum of its steps'.
         base, _ = self._removed(np.array([float(epsilon)]))
@@ -245,10 +284,20 @@ class SampledRun:
         near, far = start, start + 0.25 * sign
         while excess(far) * sign > 0:
             near, far = far, far + 2 * (far - near)
-            if abs(far - start) > 64:
+            if abs(far - start) > _LARGEST_LOG_FACTOR:
                 raise ValueError(f"no multiple of this noise makes the run ({epsilon}, {delta})")
         root = scipy.optimize.brentq(excess, min(near, far), max(near, far), xtol=5e-4)
         return math.exp(root + 5e-4)
+
+    def _log_upper(self, epsilon: float) -> float:
+        def curve(level: int, at: np.ndarray) -> np.ndarray:
+            return self._upper(level, at)[None]
+
+        return min(float(by_level(np.array([float(epsilon)]), curve)[0, 0]), 0.0)
+
+    def _upper(self, level: int, epsilon: np.ndarray) -> np.ndarray:
+        bounds = (each.log_delta(epsilon, tilted=level > 0) for each in self._above(level))
+        return np.max([np.logaddexp(*each) for each in bounds], axis=0)
 
     def _removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the base profile is needed, and its weight; -inf where the base is certain."""
@@ -260,38 +309,61 @@ class SampledRun:
         return base, np.full_like(losses, self.rate)
 
     def _added(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        weight = np.maximum(-np.expm1(losses + math.log1p(-self.rate)), 0.0) if self.rate < 1 else 1
-        weight = np.broadcast_to(np.asarray(weight, dtype=float), losses.shape)
+        log_rest = math.log1p(-self.rate) if self.rate < 1 else -math.inf
+        weight = -np.expm1(np.minimum(losses + log_rest, 0.0))
         with np.errstate(divide="ignore"):
             return losses + math.log(self.rate) - np.log(weight), weight
 
     @functools.cached_property
-    def _composed(self) -> tuple[LossDistribution, ...]:
+    def _known(self) -> dict[tuple[str, int], tuple[LossSum, ...]]:
+        return {}
+
+    def _above(self, level: int) -> tuple[LossSum, ...]:
         """The run's losses where a record is removed, and where one is added; or replaced."""
+        if ("above", level) not in self._known:
+            spacing, nodes = self._grid(level)
+            found, middle = [], len(nodes) // 2
+            for delta in self._step_curves(nodes * spacing):
+                # Keep one node beyond the last one that matters; what is left is infinite loss.
+                last = max(np.count_nonzero(delta * self.steps > CUTS[level]), 1)
+                end = min(max(last, middle + 1) + 1, nodes.size)
+                # The curve for replacing mirrors itself: as little is left below as above.
+                kept = slice(nodes.size - end if self.adjacency == "replace" else 0, end)
+                found.append(LossSum((chords(nodes[kept], delta[kept], spacing), self.steps)))
+            self._known["above", level] = tuple(found)
+        return self._known["above", level]
+
+    def _below(self, level: int) -> tuple[LossSum, ...]:
+        """Losses of better pairs: removed, and added; or, with "replace", removed alone."""
+        if ("below", level) not in self._known:
+            spacing, nodes = self._grid(level)
+            losses = nodes * spacing
+            merged = (merged_cells(losses, *tails, spacing) for tails in self._step_tails(losses))
+            self._known["below", level] = tuple(
+                LossSum((distribution(*each, spacing), self.steps)) for each in merged
+            )
+        return self._known["below", level]
+
+    def _grid(self, level: int) -> tuple[float, np.ndarray]:
+        """The spacing, and nodes in units of it that are their own mirror image."""
+        largest = _LARGEST_LOSS
+        while self._matters(largest, level) and largest < _LARGEST_LOSS * _MOST_TIMES:
+            largest *= 2
         # The bulk of the losses lies within +-ln(1 - q), which the grid has to resolve.
         spacing = float(np.clip(self.rate / 40, 1e-5, 1e-3))
         if self.adjacency == "replace":
-            spacing = self._spacing_for_replacing()
-        side = np.unique(
-            np.round(np.geomspace(1, _LARGEST_LOSS / spacing, _NODES_PER_SIDE)).astype(int)
-        )
-        nodes = np.r_[-side[::-1], 0, side]
-        found = []
-        for delta in self._step_curves(nodes * spacing):
-            # Keep one node beyond the last one that matters; what is left there is infinite loss.
-            last = max(np.count_nonzero(delta * self.steps > _NEGLIGIBLE), 1)
-            end = min(max(last, side.size + 1) + 1, nodes.size)
-            # The curve for replacing mirrors itself: as little is left below as above.
-            kept = slice(nodes.size - end if self.adjacency == "replace" else 0, end)
-            found.append(chords(nodes[kept], delta[kept], spacing).power(self.steps))
-        return tuple(found)
+            # As fine as the bulk asks for where losses stay small, coarse where they do not.
+            reached = _PROBES[self._matters(_PROBES, level)].max(initial=_PROBES[0])
+            spacing = float(np.clip(reached / _SIZE_FOR_REPLACING, 1e-5, 1e-3))
+        spacing *= largest / _LARGEST_LOSS
+        count = _NODES_PER_SIDE[level]
+        side = np.unique(np.round(np.geomspace(1, largest / spacing, count)).astype(int))
+        return spacing, np.r_[-side[::-1], 0, side]
 
-    def _spacing_for_replacing(self) -> float:
-        """As fine as the bulk asks for where losses stay small, coarse where they do not."""
-        shares = self._step_upper(*self._removed(_PROBES), _PROBES) * self.steps
-        reached = shares > _NEGLIGIBLE
-        largest = _PROBES[reached].max() if reached.any() else _PROBES[0]
-        return float(np.clip(largest / _SIZE_FOR_REPLACING, 1e-5, 1e-3))
+    def _matters(self, losses, level: int) -> np.ndarray:
+        """Where one step's delta is not yet negligible."""
+        losses = np.atleast_1d(np.asarray(losses, dtype=float))
+        return self._step_upper(*self._removed(losses), losses) * self.steps > CUTS[level]
 
     def _step_curves(self, losses: np.ndarray) -> list[np.ndarray]:
         """Upper bounds of one step's delta at losses that are their own mirror image."""
@@ -311,3 +383,29 @@ class SampledRun:
         signed = np.where(base[needed] < 0, at_negative(sizes, found), found)
         upper[needed] = weight[needed] * signed
         return upper
+
+    def _step_tails(self, losses: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """P(L > e), Q(L > e) and their difference, of one step where a record is removed or added.
+
+        With the tails of (P0, Q0) at the loss b of the base: removing compares (1 - q) Q0 + q P0
+        with Q0, and adding has the losses of removing with their signs turned.
+        """
+        base, _ = self._removed(losses)
+        _, without, gain = self._base_tails(base)
+        removed = without + self.rate * gain, without, self.rate * gain
+        if self.adjacency == "replace":
+            return [removed]
+        # L < -e of the removed record; by symmetry that of the base below b is its mirror image.
+        base, _ = self._removed(-losses)
+        without, _, gain = self._base_tails(-base)
+        return [removed, (without, without - self.rate * gain, self.rate * gain)]
+
+    def _base_tails(self, base: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """P0(L0 > b), Q0(L0 > b) and their difference, at b of either sign, +-inf included."""
+        size = np.abs(np.clip(base, -1e300, 1e300))
+        upper, other, gain = tails_of_pair(
+            size, np.asarray(self.step.delta(size).value), self.step.survival(size)
+        )
+        negative = base < 0
+        # P0(L0 > -b) = 1 - Q0(L0 >= b) by symmetry.
+        return np.where(negative, 1 - other, upper), np.where(negative, 1 - upper, other), gain

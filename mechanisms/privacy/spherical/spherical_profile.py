@@ -21,6 +21,7 @@ distance s dominates, and so do its compositions (Zhu, Dong and Wang 2022, Theor
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -63,6 +64,8 @@ class SphericalProfile(PrivacyProfile):
     scale: float
     sensitivity: float
 
+    floor = math.exp(LOG_LEFT_OUT)
+
     def __post_init__(self) -> None:
         check_count("dimension", self.dimension, minimum=2)
         for name in ("shape", "power", "scale", "sensitivity"):
@@ -80,7 +83,7 @@ class SphericalProfile(PrivacyProfile):
             return (self.sensitivity / self.scale) ** self.power
         return np.inf
 
-    def scaled(self, factor: float) -> SphericalProfile:
+    def _scaled(self, factor: float) -> SphericalProfile:
         return replace(self, scale=self.scale * factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:

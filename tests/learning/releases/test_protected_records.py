@@ -16,7 +16,7 @@ class Doubling(AnalyticGaussian):
 
     only_adds_noise = False
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         return 2 * value
 
 

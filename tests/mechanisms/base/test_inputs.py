@@ -290,6 +290,52 @@ def test_no_change_is_larger_than_the_values_and_the_records_allow(stated, limit
         Query(**kind, l2_sensitivity=limit * 1.01)
 
 
+@pytest.mark.parametrize(
+    ("stated", "limit"),
+    [
+        # Opposite corners of a box that a ball cuts off: (g, 0) and (0, g).
+        ({"shape": (2,), "element_range": (0, 1), "frobenius_bound": 0.5}, 0.5 * math.sqrt(2)),
+        # (0.8, 0.6) and (0.6, 0.8) of squared norm 1, and nothing below 0.6.
+        ({"shape": (2,), "element_range": (0.6, 1), "frobenius_bound": 1.0}, 0.4 * math.sqrt(2)),
+        ({"shape": (1,), "element_range": (0.2, 1), "frobenius_bound": 0.5}, 0.3),
+        # A range around zero holds opposite values.
+        ({"shape": (2,), "element_range": (-1, 1), "frobenius_bound": 0.5}, 1.0),
+    ],
+)
+def test_a_change_within_a_box_and_a_ball(stated, limit):
+    """The limit holds for every pair of values."""
+    with pytest.raises(ValueError, match="l2_sensitivity <="):
+        Query(**stated, l2_sensitivity=1.01 * limit)
+    low, high = stated["element_range"]
+    values = np.random.default_rng(0).uniform(low, high, (1000, *stated["shape"]))
+    values = values[np.linalg.norm(values, axis=1) <= stated["frobenius_bound"]]
+    apart = np.linalg.norm(values[:, None] - values, axis=2).max()
+    assert 0 < apart <= limit
+    assert Query(**stated, l2_sensitivity=apart)
+
+
+def test_squares_are_at_most_products_of_the_other_norms():
+    """||D||_2^2 <= ||D||_1 ||D||_inf: of opposite answers in [0, 1]^4 two elements may change."""
+    stated = {"shape": (4,), "element_range": (0.0, 1.0), "adjacency": "local"}
+    assert Query(**stated, l2_sensitivity=math.sqrt(2), l1_sensitivity=2.0)
+    with pytest.raises(
+        ValueError, match=r"l2_sensitivity <= sqrt\(l1_sensitivity linf_sensitivity\)"
+    ):
+        Query(**stated, l2_sensitivity=2.0, l1_sensitivity=2.0)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_integers_that_float64_does_not_hold_are_refused(dtype):
+    mechanism = get_mechanism("gaussian-analytic").calibrate(
+        Query(shape=(2,), l2_sensitivity=1.0), Budget(epsilon=1, delta=1e-5)
+    )
+    assert np.isfinite(mechanism.release(np.array([2**53, 0], dtype), 0)).all()
+    with pytest.raises(
+        ValueError, match=r"integers of at most 2\^53 in size, got 9007199254740993"
+    ):
+        mechanism.release(np.array([2**53 + 1, 0], dtype), 0)
+
+
 def test_no_element_changes_by_more_than_its_range():
     stated = {"shape": (4, 4), "l2_sensitivity": 2.0, "element_range": (0, 1)}
     assert Query(**stated, linf_sensitivity=1.0)
@@ -310,7 +356,8 @@ def test_an_element_range_without_any_allowed_value_is_refused(element_range, st
     with pytest.raises(ValueError, match=f"{words} for elements in .*, got {least} > 1"):
         Query(**kind)
     bound = "record_bound" if stated == RECORDS else "frobenius_bound"
-    assert Query(**kind | {bound: float(least)})
+    # At the least norm itself there is one value, and no change.
+    assert Query(**kind | {bound: 1.05 * least})
 
 
 @pytest.mark.parametrize(

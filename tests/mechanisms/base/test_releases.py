@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from mechanisms import Budget, Mechanism, Query, Unsupported, all_mechanisms, get_mechanism
-from mechanisms.base import guard
-from mechanisms.base.guard import ReleaseError, seconds_of_releases
+from mechanisms.base import mechanism as mechanism_module
+from mechanisms.base.guard import ReleaseError
 
 BUDGET = Budget(epsilon=0.5, delta=1e-6)
 SERVED = {
@@ -107,6 +107,11 @@ def test_releases_keep_shape_precision_and_value(key):
         assert np.array_equal(value, before)
         assert value.flags.writeable
         assert not np.shares_memory(answer, value)
+        several = mechanism.releases(value, 3, 2)
+        assert (several.shape, several.dtype) == ((2, *value.shape), dtype)
+        for given in (answer, several, mechanism.release_with_diagnostics(value, 3)[0]):
+            assert type(given) is np.ndarray and given.base is None
+            assert given.flags.owndata and given.flags.c_contiguous
 
 
 @pytest.mark.parametrize("key", all_mechanisms())
@@ -121,8 +126,17 @@ def test_whether_only_noise_is_added_is_declared(key):
 
 
 def test_a_release_of_its_own_needs_a_declaration():
-    with pytest.raises(TypeError, match="Silent overrides release or prepared"):
-        type("Silent", (get_mechanism("gaussian"),), {"release": lambda self, value, rng: value})
+    with pytest.raises(TypeError, match="Silent overrides _release or prepared"):
+        type("Silent", (get_mechanism("gaussian"),), {"_release": lambda self, value, rng: value})
+
+
+@pytest.mark.parametrize(
+    "name", ["release", "releases", "release_all", "release_with_diagnostics", "timed_release"]
+)
+def test_the_methods_that_check_are_not_overridden(name):
+    instead = "_release" if name == "timed_release" else f"_{name}"
+    with pytest.raises(TypeError, match=f"Unchecked overrides {name}, .* define {instead} instead"):
+        type("Unchecked", (get_mechanism("gaussian"),), {name: lambda self, *given: given[0]})
 
 
 @pytest.mark.parametrize("key", all_mechanisms())
@@ -178,7 +192,7 @@ class Custom(Mechanism):
     def build(cls, query, budget, calibration, settings):
         return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         return self.answer(value, rng)
 
 
@@ -190,6 +204,8 @@ class Custom(Mechanism):
         (lambda self, value, rng: value.astype(np.float32), "precision of the value, float64"),
         (lambda self, value, rng: value * np.inf + 1, "must be finite"),
         (lambda self, value, rng: value.sort(), "writes into the value"),
+        (lambda self, value, rng: np.ma.masked_array(value, mask=True), "a plain array .* Masked"),
+        (lambda self, value, rng: value.view(np.matrix), "must be a plain array .*, got matrix"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:invalid value")
@@ -197,6 +213,33 @@ def test_an_answer_of_the_wrong_kind_is_an_error_of_the_mechanism(answer, words)
     mechanism = type("Broken", (Custom,), {"answer": answer}).calibrate(SERVED["plain"], BUDGET)
     with pytest.raises(ReleaseError, match=words):
         mechanism.release(np.zeros((3, 3)), 1)
+    with pytest.raises(ReleaseError, match=words):
+        mechanism.releases(np.zeros((3, 3)), 1, 2)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda self, value, rng: value,
+        lambda self, value, rng: value[::-1],
+        lambda self, value, rng: value.copy(order="F"),
+        lambda self, value, rng: value.view(),
+    ],
+)
+def test_an_answer_carries_its_numbers_and_nothing_else(answer):
+    """Neither the value as its base, nor a sign in the order of its memory."""
+    mechanism = type("Carrier", (Custom,), {"answer": answer}).calibrate(SERVED["plain"], BUDGET)
+    released = mechanism.release(VALUE, 1)
+    assert released.base is None and released.flags.owndata and released.flags.c_contiguous
+    assert released.flags.writeable and not np.shares_memory(released, VALUE)
+
+
+@pytest.mark.parametrize(("released", "given"), [([1.0], "list"), ((1.0,), "tuple")])
+def test_a_release_with_diagnostics_is_a_pair(released, given):
+    described = {"_release_with_diagnostics": lambda self, value, rng: released}
+    mechanism = type("Alone", (Custom,), described).calibrate(SERVED["plain"], BUDGET)
+    with pytest.raises(ReleaseError, match=f"must return an array and a dictionary, got {given}"):
+        mechanism.release_with_diagnostics(VALUE, 1)
 
 
 def test_a_mechanism_may_prepare_the_value_for_another_release():
@@ -205,34 +248,30 @@ def test_a_mechanism_may_prepare_the_value_for_another_release():
     class Centred(get_mechanism("gaussian")):
         only_adds_noise = True
 
-        def release(self, value, rng):
-            return super().release(value - 100, rng) + 100
+        def _release(self, value, rng):
+            return super()._release(value - 100, rng) + 100
 
     released = Centred.calibrate(SERVED["plain"], BUDGET).release(np.zeros((3, 3)), 5)
     assert np.abs(released).max() < 100
 
 
-def test_seconds_of_releases_leave_the_checks_out(monkeypatch):
-    """A release that calls another release counts once."""
-
+def test_the_seconds_of_a_release_leave_the_checks_out(monkeypatch):
     class Slow(get_mechanism("gaussian")):
         only_adds_noise = True
 
-        def release(self, value, rng):
+        def _release(self, value, rng):
             time.sleep(0.02)
-            return super().release(value, rng)
+            return super()._release(value, rng)
 
-    def slowly_checked(value, query, check=guard.checked_value):
+    def slowly_checked(value, query, check=mechanism_module.checked_value):
         time.sleep(0.5)
         return check(value, query)
 
     mechanism = Slow.calibrate(SERVED["plain"], BUDGET)
-    monkeypatch.setattr(guard, "checked_value", slowly_checked)
-    with seconds_of_releases() as seconds:
-        mechanism.release_with_diagnostics(np.zeros((3, 3)), np.random.default_rng(0))
-    assert len(seconds) == 1 and 0.02 <= seconds[0] < 0.5
-    mechanism.release(np.zeros((3, 3)), np.random.default_rng(0))
-    assert len(seconds) == 1
+    monkeypatch.setattr(mechanism_module, "checked_value", slowly_checked)
+    answer, _, seconds = mechanism.timed_release(np.zeros((3, 3)), 0)
+    assert 0.02 <= seconds < 0.5
+    assert np.array_equal(answer, mechanism.release(np.zeros((3, 3)), 0))
 
 
 def test_noise_of_another_shape_is_an_error_and_not_broadcast():

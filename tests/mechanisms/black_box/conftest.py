@@ -1,16 +1,8 @@
-"""A black box to audit, and a clock that does not depend on the machine."""
-
-import itertools
-from types import SimpleNamespace
+"""A black box to audit."""
 
 import numpy as np
 import pytest
 from black_boxes import CODE
-
-from mechanisms.verify import timed_releases
-
-# Seconds of a call for releases, about as those of this suite take.
-PACE = 1e-4
 
 
 @pytest.fixture
@@ -21,15 +13,3 @@ def black_box(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.savez("pair.npz", first=np.zeros(3), second=np.eye(3)[0])
     return "black_box_under_audit", "pair.npz"
-
-
-@pytest.fixture
-def steady_clock(monkeypatch, request):
-    """By the clock of a check every call for releases takes `PACE`, or the seconds given.
-
-    How many it draws, and so what it catches, is then the same on a fast, a slow and a busy
-    machine.
-    """
-    instants = itertools.count(step=getattr(request, "param", PACE))
-    clock = SimpleNamespace(process_time=lambda: next(instants))
-    monkeypatch.setattr(timed_releases, "time", clock)

@@ -9,8 +9,32 @@ import pytest
 from black_boxes import CODE, PROGRAM, run
 
 from mechanisms.__main__ import main
-from mechanisms.black_box.output_sources import load_pair
+from mechanisms.black_box.output_sources import from_file, load_pair
 from mechanisms.black_box.release_audit import audit_release
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        lambda value, rng: 2**53 + np.asarray(value, dtype=np.int64) + 1,
+        lambda value, rng: np.uint64(2**64 - 1) - np.asarray(value, dtype=np.uint64),
+        lambda value, rng: [2**53 + 1 + int(each) for each in value],
+    ],
+    ids=("int64", "uint64", "python"),
+)
+def test_integers_that_double_precision_does_not_tell_apart_are_refused(release):
+    """They would all be one number, and noise-free answers pass."""
+    first, second = np.array([0.0]), np.array([1.0])
+    with pytest.raises(ValueError, match=r"integers of at most 2\^53 in size"):
+        audit_release(release, first, second, epsilon=1.0, delta=1e-5, samples=100)
+
+
+def test_files_of_integers_that_double_precision_does_not_tell_apart(tmp_path):
+    path = tmp_path / "outputs.npy"
+    np.save(path, np.array([[2**53 + 1]] * 5))
+    draw, rows = from_file(path)
+    with pytest.raises(ValueError, match=r"outputs.npy must hold integers of at most 2\^53"):
+        draw(np.random.default_rng(0), rows)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """DP-SGD steps with a mechanism's noise against opacus' own."""
 
 import math
+import os
 
 import numpy as np
 import pytest
@@ -128,7 +129,7 @@ def test_gradients_keep_their_places(model):
     class Counts(get_mechanism("non-private")):
         only_adds_noise = False
 
-        def release(self, value, rng):
+        def _release(self, value, rng):
             return np.arange(value.size, dtype=value.dtype).reshape(value.shape)
 
     query = Query(shape=(size_of(model),), l2_sensitivity=CLIP)
@@ -182,3 +183,12 @@ def test_a_query_that_does_not_fit_is_told(model, query, words):
         optimizer_of(model, calibrated(model, "gaussian-analytic", **query))
     with pytest.raises(TypeError, match="calibrated Mechanism"):
         optimizer_of(model, get_mechanism("gaussian"))
+
+
+def test_a_fork_draws_no_noise(model, monkeypatch):
+    """Its copy of the generator would repeat the noise of the process that it was forked from."""
+    optimizer = optimizer_of(model, calibrated(model, "gaussian-analytic"))
+    child = os.getpid() + 1
+    monkeypatch.setattr(os, "getpid", lambda: child)
+    with pytest.raises(RuntimeError, match=r"is a fork of .* would draw the same noise"):
+        optimizer.add_noise()

@@ -16,7 +16,7 @@ from mechanisms import (
 from mechanisms.noise.boxed_exponential import BoxedExponential
 from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.pure_profile import PureProfile
-from mechanisms.verify.verification import HOLDS, verify
+from mechanisms.verification.verification import HOLDS, verify
 from tests.peak_memory import peak_of
 
 KS_LEVEL = 1e-4  # about four standard errors

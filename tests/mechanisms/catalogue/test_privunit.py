@@ -12,7 +12,7 @@ from mechanisms.black_box.release_audit import audit_release
 from mechanisms.catalogue.privunit import best_cap
 from mechanisms.privacy.cap_profile import CapProfile
 from mechanisms.query.box_query import box_query
-from mechanisms.verify.self_check import QUICK, require_consistent
+from mechanisms.verification.self_check import QUICK, require_consistent
 from tests.peak_memory import peak_of
 
 

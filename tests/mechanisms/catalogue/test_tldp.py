@@ -16,7 +16,7 @@ from mechanisms import (
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.keep_or_noise import KeepOrNoise
 from mechanisms.noise.laplace_noise import IndependentLaplace
-from mechanisms.verify.verification import HOLDS, REFUTED, verify
+from mechanisms.verification.verification import HOLDS, REFUTED, verify
 from paper_figures.paper_settings import PAPER_SETTINGS
 
 KEYS = ("tldp-l", "tldp-g", "tldp-l-w", "tldp-g-w")
@@ -99,7 +99,7 @@ def test_law_of_every_component(key, dtype):
 def test_cumulants_of_the_loss_within_four_standard_errors(key):
     options = {"weights": [[0.0, 0.3, 0.9]] * 2} if key.endswith("w") else {}
     mechanism = calibrated(key, 2, 3, epsilon=0.2, **options)
-    losses = mechanism.noise.loss_samples(np.random.default_rng(5), 1_000_000).reshape(100, -1)
+    losses = mechanism.noise.squared_norms(np.random.default_rng(5), 1_000_000).reshape(100, -1)
     for order, exact in enumerate(mechanism.loss().cumulants, 1):
         sampled = np.array([stats.kstat(part, order) for part in losses])
         assert abs(sampled.mean() - exact) < 4 * sampled.std() / math.sqrt(len(sampled))

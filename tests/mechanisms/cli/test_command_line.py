@@ -127,7 +127,7 @@ class Raising(AdditiveMechanism):
     def noise_for(cls, query, budget):
         return IndependentGaussian(shape=query.shape, sigma=budget.epsilon)
 
-    def release(self, value, rng):
+    def _release(self, value, rng):
         raise {error}("on purpose")
 """
 
@@ -140,7 +140,7 @@ def test_an_exception_of_a_release_is_no_verdict(tmp_path, monkeypatch, capsys, 
     name = f"{path.stem}:Raising"
     assert main(["verify", name, *UBER, "--delta", "1e-7"]) == 2
     assert capsys.readouterr().err == (
-        f"error: {error} ({path}, line 15, in release): on purpose\n"
+        f"error: {error} ({path}, line 15, in _release): on purpose\n"
     )
 
 
@@ -160,3 +160,9 @@ def test_runs_as_a_module():
         [sys.executable, "-m", "mechanisms", "list"], capture_output=True, text=True, check=True
     )
     assert "imgm2022" in shown.stdout
+
+
+def test_describe_does_without_docstrings():
+    """`python -OO` leaves none."""
+    command = [sys.executable, "-OO", "-m", "mechanisms", "describe", "gaussian"]
+    assert "guarantee" in subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -135,7 +135,7 @@ def test_equal_true_privacy_is_the_same_whatever_l2_sensitivity_is_typed(key):
     [
         ({"l1_sensitivity": 1.0}, True),
         ({"l1_sensitivity": 1.0, "linf_sensitivity": 1.0}, True),
-        ({"l1_sensitivity": 1.0, "linf_sensitivity": 0.5}, False),
+        ({"l1_sensitivity": 2.0, "linf_sensitivity": 0.5}, False),
         ({"l2_sensitivity": 1.4142, "l1_sensitivity": 2.0, "adjacency": "replace"}, False),
         ({"l2_sensitivity": 1.4142, "adjacency": "replace", **HISTOGRAM}, True),
         (HISTOGRAM, True),

@@ -34,7 +34,7 @@ def rotation(size, seed):
 @pytest.mark.parametrize("key", ADDITIVE)
 def test_mean_loss_is_within_three_standard_errors(key, shape, make_query):
     mechanism = calibrated(key, make_query(*shape))
-    losses = mechanism.noise.loss_samples(np.random.default_rng(1), TRIALS)
+    losses = mechanism.noise.squared_norms(np.random.default_rng(1), TRIALS)
     error = losses.std(ddof=1) / math.sqrt(TRIALS)
     assert abs(losses.mean() - mechanism.expected_loss()) < 3 * error
     # The variance as well: it is what kurtosis and skewness are built on.
@@ -48,7 +48,7 @@ def test_empirical_survival_of_the_loss(key, make_query):
     exact = mechanism.noise.loss_survival(thresholds)
     if exact is None:
         pytest.skip(f"{key} has no closed form for the distribution of L")
-    losses = mechanism.noise.loss_samples(np.random.default_rng(2), TRIALS)
+    losses = mechanism.noise.squared_norms(np.random.default_rng(2), TRIALS)
     sampled = (losses[:, None] > thresholds).mean(axis=0)
     assert np.all(np.abs(sampled - exact) < 4 * np.sqrt(exact * (1 - exact) / TRIALS) + 1e-12)
 

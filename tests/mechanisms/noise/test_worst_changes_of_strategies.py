@@ -12,7 +12,7 @@ from mechanisms.noise.tree_laplace import TreeLaplace
 from mechanisms.strategies.p_identity import search
 from mechanisms.strategies.tree import BlockTree
 from mechanisms.strategies.workload import Prefix
-from mechanisms.verify.verification import HOLDS
+from mechanisms.verification.verification import HOLDS
 
 
 def estimate(noise):

@@ -9,7 +9,7 @@ from scipy import special, stats
 
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.verify.sampled_audit import audit_losses
+from mechanisms.verification.sampled_audit import audit_losses
 
 FAMILIES = (RaisedVarianceProfile, SwappedVariancesProfile)
 

@@ -7,12 +7,8 @@ import numpy as np
 import pytest
 import scipy
 
-from mechanisms.privacy import (
-    numerics,
-    spherical_balls,
-    spherical_integral,
-    spherical_panels,
-)
+from mechanisms.privacy import numerics
+from mechanisms.privacy.spherical import spherical_balls, spherical_integral, spherical_panels
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 

@@ -1,13 +1,9 @@
 """Tables 4 and 5 and the verdict on run time, on made-up rows whose answer is known."""
 
-import math
-
 import numpy as np
 import pytest
 
-from claims.ledger import CannotJudge
-from claims.verdicts import CONFIRMED, CONTRADICTED, NOT_RUN, PARTLY
-from paper_figures.mgm2021.noise_only import SVD_SECONDS, growth, run_times, table_4, table_5
+from paper_figures.mgm2021.noise_only import SVD_SECONDS, growth, table_4, table_5
 
 SHAPES = ["120x400", "105x12"]
 
@@ -37,50 +33,7 @@ def timings(given, with_svd):
     ]
 
 
-@pytest.fixture
-def cost_claim(make_claim):
-    return make_claim(
-        shapes=SHAPES,
-        little_more=["idn", "udn"],
-        far_more=["mvg"],
-        little=[0, 3],
-        far=[10, math.inf],
-    )
-
-
 GIVEN = {"gaussian": 1.0, "idn": 1.4, "udn": 1.5, "mvg": 1.5}
-
-
-@pytest.mark.parametrize(
-    ("given", "svd", "expected"),
-    [
-        (GIVEN, 50, CONFIRMED),
-        # With given directions MVG may be slow or fast: the paper's takes an SVD.
-        (GIVEN | {"mvg": 300}, 600, CONFIRMED),
-        (GIVEN | {"mvg": 300}, 2, PARTLY),
-        (GIVEN, 2, PARTLY),
-        (GIVEN | {"udn": 9, "idn": 9}, 2, CONTRADICTED),
-    ],
-)
-def test_run_times(given, svd, expected, cost_claim, make_results):
-    found = run_times(cost_claim, make_results([{}], timings(given, {"mvg": svd})))
-    assert found.verdict == expected
-    assert not found.choice
-    assert found.sizes.trials == 20
-    assert "With directions given and no SVD" in found.detail
-
-
-def test_run_times_without_an_svd_say_nothing_of_mvg(cost_claim, make_results):
-    found = run_times(cost_claim, make_results([{}], timings(GIVEN, {})))
-    verdicts = {part.name: part.verdict for part in found.parts}
-    assert {verdicts[name] for name in verdicts if name.startswith("MVG at")} == {NOT_RUN}
-    assert found.verdict == PARTLY and "not run" in found.because
-
-
-def test_run_times_need_the_shapes_of_the_claim(cost_claim, make_results):
-    rows = timing_rows(GIVEN, "10x12")
-    with pytest.raises(CannotJudge, match="120x400"):
-        run_times(cost_claim, make_results([{}], rows))
 
 
 def test_table_5_has_both_ways_to_the_directions(make_results):

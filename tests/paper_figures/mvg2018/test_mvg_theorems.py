@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from claims.ledger import all_claims
+from claims.claim import all_claims
 from claims.verdicts import CONFIRMED, CONTRADICTED, PARTLY
 from mechanisms.catalogue.mvg import precision_bound
 from paper_figures.mvg2018 import theorems
 from paper_figures.mvg2018.numbers import SETTINGS
-from runs.results import Results
 
 CLAIMS = {claim.id: claim for claim in all_claims() if claim.paper == "mvg2018"}
 
@@ -35,9 +34,8 @@ def test_the_budget_is_spent_to_the_last(mode, factor, expected, monkeypatch):
         return replace(mechanism, noise=noise)
 
     monkeypatch.setattr(theorems, "calibrated", louder)
-    claim = CLAIMS["mvg-budgets"]
-    claim = replace(claim, arguments={"draws": 3})
-    assert theorems.precision_budgets(claim, Results(None)).verdict == expected
+    given = CLAIMS["mvg-budgets"].arguments | {"draws": 3}
+    assert theorems.precision_budgets(**given).verdict == expected
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)

@@ -1,18 +1,16 @@
 """Claims that closed forms decide: sketches, whole numbers, Laplace noise by clipping norm."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from claims.ledger import all_claims
+from claims.claim import all_claims
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import Budget, Query, get_mechanism
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from paper_figures.gaussmix2025 import theorems as gaussmix
-from paper_figures.integers2021.accuracy import as_accurate
-from paper_figures.lap2026.theorems import clipped_noise, scale_in_l1_ball, scale_in_l2_ball
+from paper_figures.lap2026.theorems import scale_in_l1_ball, scale_in_l2_ball
 
 CLAIMS = {claim.id: claim for claim in all_claims()}
 
@@ -42,19 +40,9 @@ def test_the_scale_for_an_l2_ball_suffices_for_equal_shifts(elements):
         )
 
 
-def test_clipping_in_l2_is_judged_by_both_scales():
-    claim = CLAIMS["lap2-clipping"]
-    finding = clipped_noise(claim, None)
-    assert finding.verdict == CONFIRMED
-    assert finding.parts[0].found == "0.5 (stated 0.5)"
-    # For one element both norms are the same, and the Gaussian bound is the wider one.
-    one = replace(claim, arguments=claim.arguments | {"parameters": [1, 2]})
-    assert [part.verdict for part in clipped_noise(one, None).parts] == [CONFIRMED, CONTRADICTED]
-
-
 def test_the_bound_of_gaussmix_is_the_tighter_one(monkeypatch):
     claim = CLAIMS["gaussmix-tighter"]
-    finding = gaussmix.tighter_bound(claim, None)
+    finding = gaussmix.tighter_bound(**claim.arguments)
     assert finding.verdict == CONFIRMED
     # w^2 of both at r = 1000 and epsilon 4, by hand from the two formulas.
     before = (16 * math.sqrt(1000 * math.log(2e5)) / 4 * math.log(1.6e9)) ** 2
@@ -64,29 +52,6 @@ def test_the_bound_of_gaussmix_is_the_tighter_one(monkeypatch):
         if (row["noise"], row["rows"], row["epsilon"]) == ("jl", 1000, 4.0)
     )
     assert found == pytest.approx(before, rel=1e-9)
-    monkeypatch.setattr(gaussmix, "BEFORE", gaussmix.GAUSSMIX)
+    monkeypatch.setattr(gaussmix, "EARLIER", gaussmix.GAUSSMIX)
     monkeypatch.setattr(gaussmix, "GAUSSMIX", "jl")
-    assert gaussmix.tighter_bound(claim, None).verdict == CONTRADICTED
-
-
-@pytest.mark.parametrize("name", ["discrete-gaussian-accuracy", "skellam-accuracy"])
-def test_noise_of_whole_numbers_is_as_accurate(name):
-    claim = CLAIMS[name]
-    assert as_accurate(claim, None).verdict == CONFIRMED
-
-
-def test_more_variance_is_not_the_same(make_claim):
-    setting = CLAIMS["discrete-gaussian-accuracy"].arguments["settings"][1]
-    claim = make_claim(mechanism="discrete-gaussian", settings=[setting], tolerance=0.001)
-    finding = as_accurate(claim, None)
-    assert finding.verdict == CONTRADICTED
-    numbers = np.arange(-80, 81)
-    (ratio,) = (float(part.found.split()[0]) for part in finding.parts)
-    gaussian = get_mechanism("gaussian-analytic").calibrate(
-        Query(shape=(1,), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
-    )
-    # At this variance the sum over x of (p(x) - e p(x - 1))_+ is the budget's delta.
-    masses = np.exp(-(numbers**2) / (2 * ratio * gaussian.expected_loss()))
-    masses /= masses.sum()
-    delta = np.maximum(masses[1:] - math.e * masses[:-1], 0.0).sum()
-    assert delta == pytest.approx(1e-5, rel=2e-3)
+    assert gaussmix.tighter_bound(**claim.arguments).verdict == CONTRADICTED

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 import scipy
 
-from claims.ledger import all_claims
-from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile, radius_moment
 from paper_figures.spherical2026.guarantee import (
     largest_delta,
-    no_noise_ahead,
     tangent_at_no_noise,
 )
 
@@ -64,19 +61,3 @@ def test_spheres_in_high_dimension_tend_to_gaussians_of_their_mean_square(shape)
     assert true == pytest.approx(mixture, rel=0.01)
     # One Gaussian of the mean variance is more private.
     assert true > delta_of(4.0, epsilon)
-
-
-def test_the_claim_is_decided_by_the_proof_and_not_by_the_grid(
-    make_claim, make_results, make_grid_rows
-):
-    rows = make_grid_rows("gaussian-analytic", {"2x2": 1e-5, "8x8": 1e-5}, exact=4.0)
-    # Noise that is ahead at every finite size contradicts no limit.
-    rows += make_grid_rows("l2", {"2x2": 1e-5, "8x8": 1e-5}, exact=3.0)
-    results = make_results(rows)
-    claim = next(claim for claim in all_claims() if claim.id == "spherical-ceiling")
-    finding = no_noise_ahead(claim, results)
-    assert finding.verdict == CONFIRMED
-    assert "At M = 64, epsilon 1, delta 1e-05" in finding.detail
-    assert "of 1 other noises is 0.75 times the Gaussian's (l2 mechanism)" in finding.detail
-    weak = no_noise_ahead(make_claim(epsilons=[1.0], delta=0.7), results)
-    assert weak.verdict == CONTRADICTED

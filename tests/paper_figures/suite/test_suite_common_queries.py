@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from scipy import optimize, special
 
-from mechanisms.compare.advisor import conclusion
+from mechanisms.comparison.advisor import conclusion
 from paper_figures.drawings import all_drawings
 from paper_figures.suite.common_queries import answers
 from runs.results import read_results

@@ -1,10 +1,10 @@
-"""The judge of privacy claims, on rows whose verdict is known."""
+"""The rule on privacy claims, on rows whose verdict is known."""
 
 import pytest
 
-from claims.ledger import CannotJudge
+from claims.guarantee import guarantee
+from claims.judges import CannotJudge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
-from paper_figures.suite.guarantee import guarantee
 
 SHOWN = "mgm2021-mnist"
 
@@ -19,39 +19,35 @@ SHOWN = "mgm2021-mnist"
     ],
 )
 def test_guarantee_by_the_verdicts_of_the_settings(
-    found, expected, make_claim, make_results, make_guarantee_rows
+    found, expected, make_results, make_guarantee_rows
 ):
     names = (SHOWN, "mgm2021-adult")
     rows = make_guarantee_rows("mgm", dict(zip(names, found, strict=True)))
-    claim = make_claim(mechanism="mgm", shown=SHOWN)
-    assert guarantee(claim, make_results(rows)).verdict == expected
+    given = {"mechanism": "mgm", "shown": SHOWN}
+    assert guarantee(make_results(rows), **given).verdict == expected
 
 
-def test_settings_beyond_the_range_of_the_theorem_decide_nothing(
-    make_claim, make_results, make_guarantee_rows
-):
+def test_settings_beyond_the_range_of_the_theorem_decide_nothing(make_results, make_guarantee_rows):
     # R1SMG claims epsilon < 1/M: the first setting is within that range, the second is not.
     found = {"r1smg2024-count-1e-05": "holds", "r1smg2024-count-0.5": "refuted"}
-    claim = make_claim(mechanism="r1smg", shown="r1smg2024-count-1e-05")
-    judged = guarantee(claim, make_results(make_guarantee_rows("r1smg", found)))
+    given = {"mechanism": "r1smg", "shown": "r1smg2024-count-1e-05"}
+    judged = guarantee(make_results(make_guarantee_rows("r1smg", found)), **given)
     assert judged.verdict == CONFIRMED
     outside = make_guarantee_rows("r1smg", {"r1smg2024-count-0.5": "refuted"})
     with pytest.raises(CannotJudge, match="within the range"):
-        guarantee(claim, make_results(outside))
+        guarantee(make_results(outside), **given)
 
 
-def test_results_without_the_setting_to_show_are_not_judged(
-    make_claim, make_results, make_guarantee_rows
-):
+def test_results_without_the_setting_to_show_are_not_judged(make_results, make_guarantee_rows):
     rows = make_guarantee_rows("mgm", {"mgm2021-adult": "holds"})
     with pytest.raises(CannotJudge, match=SHOWN):
-        guarantee(make_claim(mechanism="mgm", shown=SHOWN), make_results(rows))
+        guarantee(make_results(rows), mechanism="mgm", shown=SHOWN)
 
 
-def test_a_loose_guarantee_says_by_which_factor(make_claim, make_results, make_guarantee_rows):
+def test_a_loose_guarantee_says_by_which_factor(make_results, make_guarantee_rows):
     rows = make_guarantee_rows("mgm", {SHOWN: "loose"}, wasted_variance=12.347)
     rows += make_guarantee_rows("mgm", {"mgm2021-adult": "loose"}, wasted_variance=1.2341)
-    judged = guarantee(make_claim(mechanism="mgm", shown=SHOWN), make_results(rows))
+    judged = guarantee(make_results(rows), mechanism="mgm", shown=SHOWN)
     # Outwards: the factors lie within what is printed.
     assert judged.because == (
         "The guarantee holds, with 1.23 to 12.4 times the variance that it needs."
@@ -59,19 +55,19 @@ def test_a_loose_guarantee_says_by_which_factor(make_claim, make_results, make_g
     assert "true at all 2 settings; 12.3 times" in judged.numbers
 
 
-def test_a_false_guarantee_says_where(make_claim, make_results, make_guarantee_rows):
+def test_a_false_guarantee_says_where(make_results, make_guarantee_rows):
     found = {SHOWN: "refuted", "mgm2021-adult": "loose"}
     rows = make_guarantee_rows("mgm", found, true_delta=0.25, audit_delta_lower=0.24999)
-    judged = guarantee(make_claim(mechanism="mgm", shown=SHOWN), make_results(rows))
+    judged = guarantee(make_results(rows), mechanism="mgm", shown=SHOWN)
     assert "false at 1 of 2 settings" in judged.because
     assert "the true delta is 0.25" in judged.because
     assert "sampled, at least 0.249" in judged.numbers
 
 
-def test_a_guarantee_is_checked_at_other_sizes(make_claim, make_results, make_guarantee_rows):
+def test_a_guarantee_is_checked_at_other_sizes(make_results, make_guarantee_rows):
     """The rows alone would confirm it; at five elements R1SMG's claim is false."""
     rows = make_guarantee_rows("r1smg", {"r1smg2024-count-1e-05": "holds"})
-    claim = make_claim(mechanism="r1smg", shown="r1smg2024-count-1e-05", sizes=[3, 5])
-    judged = guarantee(claim, make_results(rows))
+    given = {"mechanism": "r1smg", "shown": "r1smg2024-count-1e-05", "lengths": [3, 5]}
+    judged = guarantee(make_results(rows), **given)
     assert judged.verdict == CONTRADICTED
     assert "it holds for M = 3 and fails for M = 5" in judged.because

@@ -3,7 +3,7 @@
 import pytest
 
 from claims.judged_rows import calibrated
-from mechanisms.verify.verification import verify
+from mechanisms.verification.verification import verify
 from paper_figures.drawings import DrawingError
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.suite.verdict_tables import summary, verdict_table, verdicts

@@ -1,14 +1,10 @@
 """tldp2025's type I: Figure 1, Table 5 and verdicts, on made-up rows whose answer is known."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from claims.ledger import CannotJudge
-from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 from paper_figures.drawings import DrawingError
-from paper_figures.tldp2025.private_data import figure_1, table_5, trained_score, variant_order
+from paper_figures.tldp2025.private_data import figure_1, table_5
 
 SCORES = {
     "non-private": 0.95,
@@ -49,83 +45,6 @@ def rows(scores=SCORES, source="official", epsilons=(0.5, 0.9, 2.0), trials=4):
 
 
 ARGUMENTS = {"dataset": "mnist", "below": 1.0, "stated": 0.9, "others": ["laplace", "gaussian"]}
-
-
-def claimed(make_claim, **arguments):
-    return replace(make_claim(tolerance=0.1, **(ARGUMENTS | arguments)), margin=0.1)
-
-
-def judged(make_claim, make_results, changes=None, **more):
-    return trained_score(claimed(make_claim), make_results(rows(SCORES | (changes or {}), **more)))
-
-
-def test_a_high_score_below_the_budget_is_confirmed(make_claim, make_results):
-    found = judged(make_claim, make_results)
-    assert found.verdict == CONFIRMED
-    assert found.parts[0].name == "TLDP-G at epsilon 0.9"
-    assert "logistic regression" in found.detail and "10,000" in found.detail
-    assert "0.02 (tldp-l) and 0.02 (tldp-g)" in found.detail
-    assert (found.sizes.records, found.sizes.trials) == (10_000, 4)
-
-
-@pytest.mark.parametrize(
-    ("changes", "verdicts"),
-    [
-        # The score at epsilon 2 does not count.
-        ({"tldp-l": 0.5, "tldp-g": 0.6}, [CONTRADICTED, CONFIRMED]),
-        # Another mechanism is far from random.
-        ({"gaussian": 0.3}, [CONFIRMED, CONTRADICTED]),
-        # The classifier itself is too weak to tell.
-        ({"tldp-l": 0.3, "tldp-g": 0.3, "non-private": 0.28}, [INCONCLUSIVE, CONFIRMED]),
-    ],
-)
-def test_a_low_score_a_rival_or_a_weak_classifier(changes, verdicts, make_claim, make_results):
-    found = judged(make_claim, make_results, changes)
-    assert [part.verdict for part in found.parts] == verdicts
-    if "non-private" in changes:
-        assert "reaches 0.28 without noise, so 0.9 cannot appear" in found.because
-
-
-@pytest.mark.parametrize("more", [{"source": "bundled"}, {"epsilons": (2.0,)}])
-def test_other_data_or_budgets_decide_nothing(more, make_claim, make_results):
-    with pytest.raises(CannotJudge):
-        judged(make_claim, make_results, **more)
-
-
-def variants(make_claim, make_results, epsilons, **changes):
-    arguments = {"epsilons": list(epsilons), "slight": 0.1, "alike": 0.02, "negligible": 1e-9}
-    claim = replace(make_claim(**arguments), margin=0.01)
-    found = variant_order(claim, make_results(rows(SCORES | changes, epsilons=epsilons)))
-    return {part.name: part.verdict for part in found.parts}
-
-
-def test_weights_cannot_matter_where_no_value_is_kept(make_claim, make_results):
-    """Even where the made-up scores would support it: e^-387 of an image keeps a value."""
-    changes = {"tldp-g-w": 0.87, "tldp-l-w": 0.2}
-    assert variants(make_claim, make_results, (0.5, 0.9), **changes) == {
-        "TLDP-G above TLDP-L": CONFIRMED,
-        "and only slightly": CONFIRMED,
-        "TLDP-L-w about TLDP-L": CONFIRMED,
-        "TLDP-G-w below TLDP-G": CONTRADICTED,
-    }
-
-
-def test_variants_are_compared_by_scores_where_values_are_kept(make_claim, make_results):
-    found = variants(make_claim, make_results, (0.0006,), **{"tldp-g-w": 0.87})
-    assert set(found.values()) == {CONFIRMED}
-    apart = {"tldp-g-w": 0.87, "tldp-l-w": 0.8, "tldp-g": 0.99}
-    found = variants(make_claim, make_results, (0.0006,), **apart)
-    assert found["TLDP-L-w about TLDP-L"] == found["and only slightly"] == CONTRADICTED
-
-
-def test_the_figure_and_the_verdict_read_the_same_means(make_claim, make_results):
-    results = make_results(rows())
-    drawn = figure_1(results)
-    own = drawn.data[(drawn.data["mechanism"] == "tldp-g") & (drawn.data["epsilon"] == 0.9)]
-    own = own[own["calibration"] == "published"].iloc[0]
-    assert (own["count"], own["classifier"]) == (4, "logistic")
-    found = trained_score(claimed(make_claim, below=0.91), results)
-    assert found.parts[0].found.startswith(f"{own['mean']:.4g} [")
 
 
 def test_the_caption_of_figure_1_is_short_and_the_note_has_the_conditions(make_results):

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
-from mechanisms.catalogue.counts.integer_mechanisms import skellam_epsilon
-from mechanisms.compare.assessment import Task, assessment
+from mechanisms.catalogue.counts.integer_mechanisms import skellam_epsilon, whole_multiples
+from mechanisms.comparison.assessment import Task, assessment
 from mechanisms.noise.exact_integers import ExactIntegers
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.integer_profile import DiscreteGaussianProfile, SkellamProfile
@@ -194,6 +194,69 @@ def test_what_is_refused():
     mechanism = get_mechanism("skellam").calibrate(counts(2), BUDGET)
     with pytest.raises(ValueError, match="whole multiples"):
         mechanism.release(np.array([0.5, 1.0]), np.random.default_rng())
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (np.array([2097152.25, 0.0], np.float32), "whole multiples"),
+        (np.array([2.0**51 + 0.5, 0.0]), "whole multiples"),
+        # Two whole numbers that float64 does not tell apart must not differ in their answers.
+        (np.array([2.0**54, 0.0]), "at most 2\\^52 times"),
+        (np.array([2**60, 0]), "at most 2\\^53 in size"),
+    ],
+)
+@pytest.mark.parametrize("key", KEYS)
+def test_whole_numbers_are_checked_exactly(key, value, words):
+    mechanism = get_mechanism(key).calibrate(counts(2), BUDGET)
+    with pytest.raises(ValueError, match=words):
+        mechanism.release(value, np.random.default_rng())
+    assert np.isfinite(mechanism.release(np.array([2.0**40, 1.0]), 0)).all()
+
+
+def test_sums_of_a_unit_that_is_not_exact_are_whole_multiples():
+    assert whole_multiples(np.cumsum(np.full(9, 0.1)), 0.1).tolist() == list(range(1, 10))
+    with pytest.raises(ValueError, match="whole multiples"):
+        whole_multiples(np.array([0.1 + 1e-9]), 0.1)
+
+
+@pytest.mark.parametrize("epsilon", [400.0, 700.0])
+def test_moments_of_noise_that_is_hardly_ever_there(epsilon):
+    """A loss that is 0 or 1 has E L^k = p: the kurtosis is 1 / p, and p = M 2 P(X = 1)."""
+    mechanism = get_mechanism("discrete-gaussian").calibrate(
+        counts(4), Budget(epsilon=epsilon, delta=1e-5)
+    )
+    p = 8 * math.exp(-1 / (2 * mechanism.noise.law.std**2))
+    loss = mechanism.loss()
+    assert loss.mean == pytest.approx(p, rel=1e-9)
+    assert loss.raw_kurtosis == pytest.approx(1 / p, rel=1e-9)
+    assert loss.raw_skewness == pytest.approx(p**-0.5, rel=1e-9)
+    assert loss.central_kurtosis == pytest.approx(1 / p, rel=1e-9)
+    if epsilon == 400:
+        assert p == pytest.approx(9.36e-124, rel=1e-3)
+
+
+def test_noise_without_moments_is_unsupported():
+    with pytest.raises(Unsupported, match="zero but for a probability below 1e-300"):
+        get_mechanism("discrete-gaussian").calibrate(counts(4), Budget(epsilon=1e7, delta=1e-5))
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e-30, 1e-100])
+def test_several_counts_at_any_delta(delta):
+    """Discrete Gaussian noise of this size is a Gaussian to many digits, and so is its privacy."""
+    budget = Budget(epsilon=1.0, delta=delta)
+    exact = get_mechanism("discrete-gaussian").calibrate(counts(3, 3), budget, "exact")
+    gaussian = get_mechanism("gaussian-analytic").calibrate(counts(3, 3), budget)
+    assert exact.noise.law.std == pytest.approx(gaussian.noise.sigma, rel=3e-3)
+    bounds = exact.profile().delta(1.0)
+    assert bounds.upper == pytest.approx(delta, rel=1e-6)
+    assert bounds.lower > 0.97 * delta
+
+
+def test_what_the_table_does_not_hold_is_told_before_a_search():
+    budget = Budget(epsilon=1.0, delta=1e-250)
+    with pytest.raises(Unsupported, match=r"below .* this profile cannot be resolved"):
+        get_mechanism("discrete-gaussian").calibrate(counts(3, 3), budget, "exact")
 
 
 @pytest.mark.parametrize(

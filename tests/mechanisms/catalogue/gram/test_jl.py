@@ -13,8 +13,8 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
-from mechanisms.verify.sampled_audit import audit_losses
-from mechanisms.verify.verification import HOLDS, LOOSE, verify
+from mechanisms.verification.sampled_audit import audit_losses
+from mechanisms.verification.verification import HOLDS, LOOSE, verify
 
 BUDGET = Budget(epsilon=1.0, delta=1e-5)
 

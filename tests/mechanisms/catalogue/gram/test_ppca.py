@@ -14,8 +14,8 @@ from mechanisms import (
 )
 from mechanisms.catalogue.gram.ppca import NotConverged
 from mechanisms.noise import bingham
-from mechanisms.verify.explanation import explain
-from mechanisms.verify.verification import HOLDS, verify
+from mechanisms.verification.explanation import explain
+from mechanisms.verification.verification import HOLDS, verify
 
 
 def covariance(size, seed=0, records=300):

@@ -12,7 +12,7 @@ from mechanisms import (
     Unsupported,
     get_mechanism,
 )
-from mechanisms.verify.verification import HOLDS, LOOSE, verify
+from mechanisms.verification.verification import HOLDS, LOOSE, verify
 
 
 @pytest.mark.parametrize(("size", "records"), [(3, 50), (40, 2000)])

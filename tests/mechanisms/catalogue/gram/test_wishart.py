@@ -11,7 +11,7 @@ from mechanisms import (
 )
 from mechanisms.black_box.learned_scores import FixedScore
 from mechanisms.black_box.sequential_audit import audit_samples
-from mechanisms.verify.verification import REFUTED, verify
+from mechanisms.verification.verification import REFUTED, verify
 
 
 @pytest.mark.parametrize(("adjacency", "size"), [("add-remove", 1), ("replace", 5)])

@@ -8,7 +8,7 @@ import pytest
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.strategies.streams.designs import FAMILIES
-from mechanisms.verify.self_check import QUICK, require_consistent
+from mechanisms.verification.self_check import QUICK, require_consistent
 
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 MU = float(mu_for(1.0, 1e-6))

@@ -15,7 +15,7 @@ from mechanisms import (
 from mechanisms.catalogue.training.training_time import layer_budgets
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.query.box_query import box_query
-from mechanisms.verify.verification import HOLDS, LOOSE, verify
+from mechanisms.verification.verification import HOLDS, LOOSE, verify
 
 BUDGET = Budget(epsilon=3.0, delta=1e-5)
 LAYERS = [40, 25, 10, 5]

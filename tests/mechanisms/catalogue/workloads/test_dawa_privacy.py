@@ -23,7 +23,7 @@ from mechanisms.strategies.partition import (
     running_deviations,
     spikes,
 )
-from mechanisms.verify.verification import HOLDS, REFUTED
+from mechanisms.verification.verification import HOLDS, REFUTED
 
 VARIANTS = ("dawa", "dawa-published")
 

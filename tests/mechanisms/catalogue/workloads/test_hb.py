@@ -24,7 +24,7 @@ from mechanisms.strategies.workload import (
     Prefix,
     RandomRanges,
 )
-from mechanisms.verify.verification import HOLDS, verify
+from mechanisms.verification.verification import HOLDS, verify
 
 
 def calibrated(*shape, l1=1.0, epsilon=1.0, calibration="published"):
@@ -63,6 +63,18 @@ def test_branching_is_the_best_of_all(cells):
     candidates = range(2, max(cells, 2) + 1)
     assert best_branching(cells, 1) == min(candidates, key=cost)
     assert best_branching(cells, 2) == min(candidates, key=lambda b: b * tree_height(cells, b) ** 2)
+
+
+@pytest.mark.parametrize(("cells", "best"), [(80, 80), (81, 81), (109, 109), (213, 15)])
+def test_the_second_term_of_equation_3_decides(cells, best):
+    """With b - 1 in place of b + 1 in it, 81 and 109 cells would have 9 and 11, and 213 one level.
+
+    h is 1 or 2: (b - 1) - 2 (b + 1) / 3 against 8 (b - 1) - 8 (b + 1) / 3, by hand.
+    """
+    root = math.isqrt(cells - 1) + 1
+    flat, two_levels = (cells - 1) - 2 * (cells + 1) / 3, 8 * (root - 1) - 8 * (root + 1) / 3
+    assert best == (cells if flat < two_levels else root)
+    assert best_branching(cells, 1) == best
 
 
 def test_range_and_prefix_errors_at_1024():
@@ -170,7 +182,7 @@ def test_cumulants_of_the_loss():
     laplace = get_mechanism("laplace").calibrate(histogram(1), Budget(epsilon=1)).loss().cumulants
     assert identity == pytest.approx([k * (1 + 2**i) for i, k in enumerate(laplace, 1)])
     noise = TreeLaplace(tree=BlockTree(shape=(5,), branching=2, height=3), scale=1.0)
-    losses = noise.loss_samples(np.random.default_rng(3), 1_000_000).reshape(50, -1)
+    losses = noise.squared_norms(np.random.default_rng(3), 1_000_000).reshape(50, -1)
     for order, exact in enumerate(noise.loss().cumulants, 1):
         sampled = np.array([stats.kstat(part, order) for part in losses])
         assert abs(sampled.mean() - exact) < 4 * sampled.std() / math.sqrt(len(sampled))

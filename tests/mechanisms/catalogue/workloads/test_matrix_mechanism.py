@@ -25,7 +25,7 @@ from mechanisms.strategies.workload import (
     Prefix,
     Width,
 )
-from mechanisms.verify.verification import HOLDS, LOOSE, verify
+from mechanisms.verification.verification import HOLDS, LOOSE, verify
 
 BUDGET = Budget(epsilon=0.5, delta=1e-5)
 
@@ -94,7 +94,7 @@ def test_cumulants_of_the_loss_are_those_of_the_covariance():
     eigenvalues = np.linalg.eigvalsh(covariance(mechanism.noise))
     expected = [2 ** (k - 1) * math.factorial(k - 1) * np.sum(eigenvalues**k) for k in (1, 2, 3, 4)]
     assert mechanism.loss().cumulants == pytest.approx(expected, rel=1e-10)
-    losses = mechanism.noise.loss_samples(np.random.default_rng(2), 20_000)
+    losses = mechanism.noise.squared_norms(np.random.default_rng(2), 20_000)
     assert losses.mean() == pytest.approx(mechanism.expected_loss(), abs=3 * losses.std() / 141)
     named = mechanism.parameters()
     assert next(iter(named)) == "sigma"

@@ -29,7 +29,7 @@ from mechanisms.strategies.workload import (
     RandomRanges,
     Width,
 )
-from mechanisms.verify.verification import HOLDS, verify
+from mechanisms.verification.verification import HOLDS, verify
 
 BUDGET = Budget(epsilon=0.5)
 
@@ -224,7 +224,7 @@ def test_moments_of_the_loss(shape, workload):
     expected = 2 * mechanism.noise.scale**2 * np.sum(estimator**2)
     assert mechanism.expected_loss() == pytest.approx(expected, rel=1e-10)
     assert mechanism.loss().mean == pytest.approx(expected, rel=1e-10)
-    losses = mechanism.noise.loss_samples(np.random.default_rng(3), 50_000).reshape(50, -1)
+    losses = mechanism.noise.squared_norms(np.random.default_rng(3), 50_000).reshape(50, -1)
     for order, exact in enumerate(mechanism.loss().cumulants[:3], 1):
         sampled = np.array([stats.kstat(part, order) for part in losses])
         assert abs(sampled.mean() - exact) < 4 * sampled.std() / math.sqrt(len(sampled))

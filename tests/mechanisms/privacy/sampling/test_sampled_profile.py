@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
 from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
-from mechanisms.verify.verification import HOLDS, REFUTED
+from mechanisms.verification.verification import HOLDS, REFUTED
 
 QUERY = Query(shape=(5,), l2_sensitivity=1.0)
 

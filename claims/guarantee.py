@@ -1,0 +1,218 @@
+"""The rule on claims of (epsilon, delta)-DP at the settings of the papers.
+
+It reads the rows of the study guarantee on its data set "papers". The suite's own home in
+paper_figures draws the same rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import pandas as pd
+
+from claims.judged_rows import calibrated, listed, pick, rounded_down, rounded_up
+from claims.judges import CannotJudge, Count, judge
+from claims.rules import universal
+from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Sizes
+from mechanisms import Budget, Query, get_mechanism
+from mechanisms.catalogue.mgm import frobenius_bound, zeta
+from mechanisms.catalogue.mvg import precision_bound
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, TOLERANCE, UNDECIDED
+from paper_figures.paper_setting import PaperSetting
+from runs.results import Results
+from studies.base.study import Point
+from studies.guarantee import METRICS, setting_at
+
+# Whether a claim is true, by the verdict on it at one setting.
+HOLDS_BY_VERDICT = {HOLDS: True, LOOSE: True, REFUTED: False, UNDECIDED: None}
+
+
+def verified(rows: pd.DataFrame, mechanism: str) -> pd.DataFrame:
+    """One row per paper's setting within the theorem's range.
+
+    Its columns are the metrics of the study (NaN where not measured), `verdict` in words, and
+    `setting` (a PaperSetting).
+
+    Raises:
+        CannotJudge: The results hold no such setting.
+    """
+    chosen = pick(rows, dataset="papers", mechanism=mechanism, calibration="published")
+    records = []
+    for (_, shape, epsilon, delta), values in by_setting(chosen).iterrows():
+        setting = setting_of(shape, epsilon, delta)
+        if get_mechanism(mechanism).limit(setting.query, setting.budget) is None:
+            records.append(values.to_dict() | {"setting": setting})
+    if not records:
+        raise CannotJudge(f"No setting lies within the range of the theorem of {mechanism}")
+    return pd.DataFrame(records)
+
+
+def setting_of(shape: str, epsilon: float, delta: float) -> PaperSetting:
+    axes = tuple(int(axis) for axis in shape.split("x"))
+    return setting_at(Point(shape=axes, epsilon=epsilon, delta=delta))
+
+
+def by_setting(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row per mechanism and setting: all metrics, NaN where not measured, verdict and message."""
+    keys = ["mechanism", "shape", "epsilon", "delta"]
+    words = rows[rows["metric"] == "claimed_delta"].set_index(keys)[["verdict", "message"]]
+    values = rows.pivot(index=keys, columns="metric", values="value")
+    return values.reindex(index=words.index, columns=METRICS).join(words)
+
+
+@judge(studies=("guarantee",))
+def guarantee(
+    results: Results, *, mechanism: str, shown: str, lengths: tuple[Count, ...] = ()
+) -> Finding:
+    """A claim of (epsilon, delta)-DP, at every paper's setting within the theorem's range.
+
+    One setting where it is false contradicts the claim. A claim that holds with more noise than it
+    needs is confirmed, and the sentence says by which factor of variance. For the mechanisms in
+    LARGEST_MU the claim is about every noise that meets the theorem's condition, not about the
+    calibrated one alone. It is also checked at (0.9/M, 1e-5) for vectors of these lengths M.
+    """
+    table = verified(results.rows, mechanism)
+    named = _row_of(table, shown)
+    cases = table["verdict"].map(HOLDS_BY_VERDICT).tolist()
+    detail = (
+        f"Privacy profile of the worst pair at the {len(table)} settings of the papers within the "
+        "range of the theorem."
+    )
+    if mechanism in LARGEST_MU:
+        excess = max(_excess_of_condition(mechanism, setting) for setting in table["setting"])
+        # An upper bound: above 1 it decides nothing.
+        cases.append(True if excess <= 1 + TOLERANCE else None)
+        detail += (
+            " That noise is isotropic; any other noise that meets the theorem's condition has at "
+            f"most {rounded_up(max(excess, 1e-300))} times the claimed delta at these settings."
+        )
+    by_size = {size: _holds_at(mechanism, size) for size in lengths}
+    cases += by_size.values()
+    part = universal("", cases)
+    described = {CONFIRMED: _confirmed, CONTRADICTED: _contradicted, INCONCLUSIVE: _undecided}
+    ours, because = described[part.verdict](table, named)
+    if by_size:
+        words = _by_size(by_size)
+        detail, because = f"{detail} {words}", f"{because} {words}"
+    epsilons = sorted(setting.budget.epsilon for setting in table["setting"])
+    return Finding(
+        parts=(part,),
+        ours=ours,
+        because=because,
+        detail=detail,
+        calibration="published",
+        sizes=Sizes(epsilons=_from_to(f"{epsilons[0]:.3g}", f"{epsilons[-1]:.3g}")),
+    )
+
+
+# Each returns our numbers, and the sentence with the reason.
+def _confirmed(table: pd.DataFrame, shown: pd.Series) -> tuple[str, str]:
+    wasted = table["wasted_variance"]
+    ours = (
+        f"true at all {len(table)} settings; {shown['wasted_variance']:.3g} times the variance "
+        f"that is needed at {_at(shown)}"
+    )
+    if wasted.isna().any():
+        return ours, "The guarantee holds by an upper bound on the privacy loss."
+    if (table["verdict"] == HOLDS).all():
+        return ours, "The guarantee holds, and the noise is the least that it needs."
+    factor = _from_to(rounded_down(wasted.min()), rounded_up(wasted.max()))
+    return ours, f"The guarantee holds, with {factor} times the variance that it needs."
+
+
+def _contradicted(table: pd.DataFrame, shown: pd.Series) -> tuple[str, str]:
+    false = int((table["verdict"] == REFUTED).sum())
+    claimed = shown["setting"].budget.delta
+    factor = shown["true_delta"] / claimed
+    ours = (
+        f"true delta {shown['true_delta']:.4g} at {_at(shown)}, {factor:.3g} times the claim; "
+        f"false at {false} of {len(table)} settings"
+    )
+    where = f"all {len(table)}" if false == len(table) else f"{false} of {len(table)}"
+    because = (
+        f"The guarantee is false at {where} settings of the papers within the theorem's range; "
+        f"at {_at(shown)} the true delta is {shown['true_delta']:.3g}."
+    )
+    if pd.notna(shown["audit_delta_lower"]):
+        ours += f"; sampled, at least {rounded_down(shown['audit_delta_lower'])}"
+    return ours, because
+
+
+def _undecided(table: pd.DataFrame, shown: pd.Series) -> tuple[str, str]:
+    held = int(table["verdict"].isin((HOLDS, LOOSE)).sum())
+    ours = f"proved at {held} of {len(table)} settings, refuted at none"
+    return ours, "The bounds on the true delta do not decide every case within the theorem's range."
+
+
+def _at(row: pd.Series) -> str:
+    query, budget = row["setting"].query, row["setting"].budget
+    shape = "x".join(map(str, query.shape))
+    return f"({budget.epsilon:.3g}, {budget.delta:.3g}), {shape}"
+
+
+def _from_to(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
+
+
+def _row_of(table: pd.DataFrame, setting: str) -> pd.Series:
+    named = table[[each.name == setting for each in table["setting"]]]
+    if named.empty:
+        raise CannotJudge(f"The results lack the setting {setting}")
+    return named.iloc[0]
+
+
+def _excess_of_condition(key: str, setting: PaperSetting) -> float:
+    """True over claimed delta of the worst noise that meets the theorem's condition, at most."""
+    mu = LARGEST_MU[key](setting.query, setting.budget)
+    return GaussianProfile(mu=mu).delta(setting.budget.epsilon).value / setting.budget.delta
+
+
+def _holds_at(key: str, size: int) -> bool | None:
+    """Whether the claim holds for a vector of this length at (0.9/M, 1e-5), sensitivity 1."""
+    budget = Budget(epsilon=0.9 / size, delta=1e-5)
+    mechanism = calibrated(key, Query(shape=(size,), l2_sensitivity=1.0), budget)
+    delta = mechanism.profile().delta(budget.epsilon)
+    if delta.upper <= budget.delta:
+        return True
+    return False if delta.lower > budget.delta else None
+
+
+def _by_size(holds: dict[int, bool | None]) -> str:
+    """One sentence about vectors of these lengths."""
+    verbs = {True: "holds", False: "fails", None: "is undecided"}
+    found = {
+        verb: [str(size) for size, held in holds.items() if held is value]
+        for value, verb in verbs.items()
+    }
+    parts = [f"{verb} for M = {listed(sizes)}" for verb, sizes in found.items() if sizes]
+    return f"At (0.9/M, 1e-5) it {listed(parts)}."
+
+
+def _mvg_largest_mu(query: Query, budget: Budget) -> float:
+    # Every query has gamma >= s/2, and the square root makes zeta smaller: together they give the
+    # least noise that any reading of Theorem 3 allows.
+    least_bound = replace(query, frobenius_bound=query.l2_sensitivity / 2)
+    return query.l2_sensitivity * math.sqrt(precision_bound(least_bound, budget, "sqrt"))
+
+
+# sup of mu over all noise that meets the condition of a theorem: the spectral norm of U^-1 is at
+# most its Frobenius norm, and tends to it as one direction takes all the precision.
+def _mgm_largest_mu(query: Query, budget: Budget) -> float:
+    return query.l2_sensitivity * math.sqrt(frobenius_bound(query, budget))
+
+
+def _idn_largest_mu(query: Query, budget: Budget) -> float:
+    z = zeta(query.size, budget.delta)
+    return 2 * budget.epsilon / (z + math.sqrt(z**2 + 2 * budget.epsilon))
+
+
+# By mechanism: the largest mu that its theorem's condition allows, at a query and budget.
+LARGEST_MU: dict[str, Callable[[Query, Budget], float]] = {
+    "mvg": _mvg_largest_mu,
+    "mgm": _mgm_largest_mu,
+    "udn": _mgm_largest_mu,
+    "idn": _idn_largest_mu,
+}

@@ -1,0 +1,272 @@
+"""Rules on noise for queries that the claim itself states.
+
+No study is read: noise, privacy profile and sampled audit follow from the fields of the claim.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel
+
+from claims.guarantee import HOLDS_BY_VERDICT
+from claims.judged_rows import calibrated, listed, rounded_down, rounded_up
+from claims.judges import STRICT, CannotJudge, Count, Delta, Epsilon, Positive, Shape, judge
+from claims.rules import number, some, statement, universal
+from claims.verdicts import Finding
+from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
+from mechanisms.query.box_query import box_query
+from mechanisms.verification.self_check import QUICK
+from mechanisms.verification.verification import REFUTED, VARIANCE_TOLERANCE
+
+CONFIDENCE = 0.999
+Calibration = Literal["published", "exact"]
+
+
+class StatedQuery(BaseModel):
+    """A query of a claim: the fields of `Query`, or one of the four last ones in their place.
+
+    Args:
+        box: The range of every element; all may change at once.
+        counts: The most elements that one record adds to, by 1 each.
+        votes: Whether a record adds the points 0, 1, ... in its own order.
+        powers: x of elements whose sensitivities are i^-x.
+    """
+
+    model_config = STRICT
+
+    shape: Shape
+    l2_sensitivity: Positive | None = None
+    l1_sensitivity: Positive | None = None
+    linf_sensitivity: Positive | None = None
+    element_range: tuple[float, float] | None = None
+    structure: str | None = None
+    record_bound: Positive | None = None
+    adjacency: str = "add-remove"
+    box: tuple[float, float] | None = None
+    counts: Count | None = None
+    votes: bool = False
+    powers: Positive | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    def query(self) -> Query:
+        """The same as a query."""
+        if self.box is not None:
+            return box_query(self.shape, *self.box)
+        fields = self.model_dump(exclude={"box", "counts", "votes", "powers"})
+        if self.counts is not None:
+            norm = self.counts**0.5
+            fields |= {"structure": "counts", "linf_sensitivity": 1.0, "l2_sensitivity": norm}
+        if self.votes:
+            norm = float(np.linalg.norm(np.arange(self.size)))
+            fields |= {"structure": "votes", "linf_sensitivity": self.size - 1.0}
+            fields |= {"l2_sensitivity": norm}
+        if self.powers is not None:
+            changes = sensitivities(self.size, self.powers)
+            fields |= {
+                "l2_sensitivity": float(np.linalg.norm(changes)),
+                "l1_sensitivity": float(changes.sum()),
+                "linf_sensitivity": float(changes.max()),
+            }
+        return Query(**fields)
+
+
+def sensitivities(size: int, power: float) -> np.ndarray:
+    """lambda_i = i^-power, i = 1..size."""
+    return np.arange(1, size + 1.0) ** -power
+
+
+class Setting(BaseModel):
+    """A query and a budget of a claim.
+
+    Args:
+        options: Of the mechanism.
+        stated: What the paper or its code states there: a delta, or a ratio.
+        name: The setting in words, where its numbers do not say it.
+    """
+
+    model_config = STRICT
+
+    query: StatedQuery
+    epsilon: Epsilon
+    delta: Delta | None = None
+    options: dict[str, Any] = {}
+    stated: Positive | None = None
+    name: str = ""
+
+    def __str__(self) -> str:
+        """In words: "M = 784, epsilon 0.1"."""
+        if self.name:
+            return self.name
+        query, words = self.query, [f"M = {self.query.size:,}"]
+        if query.counts not in (None, query.size):
+            words.append(f"at most {query.counts} change")
+        if query.votes:
+            words.append("votes")
+        if query.structure is not None:
+            words.append(f"{query.structure} matrix")
+        if query.powers is not None:
+            words.append(f"sensitivities i^-{query.powers:g}")
+        words += (f"{name} = {_plain(value)}" for name, value in self.options.items())
+        words.append(f"epsilon {self.epsilon:g}")
+        if self.delta is not None:
+            words.append(f"delta {self.delta:g}")
+        return ", ".join(words)
+
+    def mechanism(self, key: str, calibration: str = "published") -> Mechanism:
+        """A mechanism at this setting."""
+        budget = Budget(epsilon=self.epsilon, delta=self.delta or 0.0)
+        options = dict(self.options)
+        if key in ("inid-gaussian", "inid-laplace"):
+            options["sensitivities"] = sensitivities(self.query.size, self.query.powers)
+        return calibrated(key, self.query.query(), budget, calibration, **options)
+
+    def loss(self, key: str, calibration: str) -> float:
+        """E||noise||^2 of a mechanism.
+
+        Raises:
+            CannotJudge: It does not serve the setting, or adds no noise.
+        """
+        try:
+            mechanism = self.mechanism(key, calibration)
+        except Unsupported as reason:
+            raise CannotJudge(f"{key} {reason}") from reason
+        if not isinstance(mechanism, AdditiveMechanism):
+            raise CannotJudge(f"{key} adds no noise")
+        return mechanism.expected_loss()
+
+
+def _plain(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+@judge
+def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 0) -> Finding:
+    """Whether a mechanism is as private as it claims at every setting; an audit beside it.
+
+    A setting's `stated` is the delta that the paper or its code gives there; the audit draws this
+    many samples, none by default.
+    """
+    cases, shown, agreed, gaps = [], [], [], []
+    for setting in settings:
+        at_setting = setting.mechanism(mechanism)
+        result = verify(
+            at_setting,
+            samples=samples,
+            confidence=CONFIDENCE,
+            seed=len(cases),
+            # The studies compare its releases with what it states as well.
+            effort=QUICK,
+        )
+        cases.append(HOLDS_BY_VERDICT[result.verdict])
+        words = f"{setting}: claimed delta {result.claimed_delta:.4g}, "
+        if result.verdict == REFUTED:
+            words += f"true {result.true_delta.value:.4g}"
+            if result.audit is not None:
+                words += f", sampled at least {rounded_down(result.audit.delta_lower)}"
+                agreed.append(result.audit.refutes(result.claimed_delta))
+        elif at_setting.slack():
+            words += f"true at most {rounded_up(result.true_delta.upper)}"
+        else:
+            words += f"true {result.true_delta.value:.4g}"
+            wasted = result.wasted_variance
+            if wasted is not None and wasted > 1 + VARIANCE_TOLERANCE:
+                words += f" ({wasted:.4g} times the variance needed)"
+        shown.append(words)
+        if setting.stated is not None:
+            gaps.append(abs(result.claimed_delta / setting.stated - 1))
+    detail = f"By the mechanism's privacy profile, or bounds on it; {'; '.join(shown)}."
+    if agreed:
+        detail += (
+            f" A sampled audit ({samples:,} draws, {CONFIDENCE:.1%} confidence) refutes the "
+            f"claim at {'all' if all(agreed) else f'{sum(agreed)} of'} {len(agreed)} settings."
+        )
+    if gaps:
+        detail += (
+            f" At {len(gaps)} of {len(cases)} settings the source states a delta; ours agrees with "
+            f"it to {rounded_up(max(gaps), 2)} (relative)."
+        )
+    held = sum(case is True for case in cases)
+    return Finding(
+        parts=(universal("", cases),),
+        ours=f"true at {held} of {len(cases)} settings; {shown[0]}",
+        detail=detail,
+        calibration="published",
+    )
+
+
+@judge
+def smaller_noise(
+    *,
+    mechanism: str,
+    others: list[str],
+    settings: list[Setting],
+    calibrations: tuple[Calibration, ...] = ("published", "exact"),
+    together: bool = False,
+    settings_needed: Literal["every", "some"] = "every",
+    tolerance: float = 0.0,
+) -> Finding:
+    """Whether the noise of a mechanism has a smaller expected squared norm than that of others.
+
+    It is compared with each of them, or `together` with the least of them at every setting. A lead
+    within the tolerance does not count.
+    """
+    rivals = [tuple(others)] if together else [(other,) for other in others]
+    parts = []
+    for rival in rivals:
+        for calibration in calibrations:
+            ratios = {}
+            for setting in settings:
+                own, *their = (setting.loss(key, calibration) for key in (mechanism, *rival))
+                ratios[str(setting)] = own / min(their)
+            where = "as published" if calibration == "published" else "at equal true privacy"
+            each = [
+                statement(name, ratio < 1 - tolerance, f"{ratio:.3g} times")
+                for name, ratio in ratios.items()
+            ]
+            name = f"below {listed(rival)} {where}"
+            shown = "; ".join(f"{part.name}: {part.found}" for part in each)
+            if settings_needed == "some":
+                parts.append(replace(some(name, each), found=shown))
+            else:
+                cases = [ratio < 1 - tolerance for ratio in ratios.values()]
+                parts.append(universal(name, cases, shown))
+    detail = ["Ratios of E||noise||^2" + (" to the least of theirs" if together else "")]
+    if "published" in calibrations:
+        detail.append("As published each has the noise of its claim")
+    if "exact" in calibrations:
+        detail.append("At equal true privacy each is rescaled to the budget's delta")
+    return Finding(
+        parts=parts,
+        detail=f"{'. '.join(detail)}.",
+        calibration="both" if len(calibrations) > 1 else calibrations[0],
+    )
+
+
+@judge
+def variance_ratio(
+    *,
+    mechanism: str,
+    other: str,
+    settings: list[Setting],
+    calibration: Calibration = "published",
+    detail: str = "",
+    tolerance: float,
+) -> Finding:
+    """The variance of a noise over that of another, against the stated ratio at every setting."""
+    parts = []
+    for setting in settings:
+        own, their = (setting.loss(key, calibration) for key in (mechanism, other))
+        parts.append(number(str(setting), own / their, setting.stated, tolerance))
+    return Finding(
+        parts=parts,
+        detail=detail or f"Ratio of E||noise||^2 to that of {other} at the same budget.",
+        calibration=calibration,
+    )

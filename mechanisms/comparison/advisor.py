@@ -1,0 +1,233 @@
+"""All mechanisms side by side for one query, ranked by their error at equal true privacy."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mechanisms.base.mechanism import CALIBRATIONS
+from mechanisms.base.registry import all_mechanisms, get_mechanism
+from mechanisms.comparison.assessment import SERVED, Task
+from mechanisms.comparison.assessor import Assessor
+from mechanisms.query.query import Budget, Query
+from mechanisms.strategies.workload_options import workload_factors
+from mechanisms.verification.verification import HOLDS, LOOSE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Errors within this relative distance of the least one of their group are a tie.
+TIE = 1e-3
+# Sampled errors tie as well within so many standard errors of their difference.
+TIE_DEVIATIONS = 3.0
+# More ties than this are counted, not named.
+_MOST_NAMED = 3
+COLUMNS = (
+    *("epsilon", "delta", "mechanism", "title", "calibration", "status", "rank", "rmse"),
+    *("rmse_error", "times_best", "rmse_quantile", "quantile_from", "true_epsilon", "true_delta"),
+    *("verdict", "seconds_per_draw", "kappa", "note"),
+)
+_WORDS = {"mechanism", "title", "calibration", "status", "quantile_from", "verdict", "note"}
+
+
+def compare(
+    query: Query,
+    budget: Budget | Sequence[Budget],
+    *,
+    workload="identity",
+    calibrations: Sequence[str] = CALIBRATIONS,
+    mechanisms: Sequence[str] | None = None,
+    seconds: float = 20.0,
+) -> pd.DataFrame:
+    """Every mechanism for a query, ranked by its error at equal true privacy.
+
+    Args:
+        query: Shape and sensitivities; the more are stated, the more mechanisms support it.
+        budget: One budget, or several for curves.
+        workload: The linear queries that are asked of the answer: a name of
+            `strategies.workload.NAMED`, a list with one name for each axis, a (q, M) array, or a
+            Workload. The identity asks for every element.
+        calibrations: "published", "exact" or both.
+        mechanisms: Keys, or module:Class of mechanisms from elsewhere; None for all of the package.
+            One that is named twice counts once.
+        seconds: Time limit for each mechanism, all budgets and calibrations together; > 0.
+
+    Returns:
+        One row for every budget, mechanism and calibration, best first:
+        status: "served", "unsupported", "too slow" or "failed"; `note` has the reason.
+        rank: From 1 at each budget; <NA> where the row does not count, see below. Equal ranks are
+            ties: within 0.1% of the first of them, or too close to separate by sampling.
+        rmse: Root mean square error of an element, or of a query of the workload, exact where
+            rmse_error, its relative standard error, is 0.
+        times_best: rmse over the least of the ranked ones.
+        rmse_quantile: What the root mean square error of one release exceeds once in 100 releases
+            (the 99% quantile of the loss); quantile_from says how it was computed: "closed form",
+            "cumulants" or "sampled". NaN if it is unknown.
+        true_epsilon, true_delta: The true epsilon at the claimed delta, and the true delta at the
+            claimed epsilon; upper bounds where `note` says so.
+        verdict: Of the claim: "holds", "loose", "refuted" or "undecided".
+        seconds_per_draw: Wall-clock seconds of one draw of the noise.
+        kappa: Fisher information x variance of i.i.d. noise, at least 1; NaN for
+            other noise. See mechanisms/privacy/fisher.py.
+
+        Ranked are mechanisms that provably have the privacy of the budget: at the exact
+        calibration, or as published where there is none and the claim is true.
+
+    Raises:
+        TypeError, ValueError: A bad argument; UnknownMechanism for a key.
+        ModuleNotFoundError: pandas is not installed.
+    """
+    import pandas as pd
+
+    task = checked_task(query, budget, workload, calibrations)
+    if isinstance(mechanisms, str):
+        raise TypeError(f"mechanisms must be a list of keys, got {mechanisms!r}")
+    keys = list(dict.fromkeys(all_mechanisms() if mechanisms is None else mechanisms))
+    for key in keys:
+        get_mechanism(key)
+    if not isinstance(seconds, numbers.Real) or not 0 < seconds < math.inf:
+        raise ValueError(f"seconds must be a finite number > 0, got {seconds!r}")
+    with Assessor(task, float(seconds)) as assessor:
+        rows = [row for key in keys for row in assessor.rows(key)]
+    return ranked(pd.DataFrame(rows, columns=list(COLUMNS)))
+
+
+def checked_task(query: Query, budget, workload, calibrations) -> Task:
+    """The arguments of `compare` as a task; raises TypeError or ValueError."""
+    budgets = tuple(budget) if isinstance(budget, list | tuple) else (budget,)
+    if not isinstance(query, Query) or not all(isinstance(each, Budget) for each in budgets):
+        given = ", ".join(type(each).__name__ for each in (query, *budgets))
+        raise TypeError(
+            f"compare takes a Query and a Budget, or a sequence of Budgets, got {given}"
+        )
+    if not budgets or len(set(budgets)) < len(budgets):
+        raise ValueError(f"compare needs at least one budget, and each of them once, got {budgets}")
+    if isinstance(calibrations, str) or not set(calibrations) <= set(CALIBRATIONS):
+        raise ValueError(f"calibrations must be some of {CALIBRATIONS}, got {calibrations!r}")
+    if not calibrations:
+        raise ValueError(f"calibrations must name at least one of {CALIBRATIONS}, got none")
+    return Task(
+        query=query,
+        budgets=budgets,
+        calibrations=tuple(dict.fromkeys(calibrations)),
+        factors=workload_factors(query, workload=workload),
+    )
+
+
+def ranked(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of all budgets with rank and times_best, best first."""
+    import pandas as pd
+
+    parts = []
+    for _, part in rows.groupby(["epsilon", "delta"], sort=False):
+        part = part.assign(rank=_ranks(part))
+        best = part.loc[part["rank"].notna(), "rmse"].min()
+        parts.append(part.assign(times_best=part["rmse"] / best))
+    frame = pd.concat(parts).sort_values(
+        ["epsilon", "delta", "rank", "rmse", "mechanism", "calibration"], na_position="last"
+    )
+    return frame.reset_index(drop=True).astype(
+        {
+            name: "Int64" if name == "rank" else "string" if name in _WORDS else "float64"
+            for name in COLUMNS
+        }
+    )
+
+
+def _ranks(rows: pd.DataFrame) -> pd.Series:
+    """The rank of every row of one budget, None where it does not count."""
+    import pandas as pd
+
+    counted = rows[
+        (rows["status"] == SERVED)
+        & rows["verdict"].isin([HOLDS, LOOSE])
+        & (rows["rmse"] < math.inf)
+    ]
+    # Of each mechanism the exact calibration counts, and the published one where there is none.
+    counted = counted.sort_values("calibration").drop_duplicates("mechanism").sort_values("rmse")
+    ranks = pd.Series(None, index=rows.index, dtype="Int64")
+    first, rank = None, 0
+    for place, row in enumerate(counted.itertuples(), 1):
+        if first is None or not _ties(first, row):
+            first, rank = row, place
+        ranks[row.Index] = rank
+    return ranks
+
+
+def _ties(first, row) -> bool:
+    """Whether the error of `row` ties with the smaller one of `first`."""
+    deviation = math.hypot(first.rmse * first.rmse_error, row.rmse * row.rmse_error)
+    return row.rmse - first.rmse <= max(TIE * first.rmse, TIE_DEVIATIONS * deviation)
+
+
+def conclusion(frame: pd.DataFrame, per: str = "element") -> list[str]:
+    """For every budget of a comparison: the best, what ties with it, and the next.
+
+    per: What the error is of, "element" or "query".
+    """
+    return [
+        _conclusion(part, f"({epsilon:g}, {delta:g})", per)
+        for (epsilon, delta), part in frame.groupby(["epsilon", "delta"])
+    ]
+
+
+def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
+    counted = part[part["rank"].notna()]
+    if counted.empty:
+        return (
+            f"At {budget} no mechanism supports this query with proven privacy and a known error."
+        )
+    first = leaders(part)
+    best = first.iloc[0]
+    how = "as published" if best.ready else "rescaled to the exact calibration"
+    text = f"At {budget} {best.title} has the least error, {how}: RMSE {rmse_text(best)} per {per}."
+    ties = list(first["title"][first["mechanism"] != best.mechanism])
+    if ties:
+        who = _listed(ties) if len(ties) <= _MOST_NAMED else f"{len(ties)} others"
+        text += f" {who} {'ties' if len(ties) == 1 else 'tie'} with it (within {TIE:.1%})."
+    behind = counted[counted["rank"] > 1]
+    if len(behind):
+        following = behind.iloc[0]
+        text += f" Next is {following.title} with {following.times_best:.4g} times that error."
+    return text
+
+
+def leaders(part: pd.DataFrame) -> pd.DataFrame:
+    """The rows of rank 1 at one budget; first those that need no rescaling, which are `ready`."""
+    first = part[part["rank"] == 1]
+    as_good = part["calibration"].eq("published") & part["verdict"].isin([HOLDS, LOOSE])
+    as_good &= part["rmse"] <= first["rmse"].min() * (1 + TIE)
+    first = first.assign(ready=first["mechanism"].isin(part["mechanism"][as_good]))
+    return first.sort_values("ready", ascending=False, kind="stable")
+
+
+def unranked(frame: pd.DataFrame) -> list[tuple[list[str], str]]:
+    """Why mechanisms are ranked at no budget: their keys, those with one reason together, and it.
+
+    A reason completes the sentence "The mechanism ..." (see `Unsupported`) or is a sentence.
+    """
+    known = set(frame["mechanism"][frame["rank"].notna()])
+    rest = frame[~frame["mechanism"].isin(known)].drop_duplicates("mechanism", keep="last")
+    reasons = [_reason(row) for row in rest.itertuples()]
+    groups = rest.assign(note=reasons).groupby("note")
+    return [(list(part["mechanism"]), str(reason)) for reason, part in groups]
+
+
+def _reason(row) -> str:
+    if isinstance(row.verdict, str) and row.verdict not in (HOLDS, LOOSE):
+        return f"its claim is {row.verdict}; {row.note}".rstrip("; ")
+    return row.note
+
+
+def rmse_text(row) -> str:
+    """The error of a row: five digits, or three and the standard error where it is sampled."""
+    if row.rmse_error > 0:
+        return f"{row.rmse:.3g} +- {row.rmse * row.rmse_error:.1g}"
+    return f"{row.rmse:.5g}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,0 +1,176 @@
+"""What one mechanism offers for a query: its error, its true privacy and its speed."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
+from mechanisms.base.public_information import WORKLOAD, public_options
+from mechanisms.base.registry import get_mechanism
+from mechanisms.comparison.loss_quantile import LEAST_FOR_MEAN, loss_quantile, sampled_losses
+from mechanisms.query.query import Budget, Query, Unsupported
+from mechanisms.strategies.workload import Identity, Kronecker, Workload
+from mechanisms.verification.self_check import QUICK, Effort
+from mechanisms.verification.verification import verify
+
+SERVED, UNSUPPORTED, TOO_SLOW, FAILED = "served", "unsupported", "too slow", "failed"
+QUANTILE = 0.99
+_TIMED_DRAWS, _LONG_DRAW = 4, 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is asked of every mechanism.
+
+    Args:
+        query: Shape and sensitivities.
+        budgets: The budgets to calibrate to.
+        calibrations: "published", "exact" or both.
+        factors: The queries that are asked of the answer, as factors of a Kronecker product.
+    """
+
+    query: Query
+    budgets: tuple[Budget, ...]
+    calibrations: tuple[str, ...]
+    factors: tuple[Workload, ...]
+
+    @property
+    def asked(self) -> int:
+        """The number of queries asked of the answer; for the identity the number of elements."""
+        return math.prod(factor.queries for factor in self.factors)
+
+
+def unserved_rows(task: Task, key: str, status: str, note: str) -> list[dict]:
+    """The rows of a mechanism that gives no numbers, with the reason in `note`."""
+    return [
+        {**_names(get_mechanism(key), budget, calibration), "status": status, "note": note}
+        for budget in task.budgets
+        for calibration in task.calibrations
+    ]
+
+
+def assessed_rows(task: Task, key: str) -> list[dict]:
+    """One row for every budget and calibration of a mechanism, see `mechanisms.comparison`."""
+    cls = get_mechanism(key)
+    return [
+        _names(cls, budget, calibration) | _assessed(task, cls, budget, calibration)
+        for budget in task.budgets
+        for calibration in task.calibrations
+    ]
+
+
+def _names(cls: type[Mechanism], budget: Budget, calibration: str) -> dict:
+    return {
+        "epsilon": budget.epsilon,
+        "delta": budget.delta,
+        "mechanism": cls.key,
+        "title": cls.title,
+        "calibration": calibration,
+    }
+
+
+def _assessed(task: Task, cls: type[Mechanism], budget: Budget, calibration: str) -> dict:
+    with warnings.catch_warnings():
+        # What a theorem is stated for is in the notes.
+        warnings.simplefilter("ignore")
+        try:
+            options = known_options(task, cls)
+            mechanism = cls.calibrate(task.query, budget, calibration, **options)
+            return {"status": SERVED, "kappa": _kappa(mechanism)} | assessment(mechanism, task)
+        except Unsupported as reason:
+            return {"status": UNSUPPORTED, "note": str(reason)}
+        except ImportError as error:
+            return {"status": UNSUPPORTED, "note": f"needs the package {error.name}: install it"}
+        except Exception as error:
+            # One mechanism that is broken must not keep the others from being compared.
+            return {"status": FAILED, "note": f"raised {type(error).__name__}: {error}"}
+
+
+def _kappa(mechanism: Mechanism) -> float | None:
+    return mechanism.noise.kappa() if isinstance(mechanism, AdditiveMechanism) else None
+
+
+def known_options(task: Task, cls: type[Mechanism]) -> dict:
+    """The options that tell a mechanism which queries are asked of the answer."""
+    return public_options(cls, {WORKLOAD: lambda: Kronecker(task.factors)})
+
+
+def assessment(mechanism: Mechanism, task: Task, *, effort: Effort | None = QUICK) -> dict:
+    """The numbers, the verdict and the note that `mechanisms.comparison` has of one mechanism.
+
+    Args:
+        mechanism: Calibrated to the query of the task.
+        effort: How much is drawn to compare the mechanism with itself; None for nothing.
+
+    Raises:
+        Unsupported: It claims no privacy, or its error is not known.
+    """
+    numbers, notes = _privacy(mechanism, effort)
+    if isinstance(mechanism, AdditiveMechanism) and mechanism.only_adds_noise:
+        numbers |= _error(mechanism, task)
+    else:
+        notes.append(
+            "has an error that depends on the answer: release public data of the same kind"
+        )
+    if mechanism.calibration == "published":
+        notes.append(mechanism.limit(mechanism.query, mechanism.budget))
+    return numbers | {"note": "; ".join(filter(None, notes))}
+
+
+def _privacy(mechanism: Mechanism, effort: Effort | None) -> tuple[dict, list[str]]:
+    """The truth about the claim, and what limits it."""
+    if mechanism.guarantee != "none" and mechanism.profile() is None:
+        return {}, ["has no exact profile to compare with its claim"]
+    found = verify(mechanism, effort=effort)
+    if found.contradiction is not None:
+        return {"verdict": found.verdict}, [f"contradicts itself: {found.contradiction}"]
+    slack = mechanism.slack()
+    return {
+        "true_epsilon": found.true_epsilon.value,
+        "true_delta": found.true_delta.value,
+        "verdict": found.verdict,
+    }, [f"only an upper bound on its true privacy is known: {slack}"] if slack else []
+
+
+def _error(mechanism: AdditiveMechanism, task: Task) -> dict:
+    mean, error = _mean_loss(mechanism, task)
+    quantile = loss_quantile(mechanism.noise, task.factors, QUANTILE)
+    return {
+        "rmse": math.sqrt(mean / task.asked),
+        # The root halves a relative error.
+        "rmse_error": error / 2,
+        "rmse_quantile": math.sqrt(quantile.value / task.asked),
+        "quantile_from": quantile.source,
+        "seconds_per_draw": min(_draw_seconds(mechanism)),
+    }
+
+
+def _mean_loss(mechanism: AdditiveMechanism, task: Task) -> tuple[float, float]:
+    """E||W n||^2 and its relative standard error, 0 in closed form."""
+    if all(isinstance(factor, Identity) for factor in task.factors):
+        return mechanism.expected_loss(), 0.0
+    variance = mechanism.noise.workload_variance(task.factors)
+    if variance is not None:
+        return variance, 0.0
+    losses = sampled_losses(mechanism.noise, task.factors, least=LEAST_FOR_MEAN)
+    if losses is None:
+        raise Unsupported("has no closed form of the error of these queries, nor a fast sampler")
+    mean = float(losses.mean())
+    return mean, float(losses.std(ddof=1)) / math.sqrt(len(losses)) / mean
+
+
+def _draw_seconds(mechanism: AdditiveMechanism) -> Iterator[float]:
+    """Wall-clock seconds of single draws, of long ones only two; the first warms up."""
+    rng, seconds = np.random.default_rng(0), 0.0
+    for draw in range(_TIMED_DRAWS):
+        if draw < 2 or seconds < _LONG_DRAW:
+            started = time.perf_counter()
+            mechanism.sample(rng, 1)
+            seconds = time.perf_counter() - started
+            yield seconds

@@ -1,0 +1,38 @@
+"""Words of messages: the name that was meant, and bounds rounded in their own direction."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from typing import Any
+
+
+def nearest(
+    name: Any, known: Iterable[Any], words: str = "did you mean {!r}? ", most: int = 1
+) -> str:
+    """`words` about the `most` known names that are most like `name`, or nothing where none is."""
+    near = difflib.get_close_matches(str(name), [str(other) for other in known], n=most)
+    return words.format(" or ".join(near)) if near else ""
+
+
+def rounded_down(value: float, digits: int = 3) -> str:
+    """A lower bound as text: the largest number of `digits` significant digits below it.
+
+    0.0042667 is 0.00426, and -0.0042667 is -0.00427.
+    """
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def rounded_up(value: float, digits: int = 3) -> str:
+    """An upper bound as text: the smallest number of `digits` significant digits above it.
+
+    0.0042612 is 0.00427.
+    """
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def _rounded(value: float, digits: int, direction: str) -> str:
+    # From the shortest decimal of the float: 0.1 stays 0.1 upwards, though its bits exceed it.
+    rounded = Context(prec=digits, rounding=direction).create_decimal(repr(float(value)))
+    return f"{float(rounded):.{digits}g}"

@@ -1,0 +1,169 @@
+"""Events that distinguish two sides, chosen on some scores and judged by others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms.verification.audit_statistics import clopper_pearson, hockey_stick
+
+# The probability of a false alarm of one check: that of a thousand checks together is 0.1%.
+ERROR = 1e-6
+# One-sided bounds that share it: three for each of seven means and six variances of the loss, two
+# for each of two multiples of seven changes, three for each change of a grid, two for the noise of
+# two values along each of eight directions, eleven for atoms and pairs of releases, ten for norms,
+# eight for signs, two for exact and repeated answers, and those for the losses of the profile.
+TAIL = ERROR / 160
+# The tail of the bounds by which an event is chosen, of which none is believed.
+CHOICE = 0.01
+# Where a delta is compared with what is claimed; counts show none at a large epsilon.
+EPSILONS = np.array([0.0, 1.0])
+# Relative excess over a claim that is put down to rounding.
+ROUNDING = 1e-6
+# Elements up to which a covariance is computed, and draws needed for each.
+LARGEST_COVARIANCE, DRAWS_PER_ELEMENT = 64, 4
+# Smaller eigenvalues, in units of the largest, are rounding.
+FLOOR = 1e-12
+# Quantiles of the scores at which an event may begin.
+QUANTILES = (0.02, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.98)
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A lower bound of delta at `epsilon`, above what is claimed there."""
+
+    epsilon: float
+    lower: float
+    claim: float
+
+
+@dataclass(frozen=True)
+class Event:
+    """Scores beyond a threshold; delta >= A(event) - e^epsilon B(event) of sides (A, B) `order`.
+
+    gain: By how much that exceeded `claim` where the event was chosen.
+    """
+
+    gain: float
+    order: tuple[int, int]
+    threshold: float
+    above: bool
+    epsilon: float
+    claim: float
+
+    def judged(self, tested: Sequence[np.ndarray]) -> Contradiction | None:
+        """What other scores (n,) of either side prove; two bounds err by `TAIL` at most each."""
+        thresholds = np.array([self.threshold])
+        lower, upper = event_bounds(tested, self.order, thresholds, above=self.above)
+        proved = float(hockey_stick(lower, upper, self.epsilon)[0])
+        if proved <= self.claim * (1 + ROUNDING):
+            return None
+        return Contradiction(self.epsilon, proved, self.claim)
+
+
+def chosen_event(
+    trained: Sequence[np.ndarray], claims: np.ndarray, epsilons: np.ndarray = EPSILONS
+) -> Event:
+    """Of all thresholds, directions and epsilons the event that stands out in `trained`.
+
+    Args:
+        trained: The scores (n,) of either side.
+        claims: The largest delta that is claimed at each of `epsilons`.
+    """
+    thresholds = np.unique(np.quantile(np.concatenate(trained), QUANTILES))
+    found = []
+    for order in ((0, 1), (1, 0)):
+        for above in (True, False):
+            lower, upper = event_bounds(trained, order, thresholds, above=above, tail=CHOICE)
+            for epsilon, claim in zip(epsilons, claims, strict=True):
+                gains = hockey_stick(lower, upper, epsilon) - claim
+                best = int(np.argmax(gains))
+                event = (float(gains[best]), order, float(thresholds[best]), above)
+                found.append(Event(*event, float(epsilon), float(claim)))
+    return max(found, key=lambda event: event.gain)
+
+
+def event_bounds(
+    scores: Sequence[np.ndarray],
+    order: tuple[int, int],
+    thresholds: np.ndarray,
+    *,
+    above: bool,
+    tail: float = TAIL,
+) -> tuple[np.ndarray, np.ndarray]:
+    """A lower bound of A(event) and an upper one of B(event) for scores beyond each threshold."""
+    hits = []
+    for side in order:
+        ordered = np.sort(scores[side])
+        place = np.searchsorted(ordered, thresholds, side="right" if above else "left")
+        hits.append(len(ordered) - place if above else place)
+    lower, _ = clopper_pearson(hits[0], len(scores[order[0]]), tail)
+    _, upper = clopper_pearson(hits[1], len(scores[order[1]]), tail)
+    return lower, upper
+
+
+def best_event(
+    scores_a: np.ndarray, scores_b: np.ndarray, epsilon: float, tail: float
+) -> tuple[float, int, float]:
+    """(bound, sign, t) of the event {sign * score > t} with the largest bound on these samples."""
+    best = (-1.0, 1, 0.0)
+    for sign in (1, -1):
+        a, b = np.sort(sign * scores_a), np.sort(sign * scores_b)
+        pooled = np.sort(np.concatenate((a, b)))
+        # Events that hold 1, 2, 3, ... and then, by steps of 3%, up to nearly all samples.
+        ranks = np.unique(np.geomspace(1, len(pooled) - 1, 500).astype(int))
+        thresholds = np.unique(pooled[-1 - ranks])
+        hits_a, hits_b = (len(s) - np.searchsorted(s, thresholds, side="right") for s in (a, b))
+        lower, _ = clopper_pearson(hits_a, len(a), tail)
+        _, upper = clopper_pearson(hits_b, len(b), tail)
+        deltas = hockey_stick(lower, upper, epsilon)
+        choice = int(np.argmax(deltas))
+        best = max(best, (float(deltas[choice]), sign, float(thresholds[choice])))
+    return best
+
+
+def projected(draws: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    return draws.reshape(len(draws), -1) @ direction.ravel()
+
+
+def telling_direction(change: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """The direction along which a change stands out from draws (n, *shape) of noise.
+
+    Noise that elements have in common is taken out: a score is the number along the change, less
+    what other elements tell of it. Of few elements that is Fisher's discriminant, the inverse
+    covariance times the change; of many, one partner of those that change is used. Of independent
+    elements it is nearly the change itself.
+    """
+    flat, wanted = draws.reshape(len(draws), -1), change.ravel() / np.linalg.norm(change)
+    size = wanted.size
+    if size <= LARGEST_COVARIANCE and len(flat) >= DRAWS_PER_ELEMENT * size:
+        squares, axes = np.linalg.eigh(flat.T @ flat)
+        squares = np.maximum(squares, FLOOR * squares[-1])
+        found = axes @ ((axes.T @ wanted) / squares) if squares[-1] else wanted
+        return (found / np.linalg.norm(found)).reshape(change.shape)
+    sizes = np.einsum("ij,ij->j", flat, flat)
+    products = (flat @ wanted) @ flat
+    shares = np.divide(products**2, sizes, out=np.zeros(size), where=(sizes > 0) & (wanted == 0))
+    partner = int(np.argmax(shares))
+    if shares[partner]:
+        wanted[partner] = -products[partner] / sizes[partner]
+    return wanted.reshape(change.shape)
+
+
+def scores_of(change: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:
+    """Scores that distinguish answers to two values: along the change, and across it squared."""
+    unit = change / np.linalg.norm(change)
+    scores = [lambda draws: projected(draws, unit)]
+    if change.ndim == 2:
+        scores.append(lambda draws: squared_products(unit, draws))
+    return scores
+
+
+def squared_products(unit: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """||unit^T A||^2 of every draw A, by products of the size of the shorter axis."""
+    rows, columns = unit.shape
+    if rows >= columns:
+        return np.sum((unit.T @ draws) ** 2, axis=(1, 2))
+    return np.sum((unit @ unit.T) * (draws @ draws.transpose(0, 2, 1)), axis=(1, 2))

@@ -1,0 +1,117 @@
+"""A verification as text, for a reader who is new to differential privacy."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+
+from mechanisms.privacy.profile import Bounds
+from mechanisms.privacy.trade_off import claimed_true_positive_rate
+from mechanisms.verification.verification import (
+    FALSE_POSITIVE_RATE,
+    HOLDS,
+    INCONSISTENT,
+    LOOSE,
+    REFUTED,
+    Verification,
+)
+
+
+def explain(result: Verification) -> str:
+    """The verification as text, for a reader who is new to differential privacy."""
+    claimed = f"({result.claimed_epsilon:g}, {result.claimed_delta:g})"
+    lines = [
+        f"{result.mechanism}, {result.calibration} calibration",
+        f"  claim        {claimed}-differential privacy: between neighbouring data sets no event",
+        f"               becomes more than e^{result.claimed_epsilon:g} times as likely, up to a "
+        f"probability of {result.claimed_delta:g}",
+    ]
+    if result.verdict == INCONSISTENT:
+        return "\n".join([*lines, f"  verdict      {INCONSISTENT}: {result.contradiction}"])
+    if result.slack is None:
+        lines += [
+            f"  true delta   {result.true_delta.value:.6g} at that epsilon "
+            f"[{result.true_delta.lower:.6g}, {result.true_delta.upper:.6g}]",
+            f"  true epsilon {result.true_epsilon.value:.6g} at that delta"
+            f"{_interval(result.true_epsilon)}",
+        ]
+    else:
+        lines += [
+            f"  delta        between {_between(result.true_delta)} at that epsilon",
+            f"  epsilon      between {_between(result.true_epsilon)} at that delta:",
+            f"               {result.slack}",
+        ]
+    lines += _attack(result)
+    if result.noise_scale is not None:
+        loss = result.expected_loss
+        norm = "" if loss is None else f", expected squared norm {loss:.6g}"
+        lines.append(f"  noise        scale {result.noise_scale:.6g}{norm}")
+    if result.audit is not None:
+        bounds = result.audit
+        lines.append(
+            f"  sampled      delta between {bounds.delta_lower:.4g} and {bounds.delta_upper:.4g} "
+            f"({bounds.samples:,} draws of each side, {bounds.confidence:.1%} confidence)"
+        )
+    if result.not_sampled is not None:
+        lines.append(f"  sampled      nothing, the worst pair is not known: {result.not_sampled}")
+    lines.append(f"  releases     {_compared(result)}")
+    lines.append(
+        "  randomness   numpy's generators are not cryptographic: whoever learns one's state"
+    )
+    lines.append("               knows the noise; the verdict takes the numbers to be random")
+    lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
+    return "\n".join(lines)
+
+
+def _compared(result: Verification) -> str:
+    """What the releases showed, or why there is nothing to show."""
+    found = result.comparison
+    if found is None:
+        return "none compared with what the mechanism states"
+    if found.missing:
+        return f"not compared with what the mechanism states: {found.missing}"
+    noise = "the stated noise and " if result.expected_loss is not None else ""
+    return f"{found.releases:,}, which agree with {noise}the profile"
+
+
+def _attack(result: Verification) -> list[str]:
+    """What the profile and the claim mean for an attacker."""
+    rate = result.true_positive_rate
+    claimed = claimed_true_positive_rate(
+        result.claimed_epsilon, result.claimed_delta, FALSE_POSITIVE_RATE
+    )
+    right = Bounds(*((1 + bound) / 2 for bound in result.advantage))
+    return [
+        f"  attack       true positive rate {rate.value:.6g}{_interval(rate)} at a false positive "
+        f"rate of {FALSE_POSITIVE_RATE:g};",
+        f"               the claim allows {claimed:.6g}. Of two data sets it names the right one",
+        f"               with probability {right.value:.6g}{_interval(right)}",
+    ]
+
+
+def _between(bounds: Bounds) -> str:
+    """The lower bound rounded down and the upper one rounded up, six digits each."""
+    ends = []
+    for bound, rounding in ((bounds.lower, ROUND_FLOOR), (bounds.upper, ROUND_CEILING)):
+        context = Context(prec=6, rounding=rounding)
+        ends.append(f"{float(context.create_decimal(bound)):.6g}")
+    return " and ".join(ends)
+
+
+def _interval(bounds: Bounds) -> str:
+    """The bounds in brackets, nothing where they agree to all digits that are shown."""
+    if f"{bounds.lower:.6g}" == f"{bounds.upper:.6g}":
+        return ""
+    return f" [{bounds.lower:.6g}, {bounds.upper:.6g}]"
+
+
+def _reason(result: Verification) -> str:
+    wasted = result.wasted_variance
+    if result.verdict == HOLDS:
+        tight = "" if wasted is None else ", and the noise is as small as the claim allows"
+        return f"the claim is true{tight}"
+    if result.verdict == LOOSE:
+        return f"the claim is true, but the noise has {wasted:.4g} times the variance that it needs"
+    if result.verdict == REFUTED:
+        needed = f"; it needs {1 / wasted:.4g} times the variance of this noise" if wasted else ""
+        return f"the claim is false{needed}"
+    return "neither the profile nor the samples decide whether the claim is true"

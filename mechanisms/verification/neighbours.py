@@ -1,0 +1,229 @@
+"""Values that a query allows, and the changes that one person can make to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from mechanisms.base.guard import checked_value
+from mechanisms.query.query import Query
+from mechanisms.verification.events import DRAWS_PER_ELEMENT, FLOOR, LARGEST_COVARIANCE
+
+
+def resting_value(query: Query) -> np.ndarray | None:
+    """Zeros, or else the middle of the element range everywhere; None if neither is allowed."""
+    middle = sum(query.element_range) / 2 if query.element_range is not None else 0.0
+    candidates = (np.full(query.shape, level) for level in (0.0, middle))
+    return next((value for value in candidates if is_allowed(value, query)), None)
+
+
+def random_value(query: Query, rng: np.random.Generator, scale: float) -> np.ndarray | None:
+    """A value far from rest, of elements of the order of `scale` where no range is stated."""
+    if query.structure in ("records", "gram"):
+        count = 8 if query.structure == "gram" else query.shape[1]
+        records = rng.standard_normal((query.shape[0], count))
+        if query.element_range is not None and query.element_range[0] >= 0:
+            records = np.abs(records)
+        lengths = query.record_bound * rng.uniform(0.3, 1.0, count)
+        records *= lengths / np.linalg.norm(records, axis=0)
+        value = records @ records.T if query.structure == "gram" else records
+        if query.element_range is not None and query.structure == "records":
+            value = np.clip(value, *query.element_range)
+    elif query.structure == "counts":
+        value = query.linf_sensitivity * rng.integers(0, 1000, query.shape)
+    elif query.element_range is not None:
+        value = rng.uniform(*query.element_range, query.shape)
+    else:
+        value = scale * rng.standard_normal(query.shape)
+        # Some are of the size of the noise.
+        value *= rng.choice((1.0, 0.1), query.shape)
+    if query.frobenius_bound is not None:
+        value *= min(1.0, 0.9 * query.frobenius_bound / np.linalg.norm(value))
+    return value if is_allowed(value, query) else None
+
+
+def is_allowed(value: np.ndarray, query: Query) -> bool:
+    """Whether the query allows the value."""
+    try:
+        checked_value(value, query)
+    except ValueError:
+        return False
+    return True
+
+
+def changes(
+    query: Query, noise: np.ndarray, rng: np.random.Generator
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Changes that two neighbours may differ by, as large as the query allows, with their names.
+
+    Chosen are those along which the noise appears smallest.
+
+    Args:
+        noise: Draws of the noise, or of answers to one value, (n, *query.shape).
+    """
+    if query.structure in ("counts", "votes"):
+        yield from _of_what_records_add(query, noise, rng)
+        return
+    if query.structure == "gram" and query.adjacency != "local":
+        found = _of_gram_matrices(query, noise, rng)
+    elif query.one_column:
+        energy = np.mean(noise**2, axis=0)
+        column = int(np.argmin(energy.min(axis=0)))
+        found = _embedded(_directions(query, noise[:, :, column], rng), query.shape, column)
+    else:
+        found = (
+            (name, direction.reshape(query.shape))
+            for name, direction in _directions(query, noise.reshape(len(noise), -1), rng)
+        )
+    for name, direction in found:
+        yield name, direction * _largest(query, direction)
+
+
+def _directions(
+    query: Query, noise: np.ndarray, rng: np.random.Generator
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Directions in k elements, from draws (n, k)."""
+    size = noise.shape[1]
+    if not _moves(query):
+        yield "one element", _axis(size, _told_best(noise))
+    if size == 1:
+        return
+    place = int(np.argmin(np.mean(np.diff(noise, axis=1) ** 2, axis=0)))
+    if _moves(query):
+        yield "one unit in two elements", _axis(size, place) - _axis(size, place + 1)
+        return
+    if query.structure == "histogram":
+        return
+    yield "two elements, one up and one down", _axis(size, place) - _axis(size, place + 1)
+    yield "two elements whose noise looks alike", _alike(noise)
+    yield "all elements alike", np.ones(size)
+    yield "all elements, up or down at random", rng.choice((-1.0, 1.0), size)
+    if size <= LARGEST_COVARIANCE and len(noise) >= DRAWS_PER_ELEMENT * size:
+        least = np.linalg.eigh(noise.T @ noise)[1][:, 0]
+        yield "the direction of the least noise", least
+
+
+def _told_best(noise: np.ndarray) -> int:
+    """The element of which draws (n, k) leave the least unknown, given all others where k is small.
+
+    That has the largest element on the diagonal of the inverse covariance.
+    """
+    size = noise.shape[1]
+    if size > LARGEST_COVARIANCE or len(noise) < DRAWS_PER_ELEMENT * size:
+        return int(np.argmin(np.mean(noise**2, axis=0)))
+    squares, axes = np.linalg.eigh(noise.T @ noise)
+    return int(np.argmax(axes**2 @ (1 / np.maximum(squares, FLOOR * squares[-1] or 1.0))))
+
+
+def _alike(noise: np.ndarray) -> np.ndarray:
+    """The direction of two elements whose draws (n, k) differ least, up to their sign.
+
+    Only elements that are adjacent in size in the first draw are compared, so that equal ones are
+    found wherever they are.
+    """
+    order = np.argsort(np.abs(noise[0]))
+    first, second = order[:-1], order[1:]
+    signs = np.copysign(1.0, noise[0, first] * noise[0, second])
+    place = int(np.argmin(np.mean((noise[:, second] - signs * noise[:, first]) ** 2, axis=0)))
+    size = noise.shape[1]
+    return _axis(size, int(second[place])) - signs[place] * _axis(size, int(first[place]))
+
+
+def _moves(query: Query) -> bool:
+    """Whether a change may be a move of a record from one cell to another, and nothing else."""
+    if query.adjacency != "replace":
+        return False
+    moved = math.sqrt(2) * query.l2_sensitivity * (1 + 1e-3)
+    counts = query.l1_sensitivity is not None and query.l1_sensitivity <= moved
+    return counts or query.structure == "histogram"
+
+
+def _of_what_records_add(
+    query: Query, noise: np.ndarray, rng: np.random.Generator
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Of counts, as many as a record may add to, and one; of votes, the points in two orders."""
+    energy = np.mean(noise.reshape(len(noise), -1) ** 2, axis=0)
+    quiet = np.argsort(energy, kind="stable")
+    if query.structure == "votes":
+        points = np.linspace(0.0, query.linf_sensitivity, query.size)
+        # The most points where the noise seems least.
+        for name, places in (
+            ("the votes of a record", quiet[::-1]),
+            ("the votes of another record", rng.permutation(query.size)),
+        ):
+            change = np.empty(query.size)
+            change[places] = points
+            yield name, change.reshape(query.shape)
+        return
+    for name, places in (
+        ("a record in as many counts as it may", quiet[: query.most_counts]),
+        ("a record in one count", _told_best(noise.reshape(len(noise), -1))),
+    ):
+        change = np.zeros(query.size)
+        change[places] = query.linf_sensitivity
+        yield name, change.reshape(query.shape)
+
+
+def _of_gram_matrices(
+    query: Query, noise: np.ndarray, rng: np.random.Generator
+) -> Iterator[tuple[str, np.ndarray]]:
+    """+-x x^T for one record, or x x^T - y y^T for a replaced one, ||x|| = ||y|| = record_bound."""
+    size = query.shape[0]
+    order = np.argsort(np.mean(np.diagonal(noise, axis1=1, axis2=2) ** 2, axis=0))
+    signs = rng.choice((-1.0, 1.0), size) / math.sqrt(size)
+    orthogonal = signs * np.where(np.arange(size) % 2, -1.0, 1.0)
+    replaced = query.adjacency == "replace" and size > 1
+    for name, x, y in (
+        ("a record along one axis", _axis(size, int(order[0])), _axis(size, int(order[-1]))),
+        ("a record along no axis", signs, orthogonal),
+    ):
+        change = np.outer(x, x) - (np.outer(y, y) if replaced else 0.0)
+        yield name, query.record_bound**2 * change
+
+
+def _embedded(directions, shape: tuple[int, int], column: int) -> Iterator[tuple[str, np.ndarray]]:
+    for name, direction in directions:
+        whole = np.zeros(shape)
+        whole[:, column] = direction
+        yield f"{name} of a column", whole
+
+
+def _largest(query: Query, direction: np.ndarray) -> float:
+    """The largest factor on a direction that the sensitivities allow; of records at most 1."""
+    factors = [query.l2_sensitivity / np.linalg.norm(direction)]
+    if query.l1_sensitivity is not None:
+        factors.append(query.l1_sensitivity / np.abs(direction).sum())
+    if query.linf_sensitivity is not None:
+        factors.append(query.linf_sensitivity / np.abs(direction).max())
+    if query.structure == "gram" and query.adjacency != "local":
+        factors.append(1.0)
+    if query.one_column:
+        # A record may become any other of its norm: -x from x at most.
+        factors.append(2 * query.record_bound / np.linalg.norm(direction))
+    return float(min(factors))
+
+
+def _axis(size: int, index: int) -> np.ndarray:
+    unit = np.zeros(size)
+    unit[index] = 1.0
+    return unit
+
+
+def pair_that_differs(
+    query: Query, change: np.ndarray, rest: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Two allowed values that differ by `change`, or None if none of a few tries is allowed."""
+    taken_away = np.maximum(-change, 0.0)
+    firsts = [rest, rest - change, rest - change / 2, taken_away]
+    if query.structure == "gram":
+        # Both must be positive semi-definite, which is plain for diagonal ones alone.
+        diagonal = np.array_equal(change, np.diag(np.diagonal(change)))
+        firsts = [taken_away] if diagonal else [rest]
+        if query.gram_change is None or (query.adjacency == "replace" and not diagonal):
+            return None
+    for first in firsts:
+        if is_allowed(first, query) and is_allowed(first + change, query):
+            return first, first + change
+    return None

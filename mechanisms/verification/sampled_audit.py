@@ -1,0 +1,210 @@
+"""Audits a claimed (epsilon, delta) by sampling: confidence bounds on the true delta of a pair.
+
+P and Q are the output distributions for two neighbouring inputs. A lower bound above the claimed
+delta refutes the claim for the mechanism. An upper bound holds for this pair alone: it supports the
+claim only if the pair is the worst one, and only an exact profile proves that.
+
+Samples are drawn in blocks of fixed size, each with its own seed, and only counts are kept: memory
+does not grow with the number of samples, and the draws of a block depend on the seed, the
+distribution and the number of the block alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from mechanisms.query.query import checked_real
+from mechanisms.verification.audit_statistics import (
+    AuditResult,
+    DirectedAudit,
+    betting_interval,
+    familywise_confidence,
+    spread_on_grid,
+    value_grid,
+)
+from mechanisms.verification.betting import MeanBet
+
+__all__ = [
+    "AuditResult",
+    "audit_losses",
+    "familywise_confidence",
+    "losses_to_refute",
+]
+
+LOSS_BLOCK = 65_536  # losses held at once
+# Losses of each side that are drawn first where a claim may fall early; every block is as long as
+# all before it.
+FIRST_BLOCK = 256
+LOSS_ROUNDING = 1e-9  # losses are taken to be exact to within this
+
+# The two distributions, and their streams of draws.
+P, Q = 0, 1
+
+DrawLosses = Callable[..., np.ndarray]  # (rng, n, reverse=bool) -> (n,)
+
+
+def audit_losses(
+    draw_losses: DrawLosses,
+    epsilon: float,
+    *,
+    samples: int,
+    seed: int,
+    confidence: float = 0.999,
+) -> AuditResult:
+    """Audit a pair whose privacy loss log p(x)/q(x) can be sampled.
+
+    Two methods, each in both directions of the pair; P against Q reads:
+    - two samples: P(E) - e^epsilon Q(E) with E = {L > epsilon}, by Clopper-Pearson intervals. The
+      lower bound needs no trust in the losses: it holds for any event.
+    - one sample: the mean of (1 - e^(epsilon - L))_+ under P, which is delta(epsilon) (Balle,
+      Barthe and Gaboardi 2018, Theorem 5), by betting. Far tighter for small delta or large
+      epsilon, but only as good as the losses.
+    Each of the 12 one-sided bounds (four probabilities and two means, from both sides) gets a
+    twelfth of the error probability 1 - confidence.
+
+    A loss of exactly epsilon is not in the event, and rounding must not put it there (at the
+    epsilon of Laplace noise half of all losses are such ties): the event and the mean are taken
+    at epsilon + LOSS_ROUNDING, which can only lower the lower bounds, and twice that is added to
+    the upper bounds, which compensates for it.
+
+    Args:
+        draw_losses: called as draw_losses(rng, n, reverse=False) for n losses log p(x)/q(x) with
+            x ~ P, and with reverse=True for the same losses with x ~ Q. Shape (n,); +-inf where
+            only one of the two can produce x. n is at most `LOSS_BLOCK`; if one draw takes much
+            memory, the function must slice n itself.
+        epsilon: finite, >= 0.
+        samples: draws of P, and as many of Q.
+        seed: >= 0; the result depends on it and on `samples`, nothing else.
+        confidence: in (0, 1); see `familywise_confidence` for several audits.
+
+    Raises:
+        TypeError, ValueError: arguments out of range; losses that are NaN or of another shape.
+    """
+    settings = settings_of(epsilon, samples, seed, confidence)
+    tail = (1.0 - confidence) / 12
+    threshold = epsilon + LOSS_ROUNDING
+    above, below, means = [], [], []
+    for side in (P, Q):
+        hits_above = hits_below = 0
+        weights = np.zeros(len(value_grid()))
+        for rng, n in _blocks(seed, side, samples, LOSS_BLOCK):
+            losses = checked_values(draw_losses(rng, n, reverse=side == Q), n, "draw_losses")
+            # log of the density drawn from over that of the other distribution
+            ratios = losses if side == P else -losses
+            excess = ratios[ratios > threshold] - threshold
+            hits_above += len(excess)
+            hits_below += int(np.count_nonzero(ratios < -threshold))
+            weights += spread_on_grid(-np.expm1(-excess))
+        weights[0] += samples - hits_above
+        above.append(hits_above)
+        below.append(hits_below)
+        means.append(betting_interval(value_grid(), weights, tail))
+
+    forward, reverse = (
+        DirectedAudit.from_hits(
+            epsilon=epsilon,
+            event=event,
+            trials=samples,
+            hits_a=above[a],
+            hits_b=below[b],
+            tail=tail,
+            one_sample=means[a],
+            slack=2 * LOSS_ROUNDING,
+        )
+        for a, b, event in ((P, Q, "log p/q > epsilon"), (Q, P, "log q/p > epsilon"))
+    )
+    return AuditResult(**settings, method="losses", forward=forward, reverse=reverse)
+
+
+def losses_to_refute(
+    draw_losses: DrawLosses,
+    epsilon: float,
+    delta: float,
+    *,
+    samples: int,
+    seed: int = 0,
+    confidence: float = 0.999,
+) -> int | None:
+    """How many losses of each side refute (epsilon, delta)-DP, or None if `samples` do not.
+
+    Bets that the mean of (1 - e^(epsilon - L))_+ is above delta, half of the wealth in each
+    direction of the pair: a true claim is refuted with probability at most 1 - confidence, however
+    many losses are drawn. The losses are trusted to be those of the pair; see
+    `audit_losses`, whose arguments these are.
+
+    Raises:
+        TypeError, ValueError: Arguments out of range; losses that are NaN or of another shape.
+    """
+    settings_of(epsilon, samples, seed, confidence)
+    delta = checked_real("delta", delta, low=-1e-300, high=1.0, allowed="0 <= delta < 1")
+    limit = -math.log1p(-confidence)
+    bets = [MeanBet(delta, samples) for _ in range(2)]
+    start = index = 0
+    while start < samples:
+        n = min(max(start, FIRST_BLOCK), LOSS_BLOCK, samples - start)
+        paths = []
+        for side, bet in enumerate(bets):
+            rng = generator(seed, side, index)
+            losses = checked_values(draw_losses(rng, n, reverse=bool(side)), n, "draw_losses")
+            excess = (losses if side == 0 else -losses) - epsilon - LOSS_ROUNDING
+            paths.append(bet.settle(-np.expm1(-np.maximum(excess, 0.0))))
+        wealth = np.logaddexp(*paths) - math.log(2.0)
+        if wealth.max() >= limit:
+            return start + int(np.argmax(wealth >= limit)) + 1
+        start, index = start + n, index + 1
+    return None
+
+
+def _blocks(
+    seed: int, stream: int, samples: int, block: int
+) -> Iterator[tuple[np.random.Generator, int]]:
+    """A generator and a count for every block of one stream of draws."""
+    for index, start in enumerate(range(0, samples, block)):
+        yield generator(seed, stream, index), min(block, samples - start)
+
+
+def generator(seed: int, stream: int, index: int) -> np.random.Generator:
+    """The generator of one block of one stream of draws."""
+    # The same as SeedSequence(seed).spawn(...)[stream].spawn(...)[index].
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream, index)))
+
+
+def checked_values(values: np.ndarray, n: int, source: str) -> np.ndarray:
+    """`values` as floats of shape (n,), or ValueError: another shape, or NaN."""
+    values = np.asarray(values, dtype=float)
+    if values.shape != (n,):
+        raise ValueError(f"{source} must return shape ({n},), got {values.shape}")
+    missing = np.count_nonzero(np.isnan(values))
+    if missing:
+        raise ValueError(
+            f"{source} must not return NaN, got {missing} among {n} values; return +-inf where a "
+            "density is zero, and check for inf - inf"
+        )
+    return values
+
+
+def settings_of(
+    epsilon: float, samples: int, seed: int, confidence: float, least_samples: int = 1
+) -> dict[str, Any]:
+    """The arguments of an audit, checked, as plain numbers."""
+    for name, value in (("samples", samples), ("seed", seed)):
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise TypeError(f"{name} must be an integer, got {value!r}")
+    if not (math.isfinite(epsilon) and epsilon >= 0):
+        raise ValueError(f"epsilon must be finite and >= 0, got {epsilon!r}")
+    if samples < least_samples:
+        raise ValueError(f"samples must be at least {least_samples}, got {samples}; try 1000000")
+    if seed < 0:
+        raise ValueError(f"seed must be >= 0, got {seed}")
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence!r}; 0.999 is usual")
+    return {
+        "epsilon": float(epsilon),
+        "samples": int(samples),
+        "seed": int(seed),
+        "confidence": float(confidence),
+    }

@@ -1,0 +1,303 @@
+"""Compares the claimed and the true privacy of a calibrated mechanism and gives a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mechanisms.base.guard import ReleaseError
+from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
+from mechanisms.privacy.profile import Bounds, PrivacyProfile
+from mechanisms.privacy.trade_off import (
+    advantage,
+    true_positive_rate,
+    type_two_error,
+)
+from mechanisms.query.query import Inconsistent, Unsupported
+from mechanisms.verification.sampled_audit import AuditResult, audit_losses
+from mechanisms.verification.self_check import THOROUGH, Comparison, Effort, require_consistent
+
+HOLDS, LOOSE, REFUTED, UNDECIDED = "holds", "loose", "refuted", "undecided"
+# No verdict on the claim: what the mechanism states of itself is not true of it.
+INCONSISTENT = "inconsistent"
+# Relative slack within which a true delta or epsilon counts as the claimed one.
+TOLERANCE = 1e-6
+# A claim that costs less than one percent of extra variance is called tight.
+VARIANCE_TOLERANCE = 0.01
+# Of the attack that says what an epsilon means.
+FALSE_POSITIVE_RATE = 0.01
+# Type I errors at which the trade-off curve is stated.
+TYPE_ONE_ERRORS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """The claim of a calibrated mechanism, its true privacy, and a verdict.
+
+    Args:
+        mechanism, calibration: Key of the mechanism, and its calibration.
+        claimed_epsilon, claimed_delta: The claim; delta is 0 if pure privacy is claimed.
+        true_delta: delta(claimed_epsilon) with bounds, None without a profile.
+        true_epsilon: epsilon(claimed_delta) with bounds (infinite if there is none), or None.
+        noise_scale: The scale parameter of the noise, or None if it has none.
+        expected_loss: E||noise||^2; None for mechanisms that are not additive.
+        wasted_variance: Variance of the noise over that of the same noise rescaled until the true
+            delta is the claimed one (below 1: too little noise), or None if unknown.
+        verdict: "holds" (proved), "loose" (holds, and wastes more than 1% of variance), "refuted"
+            (proved, or sampled with the audit's confidence), "undecided"; "inconsistent" if the
+            mechanism contradicts itself, so that nothing is known about its claim.
+        audit: The sampled audit of the worst pair, or None without samples or where that pair is
+            not known.
+        not_sampled: Why that pair is not known, or None where no samples were asked for or it is.
+        slack: Why the true delta and epsilon are known between their bounds only, or None.
+        profile: The true privacy profile, or None.
+        contradiction: A sentence, if the verdict is "inconsistent".
+        comparison: How many releases agree with what the mechanism states, or why none was
+            compared; None if it was not asked for or shows a contradiction.
+    """
+
+    mechanism: str
+    calibration: str
+    claimed_epsilon: float
+    claimed_delta: float
+    true_delta: Bounds | None
+    true_epsilon: Bounds | None
+    noise_scale: float | None
+    expected_loss: float | None
+    wasted_variance: float | None
+    verdict: str
+    audit: AuditResult | None
+    profile: PrivacyProfile | None = field(default=None, repr=False, compare=False)
+    contradiction: str | None = None
+    comparison: Comparison | None = None
+    not_sampled: str | None = None
+    slack: str | None = None
+
+    @cached_property
+    def advantage(self) -> Bounds | None:
+        """The largest difference of the true and false positive rates of an attacker.
+
+        One who distinguishes two neighbouring data sets by one release. None without a profile.
+        """
+        return advantage(self.profile) if self.profile else None
+
+    @cached_property
+    def true_positive_rate(self) -> Bounds | None:
+        """The attacker's largest rate at `FALSE_POSITIVE_RATE`, None without a profile."""
+        return true_positive_rate(self.profile, FALSE_POSITIVE_RATE) if self.profile else None
+
+    @cached_property
+    def trade_off(self) -> Bounds | None:
+        """The attacker's least type II error at each of `TYPE_ONE_ERRORS`: arrays.
+
+        None without a profile.
+        """
+        return type_two_error(self.profile, TYPE_ONE_ERRORS) if self.profile else None
+
+    def to_dict(self) -> dict:
+        """The verification as a dictionary of plain values, for JSON."""
+        bounds = {
+            name: {"lower": bound.lower, "upper": bound.upper}
+            for name, bound in (
+                ("true_delta_at_epsilon", self.true_delta),
+                ("true_epsilon_at_delta", self.true_epsilon),
+                ("advantage", self.advantage),
+                ("true_positive_rate_at_1_percent", self.true_positive_rate),
+            )
+            if bound is not None
+        }
+        return {
+            "mechanism": self.mechanism,
+            "calibration": self.calibration,
+            "claimed": {"epsilon": self.claimed_epsilon, "delta": self.claimed_delta},
+            "true_delta_at_epsilon": self.true_delta.value if self.true_delta else None,
+            "true_epsilon_at_delta": self.true_epsilon.value if self.true_epsilon else None,
+            "advantage": self.advantage.value if self.advantage else None,
+            "true_positive_rate_at_1_percent": (
+                self.true_positive_rate.value if self.true_positive_rate else None
+            ),
+            "bounds": bounds,
+            "trade_off_curve": self._trade_off_values(),
+            "noise_scale": self.noise_scale,
+            "expected_loss": self.expected_loss,
+            "wasted_variance": self.wasted_variance,
+            "verdict": self.verdict,
+            "contradiction": self.contradiction,
+            "releases": self.comparison.releases if self.comparison else 0,
+            "not_compared": self.comparison.missing if self.comparison else "",
+            "audit": self.audit.to_dict(self.claimed_delta) if self.audit else None,
+            "not_sampled": self.not_sampled,
+            "slack": self.slack,
+        }
+
+    def _trade_off_values(self) -> dict[str, list[float]] | None:
+        if self.trade_off is None:
+            return None
+        lower, value, upper = (each.tolist() for each in self.trade_off)
+        return {
+            "type_one": list(TYPE_ONE_ERRORS),
+            "type_two": value,
+            "type_two_lower": lower,
+            "type_two_upper": upper,
+        }
+
+
+def verify(
+    mechanism: Mechanism,
+    *,
+    samples: int = 0,
+    seed: int = 0,
+    confidence: float = 0.999,
+    effort: Effort | None = THOROUGH,
+) -> Verification:
+    """Compare a mechanism with itself, and its claim with its exact profile and with samples.
+
+    Args:
+        mechanism: Calibrated at either calibration.
+        samples: Draws of the sampled audit from each side of the worst pair; 0 for no audit. The
+            audit draws privacy losses of the profile by sufficient statistics, never in M
+            dimensions.
+        seed: Of all draws.
+        confidence: Of the audit.
+        effort: How many releases are compared with the stated moments and profile, see
+            `mechanisms.verification.self_check`; None for none.
+
+    Raises:
+        Unsupported: The mechanism claims no privacy, or its profile is unknown.
+    """
+    if mechanism.guarantee == "none":
+        raise Unsupported("claims no privacy, so there is nothing to verify")
+    contradiction = comparison = None
+    if effort is not None:
+        try:
+            comparison = require_consistent(mechanism, seed=seed, effort=effort)
+        except (Inconsistent, ReleaseError) as reason:
+            contradiction = str(reason)
+    epsilon = mechanism.budget.epsilon
+    delta = claimed_delta(mechanism)
+    profile = mechanism.profile()
+    if contradiction is not None:
+        return _without_verdict(mechanism, delta, contradiction)
+    if profile is None:
+        raise Unsupported(
+            "has no exact profile to compare with its claim; sample its releases on a pair of "
+            "inputs instead, see python -m mechanisms audit --help"
+        )
+    true_delta, true_epsilon = profile.delta(epsilon), profile.epsilon(delta)
+    slack = mechanism.slack()
+    exact = not slack
+    # The samples of an upper bound may belong to no two data sets.
+    audit = None
+    if samples and exact:
+        audit = audit_losses(
+            lambda rng, n, reverse=False: profile.sample_losses(rng, n, reverse=reverse),
+            epsilon,
+            samples=samples,
+            seed=seed,
+            confidence=confidence,
+        )
+        contradiction = _contradiction_of_losses(audit, true_delta)
+    known = exact or (delta == 0 and profile.attains_largest_loss)
+    wasted = _wasted_variance(mechanism, delta, true_delta) if known else None
+    return Verification(
+        mechanism=mechanism.key,
+        calibration=mechanism.calibration,
+        claimed_epsilon=epsilon,
+        claimed_delta=delta,
+        true_delta=true_delta,
+        true_epsilon=true_epsilon,
+        noise_scale=next(iter(mechanism.parameters().values()), None),
+        expected_loss=(
+            mechanism.expected_loss() if isinstance(mechanism, AdditiveMechanism) else None
+        ),
+        wasted_variance=wasted,
+        verdict=(
+            INCONSISTENT
+            if contradiction is not None
+            else _verdict(true_delta, true_epsilon, epsilon, delta, wasted, audit)
+        ),
+        audit=audit,
+        profile=profile,
+        contradiction=contradiction,
+        comparison=comparison,
+        not_sampled=slack if samples else None,
+        slack=slack,
+    )
+
+
+def _without_verdict(mechanism: Mechanism, delta: float, contradiction: str) -> Verification:
+    return Verification(
+        mechanism=mechanism.key,
+        calibration=mechanism.calibration,
+        claimed_epsilon=mechanism.budget.epsilon,
+        claimed_delta=delta,
+        true_delta=None,
+        true_epsilon=None,
+        noise_scale=next(iter(mechanism.parameters().values()), None),
+        expected_loss=None,
+        wasted_variance=None,
+        verdict=INCONSISTENT,
+        audit=None,
+        contradiction=contradiction,
+    )
+
+
+def _contradiction_of_losses(audit: AuditResult, true_delta: Bounds) -> str | None:
+    """How the losses that a profile draws contradict the delta that it states, or None."""
+    consistent = audit.consistent and audit.delta_lower <= true_delta.upper * (1 + TOLERANCE)
+    if consistent and audit.forward.delta.upper >= true_delta.lower * (1 - TOLERANCE):
+        return None
+    return (
+        f"{audit.samples:,} privacy losses that its profile draws show a delta between "
+        f"{audit.delta_lower:.4g} and {audit.delta_upper:.4g}, and the profile states "
+        f"{true_delta.value:.4g}"
+    )
+
+
+def claimed_delta(mechanism: Mechanism) -> float:
+    """The delta of the claim.
+
+    As published, pure and local guarantees claim 0, whatever the delta of the budget; at the exact
+    calibration the claim is the budget.
+    """
+    if mechanism.calibration == "exact" or mechanism.guarantee == "approximate":
+        return mechanism.budget.delta
+    return 0.0
+
+
+def _wasted_variance(mechanism: Mechanism, delta: float, true_delta: Bounds) -> float | None:
+    if not mechanism.parameters():
+        return None
+    profile = mechanism.profile()
+    reached = getattr(true_delta, profile.calibrated_curve)
+    # Met within rounding: the search would end where it began.
+    if delta > 0 and abs(reached - delta) <= TOLERANCE * delta:
+        return 1.0
+    try:
+        factor = profile.scale_factor(mechanism.budget.epsilon, delta)
+    except ValueError:
+        return None
+    return 1 / factor**2
+
+
+def _verdict(
+    true_delta: Bounds,
+    true_epsilon: Bounds,
+    epsilon: float,
+    delta: float,
+    wasted: float | None,
+    audit: AuditResult | None,
+) -> str:
+    """The claim counts as true if it is within rounding of the truth in delta or in epsilon.
+
+    At a claimed delta of 0 relative accuracy exists in epsilon only. Lower bounds refute: they are
+    0 where nothing more is known.
+    """
+    delta, epsilon = delta * (1 + TOLERANCE), epsilon * (1 + TOLERANCE)
+    if true_delta.upper <= delta or true_epsilon.upper <= epsilon:
+        tight = wasted is None or wasted <= 1 + VARIANCE_TOLERANCE
+        return HOLDS if tight else LOOSE
+    # A delta above 0 may underflow.
+    false = true_epsilon.lower > epsilon and (delta == 0 or true_delta.lower > delta)
+    sampled = audit is not None and audit.refutes(delta)
+    return REFUTED if false or sampled else UNDECIDED

@@ -1,0 +1,55 @@
+"""Print the tests of what changed against main: `make check` runs them.
+
+These are the test files that changed, those that import a changed module themselves, and the tests
+of the project as a whole. A test that reaches a module only through others is left to `make test`,
+and so are those of `tests/workflow`, which run everything.
+"""
+
+import ast
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+WHOLE_PROJECT = ("tests/test_tree.py", "tests/test_project.py")
+
+
+def changed_files() -> set[str]:
+    """Files that differ from where this branch left main, those not yet tracked included."""
+    start = _git("merge-base", "main", "HEAD")[0]
+    return {
+        *_git("diff", "--name-only", "--diff-filter=d", start),
+        *_git("ls-files", "--others", "--exclude-standard"),
+    }
+
+
+def imported(path: Path) -> set[str]:
+    """The files of the modules that a file imports, whether they are there or not."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    paths = {name.replace(".", "/") for name in found}
+    return {f"{path}.py" for path in paths} | {f"{path}/__init__.py" for path in paths}
+
+
+def concerned(changed: set[str]) -> list[str]:
+    """The test files, relative to the root, that the changed files concern."""
+    found = set(WHOLE_PROJECT)
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        test = str(path.relative_to(ROOT))
+        if not test.startswith("tests/workflow/") and (test in changed or imported(path) & changed):
+            found.add(test)
+    return sorted(found)
+
+
+def _git(*arguments: str) -> list[str]:
+    ended = subprocess.run(
+        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return ended.stdout.split()
+
+
+if __name__ == "__main__":
+    print("\n".join(concerned(changed_files())))

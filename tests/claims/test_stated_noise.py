@@ -1,0 +1,159 @@
+"""Rules on one noise, on claims whose verdict is known."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy
+
+from claims import stated_noise
+from claims.claim import all_claims
+from claims.judges import CannotJudge
+from claims.stated_noise import Setting, StatedQuery
+from claims.verdicts import CONFIRMED, CONTRADICTED
+
+SETTING = {"query": {"shape": [64], "l2_sensitivity": 1.0}, "epsilon": 0.5, "delta": 1e-5}
+
+
+def decide(rule, **fields):
+    """The finding of a rule on these fields of a claim."""
+    judge = getattr(stated_noise, rule).judge
+    return judge.decide(None, dict(judge.schema.model_validate(fields)))
+
+
+def test_a_guarantee_is_judged_with_an_audit_and_the_stated_delta():
+    setting = SETTING | {"delta": 0.0, "options": {"k": 1000}, "epsilon": 1.0, "stated": 3.03313e-4}
+    finding = decide(
+        "stated_guarantee", mechanism="product-noise", settings=[setting], samples=20_000
+    )
+    assert finding.verdict == CONTRADICTED
+    assert "refutes the claim at all 1 settings" in finding.detail
+    assert (
+        "At 1 of 1 settings the source states a delta; ours agrees with it to 1" in finding.detail
+    )
+    held = decide("stated_guarantee", mechanism="gaussian", settings=[SETTING])
+    assert held.verdict == CONFIRMED
+    assert held.ours.startswith("true at 1 of 1 settings; M = 64")
+
+
+def test_an_upper_bound_of_the_true_delta_is_called_so():
+    setting = {"query": {"shape": [784], "l2_sensitivity": 1.0}, "epsilon": 0.5, "delta": 1e-5}
+    finding = decide("stated_guarantee", mechanism="plrv-o", settings=[setting])
+    assert finding.verdict == CONFIRMED
+    # The bound is 1.4464e-7.
+    assert "claimed delta 1e-05, true at most 1.45e-07" in finding.detail
+
+
+def test_smaller_noise_is_compared_at_both_calibrations():
+    finding = decide("smaller_noise", mechanism="r1smg", others=["gaussian"], settings=[SETTING])
+    assert [part.verdict for part in finding.parts] == [CONFIRMED, CONTRADICTED]
+
+
+def test_one_setting_is_enough_where_the_claim_says_some():
+    settings = [
+        {"query": {"shape": [100], "powers": power}, "epsilon": 1.0, "delta": 1e-5}
+        for power in (0.1, 3.0)
+    ]
+    arguments = {
+        "mechanism": "inid-laplace",
+        "others": ["gaussian-analytic"],
+        "settings": settings,
+        "calibrations": ["published"],
+    }
+    assert decide("smaller_noise", **arguments).verdict == CONTRADICTED
+    some = decide("smaller_noise", **arguments, settings_needed="some")
+    assert some.verdict == CONFIRMED
+
+
+def test_one_setting_has_to_beat_all_others_together():
+    # E||noise||^2 of the l2 mechanism, the Gaussian and Laplace noise: 6, 28 and 4 at 2 elements,
+    # 10100, 1400 and 20000 at 100.
+    few, many = (
+        {"query": {"shape": [size], "l2_sensitivity": 1.0, "l1_sensitivity": l1}, "epsilon": 1.0}
+        | {"delta": 1e-5}
+        for size, l1 in ((2, 1.0), (100, 10.0))
+    )
+    arguments = {
+        "mechanism": "l2",
+        "others": ["gaussian-analytic", "laplace"],
+        "settings": [few, many],
+        "settings_needed": "some",
+        "calibrations": ["published"],
+    }
+    apart = decide("smaller_noise", **arguments)
+    assert [part.verdict for part in apart.parts] == [CONFIRMED, CONFIRMED]
+    assert decide("smaller_noise", **arguments, together=True).verdict == CONTRADICTED
+
+
+def test_a_lead_within_the_tolerance_does_not_count():
+    # 6 against 4 the other way round: a third less.
+    setting = {"query": {"shape": [2], "l2_sensitivity": 1.0, "l1_sensitivity": 1.0}}
+    arguments = {"mechanism": "laplace", "others": ["l2"], "calibrations": ["published"]}
+    arguments["settings"] = [setting | {"epsilon": 1.0, "delta": 1e-5}]
+    assert decide("smaller_noise", tolerance=0.33, **arguments).verdict == CONFIRMED
+    assert decide("smaller_noise", tolerance=0.34, **arguments).verdict == CONTRADICTED
+
+
+def test_where_laplace_noise_is_ahead_for_uneven_sensitivities():
+    claim = next(claim for claim in all_claims() if claim.id == "inid-laplace-ahead")
+    finding = stated_noise.smaller_noise(**claim.arguments)
+    assert finding.verdict == CONFIRMED
+    ahead = {name: set() for name in claim.arguments["others"]}
+    for setting in claim.arguments["settings"]:
+        power, epsilon, delta = setting.query.powers, setting.epsilon, setting.delta
+        changes = np.arange(1, 1001.0) ** -power
+        laplace = 2 * np.sum(changes ** (2 / 3)) ** 3 / epsilon**2
+        mu = gaussian_mu(epsilon, delta)
+        losses = {
+            "gaussian-analytic": 1000 * (changes @ changes) / mu**2,
+            "inid-gaussian": changes.sum() ** 2 / mu**2,
+        }
+        for part, (name, loss) in zip(finding.parts, losses.items(), strict=True):
+            assert f"{setting}: {laplace / loss:.3g} times" in part.found
+            if laplace < loss:
+                ahead[name].add((delta, power))
+    # What the claim's sentence says.
+    assert ahead["gaussian-analytic"] == {
+        (1e-5, 2.0), (1e-5, 4.0), (1e-10, 1.0), (1e-10, 2.0), (1e-10, 4.0)
+    }  # fmt: skip
+    assert ahead["inid-gaussian"] == {(1e-5, 4.0), (1e-10, 2.0), (1e-10, 4.0)}
+
+
+def gaussian_mu(epsilon, delta):
+    """mu of Gaussian noise that is (epsilon, delta)-DP, from the distribution function alone."""
+
+    def excess(mu):
+        above, below = (scipy.stats.norm.cdf(side * mu / 2 - epsilon / mu) for side in (1, -1))
+        return above - math.exp(epsilon) * below - delta
+
+    return scipy.optimize.brentq(excess, 1e-2, 10, xtol=1e-12)
+
+
+@pytest.mark.parametrize(("stated", "verdict"), [(0.5625, CONFIRMED), (0.5, CONTRADICTED)])
+def test_ratios_of_variances(stated, verdict):
+    setting = {"query": {"shape": [4], "counts": 4}, "epsilon": 1.0, "delta": 1e-5}
+    finding = decide(
+        "variance_ratio",
+        tolerance=1e-9,
+        mechanism="correlated-gaussian",
+        other="gaussian-analytic",
+        settings=[setting | {"stated": stated}],
+    )
+    assert finding.verdict == verdict
+
+
+def test_what_cannot_be_judged():
+    given = {"mechanism": "correlated-gaussian", "others": ["gaussian"], "settings": [SETTING]}
+    with pytest.raises(CannotJudge, match="needs structure 'counts'"):
+        decide("smaller_noise", **given)
+
+
+def test_queries_and_settings_in_words():
+    counts = StatedQuery(shape=[8], counts=4).query()
+    assert (counts.structure, counts.l2_sensitivity, counts.most_counts) == ("counts", 2.0, 4)
+    votes = StatedQuery(shape=[4], votes=True).query()
+    assert votes.l2_sensitivity == pytest.approx(math.sqrt(14))
+    uneven = StatedQuery(shape=[3], powers=1.0).query()
+    assert uneven.l1_sensitivity == pytest.approx(np.sum([1, 1 / 2, 1 / 3]))
+    setting = {"query": {"shape": [8], "counts": 4}, "epsilon": 0.5, "delta": 1e-5}
+    assert str(Setting(**setting)) == "M = 8, at most 4 change, epsilon 0.5, delta 1e-05"

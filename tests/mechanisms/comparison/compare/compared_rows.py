@@ -1,0 +1,44 @@
+"""Rows of a comparison, computed in this process, and the sigma that they have."""
+
+import math
+
+import pandas as pd
+from scipy import optimize, special
+
+from mechanisms import Budget, Query
+from mechanisms.base.mechanism import CALIBRATIONS
+from mechanisms.comparison.advisor import COLUMNS, checked_task, ranked
+from mechanisms.comparison.assessment import assessed_rows
+
+BUDGET = Budget(epsilon=1.0, delta=1e-5)
+
+
+def histogram(*shape, **others):
+    """One record is added to or removed from one cell."""
+    return Query(shape=shape, l2_sensitivity=1.0, l1_sensitivity=1.0, **others)
+
+
+def rows_of(query, *keys, budget=BUDGET, workload="identity"):
+    """The rows of some mechanisms, computed in this process."""
+    task = checked_task(query, budget, workload, CALIBRATIONS)
+    rows = [row for key in keys for row in assessed_rows(task, key)]
+    return ranked(pd.DataFrame(rows, columns=list(COLUMNS)))
+
+
+def row_of(frame, key, calibration):
+    found = frame[(frame["mechanism"] == key) & (frame["calibration"] == calibration)]
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+def gaussian_sigma(epsilon, delta):
+    """Balle and Wang 2018, Theorem 8, solved for the sigma of l2 sensitivity 1."""
+
+    def excess(sigma):
+        near, far = 0.5 / sigma - epsilon * sigma, -0.5 / sigma - epsilon * sigma
+        return special.ndtr(near) - math.exp(epsilon) * special.ndtr(far) - delta
+
+    return optimize.brentq(excess, 0.1, 100, xtol=1e-13)
+
+
+SIGMA = gaussian_sigma(1.0, 1e-5)

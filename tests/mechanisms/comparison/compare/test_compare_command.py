@@ -1,0 +1,120 @@
+"""The command `compare` as a person and as a program see it."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mechanisms.__main__ import main
+from mechanisms.cli.compare_command import is_identity, read_workload
+from mechanisms.comparison.error_curves import draw_curves, merged
+
+QUERY = ["compare", "--shape", "6", "--l2-sensitivity", "1", "--l1-sensitivity", "1"]
+FEW = ["--mechanisms", "laplace,gaussian-analytic,dawa,imgm,idn"]
+
+
+def test_the_text_has_ranks_reasons_and_a_conclusion(capsys):
+    arguments = [*QUERY, *FEW, "--epsilon", "1", "--delta", "1e-5", "--workload", "prefix"]
+    assert main(arguments) == 0
+    shown = capsys.readouterr().out
+    lines = shown.splitlines()
+    assert lines[0] == "Answer of shape 6, M = 6, l2 sensitivity 1, add-remove. RMSE per query."
+    # 2 b^2 (n + 1) / 2 = 7, as published; the root of it.
+    laplace = next(line.split() for line in lines if line.startswith("1 "))
+    assert laplace[:3] == ["1", "laplace", "exact"]
+    assert laplace[6] == "2.6458"
+    assert sum(line.startswith("2 ") for line in lines) == 2
+    gaussian = next(line.split() for line in lines if " gaussian-analytic " in line)
+    assert (laplace[-1], gaussian[-1]) == ("2", "1")
+    assert "kappa is the Fisher information" in shown
+    assert "  idn: is defined for matrix-valued queries" in shown
+    assert "  dawa: only an upper bound on its true privacy is known" in shown
+    assert lines[-1].startswith("At (1, 1e-05) Laplace has the least error")
+
+
+def test_json_and_csv_hold_the_same_rows(capsys):
+    arguments = [*QUERY, *FEW, "--epsilon", "1,2", "--delta", "1e-5"]
+    assert main([*arguments, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert main([*arguments, "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert len(answer["rows"]) == len(rows) == 2 * 2 * 5
+    assert len(answer["conclusion"]) == 2
+    for own, other in zip(answer["rows"], rows, strict=True):
+        assert own["mechanism"] == other["mechanism"]
+        assert own["rmse"] == (float(other["rmse"]) if other["rmse"] else None)
+
+
+def test_a_grid_is_shown_as_columns_and_drawn(tmp_path, capsys):
+    file = tmp_path / "out.svg"
+    arguments = [*QUERY, *FEW, "--epsilon", "0.5,1,2", "--delta", "1e-5", "--plot", str(file)]
+    assert main(arguments) == 0
+    assert "epsilon 0.5  epsilon 1  epsilon 2" in " ".join(capsys.readouterr().out.split("   "))
+    assert file.read_text().startswith("<?xml")
+
+
+def test_only_one_calibration(capsys):
+    arguments = [*QUERY, "--mechanisms", "gaussian", "--epsilon", "0.5", "--delta", "1e-5"]
+    assert main([*arguments, "--calibration", "published", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["calibration"], row["verdict"], row["rank"]) == ("published", "loose", 1)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--epsilon", "1", "--mechanisms", "laplac"], "did you mean 'laplace'"),
+        (["--epsilon", "-1"], "epsilon must satisfy"),
+        (["--epsilon", "1,1", "--delta", "0"], "each of them once"),
+        (["--epsilon", "1", "--json", "--csv"], "exclude each other"),
+        (["--epsilon", "1", "--workload", "prefix,prefix"], "one workload per axis"),
+        (["--epsilon", "1", "--mechanisms", "laplace", "--plot", "x.svg"], "two or more values"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(more, words, capsys):
+    assert main([*QUERY, *more]) == 2
+    printed = capsys.readouterr().err
+    assert words in printed
+    assert printed.count("\n") == 1
+
+
+def test_a_workload_that_cannot_be_read_is_told(capsys, tmp_path):
+    (tmp_path / "rows.csv").write_text("1,2\n3\n")
+    for given, words in (
+        ("prefx", "must be one of identity"),
+        (str(tmp_path / "none.npy"), "No such file"),
+        (str(tmp_path / "rows.csv"), "cannot read the matrix"),
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            main([*QUERY, "--epsilon", "1", "--workload", given])
+        assert stopped.value.code == 2
+        assert words in capsys.readouterr().err
+
+
+def test_workloads_are_names_or_matrices(tmp_path):
+    rows = np.array([[1.0, 0.0], [1.0, 1.0]])
+    np.save(tmp_path / "rows.npy", rows)
+    np.savetxt(tmp_path / "rows.csv", rows, delimiter=",")
+    for name in ("rows.npy", "rows.csv"):
+        assert np.array_equal(read_workload(str(tmp_path / name)), rows)
+    assert read_workload("prefix,identity") == ["prefix", "identity"]
+    assert is_identity("identity")
+    assert is_identity(read_workload("identity,identity"))
+    assert not is_identity(read_workload("prefix,identity"))
+    assert not is_identity(np.eye(2))
+
+
+def test_equal_curves_are_one_curve(tmp_path):
+    table = pd.DataFrame(
+        {"A": [1.0, 2.0], "B": [1.0, 2.0001], "C": [1.0, 2.1], "D": [1.0, np.nan]},
+        index=[0.1, 1.0],
+    )
+    assert list(merged(table)) == ["A\n= B", "C", "D"]
+    frame = table.melt(ignore_index=False, var_name="title", value_name="rmse").dropna()
+    frame = frame.reset_index(names="epsilon").assign(rank=1)
+    for name in ("first.svg", "second.svg"):
+        draw_curves(frame, tmp_path / name, "query")
+    assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()

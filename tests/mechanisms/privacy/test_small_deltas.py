@@ -1,0 +1,194 @@
+"""Compositions and runs on samples far below 1e-12, and of releases with hardly any loss."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mechanisms import Budget, Query, get_mechanism, verify
+from mechanisms.__main__ import main
+from mechanisms.privacy.composition import CUTS, ComposedProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
+from mechanisms.privacy.profile import NoScaleError
+from mechanisms.privacy.sampling.poisson_sampling import SampledRun, gaussian_epsilon
+from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
+from mechanisms.privacy.trade_off import type_two_error
+from mechanisms.privacy.unequal_releases import UnequalReleasesProfile
+
+pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.OutOfRangeWarning")
+
+
+@pytest.mark.parametrize(("mu", "times"), [(1.0, 10), (0.05, 16), (0.1, 1000), (1e-12, 10)])
+def test_compositions_enclose_the_gaussian_closed_form_at_every_delta(mu, times):
+    exact = GaussianProfile(mu=mu * math.sqrt(times))
+    targets = np.array([0.1, 1e-6, 1e-9, 1e-12, 1e-30, 1e-120, 1e-280]) * min(exact.mu, 1.0)
+    epsilon = exact.epsilon(targets).value
+    lower, _, upper = ComposedProfile(base=GaussianProfile(mu=mu), times=times).delta(epsilon)
+    true = exact.delta(epsilon).value
+    assert (lower <= true * (1 + 1e-9)).all() and (true * (1 - 1e-9) <= upper).all()
+    near = targets >= 1e-30 * min(exact.mu, 1.0)
+    assert (upper - lower < 0.02 * true)[near].all() and (upper < 2 * true)[targets > 1e-290].all()
+
+
+@pytest.mark.parametrize("epsilon", [2.0, 4.9, 4.999999])
+def test_compositions_of_laplace_noise_near_the_largest_loss(epsilon):
+    """delta falls like the fifth power of the distance; the other engine has a lattice per tilt."""
+    base = LaplaceProfile(l1_sensitivity=1.0, scale=1.0)
+    exact = IndependentLaplaceProfile(components=5, width=1.0, scale=1.0).log_delta(epsilon)
+    bounds = ComposedProfile(base=base, times=5).log_delta(epsilon)
+    assert bounds.lower <= exact.upper and exact.lower <= bounds.upper
+    assert bounds.upper - bounds.lower < 0.05
+
+
+@pytest.mark.parametrize(("mu", "delta"), [(1e-10, 1.7e-10), (1e-11, 1.7e-11), (1e-17, 1.7e-17)])
+def test_releases_with_hardly_any_loss(mu, delta):
+    profile = ComposedProfile(base=GaussianProfile(mu=mu), times=10)
+    exact = GaussianProfile(mu=mu * math.sqrt(10))
+    assert profile.delta(0.0).value == pytest.approx(exact.delta(0.0).value, rel=1e-3)
+    assert profile.delta(0.0).upper < delta  # basic composition: 10 delta(0) of one release
+
+
+def test_the_l2_mechanism_with_hardly_any_loss():
+    query = Query(shape=(6,), l2_sensitivity=1.0)
+    one = get_mechanism("l2").calibrate(query, Budget(epsilon=1e-12)).profile()
+    ten = one.compose(10)
+    # Ten nearly normal losses, of the variance of one.
+    assert ten.delta(0.0).value == pytest.approx(5.17e-13, rel=0.01)
+    assert one.delta(0.0).value < ten.delta(0.0).lower < 10 * one.delta(0.0).value
+    assert ten.epsilon(0.0).value == pytest.approx(1e-11, rel=1e-9)
+
+
+# dp_accounting 0.6, PLDAccountant.
+BY_PLD = [(1e-11, 2.180), (2e-12, 2.255), (1.01e-12, 2.286), (1e-12, 2.286)]
+
+
+@pytest.mark.parametrize(("delta", "multiplier"), BY_PLD)
+def test_the_noise_of_sampled_runs_by_another_accountant(delta, multiplier):
+    run = SampledRun(step=GaussianProfile(mu=1.0), rate=0.01, steps=1000)
+    found = run.scale_factor(1.0, delta)
+    assert multiplier * (1 - 1e-3) < found < multiplier * 1.003
+    # Renyi DP proves no less noise, and no more than a little.
+    assert 1.0 < gaussian_epsilon(found, 0.01, 1000, delta) < 1.06
+
+
+@pytest.mark.parametrize("delta", [1e-13, 1e-30, 1e-100])
+def test_both_bounds_of_sampled_runs_at_every_delta(delta):
+    run = SampledRun(step=GaussianProfile(mu=1.0), rate=0.01, steps=1000)
+    factor = run.scale_factor(1.0, delta)
+    profile = SampledGaussianProfile(mu=1 / factor, rate=0.01, steps=1000)
+    bounds = profile.epsilon(delta)
+    assert 0.98 < bounds.lower <= bounds.upper < 1.0
+    assert bounds.upper < gaussian_epsilon(factor, 0.01, 1000, delta)
+
+
+@pytest.mark.parametrize("delta", [1.01e-12, 1e-12])
+def test_epsilon_of_a_run_goes_on_below_what_an_fft_resolves(delta):
+    run = SampledRun(step=GaussianProfile(mu=0.25), rate=0.01, steps=1000)
+    assert run.epsilon(delta) < 0.574  # by Renyi DP
+
+
+def test_a_single_sampled_step_at_small_delta():
+    """In closed form: rate times the profile of the release, at a larger epsilon."""
+    run = SampledRun(step=GaussianProfile(mu=1.0), rate=0.1, steps=1)
+    epsilon = np.array([0.5, 2.0, 5.0, 15.0])
+    lower, upper = run.log_bounds(epsilon)
+    exact = np.log([run.step_delta(e).value for e in epsilon])
+    assert exact[-1] < math.log(1e-60)
+    assert (lower <= exact).all() and (exact <= upper).all()
+    assert (upper - lower < 0.02 * (1 - exact)).all()
+
+
+def test_the_claim_of_the_moments_accountant_at_a_tiny_delta_is_decided(capsys):
+    arguments = "--shape 3 --l2-sensitivity 1 --epsilon 1 --delta 1e-15"
+    options = "--option rate=0.01 --option steps=1000"
+    assert main(["verify", "moments-accountant", *f"{arguments} {options}".split()]) == 0
+    shown = capsys.readouterr().out
+    assert "verdict      holds" in shown
+    # What is known between bounds only is not called true.
+    assert "true delta" not in shown and "true epsilon" not in shown
+    assert "delta        between 1.2" in shown and "between bounds only" in shown
+
+
+def test_bounds_of_a_run_without_noise_in_reach_are_told():
+    profile = ComposedProfile(base=GaussianProfile(mu=1.0), times=3)
+    with pytest.raises(NoScaleError, match="below 1e-290 this profile cannot be resolved"):
+        profile.scale_factor(1.0, 1e-295)
+    assert profile.floor > CUTS[-1]
+    with pytest.raises(NoScaleError, match="cannot be resolved"):
+        SampledRun(step=GaussianProfile(mu=1.0), rate=0.1, steps=9).scale_factor(1.0, 1e-300)
+
+
+def test_spherical_releases_of_many_shapes_are_composed_and_calibrated_at_tiny_delta():
+    base = SphericalProfile(dimension=6, shape=6.0, power=2.0, scale=math.sqrt(2), sensitivity=1.0)
+    ten = base.compose(10)
+    scaled = ten.scaled(ten.scale_factor(1.0, 1e-20))
+    assert scaled.delta(1.0).upper == pytest.approx(1e-20, rel=1e-6)
+    # A Gaussian one in truth.
+    factor = GaussianProfile(mu=math.sqrt(10)).scale_factor(1.0, 1e-20)
+    assert ten.scale_factor(1.0, 1e-20) == pytest.approx(factor, rel=2e-3)
+
+
+def test_unequal_laplace_noise_near_its_largest_loss():
+    """Sensitivities 1, 2, 3 at (1, 1e-5): a lattice brackets delta in [7.5e-6, 1.5e-5]."""
+    query = Query(
+        shape=(3,), l2_sensitivity=math.sqrt(14), l1_sensitivity=6.0, linf_sensitivity=3.0
+    )
+    budget = Budget(epsilon=1.0, delta=1e-5)
+    mechanism = get_mechanism("inid-laplace").calibrate(
+        query, budget, "exact", sensitivities=[1.0, 2.0, 3.0]
+    )
+    bounds = mechanism.profile().delta(1.0)
+    assert bounds.upper == pytest.approx(1e-5, rel=1e-6)
+    assert bounds.lower > 7.5e-6
+
+
+def test_unequal_releases_at_tiny_delta():
+    parts = ((GaussianProfile(mu=0.3), 4), (GaussianProfile(mu=0.8), 1))
+    exact = GaussianProfile(mu=1.0)
+    for target in (1e-11, 1e-30, 1e-100):
+        epsilon = exact.epsilon(target).value
+        bounds = UnequalReleasesProfile(parts=parts).delta(epsilon)
+        assert bounds.lower <= target * (1 + 1e-9) and target * (1 - 1e-9) <= bounds.upper
+        assert bounds.upper < 1.05 * bounds.lower
+
+
+def test_the_type_two_error_at_no_type_one_error():
+    """Two Gaussians have one support: without false positives nothing is ever seen."""
+    assert type_two_error(GaussianProfile(mu=40.0), 0.0).upper == 1.0
+    assert type_two_error(GaussianProfile(mu=40.0), 0.0).value == 1.0
+    laplace = LaplaceProfile(l1_sensitivity=2000.0, scale=1.0)
+    assert type_two_error(laplace, 0.0).value == 1.0
+
+
+def test_a_largest_loss_is_still_attained_by_rounded_sums():
+    profile = IndependentLaplaceProfile(components=5, width=2.379863120898964e-05, scale=1372.5462)
+    assert profile.log_delta(profile.largest_loss).upper == -math.inf
+    many = IndependentLaplaceProfile(components=407_804, width=1.0, scale=1e7)
+    # All atoms at once have a mass of 2^-407804.
+    bounds = many.log_delta(np.nextafter(many.largest_loss, 0.0))
+    assert bounds.lower <= bounds.value <= bounds.upper < -280_000
+
+
+def test_scales_whose_powers_leave_float64_are_unsupported():
+    from mechanisms import Unsupported
+
+    query = Query(shape=(7,), l2_sensitivity=1.0)
+    for epsilon, delta in ((1.0, 1e-80), (1e-6, 1e-100)):
+        with pytest.raises(Unsupported, match="the moments of its squared norm"):
+            get_mechanism("r1smg").calibrate(query, Budget(epsilon=epsilon, delta=delta), "exact")
+    query = Query(shape=(2,), l2_sensitivity=0.0025)
+    with pytest.raises(Unsupported, match="no multiple of this noise"):
+        get_mechanism("spherical-gamma").calibrate(query, Budget(epsilon=0.0326, delta=1e-300))
+
+
+def test_too_little_noise_for_a_tiny_delta_is_refuted():
+    query = Query(shape=(3,), l2_sensitivity=1.0)
+    mechanism = get_mechanism("moments-accountant").calibrate(
+        query, Budget(epsilon=1.0, delta=1e-20), rate=0.05, steps=100
+    )
+    assert verify(mechanism, effort=None).verdict == "holds"
+    weaker = replace(mechanism, noise=mechanism.noise.scaled(0.85))
+    assert verify(weaker, effort=None).verdict == "refuted"

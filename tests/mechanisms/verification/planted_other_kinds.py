@@ -1,0 +1,140 @@
+"""Mistakes in mechanisms that are slow or not additive, or draw integers, matrices, partitions."""
+
+import dataclasses
+import time
+
+import numpy as np
+from planted_bugs import Gaussian
+
+from mechanisms import Budget, Mechanism, Query
+from mechanisms.catalogue.counts.integer_mechanisms import DiscreteGaussian, Skellam
+from mechanisms.catalogue.exponential import Exponential
+from mechanisms.catalogue.gram.ppca import Ppca
+from mechanisms.catalogue.workloads.dawa import Dawa
+from mechanisms.noise.boxed_exponential import BoxedExponential
+from mechanisms.noise.laplace_noise import IndependentLaplace
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.pure_profile import PureProfile
+
+
+class Unscaled(Mechanism):
+    """Not additive, and the same at both calibrations; without a profile unless a subclass has."""
+
+    key, title, paper, theorem, guarantee = "unscaled", "Unscaled", "test", "none", "pure"
+
+    @classmethod
+    def build(cls, query, budget, calibration, settings):
+        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
+
+    def parameters(self):
+        return {"b": 1.0}
+
+    def _release(self, value, rng):
+        scale = self.query.l1_sensitivity / self.budget.epsilon
+        noise = IndependentLaplace(shape=self.query.shape, scale=scale)
+        return value + noise.sample(rng, 1, value.dtype)[0]
+
+
+class UnscaledWithProfile(Unscaled):
+    """Its profile is that of less than the budget at the exact calibration too."""
+
+    def profile(self):
+        return PureProfile(largest=self.budget.epsilon / 2)
+
+
+class TellsTheValue(UnscaledWithProfile):
+    """Not additive, with the noise of a hundredth of its claim."""
+
+    def _release(self, value, rng):
+        return value + 0.01 * rng.laplace(size=self.query.shape)
+
+
+class IgnoresNothing(UnscaledWithProfile):
+    """Claims to be independent of the value, and is not."""
+
+    def profile(self):
+        return GaussianProfile(mu=0.0)
+
+    def _release(self, value, rng):
+        return value + 0.3 * rng.laplace(size=self.query.shape)
+
+
+COUNTS = Query(shape=(12,), l2_sensitivity=12**0.5, linf_sensitivity=1.0, structure="counts")
+
+
+HISTOGRAM = Query(
+    shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=1.0, structure="histogram", record_bound=1.0
+)
+
+
+GRAM = Query(shape=(5, 5), l2_sensitivity=1.0, structure="gram", record_bound=1.0)
+
+
+BOX = Query(
+    shape=(3, 4), l2_sensitivity=38.0, l1_sensitivity=131.5, element_range=(0.0, 11.0),
+    adjacency="local",
+)  # fmt: skip
+
+
+class NinthOfTheVariance(DiscreteGaussian):
+    @staticmethod
+    def draw(source, variance):
+        return source.discrete_gaussian(variance / 9)
+
+
+class CountWithoutNoise(DiscreteGaussian):
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = super().sample(rng, trials, dtype)
+        draws[:, 0] = 0
+        return draws
+
+
+class QuarterOfTheRate(Skellam):
+    @staticmethod
+    def draw(source, variance):
+        return source.skellam(variance / 4)
+
+
+class HundredTimesTheGram(Ppca):
+    def _drawn(self, value, rng, trials):
+        return super()._drawn(100 * value, rng, trials)
+
+
+class HundredTimesTheRate(Exponential):
+    def _releases(self, value, rng, trials):
+        low, high = self.query.element_range
+        flat = np.clip(value.astype(float).ravel(), low, high)
+        rate = 100 / self.parameters()["b"]
+        draws = BoxedExponential(flat - low, high - flat, rate).draw(flat, rng, trials)
+        return draws.reshape(trials, *self.query.shape)
+
+
+class ThirtyTimesTheBudget(Dawa):
+    """In `release` alone: what draws many at once is right."""
+
+    def _release(self, value, rng):
+        budget = Budget(epsilon=30 * self.budget.epsilon)
+        return Dawa._release(dataclasses.replace(self, budget=budget), value, rng)
+
+
+class SlowProfile(Gaussian):
+    """A hundredth of the noise, and a profile that takes longer than a check's releases may."""
+
+    def profile(self):
+        stop = time.process_time() + 0.4
+        while time.process_time() < stop:
+            pass
+        return super().profile()
+
+    def sample(self, rng, trials, dtype=np.float64):
+        return 0.01 * super().sample(rng, trials, dtype)
+
+
+class SlowRelease(UnscaledWithProfile):
+    """No mistake that a check could afford to look for."""
+
+    def _release(self, value, rng):
+        stop = time.process_time() + 0.1
+        while time.process_time() < stop:
+            pass
+        return super()._release(value, rng)

@@ -1,0 +1,214 @@
+"""Mechanisms with one planted mistake are caught; test_false_alarms.py has those without."""
+
+import numpy as np
+import planted_bugs as planted
+import planted_noise
+import planted_other_kinds as others
+import pytest
+
+from mechanisms import Budget, Inconsistent, Query, Unsupported
+from mechanisms.base.guard import ReleaseError
+from mechanisms.verification.explanation import explain
+from mechanisms.verification.self_check import QUICK, THOROUGH, require_consistent
+from mechanisms.verification.verification import verify
+
+# The mistake, and words of the sentence that says so.
+INCONSISTENT = {
+    planted_noise.HundredthOfTheScale: "mean squared norm",
+    planted_noise.TwentiethMore: "mean squared norm",
+    planted.MomentsAreNaN: "squared norm of the noise are NaN",
+    planted_noise.ReusedSeed: "mean squared norm",
+    planted_noise.OneOfTenSeeds: "contains numbers that occurred more than once",
+    planted_noise.OneNumberForAllElements: "mean squared norm",
+    planted_noise.CorrelatedElements: "elements or releases depend on each other",
+    planted_noise.OneElementWithoutNoise: "contains numbers that occurred more than once",
+    planted_noise.RoundedNoise: "contains numbers that occurred more than once",
+    planted_noise.LighterTails: "has other tails",
+    planted_noise.ClippedNoise: "contains numbers that occurred more than once",
+    planted_noise.ClippedNorm: "mean squared norm",
+    planted_noise.OneSidedHalf: "leans to one side",
+    planted_noise.SignsOfSixtyToForty: "leans to one side: along all elements alike",
+    planted_noise.SignsOfManySides: "leans to one side: along the mean of other releases",
+    planted_noise.SinglePrecisionInside: "have single precision",
+    # With more releases, which follow the speed of the machine, the law of the norm shows it first.
+    planted_noise.SymmetricNoise: "depend on each other|looks alike|the norm of the noise",
+    planted_noise.OneDrawForAll: "drawn at once",
+    planted.LessNoiseInStudies: "drawn at once",
+    planted.NoiseUsedTwice: "not drawn afresh",
+    planted.SignOfTheValue: "the noise depends on the value: along the value",
+    planted.FewExactAnswers: "contains numbers that occurred more than once",
+    planted.FewerExactAnswers: "contains numbers that occurred|are exactly the value",
+    planted.Overflow: "in float32",
+    planted.NoiseOfTheValue: "of a random value",
+    planted.ShrinksTheValue: "of a random value",
+    planted.WrongSensitivity: "that of the noise has at least",
+    planted.ProfileTooGood: "the profile states at most",
+    planted.ClaimWithoutDelta: "that of the noise has at least",
+    others.TellsTheValue: "two values that differ",
+    others.IgnoresNothing: "two values that differ",
+}
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("mistake", INCONSISTENT, ids=lambda mistake: mistake.__name__)
+def test_a_planted_mistake_is_caught(mistake):
+    mechanism = mistake.calibrate(planted.QUERY, planted.BUDGET)
+    with pytest.raises(Inconsistent, match=INCONSISTENT[mistake]):
+        require_consistent(mechanism, seed=1)
+
+
+# What even the few releases of a study show.
+PLAIN = [
+    mistake
+    for mistake in INCONSISTENT
+    if mistake
+    not in (
+        planted_noise.TwentiethMore,
+        planted_noise.OneOfTenSeeds,
+        planted_noise.LighterTails,
+        planted.FewExactAnswers,
+        planted.FewerExactAnswers,
+    )
+]
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("mistake", PLAIN, ids=lambda mistake: mistake.__name__)
+def test_a_plain_mistake_is_caught_in_a_study(mistake):
+    mechanism = mistake.calibrate(planted.QUERY, planted.BUDGET)
+    with pytest.raises(Inconsistent):
+        require_consistent(mechanism, seed=1, effort=QUICK)
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("shape", [(8, 8), (60, 60)])
+def test_rounded_answers_are_no_mistake(shape):
+    query = Query(shape=shape, l2_sensitivity=1.0)
+    mechanism = planted.RoundedAnswers.calibrate(query, planted.BUDGET)
+    assert require_consistent(mechanism, seed=1).releases
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (planted_noise.SymmetricNoise, "spread too far"),
+        (planted_noise.SmoothNoise, "spread too far"),
+        (planted_noise.HeavierTails, "spread too far"),
+        (planted.NoiseUsedTwice, "not drawn afresh"),
+    ],
+)
+def test_other_noise_of_the_right_size_is_caught_in_a_large_answer(mistake, words):
+    mechanism = mistake.calibrate(Query(shape=(89, 89), l2_sensitivity=1.0), planted.BUDGET)
+    with pytest.raises(Inconsistent, match=words):
+        require_consistent(mechanism, seed=1)
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (planted_noise.ClippedNorm, "the norm of the noise"),
+        (planted_noise.OneSidedHalf, "leans to one side"),
+        (planted_noise.SignsOfSixtyToForty, "leans to one side"),
+        (planted_noise.SignsOfManySides, "leans to one side"),
+    ],
+)
+@pytest.mark.parametrize("effort", [QUICK, THOROUGH], ids=["quick", "thorough"])
+def test_another_law_of_the_right_size_is_caught_in_a_large_answer(mistake, words, effort):
+    mechanism = mistake.calibrate(Query(shape=(89, 89), l2_sensitivity=1.0), planted.BUDGET)
+    with pytest.raises(Inconsistent, match=words):
+        require_consistent(mechanism, seed=1, effort=effort)
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_one_exact_answer_of_a_hundred_is_caught_in_a_large_answer():
+    """396 releases of a random value hold one with probability 1 - 0.99^396, which is 98%."""
+    mechanism = planted.FewerExactAnswers.calibrate(
+        Query(shape=(89, 89), l2_sensitivity=1.0), planted.BUDGET
+    )
+    for seed in range(3):
+        with pytest.raises(Inconsistent, match=r"numbers that occurred|are exactly the value"):
+            require_consistent(mechanism, seed=seed)
+
+
+OF_OTHER_KINDS = {
+    others.NinthOfTheVariance: (others.COUNTS, "mean squared norm"),
+    others.CountWithoutNoise: (others.COUNTS, "a record in as many counts as it may"),
+    others.QuarterOfTheRate: (others.COUNTS, "mean squared norm"),
+    others.HundredTimesTheGram: (others.GRAM, "two values that differ"),
+    others.HundredTimesTheRate: (others.BOX, "two values that differ"),
+    others.ThirtyTimesTheBudget: (others.HISTOGRAM, "two values that differ"),
+    others.SlowProfile: (planted.QUERY, "mean squared norm"),
+}
+
+
+# A study's 64 releases of each side show the one in three cases of four, and the other is slow.
+FOR_VERIFY_ALONE = {others.ThirtyTimesTheBudget, others.HundredTimesTheGram}
+CASES = [(mistake, THOROUGH) for mistake in OF_OTHER_KINDS]
+CASES += [(mistake, QUICK) for mistake in OF_OTHER_KINDS if mistake not in FOR_VERIFY_ALONE]
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("steady_clock", [1e-3], ids=["1 ms"], indirect=True)
+@pytest.mark.parametrize(
+    ("mistake", "effort"),
+    CASES,
+    ids=[f"{m.__name__}-{'quick' if e is QUICK else 'thorough'}" for m, e in CASES],
+)
+def test_a_mistake_in_slow_noise_integers_matrices_and_partitions_is_caught(mistake, effort):
+    query, words = OF_OTHER_KINDS[mistake]
+    mechanism = mistake.calibrate(query, planted.BUDGET)
+    with pytest.raises(Inconsistent, match=words):
+        require_consistent(mechanism, seed=3, effort=effort)
+
+
+def test_what_is_not_compared_is_said():
+    slow = others.SlowRelease.calibrate(planted.QUERY, planted.BUDGET)
+    found = require_consistent(slow, seed=0, effort=QUICK)
+    assert found.releases == 0 and "a release takes 0.1" in found.missing
+    large = Query(shape=(3000, 3000), l2_sensitivity=1.0)
+    found = require_consistent(planted.Gaussian.calibrate(large, planted.BUDGET), seed=0)
+    assert (found.releases, found.missing) == (0, "an answer of 9,000,000 elements is too large")
+    result = verify(slow, effort=QUICK)
+    assert "releases     not compared with what the mechanism states: a release" in explain(result)
+    assert result.to_dict()["releases"] == 0 and "a release" in result.to_dict()["not_compared"]
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_noise_of_single_precision_gives_a_double_away():
+    query = Query(shape=(60, 60), l2_sensitivity=1.0)
+    require_consistent(planted.Gaussian.calibrate(query, planted.BUDGET), seed=1)
+    rounded = planted_noise.SinglePrecisionInside.calibrate(query, planted.BUDGET)
+    with pytest.raises(Inconsistent, match="numbers"):
+        require_consistent(rounded, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (planted.WritesIntoTheValue, "writes into the value that it is given"),
+        (planted.Scalar, r"must be an array of shape \(8, 8\), got float64"),
+        (planted.AnotherPrecision, "must keep the precision of the value, float32, got float64"),
+    ],
+)
+def test_a_release_that_breaks_its_contract_is_an_error(mistake, words):
+    mechanism = mistake.calibrate(planted.QUERY, planted.BUDGET)
+    value = np.ones(planted.QUERY.shape, np.float32)
+    with pytest.raises(ReleaseError, match=words):
+        mechanism.release(value, 1)
+    assert np.array_equal(value, np.ones(planted.QUERY.shape))
+    with pytest.raises(ReleaseError, match=words):
+        require_consistent(mechanism, seed=1)
+
+
+def test_a_claim_without_delta_is_refused_for_every_mechanism():
+    with pytest.raises(Unsupported, match="needs delta > 0"):
+        planted.NoDelta.calibrate(planted.QUERY, Budget(epsilon=1.0))
+
+
+def test_the_exact_calibration_needs_a_profile_that_meets_the_budget():
+    with pytest.raises(Unsupported, match="no exact profile"):
+        others.Unscaled.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")
+    with pytest.raises(Inconsistent, match="must have delta 0 at epsilon 1"):
+        others.UnscaledWithProfile.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")

@@ -1,0 +1,241 @@
+"""Claimed against true privacy: reference values, verdicts, and the exact calibration."""
+
+import dataclasses
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from mechanisms import (
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    Unsupported,
+    get_mechanism,
+)
+from mechanisms.noise.laplace_noise import IndependentLaplace
+from mechanisms.privacy.gaussian_profile import mu_for
+from mechanisms.privacy.laplace_profile import LaplaceProfile
+from mechanisms.verification.verification import (
+    HOLDS,
+    LOOSE,
+    REFUTED,
+    UNDECIDED,
+    verify,
+)
+from tests.mechanisms.matrix_noise import ADDITIVE
+
+
+def calibrated(key, query, budget, calibration="published"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        return get_mechanism(key).calibrate(query, budget, calibration)
+
+
+def unit(size):
+    return Query(shape=(size,), l2_sensitivity=1.0)
+
+
+@pytest.mark.parametrize(
+    ("size", "epsilon", "delta", "digits"),
+    [(4, 1.0, 9.04e-4, 3), (16, 1.0, 0.4417, 4), (64, 1.0, 0.9280, 4), (3, 0.3, 1.853e-6, 4)],
+)
+def test_true_delta_of_r1smg(size, epsilon, delta, digits):
+    result = verify(calibrated("r1smg", unit(size), Budget(epsilon=epsilon, delta=1e-5)))
+    assert result.true_delta.value == pytest.approx(delta, rel=0.5 * 10 ** (1 - digits))
+    assert result.verdict == (LOOSE if size == 3 else REFUTED)
+
+
+def test_true_delta_of_r1smg_at_the_count_query(uber):
+    mechanism = calibrated("r1smg", uber, Budget(epsilon=1e-5, delta=1e-7))
+    true = mechanism.profile().delta(np.array([1e-5, 1.0, 10.0])).value
+    assert true == pytest.approx([0.21664, 0.095716, 0.034571], rel=3e-5)
+
+
+def test_exact_calibration_of_r1smg():
+    budget = Budget(epsilon=1, delta=1e-5)
+    r1smg = calibrated("r1smg", unit(16), budget, "exact")
+    assert r1smg.expected_loss() == pytest.approx(3.03e10, rel=2e-3)
+    gaussian = calibrated("gaussian-analytic", unit(16), budget, "exact")
+    assert gaussian.expected_loss() == pytest.approx(223, rel=2e-3)
+
+
+@pytest.mark.parametrize("key", ADDITIVE)
+def test_exact_calibration_meets_the_budget(key, make_query):
+    budget = Budget(epsilon=0.8, delta=1e-6)
+    query = make_query(12, 20)
+    published = calibrated(key, query, budget)
+    # Even infinite noise leaves the values that TLDP keeps.
+    exposed = published.profile().scaled(1e9).delta(budget.epsilon).value > budget.delta
+    if published.slack() or exposed:
+        with pytest.raises(Unsupported, match="no exact calibration"):
+            calibrated(key, query, budget, "exact")
+        return
+    mechanism = calibrated(key, query, budget, "exact")
+    true = mechanism.profile().delta(budget.epsilon)
+    assert true.value == pytest.approx(budget.delta, rel=1e-5)
+    reached = getattr(true, mechanism.profile().calibrated_curve)
+    assert reached == pytest.approx(budget.delta, rel=1e-9)
+    assert verify(mechanism).verdict == HOLDS
+
+
+@pytest.mark.parametrize("key", ["gaussian", "mvg", "mgm", "udn", "idn", "gaussian-per-element"])
+def test_sufficient_conditions_hold_and_waste_variance(key, make_query):
+    result = verify(calibrated(key, make_query(8, 6), Budget(epsilon=0.5, delta=1e-5)))
+    assert result.verdict == LOOSE
+    assert result.wasted_variance > 1.05
+
+
+@pytest.mark.parametrize("key", ["gaussian-analytic", "imgm"])
+def test_necessary_and_sufficient_conditions_hold_tightly(key, make_query):
+    result = verify(calibrated(key, make_query(8, 6), Budget(epsilon=0.5, delta=1e-5)))
+    assert result.verdict == HOLDS
+    assert result.wasted_variance == pytest.approx(1, rel=1e-9)
+
+
+def test_imgm_claim_covers_all_compositions(make_query):
+    budget = Budget(epsilon=0.5, delta=1e-5)
+    mechanism = get_mechanism("imgm").calibrate(make_query(4, 4), budget, compositions=25)
+    assert verify(mechanism).verdict == HOLDS
+    once = mechanism.noise.profile(mechanism.query)
+    assert once.delta(0.5).value < 1e-12
+
+
+def test_laplace_is_pure_and_tight(make_query):
+    result = verify(calibrated("laplace", make_query(3, 3), Budget(epsilon=0.5, delta=1e-5)))
+    assert result.claimed_delta == 0
+    assert result.verdict == HOLDS
+    assert result.true_epsilon.value == pytest.approx(0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("l1", "l2", "linf", "worst"),
+    [
+        # All nine elements, two of them, one: as the box allows.
+        (3.0, 1.0, 1 / 3, (9, 1 / 3)),
+        (2.0, math.sqrt(2), 1.0, (2, 1.0)),
+        (2.0, 2.0, None, (1, 2.0)),
+        (2.0, 2.0, 2.0, (1, 2.0)),
+        # No l1 sensitivity is needed where the box implies one.
+        (None, 3.0, 1.0, (9, 1.0)),
+    ],
+)
+def test_the_worst_pair_of_laplace_noise(l1, l2, linf, worst):
+    query = Query(shape=(3, 3), l2_sensitivity=l2, l1_sensitivity=l1, linf_sensitivity=linf)
+    noise = IndependentLaplace(shape=(3, 3), scale=2.0)
+    assert noise.slack(query) is None
+    count, width = worst
+    one = LaplaceProfile(l1_sensitivity=width, scale=2.0)
+    assert noise.profile(query).delta(0.1) == one.compose(count).delta(0.1)
+
+
+@pytest.mark.parametrize(
+    ("l1", "l2", "linf", "words"),
+    [
+        (2.0, 1.0, None, "l2_sensitivity excludes"),
+        (6.0, 2.0, 1.0, "l2_sensitivity excludes"),
+    ],
+)
+def test_laplace_has_no_exact_calibration_where_its_worst_pair_is_not_known(l1, l2, linf, words):
+    query = Query(shape=(3, 3), l2_sensitivity=l2, l1_sensitivity=l1, linf_sensitivity=linf)
+    with pytest.raises(Unsupported, match=words):
+        calibrated("laplace", query, Budget(epsilon=0.5, delta=1e-5), "exact")
+    # What is computed instead is at least as bad as any change that there is.
+    noise = IndependentLaplace(shape=(3, 3), scale=2.0)
+    several = LaplaceProfile(l1_sensitivity=min(linf or 1.0, l2), scale=2.0)
+    assert noise.profile(query).delta(0.1).upper >= several.delta(0.1).lower
+
+
+def test_a_profile_with_slack_refutes_only_by_its_lower_bound():
+    """Rotated noise under an element box: the l2 ball's mu is only an upper bound."""
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+    query = Query(
+        shape=(4, 5), l2_sensitivity=1.0, linf_sensitivity=0.4, frobenius_bound=1.0
+    )  # fmt: skip
+    budget = Budget(epsilon=0.5, delta=1e-5)
+    rotated = get_mechanism("mvg").calibrate(
+        query, budget, directions=turn, precision=[0.7, 0.1, 0.1, 0.1]
+    )  # fmt: skip
+    assert "axes" in rotated.slack()
+    bounds = rotated.profile()
+    between = math.sqrt(bounds.below.mu * bounds.above.mu) / mu_for(0.5, 1e-5)
+    open_question = dataclasses.replace(rotated, noise=rotated.noise.scaled(between))
+    result = verify(open_question, samples=5000)
+    assert result.true_delta.lower < budget.delta < result.true_delta.value
+    # No samples: those at hand are of a pair that no two data sets have.
+    assert (result.verdict, result.wasted_variance, result.audit) == (UNDECIDED, None, None)
+    too_little = dataclasses.replace(rotated, noise=rotated.noise.scaled(1e-9))
+    result = verify(too_little)
+    assert result.true_delta.lower > budget.delta
+    assert (result.verdict, result.wasted_variance) == (REFUTED, None)
+
+
+def test_non_private_claims_nothing(make_query):
+    with pytest.raises(Unsupported, match="claims no privacy"):
+        verify(calibrated("non-private", make_query(3, 3), Budget(epsilon=1)))
+    with pytest.raises(Unsupported, match="no exact calibration"):
+        calibrated("non-private", make_query(3, 3), Budget(epsilon=1), "exact")
+
+
+def test_random_answer_is_perfectly_private(make_query):
+    result = verify(calibrated("random-answer", make_query(3, 3), Budget(epsilon=1)))
+    assert (result.true_delta.value, result.verdict) == (0.0, HOLDS)
+
+
+def test_the_element_box_makes_diagonal_noise_more_private():
+    """One element may change by 1/10 only: mu is that of one element, not of the l2 ball."""
+    ball = Query(shape=(2, 2), l2_sensitivity=0.2, frobenius_bound=1.0)
+    box = Query(
+        shape=(2, 2), l2_sensitivity=0.2, frobenius_bound=1.0, linf_sensitivity=0.1
+    )  # fmt: skip
+    theta = [0.9, 0.1]
+    budget = Budget(epsilon=0.5, delta=1e-5)
+    mu = {}
+    for name, query in (("ball", ball), ("box", box)):
+        mechanism = get_mechanism("mvg").calibrate(query, budget, precision=theta)
+        mu[name] = mechanism.profile().mu
+        std = mechanism.noise.row_std
+    assert mu["ball"] == pytest.approx(0.2 / std.min(), rel=1e-12)
+    assert mu["box"] == pytest.approx(0.1 * math.sqrt(2 / std[0] ** 2 + 2 / std[1] ** 2), rel=1e-12)
+
+
+def test_audit_agrees_with_the_exact_profile():
+    mechanism = calibrated("r1smg", unit(16), Budget(epsilon=1, delta=1e-5))
+    result = verify(mechanism, samples=20_000, seed=3)
+    assert result.audit.delta_lower < result.true_delta.value < result.audit.delta_upper
+    assert result.audit.refutes(1e-5)
+
+
+@pytest.mark.parametrize("key", ["r1smg", "gaussian"])
+def test_losses_of_real_draws_are_those_of_the_sufficient_statistics(key):
+    """The audit's shortcut (radius and cosine, one normal) against draws in all M dimensions."""
+    from scipy import stats
+
+    size, trials = 12, 20_000
+    mechanism = calibrated(key, unit(size), Budget(epsilon=0.5, delta=1e-3))
+    noise = mechanism.sample(np.random.default_rng(1), trials)
+    moved = noise.copy()
+    moved[:, 0] -= 1.0
+    squared, squared_moved = (np.vecdot(x, x) for x in (noise, moved))
+    if key == "gaussian":
+        losses = (squared_moved - squared) / (2 * mechanism.noise.sigma**2)
+    else:
+        sigma_star = mechanism.parameters()["sigma_star"]
+        losses = (squared_moved - squared) / (2 * sigma_star)
+        losses += (size - 1) / 2 * np.log(squared_moved / squared)
+    shortcut = mechanism.profile().sample_losses(np.random.default_rng(2), trials)
+    assert stats.ks_2samp(losses, shortcut).pvalue > 1e-3
+
+
+def test_uniform_matrix_noise_is_the_general_case(make_query):
+    """The closed form for equal standard deviations against the knapsack over the box."""
+    from mechanisms.privacy.gaussian_profile import worst_case_mu
+
+    for linf in (0.17, 0.2, 0.9):
+        query = Query(shape=(6, 5), l2_sensitivity=0.9, linf_sensitivity=linf)
+        noise = get_mechanism("udn").calibrate(query, Budget(epsilon=0.5, delta=1e-5)).noise
+        general = worst_case_mu(
+            np.outer(noise.row_std, noise.column_std), l2_sensitivity=0.9, linf_sensitivity=linf
+        )
+        assert noise.profile(query).mu == pytest.approx(general, rel=1e-12)

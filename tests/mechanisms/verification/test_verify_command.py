@@ -1,0 +1,122 @@
+"""What `verify` tells: JSON, words, the status, and no verdict on a contradiction."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import special
+
+from mechanisms import (
+    Budget,
+    Query,
+    get_mechanism,
+)
+from mechanisms.__main__ import main
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.profile import Bounds
+from mechanisms.verification.explanation import explain
+from mechanisms.verification.verification import (
+    INCONSISTENT,
+    verify,
+)
+
+
+def calibrated(key, size, budget):
+    return get_mechanism(key).calibrate(Query(shape=(size,), l2_sensitivity=1.0), budget)
+
+
+def test_verify_as_json(capsys):
+    arguments = ["verify", "r1smg", "--shape", "16", "--l2-sensitivity", "1", "--epsilon", "1"]
+    assert main([*arguments, "--delta", "1e-5", "--samples", "5000", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {
+        "mechanism", "calibration", "claimed", "true_delta_at_epsilon", "true_epsilon_at_delta",
+        "bounds", "noise_scale", "expected_loss", "verdict", "audit",
+    } <= set(answer)  # fmt: skip
+    assert answer["claimed"] == {"epsilon": 1.0, "delta": 1e-5}
+    assert answer["verdict"] == "refuted"
+    bounds = answer["bounds"]["true_delta_at_epsilon"]
+    assert bounds["lower"] <= answer["true_delta_at_epsilon"] <= bounds["upper"]
+    assert answer["audit"]["samples"] == 5000
+
+
+def test_the_attack_says_what_the_epsilon_means():
+    """Gaussian noise of mu = 1: Phi(1 - PhiInv(0.99)) at 1% false positives, and Phi(1/2)."""
+    epsilon = GaussianProfile(mu=1.0).epsilon(1e-5).value
+    budget = Budget(epsilon=epsilon, delta=1e-5)
+    result = verify(calibrated("gaussian-analytic", 4, budget), effort=None)
+    assert result.true_positive_rate.value == pytest.approx(0.09236224807, rel=1e-9)
+    assert result.advantage.value == pytest.approx(2 * 0.691462461274013 - 1, rel=1e-9)
+    found = result.to_dict()
+    assert found["true_positive_rate_at_1_percent"] == result.true_positive_rate.value
+    # The trade-off curve of Gaussian noise is Phi(PhiInv(1 - alpha) - mu).
+    curve = found["trade_off_curve"]
+    exact = special.ndtr(-special.ndtri(curve["type_one"]) - 1)
+    assert curve["type_two"] == pytest.approx(exact, rel=1e-9)
+    assert (np.array(curve["type_two_lower"]) <= exact * (1 + 1e-12)).all()
+    assert (np.array(curve["type_two_upper"]) >= exact * (1 - 1e-9)).all()
+    shown = explain(result)
+    assert "true positive rate 0.0923622 at a false positive rate of 0.01" in shown
+    assert "with probability 0.691462" in shown
+
+
+def test_verify_in_words():
+    shown = explain(verify(calibrated("r1smg", 16, Budget(epsilon=1, delta=1e-5))))
+    assert "refuted: the claim is false" in shown
+    assert "0.4417" in shown
+
+
+OUTSIDE = ["--shape", "8x8", "--l2-sensitivity", "1", "--l1-sensitivity", "8", "--epsilon", "1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("planted_noise:HundredthOfTheScale", "mean squared norm"),
+        ("planted_bugs:ProfileTooGood", "the profile states at most"),
+        ("planted_bugs:WritesIntoTheValue", "writes into the value"),
+    ],
+)
+def test_a_mechanism_that_contradicts_itself_has_no_verdict_and_status_1(name, words, capsys):
+    command = ["verify", name, *OUTSIDE, "--delta", "1e-5"]
+    assert main(command) == 1
+    shown = capsys.readouterr().out
+    assert "verdict      inconsistent: " in shown
+    assert words in shown
+    assert main([*command, "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == INCONSISTENT
+    assert words in answer["contradiction"]
+    assert answer["true_delta_at_epsilon"] is None
+
+
+def test_a_mechanism_that_agrees_with_itself_has_a_verdict_and_status_0(capsys):
+    command = ["verify", "planted_bugs:Gaussian", *OUTSIDE, "--delta", "1e-5"]
+    assert main(command) == 0
+    assert "which agree with the stated noise" in capsys.readouterr().out
+
+
+class HundredTimesTooSmall(GaussianProfile):
+    """The losses of a Gaussian and a hundredth of its delta."""
+
+    def _log_delta(self, epsilon):
+        return Bounds(*(bound - math.log(100) for bound in super()._log_delta(epsilon)))
+
+
+def test_losses_that_contradict_their_profile_leave_no_verdict():
+    mechanism = calibrated("gaussian-analytic", 4, Budget(epsilon=0.5, delta=1e-3))
+    noise = type(mechanism.noise)
+
+    class TooGood(noise):
+        def profile(self, query):
+            return HundredTimesTooSmall(mu=query.reach / self.sigma)
+
+    wrong = dataclasses.replace(mechanism, noise=TooGood(shape=(4,), sigma=mechanism.noise.sigma))
+    result = verify(wrong, samples=20_000, effort=None)
+    assert (result.verdict, result.comparison) == (INCONSISTENT, None)
+    assert "privacy losses that its profile draws" in explain(result)
+    assert "20,000" in result.contradiction
+    # Fewer samples could not tell, and its releases do.
+    assert verify(wrong).verdict == INCONSISTENT
