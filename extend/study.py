@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 from pydantic import Field
+from studies.base.tolerances import Tolerance
 
 from mechanisms import AdditiveMechanism, Budget, Query
 from studies.base.coordinates import Coordinate
 from studies.base.grid import EpsilonGrid, points_over
 from studies.base.settings import MOST_TRIALS, Count, Disallowed
 from studies.base.study import Names, Point, Value, Variant
-from studies.base.tolerances import Tolerance
 
 NAME = "my_study"  # the name of this file; seeds are made of it, so it must never change
 PAPER = "my_paper2026"  # the paper whose study this is, or "suite"

@@ -5,17 +5,16 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mechanisms import get_mechanism
+from runs.cell_spec import CellSpec
 from runs.sources import digest_of, source_files
 from studies.base.coordinates import TYPES
 from studies.base.study import (
-    Names,
     Point,
-    Variant,
     all_studies,
     also_read,
     files_of,
@@ -72,20 +71,6 @@ class Cell:
         """Whether it uses a CUDA device where there is one."""
         return config["studies"][self.study].get("device") == "auto"
 
-    def names(self, config: dict) -> Names:
-        """The words that determine its seeds."""
-        return Names(
-            base_seed=config["seed"],
-            study=self.study,
-            dataset=self.dataset,
-            mechanism=self.mechanism,
-        )
-
-    def variant(self, config: dict) -> Variant:
-        """The mechanism with its options."""
-        use, options = variant_of(config, self.mechanism)
-        return Variant(name=self.mechanism, mechanism=get_mechanism(use), options=options)
-
     def points(self, config: dict) -> list[Point]:
         """Its grid, in order."""
         study = all_studies()[self.study]
@@ -104,45 +89,40 @@ class Cell:
             f"studies.{self.study}",
             # Loaders are chosen by name, so no import statement leads to them.
             *(f"datasets.loaders.{name}" for name in loaders),
-            self.variant(config).mechanism.__module__,
+            get_mechanism(variant_of(config, self.mechanism)[0]).__module__,
         )
         return frozenset(modules)
 
-    def planned(self, config: dict) -> dict[str, Any]:
-        """What `runner.run_batch` needs to know of it, as JSON data.
-
-        The digest is a hash of all that its numbers depend on: its specification and its sources.
-        """
-        specification = self.specification(config)
-        text = json.dumps(specification, sort_keys=True) + digest_of(self.sources(config))
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        return {"stem": self.stem, "digest": digest, "specification": specification}
-
-    def specification(self, config: dict) -> dict[str, Any]:
-        """What the cell needs of the config, as JSON data; its numbers depend on nothing else."""
-        use, options = variant_of(config, self.mechanism)
-        mechanism = get_mechanism(use)
+    def settings(self, config: dict) -> dict[str, Any]:
+        """The settings of its study that its numbers depend on."""
         settings = config["studies"][self.study]
         chosen = {key: settings[key] for key in settings if key not in _GRID}
-        return {
-            "paper": all_studies()[self.study].PAPER,
-            "study": self.study,
-            "dataset": self.dataset,
-            "mechanism": self.mechanism,
-            "calibration": self.calibration,
-            # Named by module, so that the cell's process loads this family only.
-            "use": f"{mechanism.__module__}:{mechanism.__qualname__}",
-            "options": options,
-            # Names and types of the columns that the study declares.
-            "columns": {
-                column.name: TYPES[column.type] for column in all_studies()[self.study].COORDINATES
-            },
-            "data_source": data_source(self.study, self.dataset),
-            "points": [point.to_list() for point in self.points(config)],
-            "settings": chosen if self.trial is None else chosen | {"trial": self.trial},
-            "seed": config["seed"],
-            "data_folder": config["data"]["folder"],
-        }
+        return chosen if self.trial is None else chosen | {"trial": self.trial}
+
+    def spec(self, config: dict) -> CellSpec:
+        """What the cell needs of a checked config; its numbers depend on that and its sources."""
+        use, options = variant_of(config, self.mechanism)
+        mechanism = get_mechanism(use)
+        study = all_studies()[self.study]
+        spec = CellSpec(
+            stem=self.stem,
+            digest=digest_of(self.sources(config)),
+            paper=study.PAPER,
+            study=self.study,
+            dataset=self.dataset,
+            data_source=data_source(self.study, self.dataset),
+            mechanism=self.mechanism,
+            calibration=self.calibration,
+            use=f"{mechanism.__module__}:{mechanism.__qualname__}",
+            options=options,
+            columns={column.name: TYPES[column.type] for column in study.COORDINATES},
+            points=tuple(self.points(config)),
+            settings=self.settings(config),
+            seed=config["seed"],
+            data_folder=config["data"]["folder"],
+        )
+        text = json.dumps(asdict(spec), sort_keys=True)
+        return replace(spec, digest=hashlib.sha256(text.encode()).hexdigest())
 
 
 @functools.cache

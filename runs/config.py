@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import yaml
 from pydantic import Field
-from pydantic_core import PydanticUndefined
 
 from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
 from runs.yaml_file import located, read_yaml
@@ -252,14 +251,19 @@ def describe_keys() -> str:
 
 
 def _rows(prefix: str, model: type[Section], skipped) -> list[str]:
-    rows = []
+    defaults, rows = defaults_of(model), []
     for key, field in model.model_fields.items():
         if key not in skipped:
-            default = field.default
-            shown = "required" if default is PydanticUndefined else f"`{yaml_text(default)}`"
+            shown = f"`{yaml_text(defaults[key])}`" if key in defaults else "required"
             allowed = words_of(field.annotation, field.metadata).one
             rows.append(f"| `{prefix}{key}` | {allowed} | {shown} | {field.description} |")
     return rows
+
+
+def defaults_of(model: type[Section]) -> dict[str, Any]:
+    """The values of the keys that a section may leave out."""
+    # A default may be a word, such as `all`, for what it becomes.
+    return model.model_construct().model_dump(warnings=False)
 
 
 def yaml_text(value: Any) -> str:

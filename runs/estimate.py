@@ -197,7 +197,7 @@ def _differing(cell: Cell, config: dict, before: dict) -> set[str]:
 
 def _settings(cell: Cell, config: dict) -> dict:
     """What a cell needs of its study's settings: of mappings from data sets its own entry."""
-    settings = cell.specification(config)["settings"]
+    settings = cell.settings(config)
     datasets = all_studies()[cell.study].DATASETS
     return {
         name: value.get(cell.dataset)

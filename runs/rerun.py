@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
+from studies.base.tolerances import EXACT
 
 from runs.cells import Cell, cells_of
 from runs.frames import read_frame
 from runs.result_table import CELL, OK, key_of, read_file
 from runs.stored import tables_of
 from studies.base.study import all_studies
-from studies.base.tolerances import EXACT
 
 
 @dataclass(frozen=True)

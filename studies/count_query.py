@@ -92,11 +92,15 @@ class BoundingBox(Section):
             raise Disallowed("east", f"east of the western edge {self.west:g}", self.east)
 
 
+# The five boroughs; the paper does not give its bounding box.
+NEW_YORK = BoundingBox(south=40.4961, north=40.9155, west=-74.2557, east=-73.7004)
+
+
 class MapSettings(StudySettings):
     """The settings of `map_counts`."""
 
     bounding_box: BoundingBox = Field(
-        description="edges of the Uber map, degrees; the simulated city has its own"
+        NEW_YORK, description="edges of the Uber map, degrees; the simulated city has its own"
     )
     cells_per_side: Count = Field(89, le=4096, description="cells per axis")
     start: Moment = Field("2014-04-01T00:11:00", description="first second of the window")

@@ -74,6 +74,7 @@ class Settings(EpsilonGrid, OnDevice):
         description="the network that is cut at its features"
     )
     batch: Count = Field(256, description="records per released matrix")
+    # Which records train the body is not stated.
     public_share: Share = Field(
         0.2, description="share of the training records that train the body and nothing else"
     )

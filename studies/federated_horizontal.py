@@ -57,6 +57,7 @@ class HorizontalSettings(FederatedSettings):
         description="passes over a participant's records in a round"
     )
     clip: ByDataset[Positive] = Field(description="C, the largest element of an upload")
+    # Not stated; local epochs use all records.
     sampling: Number = Field(
         1.0, gt=0, le=1, description="probability with which a record takes part in a round"
     )

@@ -91,6 +91,7 @@ QUERIES = Coordinate("workload", str, "the queries: prefix, all-range or random"
 class Settings(EpsilonGrid, MapSettings):
     """Settings of this study."""
 
+    # 1024 cells, half of what the matrix mechanism takes in one strategy.
     cells_per_side: Count = Field(32, le=4096, description="cells per axis of grids")
     line_cells: Count = Field(256, le=4096, description="cells of city-longitude")
     trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")

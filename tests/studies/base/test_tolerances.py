@@ -1,9 +1,9 @@
 """Tolerances of values that another machine computes again."""
 
 import pytest
+from studies.base.tolerances import ACCOUNTED, ACCOUNTED_DELTA, EXACT, SCORE, Tolerance
 
 from studies.base.study import all_studies
-from studies.base.tolerances import ACCOUNTED, ACCOUNTED_DELTA, EXACT, SCORE, Tolerance
 
 
 @pytest.mark.parametrize(
