@@ -236,11 +236,10 @@ class CommonQueries(Study):
         Metric("seconds_per_draw", "wall-clock seconds of one draw of the noise"),
     )
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The one point of a query."""
         asked = QUERIES[dataset]
-        budget = asked.budget
-        return [Point(shape=asked.query.shape, epsilon=budget.epsilon, delta=budget.delta)]
+        return [Point.at(asked.query.shape, asked.budget)]
 
     def load(self, setup: Setup, folder: Path) -> CommonQuery:
         """The query; there are no data."""
@@ -252,7 +251,7 @@ class CommonQueries(Study):
         Raises:
             Unsupported: The mechanism does not support the query, or nothing of it is known.
         """
-        task = problem.task(calibration)
+        task = problem.task(case.calibration)
         options = known_options(task, case.mechanism)
         mechanism = case.calibrate(problem.query, problem.budget, **options)
         # The variant has compared the mechanism with itself.

@@ -18,7 +18,6 @@ momentum
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +33,6 @@ from mechanisms.base.public_information import (
 )
 from mechanisms.strategies.streams.participation import Participation
 from studies.base import (
-    MOST_TRIALS,
     Case,
     Coordinate,
     Count,
@@ -43,14 +41,16 @@ from studies.base import (
     EpsilonGrid,
     Metric,
     Point,
+    ReleaseSettings,
     Setup,
     Study,
     Tolerance,
+    Trials,
     Value,
 )
 
 
-class Settings(EpsilonGrid):
+class Settings(EpsilonGrid, ReleaseSettings):
     """Settings of this study."""
 
     steps: Distinct[Count] = Field(description="numbers of steps n of prefix-sums")
@@ -62,21 +62,13 @@ class Settings(EpsilonGrid):
     participation_steps: Distinct[Count] = Field(
         description="numbers of steps n that are run at every k"
     )
-    trials: Count = Field(10, le=MOST_TRIALS, description="releases per grid point")
+    trials: Trials = Field(10, description="releases per grid point")
 
     def check(self) -> None:
         multiple = np.lcm.reduce(self.participations)
         for steps in self.participation_steps:
             if steps % multiple:
                 raise Disallowed("participation_steps", "multiples of all participations", steps)
-
-
-@dataclass(frozen=True)
-class Stream:
-    """The momentum of what is asked for, and the settings; there are no data."""
-
-    momentum: float
-    settings: dict
 
 
 class ContinualRelease(Study):
@@ -123,17 +115,15 @@ class ContinualRelease(Study):
         ),
     )
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over n."""
-        steps = settings["steps" if dataset == "prefix-sums" else "momentum_steps"]
+        steps = settings.steps if dataset == "prefix-sums" else settings.momentum_steps
         return settings.points_over([(1, count) for count in steps], variant)
 
-    def load(self, setup: Setup, folder: Path) -> Stream:
-        """What is asked for."""
-        settings, dataset = setup.settings, setup.dataset
-        return Stream(settings.momentum if dataset == "momentum" else 0.0, settings)
+    def load(self, setup: Setup, folder: Path) -> None:
+        """There are no data."""
 
-    def measure(self, problem: Stream, case: Case, point: Point) -> Iterator[Value]:
+    def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
         """Errors in closed form and on draws, for every participation.
 
         Raises:
@@ -142,7 +132,7 @@ class ContinualRelease(Study):
         if not takes(case.mechanism, PARTICIPATIONS):
             raise Unsupported("states no privacy for a person who takes part in several steps")
         query = stream_query(point.shape)
-        budget = point.budget
+        momentum = case.settings.momentum if case.dataset == "momentum" else 0.0
         stream = np.zeros(point.shape)
         for participation in participations(case.settings, point.shape[1]):
             where = {
@@ -152,10 +142,10 @@ class ContinualRelease(Study):
             offered = {
                 PARTICIPATIONS: lambda times=participation.times: times,
                 SEPARATION: lambda apart=participation.separation: apart,
-                MOMENTUM: lambda: problem.momentum,
+                MOMENTUM: lambda: momentum,
             }
             mechanism, seconds = case.timed_calibration(
-                query, budget, **public_options(case.mechanism, offered)
+                query, point.budget, **public_options(case.mechanism, offered)
             )
             yield Value("calibrate_seconds", seconds, at=where, timing=True)
             error = mechanism.expected_error()
@@ -166,7 +156,7 @@ class ContinualRelease(Study):
             gap = mechanism.optimality_gap()
             if gap is not None:
                 yield Value("optimality_gap", gap, at=where)
-            for trial in range(case.settings.trials):
+            for trial in case.trials:
                 seed = case.seed(point, trial)
                 released = mechanism.release(stream, np.random.default_rng(seed))
                 square = float(np.mean(mechanism.answers(released) ** 2))
@@ -186,7 +176,7 @@ def stream_query(shape: tuple[int, int]) -> Query:
     )
 
 
-def participations(settings: dict, steps: int) -> list[Participation]:
+def participations(settings: Settings, steps: int) -> list[Participation]:
     """Those that are tried at one n."""
     tried = settings.participations if steps in settings.participation_steps else [1]
     return [Participation(times=times, separation=steps // times) for times in tried]

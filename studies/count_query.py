@@ -31,7 +31,6 @@ from mechanisms import AdditiveMechanism
 from paper_figures.r1smg2024.numbers import PLACES, count_query
 from studies.base import (
     COLUMN,
-    MOST_TRIALS,
     ROW,
     ByMechanism,
     Case,
@@ -43,6 +42,7 @@ from studies.base import (
     Metric,
     Number,
     Point,
+    ReleaseSettings,
     Section,
     Setup,
     Study,
@@ -113,10 +113,9 @@ class MapSettings(StudySettings):
             raise Disallowed("end", f"a time from {self.start} on", self.end)
 
 
-class Settings(EpsilonGrid, MapSettings):
+class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
     """Settings of this study."""
 
-    trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
     rectangles: Count = Field(200, le=10**6, description="random rectangle queries")
     boxes: Annotated[Whole, Field(ge=0, le=10**6)] = Field(
         0, description="other bounding boxes of the Uber map whose largest exact count is measured"
@@ -138,7 +137,6 @@ class CountMaps:
         boxes: See `boxes_with`; none of a simulated city.
         positions: Latitude and longitude (2, pickups) of the window, wherever they are; None of a
             simulated city.
-        settings: Those of the study.
     """
 
     counts: np.ndarray
@@ -146,7 +144,6 @@ class CountMaps:
     rectangles: np.ndarray
     boxes: np.ndarray
     positions: np.ndarray | None
-    settings: dict
 
 
 class CountQuery(Study):
@@ -206,7 +203,7 @@ class CountQuery(Study):
         "by one: l2 sensitivity √2, l1 sensitivity 2."
     )
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon at the one shape of the map."""
         side = settings.cells_per_side
         return settings.points_over([(side, side)], variant)
@@ -224,15 +221,13 @@ class CountQuery(Study):
             pickups = load_dataset("uber", folder)
             inside = in_window(pickups.time, settings)
             positions = np.stack([pickups.latitude[inside], pickups.longitude[inside]])
-        return CountMaps(counts, empty, rectangles, boxes, positions, settings)
+        return CountMaps(counts, empty, rectangles, boxes, positions)
 
     def measure(self, problem: CountMaps, case: Case, point: Point) -> Iterator[Value]:
-        """Loss before and after post-processing, errors per cell and rectangle, largest count, map."""
-        budget = point.budget
+        """Losses, errors per cell and rectangle, the largest count, and a map."""
         mechanism, seconds = case.timed_calibration(
             count_query(problem.counts.sum(), problem.counts.shape),
-            budget,
-            calibration,
+            point.budget,
         )
         yield Value("calibrate_seconds", seconds, timing=True)
         if isinstance(mechanism, AdditiveMechanism):
@@ -267,44 +262,43 @@ class CountQuery(Study):
 
 
 def map_counts(
-    settings: dict, source: str, folder: Path, case: Case
+    settings: MapSettings, source: str, folder: Path, setup: Setup
 ) -> tuple[np.ndarray, np.ndarray]:
     """Counts (k, k) of the pickups in the window, and the cells (k, k) known to be empty.
 
     Args:
-        settings: Those of `MapSettings`.
-        source: "uber", or "city", which is simulated with a seed from `names`.
+        source: "uber", or "city", which is simulated with a seed from `setup`.
     """
     side = settings.cells_per_side
     if source == "city":
-        pickups = city.load(seed=case.shared_seed("city"), pickups=settings.city_pickups)
+        pickups = city.load(seed=setup.shared_seed("city"), pickups=settings.city_pickups)
         edges = map_edges(city.LATITUDE_RANGE, city.LONGITUDE_RANGE, side)
         return histogram(pickups, slice(None), edges), city.water_cells(*edges)
     pickups = load_dataset("uber", folder)
     box = settings.bounding_box
-    edges = map_edges((box["south"], box["north"]), (box["west"], box["east"]), side)
+    edges = map_edges((box.south, box.north), (box.west, box.east), side)
     inside = in_window(pickups.time, settings)
     return histogram(pickups, inside, edges), histogram(pickups, ~inside, edges) == 0
 
 
-def in_window(times: np.ndarray, settings: dict) -> np.ndarray:
-    """Which times lie in the window of `MapSettings`, its ends included."""
-    start, end = (np.datetime64(settings[key], "s") for key in ("start", "end"))
+def in_window(times: np.ndarray, settings: MapSettings) -> np.ndarray:
+    """Which times lie in the window, its ends included."""
+    start, end = (np.datetime64(each, "s") for each in (settings.start, settings.end))
     return (times >= start) & (times <= end)
 
 
 def boxes_with(
-    places: Iterable[tuple[float, float]], outer: dict, count: int, seed: int
+    places: Iterable[tuple[float, float]], outer: BoundingBox, count: int, seed: int
 ) -> np.ndarray:
     """Boxes (count, 4) as (south, north, west, east), degrees, that hold all places.
 
     The first is the smallest one. Of the others every edge lies between the outermost place and
-    the edge of `outer` (see `BoundingBox`), which holds the places: of every second box at a
+    the edge of `outer`, which holds the places: of every second box at a
     uniform share u of the way, of the rest at u^4, close to the places.
     """
     latitudes, longitudes = np.array(list(places)).T
     least = np.array([latitudes.min(), latitudes.max(), longitudes.min(), longitudes.max()])
-    most = np.array([outer[edge] for edge in ("south", "north", "west", "east")])
+    most = np.array([outer.south, outer.north, outer.west, outer.east])
     shares = np.random.default_rng(seed).random((count, 4))
     shares[::2] **= 4
     shares[0] = 0

@@ -23,14 +23,10 @@ from studies.base.principal_components import captured_variance, principal_direc
 from studies.base.scaling import first_records, scale_columns
 from studies.base.treatments import (
     OneAnswer,
+    TreatmentSettings,
     feature_names,
     measure_one_answer,
-    point_at,
 )
-
-
-class Settings(treatments.TreatmentSettings):
-    """Settings of this study."""
 
 
 class Covariance(Study):
@@ -40,22 +36,9 @@ class Covariance(Study):
     paper = "mvg2018"
     datasets = {"cardiotocography": "official", "breast_cancer": "bundled"}
     coordinates = treatments.COORDINATES
-    Settings = Settings
+    Settings = TreatmentSettings
     metrics = (
-        Metric("expected_loss", "E||noise||^2 in closed form, squared units of the answer"),
-        Metric(
-            "r_hat",
-            ("split R-hat of a mechanism that samples by a Markov chain, 1 when it has converged"),
-        ),
-        Metric("sweeps", "sweeps of that chain"),
-        Metric("calibrate_seconds", "wall-clock seconds to calibrate"),
-        Metric(
-            "release_seconds", "wall-clock seconds of one release, without the checks around it"
-        ),
-        Metric(
-            "svd_seconds",
-            "wall-clock seconds of one SVD of both covariances of matrix Gaussian noise",
-        ),
+        *treatments.METRICS,
         Metric(
             "rss",
             "sum over all components of (lambda_i - v_i^T C v_i)^2",
@@ -67,15 +50,15 @@ class Covariance(Study):
     family = COMPONENTS
     query = "The records themselves, scaled into [-1, 1]; one of them is replaced."
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: TreatmentSettings, variant: str, dataset: str) -> list[Point]:
         """One point: m x N at epsilon and delta = 1/N."""
-        return [point_at((len(feature_names(dataset)), settings.records), settings)]
+        return [settings.point_at((len(feature_names(dataset)), settings.records))]
 
     def load(self, setup: Setup, folder: Path) -> OneAnswer:
         """The first N records, scaled: the columns of (m, N)."""
         settings, dataset = setup.settings, setup.dataset
         values = scale_columns(load_dataset(dataset, folder).features)
-        return OneAnswer(first_records(values, settings.records).T.copy(), dataset, settings)
+        return OneAnswer(first_records(values, settings.records).T.copy())
 
     def measure(self, problem: OneAnswer, case: Case, point: Point) -> Iterator[Value]:
         """RSS of every treatment and trial."""
@@ -89,6 +72,4 @@ class Covariance(Study):
 
         yield Value("largest_eigenvalue", float(eigenvalues[0]))
         query = scaled_records(*point.shape)
-        yield from measure_one_answer(
-            problem, variant, "unimodal", calibration, query, score, point, names
-        )
+        yield from measure_one_answer(problem, "unimodal", query, score, case, point)

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -37,7 +37,6 @@ from learning import SCORING_IMPORTS
 from learning.networks.cut_network import CUTS
 from learning.records import labelled
 from learning.training.classifiers import Training, in_units, network
-from learning.training.device import OnDevice
 from learning.training.extractor import Extracted, extract
 from mechanisms import (
     AdditiveMechanism,
@@ -62,12 +61,13 @@ from studies.base import (
     Value,
 )
 from studies.base.families import FEATURES
+from studies.base.training import TrainingSettings, load_records
 
 # Of the gradient descent on released features; the paper states none.
 LEARNING_RATE = 0.1
 
 
-class Settings(EpsilonGrid, OnDevice):
+class Settings(EpsilonGrid, TrainingSettings):
     """Settings of this study."""
 
     networks: ByDataset[Literal[tuple(CUTS)]] = Field(
@@ -88,18 +88,6 @@ class Settings(EpsilonGrid, OnDevice):
         description="epochs of gradient descent on the released features"
     )
     trials: Trials = Field(3, description="releases and trainings per epsilon")
-    trials_for: ByDataset[Trials] = Field(
-        {}, description="releases and trainings on single data sets, in place of `trials`"
-    )
-
-
-@dataclass(frozen=True)
-class FeaturesTask:
-    """What all mechanisms share: clean features, and how a head is trained."""
-
-    dataset: str
-    extracted: Extracted
-    settings: dict
 
 
 def network_name(features: int) -> str:
@@ -153,46 +141,43 @@ class BatchFeatures(Study):
     family = FEATURES
     query = "The features of one batch, each in [-1, 1]; one record is replaced."
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon at the shape of one batch."""
         shape = (settings.batch, CUTS[settings.networks[dataset]].features)
         return settings.points_over([shape], variant)
 
-    def load(self, setup: Setup, folder: Path) -> FeaturesTask:
+    def load(self, setup: Setup, folder: Path) -> Extracted:
         """Features of all private records, from a body trained on the public ones."""
         settings, dataset = setup.settings, setup.dataset
-        seed = setup.shared_seed("records")
-        split = labelled.load(dataset, folder, settings.records.get(dataset), seed)
-        extracted = extract(
+        return extract(
             CUTS[settings.networks[dataset]],
-            split,
+            load_records(setup, folder),
             settings.public_share,
             Training(epochs=settings.extractor_epochs[dataset], device=settings.device),
             setup.shared_seed("extractor"),
         )
-        return FeaturesTask(dataset, extracted, settings)
 
-    def measure(self, problem: FeaturesTask, case: Case, point: Point) -> Iterator[Value]:
+    def measure(self, problem: Extracted, case: Case, point: Point) -> Iterator[Value]:
         """Claimed and true budgets, and the accuracy of a head on clean features."""
         # Accounting is slow to load, and reading a config imports this module.
         from learning.training.step_noise import amplified
 
-        settings, split = case.settings, problem.extracted.split
+        settings, split = case.settings, problem.split
         records = len(split.train_labels)
         rate = min(1.0, point.shape[0] / records)
         total = point.budget
-        batch_budget = amplified(total, rate) if calibration == "published" else total
+        batch_budget = amplified(total, rate) if case.calibration == "published" else total
         mechanism = case.calibrate(batch_query(point.shape), batch_budget)
         yield Value("records", float(records))
-        yield Value("public_records", float(problem.extracted.public))
-        yield Value("extractor_accuracy", problem.extracted.test_accuracy)
+        yield Value("public_records", float(problem.public))
+        yield Value("extractor_accuracy", problem.test_accuracy)
         yield Value("sampling_rate", rate)
         yield Value("batch_epsilon", batch_budget.epsilon)
         yield Value("batch_delta", batch_budget.delta)
         yield from _privacy(mechanism, total)
-        cut = CUTS[settings.networks[problem.dataset]]
+        cut = CUTS[settings.networks[case.dataset]]
         training = Training(
-            epochs=settings.training_epochs[problem.dataset],
+            epochs=settings.training_epochs[case.dataset],
             batch=settings.batch,
             learning_rate=LEARNING_RATE,
             optimiser="sgd",

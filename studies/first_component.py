@@ -27,14 +27,10 @@ from studies.base.principal_components import captured_variance, principal_direc
 from studies.base.scaling import first_records, scale_columns
 from studies.base.treatments import (
     OneAnswer,
+    TreatmentSettings,
     feature_names,
     measure_one_answer,
-    point_at,
 )
-
-
-class Settings(treatments.TreatmentSettings):
-    """Settings of this study."""
 
 
 class FirstComponent(Study):
@@ -44,22 +40,9 @@ class FirstComponent(Study):
     paper = "mvg2018"
     datasets = {"movement_aal": "official", "wine": "bundled"}
     coordinates = treatments.COORDINATES
-    Settings = Settings
+    Settings = TreatmentSettings
     metrics = (
-        Metric("expected_loss", "E||noise||^2 in closed form, squared units of the answer"),
-        Metric(
-            "r_hat",
-            ("split R-hat of a mechanism that samples by a Markov chain, 1 when it has converged"),
-        ),
-        Metric("sweeps", "sweeps of that chain"),
-        Metric("calibrate_seconds", "wall-clock seconds to calibrate"),
-        Metric(
-            "release_seconds", "wall-clock seconds of one release, without the checks around it"
-        ),
-        Metric(
-            "svd_seconds",
-            "wall-clock seconds of one SVD of both covariances of matrix Gaussian noise",
-        ),
+        *treatments.METRICS,
         Metric(
             "error",
             "exact variance that the private component misses, lambda_1 - v^T C v",
@@ -71,10 +54,10 @@ class FirstComponent(Study):
     family = COMPONENTS
     query = "The covariance of records in [-1, 1], one of which is replaced."
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: TreatmentSettings, variant: str, dataset: str) -> list[Point]:
         """One point: m x m at epsilon and delta = 1/N."""
         features = len(feature_names(dataset))
-        return [point_at((features, features), settings)]
+        return [settings.point_at((features, features))]
 
     def load(self, setup: Setup, folder: Path) -> OneAnswer:
         """The covariance C of the first N records, (m, m)."""
@@ -86,7 +69,7 @@ class FirstComponent(Study):
         else:
             values = scale_columns(data.features)
         values = first_records(values, settings.records)
-        return OneAnswer(values.T @ values / len(values), dataset, settings)
+        return OneAnswer(values.T @ values / len(values))
 
     def measure(self, problem: OneAnswer, case: Case, point: Point) -> Iterator[Value]:
         """The error of every treatment and trial."""
@@ -99,6 +82,4 @@ class FirstComponent(Study):
 
         yield Value("largest_eigenvalue", float(largest))
         query = record_covariance(len(problem.exact), case.settings.records)
-        yield from measure_one_answer(
-            problem, variant, "equimodal", calibration, query, score, point, names
-        )
+        yield from measure_one_answer(problem, "equimodal", query, score, case, point)

@@ -95,7 +95,7 @@ class Guarantee(Study):
         Metric("audit_delta_upper", "sampled upper bound on the true delta at epsilon"),
     )
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The papers' settings, or the grid over sizes and epsilon."""
         if dataset == "grid":
             return settings.points_over(settings.sizes, variant)

@@ -58,13 +58,13 @@ from mechanisms.strategies.workload import (
     Prefix,
 )
 from studies.base import (
-    MOST_TRIALS,
     Case,
     Coordinate,
     Count,
     EpsilonGrid,
     Metric,
     Point,
+    ReleaseSettings,
     Setup,
     Study,
     Tolerance,
@@ -85,16 +85,15 @@ _ADULT = {
     "adult-capital-loss": ("capital-loss", 1024, 5),
 }
 _GRIDS = {"city-grid": "city", "uber-grid": "uber"}
-QUERIES = Coordinate("workload", str, "the queries: prefix, all-range or random")
+QUERIES = Coordinate("workload", str, "the queries: prefix, all-range or random", choice="Workload")
 
 
-class Settings(EpsilonGrid, MapSettings):
+class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
     """Settings of this study."""
 
     # 1024 cells, half of what the matrix mechanism takes in one strategy.
     cells_per_side: Count = Field(32, le=4096, description="cells per axis of grids")
     line_cells: Count = Field(256, le=4096, description="cells of city-longitude")
-    trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
     random_queries: Count = Field(200, le=10**5, description="queries of the random workload")
 
 
@@ -106,17 +105,15 @@ class HistogramQueries:
         counts: The histogram, (n,) or (k, k).
         rectangles: (q, 4), the random queries as rectangles on a matrix; a line is one column.
         workloads: Each workload by name, as the factors of a Kronecker product.
-        trials: Releases per grid point.
     """
 
     counts: np.ndarray
     rectangles: np.ndarray
     workloads: dict[str, tuple]
-    trials: int
 
 
 class LinearQueries(Study):
-    """Linear queries on histograms: the error per query of noise made for them, and of other noise."""
+    """Linear queries on histograms: the error per query."""
 
     name = "linear_queries"
     paper = "suite"
@@ -161,7 +158,7 @@ class LinearQueries(Study):
         "by one: l1 and l2 sensitivity 1. On a map, ranges are rectangles."
     )
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon, at the shape of the histogram."""
         if dataset in _GRIDS:
             shape = (settings.cells_per_side,) * 2
@@ -171,8 +168,8 @@ class LinearQueries(Study):
 
     def load(self, setup: Setup, folder: Path) -> HistogramQueries:
         """The histogram and the workloads over it."""
-        settings, dataset = setup.settings, setup.dataset
-        counts = _histogram(settings, dataset, folder, setup)
+        settings = setup.settings
+        counts = _histogram(setup, folder)
         matrix = counts.reshape(len(counts), -1)
         seed = setup.shared_seed("rectangles")
         rectangles = random_rectangles(matrix.shape, settings.random_queries, seed)
@@ -181,12 +178,12 @@ class LinearQueries(Study):
             "all-range": tuple(AllRange(cells) for cells in counts.shape),
             "random": (Explicit(rectangle_rows(rectangles, matrix.shape)),),
         }
-        return HistogramQueries(counts, rectangles, workloads, settings.trials)
+        return HistogramQueries(counts, rectangles, workloads)
 
     def measure(self, problem: HistogramQueries, case: Case, point: Point) -> Iterator[Value]:
         """The mean squared error per query of every workload, measured and, where known, exact.
 
-        Where a mechanism refuses some workloads, `refused` is 1 for these and stderr has the reason.
+        Where a mechanism refuses some workloads, `refused` is 1 and stderr has the reason.
 
         Raises:
             Unsupported: It refuses all workloads.
@@ -202,7 +199,7 @@ class LinearQueries(Study):
             where = {"workload": next(iter(workloads))} if len(workloads) == 1 else {}
             yield Value("calibrate_seconds", seconds, at=where, timing=True)
             yield from _exact(mechanism, workloads)
-            yield from _measured(mechanism, problem, workloads, point, names)
+            yield from _measured(mechanism, problem, workloads, case, point)
 
         if WORKLOAD not in case.mechanism.public_information.values():
             yield from served(problem.workloads)
@@ -222,13 +219,14 @@ class LinearQueries(Study):
 
 
 def _histogram(setup: Setup, folder: Path) -> np.ndarray:
+    settings, dataset = setup.settings, setup.dataset
     if dataset in _ADULT:
         column, cells, width = _ADULT[dataset]
         return line_histogram(adult.load(folder).train[column].to_numpy(), cells, width)
     if dataset == "city-longitude":
-        fine = settings | {"cells_per_side": settings.line_cells}
-        return map_counts(fine, "city", folder, names)[0].sum(axis=0)
-    return map_counts(settings, _GRIDS[dataset], folder, names)[0]
+        fine = settings.model_copy(update={"cells_per_side": settings.line_cells})
+        return map_counts(fine, "city", folder, setup)[0].sum(axis=0)
+    return map_counts(settings, _GRIDS[dataset], folder, setup)[0]
 
 
 def line_histogram(values: np.ndarray, cells: int, width: int) -> np.ndarray:
@@ -282,12 +280,12 @@ def _measured(
     mechanism: Mechanism,
     problem: HistogramQueries,
     workloads: dict[str, tuple],
-    point: Point,
     case: Case,
+    point: Point,
 ) -> Iterator[Value]:
     counts = problem.counts
-    seeds = [case.seed(point, trial) for trial in range(problem.trials)]
-    errors = np.empty((problem.trials, *counts.shape))
+    seeds = [case.seed(point, trial) for trial in case.trials]
+    errors = np.empty((len(seeds), *counts.shape))
     for trial, seed in enumerate(seeds):
         errors[trial] = mechanism.release(counts, np.random.default_rng(seed)) - counts
     squares = mean_squared_errors(errors, problem.rectangles)

@@ -29,7 +29,6 @@ from pydantic import Field
 
 from mechanisms import (
     AdditiveMechanism,
-    Budget,
     Query,
     Unsupported,
 )
@@ -108,31 +107,29 @@ class NoiseOnly(Study):
         ),
     )
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid of one family of queries."""
         if dataset == "fixed-sensitivity":
             return settings.points_over(settings.sizes, variant)
-        shapes = "growth_shapes" if dataset == "growing-sensitivity" else "gradient_shapes"
+        growing = dataset == "growing-sensitivity"
+        shapes = settings.growth_shapes if growing else settings.gradient_shapes
         return [
             Point(
                 shape=tuple(shape),
                 epsilon=settings.growth_epsilon,
                 delta=settings.growth_delta,
             )
-            for shape in settings[shapes]
+            for shape in shapes
         ]
 
-    def load(self, setup: Setup, folder: Path) -> tuple[str, dict]:
-        """The name of the family and the settings; there are no data."""
-        settings, dataset = setup.settings, setup.dataset
-        return dataset, settings
+    def load(self, setup: Setup, folder: Path) -> None:
+        """There are no data."""
 
-    def measure(self, problem: tuple[str, dict], case: Case, point: Point) -> Iterator[Value]:
-        """Exact and sampled moments and tails of the loss; for gradient-shapes, seconds per draw."""
-        dataset, settings = problem
+    def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
+        """Exact and sampled moments and tails of the loss; for gradient-shapes, seconds."""
+        dataset, settings = case.dataset, case.settings
         query = family_query(dataset, point.shape)
-        budget = point.budget
-        mechanism, seconds = case.timed_calibration(query, budget)
+        mechanism, seconds = case.timed_calibration(query, point.budget)
         yield Value("calibrate_seconds", seconds, timing=True)
         if not isinstance(mechanism, AdditiveMechanism):
             raise Unsupported("adds no noise, so there is nothing to measure without data")
@@ -140,12 +137,11 @@ class NoiseOnly(Study):
         if dataset == "gradient-shapes":
             yield from seconds_per_draw(mechanism, settings, case.seed(point, "timed"))
             chosen = point.shape in map(tuple, settings.svd_shapes)
-            if chosen and calibration == "published" and "directions" in case.mechanism.options:
-                yield from seconds_per_draw_with_svd(
-                    variant, query, budget, settings, case.seed(point, "svd")
-                )
+            published = case.calibration == "published"
+            if chosen and published and "directions" in case.mechanism.options:
+                yield from seconds_per_draw_with_svd(query, case, point)
         elif dataset == "fixed-sensitivity":
-            yield from exact_moments(mechanism, settings)
+            yield from exact_moments(mechanism)
             yield from sampled_moments(mechanism, settings, case.seed(point, "loss"))
 
 
@@ -159,7 +155,7 @@ def family_query(family: str, shape: tuple[int, ...]) -> Query:
     return box_query(shape, low, high)
 
 
-def exact_moments(mechanism: AdditiveMechanism, settings: dict) -> Iterator[Value]:
+def exact_moments(mechanism: AdditiveMechanism) -> Iterator[Value]:
     """Moments and tails of the loss in closed form; none without noise, none of unknown tails."""
     loss = mechanism.loss()
     if loss.mean == 0:
@@ -172,10 +168,10 @@ def exact_moments(mechanism: AdditiveMechanism, settings: dict) -> Iterator[Valu
             yield Value("tail_exact", tail, at={"factor": factor})
 
 
-def sampled_moments(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
+def sampled_moments(mechanism: AdditiveMechanism, settings: Settings, seed: int) -> Iterator[Value]:
     """Mean, quantiles and tails of the loss over draws."""
     size = mechanism.query.size
-    trials = draws_within(settings, "trials", size)
+    trials = draws_within(settings.trials, settings, size)
     losses = mechanism.noise.squared_norms(np.random.default_rng(seed), trials)
     mean = losses.mean()
     yield Value("sampled_trials", float(trials))
@@ -190,36 +186,36 @@ def sampled_moments(mechanism: AdditiveMechanism, settings: dict, seed: int) -> 
         yield Value("tail_sampled", tail, at={"factor": factor}, seed=seed)
 
 
-def draws_within(settings: dict, key: str, size: int) -> int:
-    """Draws of `size` numbers: those of the setting, but few enough for `largest_draw`; 2 or more.
+def draws_within(wanted: int, settings: Settings, size: int) -> int:
+    """Draws of `size` numbers: as `wanted`, but few enough for `largest_draw`; 2 or more.
 
-    A single one where the setting asks for one.
+    A single one where one is wanted.
     """
-    wanted = settings[key]
     return min(wanted, max(2, settings.largest_draw // size))
 
 
-def seconds_per_draw(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
+def seconds_per_draw(
+    mechanism: AdditiveMechanism, settings: Settings, seed: int
+) -> Iterator[Value]:
     """Wall-clock seconds of single draws, after one that is not timed."""
     rng = np.random.default_rng(seed)
     mechanism.sample(rng, 1)
-    for trial in range(draws_within(settings, "timed_draws", mechanism.query.size)):
+    for trial in range(draws_within(settings.timed_draws, settings, mechanism.query.size)):
         clock = time.perf_counter()
         mechanism.sample(rng, 1)
         yield Value("draw_seconds", time.perf_counter() - clock, trial, timing=True)
 
 
-def seconds_per_draw_with_svd(
-    variant: Variant, query: Query, budget: Budget, settings: dict, seed: int
-) -> Iterator[Value]:
+def seconds_per_draw_with_svd(query: Query, case: Case, point: Point) -> Iterator[Value]:
     """Seconds of an SVD of the answer, the calibration to its left singular vectors, and a draw."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(case.seed(point, "svd"))
     answer = rng.uniform(*query.element_range, query.shape)
-    for trial in range(-1, draws_within(settings, "timed_draws", query.size)):
+    for trial in range(-1, draws_within(case.settings.timed_draws, case.settings, query.size)):
         clock = time.perf_counter()
         directions, *_ = np.linalg.svd(answer)
         options = case.variant.options | {"directions": directions}
-        case.mechanism.calibrate(query, budget, "published", **options).sample(rng, 1)
+        made = case.mechanism.calibrate(query, point.budget, "published", **options)
+        made.sample(rng, 1)
         seconds = time.perf_counter() - clock
         # The first draw warms up.
         if trial >= 0:

@@ -39,7 +39,6 @@ from datasets.loaders import boids, swarm
 from mechanisms import AdditiveMechanism
 from paper_figures.r1smg2024.numbers import DEVIATION_COMPONENTS, covariance_query
 from studies.base import (
-    MOST_TRIALS,
     ROUNDED,
     SCORE,
     Case,
@@ -48,8 +47,10 @@ from studies.base import (
     EpsilonGrid,
     Metric,
     Point,
+    ReleaseSettings,
     Setup,
     Study,
+    Trials,
     Value,
 )
 from studies.base.families import COMPONENTS
@@ -57,11 +58,11 @@ from studies.base.families import COMPONENTS
 TRAINING_SHARE = 0.6
 
 
-class Settings(EpsilonGrid):
+class Settings(EpsilonGrid, ReleaseSettings):
     """Settings of this study."""
 
     components: Count = Field(20, description="first components that the classifier sees")
-    trials: Count = Field(10, le=MOST_TRIALS, description="releases per grid point")
+    trials: Trials = Field(10, description="releases per grid point")
     boids: Count = Field(
         20, ge=2, le=1000, description="boids of a simulated group, 12 features each"
     )
@@ -84,14 +85,12 @@ class ScaledRecords:
         labels: (N,) of 0 and 1.
         training: (N,) boolean, the records that train the classifier.
         dropped: Number of records left out.
-        settings: Those of the study.
     """
 
     features: np.ndarray
     labels: np.ndarray
     training: np.ndarray
     dropped: int
-    settings: dict
 
     @cached_property
     def covariance(self) -> np.ndarray:
@@ -150,7 +149,7 @@ class PrincipalComponents(Study):
     family = COMPONENTS
     query = "The covariance of records in [-1, 1], one of which is replaced."
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon at the one shape of the covariance."""
         size = swarm.COLUMNS if dataset == "swarm" else boids.FEATURES * settings.boids
         return settings.points_over([(size, size)], variant)
@@ -169,7 +168,7 @@ class PrincipalComponents(Study):
         training = np.zeros(len(labels), dtype=bool)
         order = np.random.default_rng(setup.shared_seed("split")).permutation(len(labels))
         training[order[: round(TRAINING_SHARE * len(labels))]] = True
-        return ScaledRecords(features, labels, training, len(data.labels) - len(labels), settings)
+        return ScaledRecords(features, labels, training, len(data.labels) - len(labels))
 
     def measure(self, problem: ScaledRecords, case: Case, point: Point) -> Iterator[Value]:
         """Deviations and accuracy of every release, and the diagnostics of its sampler."""
@@ -180,7 +179,6 @@ class PrincipalComponents(Study):
         mechanism, seconds = case.timed_calibration(
             covariance_query(*problem.features.shape),
             point.budget,
-            calibration,
             **options,
         )
         yield Value("calibrate_seconds", seconds, timing=True)
@@ -192,7 +190,7 @@ class PrincipalComponents(Study):
         yield Value("variance", float(problem.eigenvalues.sum()))
         yield Value("leading_variance", float(problem.eigenvalues[:components].sum()))
 
-        for trial in range(case.settings.trials):
+        for trial in case.trials:
             seed = case.seed(point, trial)
             released, diagnostics, seconds = mechanism.timed_release(
                 problem.covariance, np.random.default_rng(seed)

@@ -37,7 +37,6 @@ from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled
 from learning.releases.protected_records import protected, squared_error
 from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
-from learning.training.device import OnDevice
 from learning.training.finetuned import fine_tuned
 from learning.training.pretrained import PRETRAINED
 from mechanisms import AdditiveMechanism
@@ -45,8 +44,6 @@ from mechanisms.base.public_information import MEAN_RECORD, public_options
 from mechanisms.query.box_query import box_query
 from paper_figures.tldp2025.numbers import PIXELS
 from studies.base import (
-    MOST_TRIALS,
-    SCORE,
     ByDataset,
     Case,
     Coordinate,
@@ -56,9 +53,11 @@ from studies.base import (
     Point,
     Setup,
     Study,
+    Trials,
     Value,
 )
 from studies.base.families import IMAGES
+from studies.base.training import TrainingSettings, load_records, scores_on
 
 CLASSIFIER = Coordinate("classifier", str, "the classifier trained on the released images")
 SHAPES = {"digits": (8, 8), "mnist": (28, 28), "cifar10": (96, 32), "svhn": (96, 32)}
@@ -67,17 +66,14 @@ CLASSIFIERS = ("logistic", "network", PRETRAINED)
 CLASSES = 10
 
 
-class Settings(EpsilonGrid, OnDevice):
+class Settings(EpsilonGrid, TrainingSettings):
     """Settings of this study."""
 
     classifiers: ByDataset[Literal[CLASSIFIERS]] = Field(
         description="what is trained on the released images"
     )
-    records: ByDataset[Count] = Field(
-        {}, description="training images kept, drawn at random; all by default"
-    )
     training_epochs: Count = Field(10, description="epochs of a network")
-    trials: Count = Field(3, le=MOST_TRIALS, description="releases and trainings per epsilon")
+    trials: Trials = Field(3, description="releases and trainings per epsilon")
 
 
 @dataclass(frozen=True)
@@ -85,23 +81,14 @@ class ClassificationOfImages:
     """The clean images that all mechanisms release, and the classifier that is trained on releases.
 
     Args:
-        dataset: Name of the data set.
         split: Its images and labels.
         mean_image: The mean of the test images, which are public, in the shape of the query.
         network: The ImageNet weights where the config asks for them, else None.
-        settings: The settings of the study.
     """
 
-    dataset: str
     split: labelled.Split
     mean_image: np.ndarray
     network: dict | None
-    settings: dict
-
-    @property
-    def classifier(self) -> str:
-        """One of CLASSIFIERS."""
-        return self.settings.classifiers[self.dataset]
 
 
 class PrivateData(Study):
@@ -115,22 +102,7 @@ class PrivateData(Study):
     splits_trials = True
     Settings = Settings
     metrics = (
-        Metric(
-            "f1",
-            "weighted F1 score on clean test images, in [0, 1]",
-            tolerance=SCORE,
-            title="weighted F1 score",
-            better="larger",
-            largest=1.0,
-        ),
-        Metric(
-            "accuracy",
-            "accuracy on clean test images, in [0, 1]",
-            tolerance=SCORE,
-            title="accuracy",
-            better="larger",
-            largest=1.0,
-        ),
+        *scores_on("clean test images"),
         Metric("squared_error", "mean over images of ||released - image||^2"),
         Metric("expected_loss", "E||noise||^2 of one image in closed form"),
         Metric("records", "training images, every one of them released"),
@@ -144,38 +116,36 @@ class PrivateData(Study):
     family = IMAGES
     query = "One image at a time, pixels in [0, 1]. Local privacy: any image may become any other."
 
-    def also_reads(self, settings: dict, dataset: str) -> list[str]:
+    def also_reads(self, settings: Settings, dataset: str) -> list[str]:
         """The ImageNet weights, where the config asks for them."""
         return [PRETRAINED] * (settings.classifiers[dataset] == PRETRAINED)
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon at the shape of one image."""
         return settings.points_over([SHAPES[dataset]], variant)
 
     def load(self, setup: Setup, folder: Path) -> ClassificationOfImages:
         """The images of a data set, and the ImageNet weights where they are needed."""
         settings, dataset = setup.settings, setup.dataset
-        seed = setup.shared_seed("records")
-        split = labelled.load(dataset, folder, settings.records.get(dataset), seed)
+        split = load_records(setup, folder)
         mean_image = split.test_inputs.mean(axis=0, dtype=np.float64).reshape(SHAPES[dataset])
-        read = {name: datasets.load(name, folder) for name in also_reads(settings, dataset)}
-        return ClassificationOfImages(dataset, split, mean_image, read.get(PRETRAINED), settings)
+        read = {name: datasets.load(name, folder) for name in self.also_reads(settings, dataset)}
+        return ClassificationOfImages(split, mean_image, read.get(PRETRAINED))
 
     def measure(self, problem: ClassificationOfImages, case: Case, point: Point) -> Iterator[Value]:
         """Weighted F1 and accuracy on clean images, and the squared error of one released image."""
-        budget = point.budget
         public = public_options(case.mechanism, {MEAN_RECORD: lambda: problem.mean_image})
         # An option that the config gives comes before what the study knows.
         used = public.keys() - case.variant.options.keys()
         options = public | case.variant.options
         query = box_query(point.shape, *PIXELS)
-        mechanism = case.calibrate(query, budget, **options)
+        mechanism = case.calibrate(query, point.budget, **options)
         if isinstance(mechanism, AdditiveMechanism):
             yield Value("expected_loss", mechanism.expected_loss())
         yield Value("records", float(len(problem.split.train_labels)))
         if used:
             yield Value("public_records", float(len(problem.split.test_labels)))
-        at = {"classifier": problem.classifier}
+        at = {"classifier": case.settings.classifiers[case.dataset]}
         for trial in case.trials:
             seed = case.seed(point, trial)
             clock = time.perf_counter()
@@ -184,7 +154,7 @@ class PrivateData(Study):
             error = squared_error(released, problem.split.train_inputs)
             yield Value("squared_error", error, trial, seed=seed)
             clock = time.perf_counter()
-            predicted = _predicted(problem, released, case.shared_seed("training", trial))
+            predicted = _predicted(problem, released, case, case.shared_seed("training", trial))
             yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
             labels = problem.split.test_labels
             f1, accuracy = weighted_f1(labels, predicted), float(np.mean(predicted == labels))
@@ -192,13 +162,15 @@ class PrivateData(Study):
             yield Value("accuracy", accuracy, trial, at, seed)
 
 
-def _predicted(problem: ClassificationOfImages, released: np.ndarray, seed: int) -> np.ndarray:
+def _predicted(
+    problem: ClassificationOfImages, released: np.ndarray, case: Case, seed: int
+) -> np.ndarray:
     """Labels of the clean test images by the classifier of the config."""
     seen = in_units(replace(problem.split, train_inputs=released))
     settings = case.settings
-    if problem.classifier == "logistic":
+    if settings.classifiers[case.dataset] == "logistic":
         return logistic(seen)
     training = Training(epochs=settings.training_epochs, device=settings.device)
     if problem.network is None:
-        return network(seen, NETWORKS[problem.dataset], training, seed)
+        return network(seen, NETWORKS[case.dataset], training, seed)
     return fine_tuned(problem.network, seen, CLASSES, training, seed)

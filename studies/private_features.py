@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -37,13 +37,11 @@ from learning.records import labelled
 from learning.releases.protected_records import protected, squared_error
 from learning.training import pretrained
 from learning.training.classifiers import Training, in_units, network, weighted_f1
-from learning.training.device import OnDevice
 from learning.training.extractor import Extracted, extract
 from mechanisms import AdditiveMechanism
 from mechanisms.query.box_query import box_query
 from paper_figures.tldp2025.numbers import FEATURES
 from studies.base import (
-    MOST_TRIALS,
     SCORE,
     ByDataset,
     Case,
@@ -56,22 +54,24 @@ from studies.base import (
     Share,
     Study,
     Tolerance,
+    Trials,
     Value,
 )
 from studies.base.families import LOCAL
+from studies.base.training import TrainingSettings, load_records, scores_on
 
 OWN = {"digits": "perceptron", "mnist": "lenet", "cifar10": "cnn", "svhn": "cnn"}
 CLASSES = 10
 
 
-class Settings(EpsilonGrid, OnDevice):
+class Settings(EpsilonGrid, TrainingSettings):
     """Settings of this study."""
 
     public_share: Share = Field(
         0.5, description="share of the training records that is public and trains the extractor"
     )
     records: ByDataset[Annotated[Count, Field(ge=2)]] = Field(
-        {}, description="training images kept, drawn at random; all by default"
+        {}, description="training records kept, drawn at random; all by default"
     )
     extractors: ByDataset[Literal["own", "mobilenet_v2"]] = Field(
         {},
@@ -84,7 +84,7 @@ class Settings(EpsilonGrid, OnDevice):
     training_epochs: Count = Field(
         10, description="epochs of the last layer on the released features"
     )
-    trials: Count = Field(3, le=MOST_TRIALS, description="releases and trainings per epsilon")
+    trials: Trials = Field(3, description="releases and trainings per epsilon")
 
     def check(self) -> None:
         """Raise MissingEntry unless every extractor that is trained here has epochs."""
@@ -94,20 +94,12 @@ class Settings(EpsilonGrid, OnDevice):
                 raise MissingEntry("extractor_epochs", dataset)
 
 
-def _pretrained(settings: dict, dataset: str) -> bool:
+def _pretrained(settings: Settings, dataset: str) -> bool:
     return settings.extractors.get(dataset) == pretrained.PRETRAINED
 
 
-@dataclass(frozen=True)
-class ClassificationOfFeatures:
-    """The features of clean images that all mechanisms release, and the settings of the study."""
-
-    extracted: Extracted
-    settings: dict
-
-
 class PrivateFeatures(Study):
-    """Features that every user protects alone: tldp2025, Section 5.2.2 (type II), Figure 2 and Table 3."""
+    """Features that every user protects alone: tldp2025, Section 5.2.2 (type II)."""
 
     name = "private_features"
     paper = "tldp2025"
@@ -117,22 +109,7 @@ class PrivateFeatures(Study):
     splits_trials = True
     Settings = Settings
     metrics = (
-        Metric(
-            "f1",
-            "weighted F1 score on clean test features, in [0, 1]",
-            tolerance=SCORE,
-            title="weighted F1 score",
-            better="larger",
-            largest=1.0,
-        ),
-        Metric(
-            "accuracy",
-            "accuracy on clean test features, in [0, 1]",
-            tolerance=SCORE,
-            title="accuracy",
-            better="larger",
-            largest=1.0,
-        ),
+        *scores_on("clean test features"),
         Metric(
             "squared_error",
             "mean over records of ||released - feature vector||^2",
@@ -158,50 +135,44 @@ class PrivateFeatures(Study):
         "become any other."
     )
 
-    def also_reads(self, settings: dict, dataset: str) -> list[str]:
+    def also_reads(self, settings: Settings, dataset: str) -> list[str]:
         """The ImageNet weights, where the config asks for them."""
         return [pretrained.PRETRAINED] * _pretrained(settings, dataset)
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon at the shape of one feature vector, as a row."""
         own = CUTS[OWN[dataset]].features
         size = pretrained.FEATURES if _pretrained(settings, dataset) else own
         return settings.points_over([(1, size)], variant)
 
-    def load(self, setup: Setup, folder: Path) -> ClassificationOfFeatures:
+    def load(self, setup: Setup, folder: Path) -> Extracted:
         """The features of all images that are not public."""
         settings, dataset = setup.settings, setup.dataset
-        split = labelled.load(
-            dataset, folder, settings.records.get(dataset), setup.shared_seed("records")
-        )
+        split = load_records(setup, folder)
         device = settings.device
         if _pretrained(settings, dataset):
             weights = datasets.load(pretrained.PRETRAINED, folder)
-            return ClassificationOfFeatures(pretrained.extract(weights, split, device), settings)
+            return pretrained.extract(weights, split, device)
         training = Training(epochs=settings.extractor_epochs[dataset], device=device)
-        extracted = extract(
+        return extract(
             CUTS[OWN[dataset]],
             split,
             settings.public_share,
             training,
             setup.shared_seed("extractor"),
         )
-        return ClassificationOfFeatures(extracted, settings)
 
-    def measure(
-        self, problem: ClassificationOfFeatures, case: Case, point: Point
-    ) -> Iterator[Value]:
-        """Weighted F1 and accuracy on clean features, and the squared error of one released vector."""
-        budget = point.budget
+    def measure(self, problem: Extracted, case: Case, point: Point) -> Iterator[Value]:
+        """Weighted F1 and accuracy on clean features, and the squared error of one vector."""
         query = box_query(point.shape, *FEATURES)
-        mechanism = case.calibrate(query, budget)
-        split = problem.extracted.split
+        mechanism = case.calibrate(query, point.budget)
+        split = problem.split
         if isinstance(mechanism, AdditiveMechanism):
             yield Value("expected_loss", mechanism.expected_loss())
         yield Value("records", float(len(split.train_labels)))
-        yield Value("public_records", float(problem.extracted.public))
-        if problem.extracted.test_accuracy is not None:
-            yield Value("extractor_accuracy", problem.extracted.test_accuracy)
+        yield Value("public_records", float(problem.public))
+        if problem.test_accuracy is not None:
+            yield Value("extractor_accuracy", problem.test_accuracy)
         last_layer = tanh_perceptron(query.size, CLASSES)
         training = Training(epochs=case.settings.training_epochs)
         for trial in case.trials:

@@ -50,8 +50,6 @@ from learning.networks.strided_cnn import strided_cnn
 from learning.records import labelled
 from learning.records.texts import WORDS
 from learning.training.classifiers import Training, outputs, weighted_f1
-from learning.training.device import OnDevice
-from learning.training.trial import checkpoint_of, label_of, seeds_of
 from mechanisms import Mechanism
 from mechanisms.base.public_information import CLIPPING_SHARES, LAYER_SIZES, public_options
 from mechanisms.query.box_query import box_query
@@ -60,8 +58,6 @@ from paper_figures.tldp2025.numbers import stated_delta
 from studies.base import (
     ACCOUNTED,
     ACCOUNTED_DELTA,
-    MOST_TRIALS,
-    SCORE,
     ByDataset,
     Case,
     Coordinate,
@@ -75,9 +71,11 @@ from studies.base import (
     Positive,
     Setup,
     Study,
+    Trials,
     Value,
 )
 from studies.base.families import LOCAL
+from studies.base.training import TrainingSettings, load_records, progress_of, scores_on, seeds_of
 
 SIZES = ("tiny", "small", "paper")
 # "tiny" has no depthwise convolutions, which learn slowly and take long on one core.
@@ -105,13 +103,14 @@ RANGE = Coordinate(
     str,
     "Delta, the range of one parameter that noise as published is for: clip (2 C) or stated (the "
     "paper's Table 4)",
+    choice="Range of a parameter",
 )
 USERS = 3
 # Training records declared public, for the thresholds of DPHSGD alone.
 PUBLIC_RECORDS = 64
 
 
-class Settings(EpsilonGrid, OnDevice):
+class Settings(EpsilonGrid, TrainingSettings):
     """Settings of this study."""
 
     networks: ByDataset[Literal[SIZES]] = Field(
@@ -134,7 +133,7 @@ class Settings(EpsilonGrid, OnDevice):
     )
     learning_rate: Positive = Field(0.001, description="learning rate of Adam")
     batch: Count = Field(64, description="records per local step")
-    trials: Count = Field(3, le=MOST_TRIALS, description="runs per epsilon")
+    trials: Trials = Field(3, description="runs per epsilon")
 
     def check(self) -> None:
         """Raise Disallowed for a size of network that the data set does not have."""
@@ -149,23 +148,19 @@ class AveragingTask:
     """What all mechanisms share: the network, the users and their records.
 
     Args:
-        dataset: Name of the data set.
         network: The model that is averaged, of M parameters.
         users: Inputs and labels of every user.
         public: Inputs and labels of the records that are declared public.
         test: Inputs and labels of the test records.
         rounds: Rounds of averaging.
-        settings: The settings of the study.
         curvatures: The curvature of the loss at the start of each trial, (M,), once computed.
     """
 
-    dataset: str
     network: Network
     users: list[tuple[np.ndarray, np.ndarray]]
     public: tuple[np.ndarray, np.ndarray]
     test: tuple[np.ndarray, np.ndarray]
     rounds: int
-    settings: dict
     curvatures: dict[int, np.ndarray] = field(default_factory=dict)
 
     def curvature(self, case: Case, trial: int) -> np.ndarray:
@@ -190,22 +185,7 @@ class PrivateParameters(Study):
     splits_trials = True
     Settings = Settings
     metrics = (
-        Metric(
-            "f1",
-            "weighted F1 score on the test records, in [0, 1]",
-            tolerance=SCORE,
-            title="weighted F1 score",
-            better="larger",
-            largest=1.0,
-        ),
-        Metric(
-            "accuracy",
-            "accuracy on the test records, in [0, 1]",
-            tolerance=SCORE,
-            title="accuracy",
-            better="larger",
-            largest=1.0,
-        ),
+        *scores_on("the test records"),
         Metric("records", "training records of all users"),
         Metric(
             "public_records",
@@ -238,21 +218,19 @@ class PrivateParameters(Study):
         " may become any others."
     )
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon at the shape of all parameters: the epsilons of every range."""
         network = NETWORKS[dataset][settings.networks[dataset]]
         grids = settings.epsilons_by_range.get(dataset, {}).values()
         # Kept in order, once each; a grid of one mechanism takes precedence over both.
         union = list(dict.fromkeys(epsilon for grid in grids for epsilon in grid))
-        shared = settings | {"epsilons": union or settings.epsilons}
-        return points_over([(1, network.size)], shared, variant)
+        shared = settings.model_copy(update={"epsilons": union or settings.epsilons})
+        return shared.points_over([(1, network.size)], variant)
 
     def load(self, setup: Setup, folder: Path) -> AveragingTask:
         """The records of every user, the public records and the test records."""
         settings, dataset = setup.settings, setup.dataset
-        split = labelled.load(
-            dataset, folder, settings.records.get(dataset), setup.shared_seed("records")
-        )
+        split = load_records(setup, folder)
         rng = np.random.default_rng(setup.shared_seed("users"))
         words = settings.words.get(dataset, 0)
         inputs, tests = (each[:, -words:] for each in (split.train_inputs, split.test_inputs))
@@ -263,22 +241,20 @@ class PrivateParameters(Study):
         asked = settings.test_records.get(dataset, count)
         if asked > count:
             raise ValueError(
-                f"test_records must be at most {count}, the number of test records of {dataset}, got "
-                f"{asked}; lower it"
+                f"test_records must be at most {count}, the number of test records of {dataset}, "
+                f"got {asked}; lower it"
             )
         kept = rng.permutation(count)[:asked]
         return AveragingTask(
-            dataset=dataset,
             network=NETWORKS[dataset][settings.networks[dataset]],
             users=users,
             public=shown,
             test=(tests[kept], split.test_labels[kept]),
             rounds=settings.rounds[dataset],
-            settings=settings,
         )
 
     def measure(self, problem: AveragingTask, case: Case, point: Point) -> Iterator[Value]:
-        """What all rounds spend, and weighted F1 and accuracy of the last model on the test records."""
+        """What all rounds spend, and weighted F1 and accuracy of the last model."""
         # Reading a config imports this module, and torch takes seconds to load.
         from learning.releases.repeated_releases import spent_by_releases
 
@@ -287,52 +263,46 @@ class PrivateParameters(Study):
             yield Value("public_records", float(len(problem.public[1])))
         yield Value("test_records", float(len(problem.test[1])))
         yield Value("rounds", float(problem.rounds))
-        for delta_range in _ranges(problem, calibration, point.epsilon):
+        for delta_range in _ranges(case, point.epsilon):
             for trial in case.trials:
-                mechanism = _mechanism(
-                    problem, variant, calibration, delta_range, case, point, trial
-                )
+                mechanism = _mechanism(problem, delta_range, case, point, trial)
                 values = _training(problem, mechanism, delta_range, case, point, trial)
                 if trial == 0:
-                    values = [*spent_by_releases(mechanism, problem.rounds), *values]
+                    spent = spent_by_releases(mechanism, problem.rounds)
+                    values = [*(Value(*each) for each in spent.items()), *values]
                 yield from (replace(value, at={"range": delta_range}) for value in values)
 
 
-def _ranges(problem: AveragingTask, calibration: str, epsilon: float) -> list[str]:
+def _ranges(case: Case, epsilon: float) -> list[str]:
     """The values of Delta to run; at equal true privacy all of them would give the same noise."""
-    grids = case.settings.epsilons_by_range.get(problem.dataset, {})
+    grids = case.settings.epsilons_by_range.get(case.dataset, {})
     # An epsilon of `epsilons` or `epsilons_for` may be in no grid.
     asked = [name for name, grid in grids.items() if epsilon in grid] or [CLIP]
-    return asked if calibration == "published" else [each for each in asked if each == CLIP]
+    return asked if case.calibration == "published" else [each for each in asked if each == CLIP]
 
 
 def _mechanism(
-    problem: AveragingTask,
-    variant: Variant,
-    calibration: str,
-    delta_range: str,
-    point: Point,
-    case: Case,
-    trial: int,
+    problem: AveragingTask, delta_range: str, case: Case, point: Point, trial: int
 ) -> Mechanism:
     """The mechanism of every release, with the public side information that it declares.
 
     Its noise is for the range Delta, its query has the range [-C, C] of the clipped parameters.
     """
-    from learning.releases.repeated_releases import calibrate_each_release
+    from learning.releases.repeated_releases import rescaled_for_all
     from learning.training.curvature import thresholds
 
     known = {
         LAYER_SIZES: lambda: [layer.size for layer in problem.network.layers],
-        CLIPPING_SHARES: lambda: thresholds(problem.curvature(names, trial)),
+        CLIPPING_SHARES: lambda: thresholds(problem.curvature(case, trial)),
     }
     public = public_options(case.mechanism, known)
     shape = (1, problem.network.size)
-    reach = stated_delta(problem.dataset) / 2 if delta_range == STATED else BOUND
-    budget = point.budget
-    mechanism = calibrate_each_release(
-        variant, box_query(shape, -reach, reach), budget, problem.rounds, calibration, **public
-    )
+    reach = stated_delta(case.dataset) / 2 if delta_range == STATED else BOUND
+    # An option that the config gives comes before what the study knows.
+    options = public | case.variant.options
+    mechanism = case.published(box_query(shape, -reach, reach), point.budget, **options)
+    if case.calibration == "exact":
+        mechanism = rescaled_for_all(mechanism, point.budget, problem.rounds)
     query = box_query(shape, -BOUND, BOUND)
     if mechanism.guarantee == "none":
         # Its parameters are not clipped: they lie in no range.
@@ -344,8 +314,8 @@ def _training(
     problem: AveragingTask,
     mechanism: Mechanism,
     delta_range: str,
-    point: Point,
     case: Case,
+    point: Point,
     trial: int,
 ) -> Iterator[Value]:
     import torch
@@ -368,8 +338,7 @@ def _training(
         plan,
         mechanism.release,
         seeds,
-        checkpoint=checkpoint_of(case, point, trial, {"range": delta_range}),
-        label=f"{label_of(mechanism, case, point, trial)} Delta {delta_range}",
+        **progress_of(case, point, trial, {"range": delta_range}),
     )
     inputs, labels = problem.test
     logits = outputs(problem.network, torch.from_numpy(parameters), inputs)

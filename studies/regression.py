@@ -75,13 +75,13 @@ from studies.base.treatments import (
     is_directional,
     measure_releases,
     measure_treatments,
-    point_at,
-    right_features,
     treatments_of,
 )
 
-SCALING = Coordinate("scaling", str, "how all data were scaled into [-1, 1]")
-KERNEL = Coordinate("kernel", str, "kernel of the ridge regression: " + ", ".join(KERNELS))
+SCALING = Coordinate("scaling", str, "how all data were scaled into [-1, 1]", choice="Scaling")
+KERNEL = Coordinate(
+    "kernel", str, "kernel of the ridge regression: " + ", ".join(KERNELS), choice="Kernel"
+)
 TARGETS = {"liver_disorders": "drinks", "diabetes": "progression"}
 SCALINGS = {"largest": scale_by_largest, "columns": scale_columns}
 
@@ -111,7 +111,7 @@ class Settings(treatments.TreatmentSettings):
         """Raise for unknown features, a first set of no use, a kernel without its numbers."""
         self.check_directions(all_names)
         for dataset in self.datasets:
-            name, right = right_features(self.model_dump(), dataset)
+            name, right = self.right_features(dataset)
             if TARGETS[dataset] not in right or len(right) < 2:
                 allowed = (
                     f"a list with {TARGETS[dataset]} and a feature, as the first set, whose "
@@ -135,14 +135,12 @@ class SplitRecords:
         records: (total, m) for every scaling; the target is the last column.
         splits: (trials, total), a permutation of the records per trial; the first N are private,
             the others are for the test.
-        dataset: Name of the data set.
         settings: Those of the study.
     """
 
     records: dict[str, np.ndarray]
     splits: np.ndarray
-    dataset: str
-    settings: dict
+    settings: Settings
 
     def private(self, trial: int) -> np.ndarray:
         """X of a trial, (m, N)."""
@@ -158,12 +156,14 @@ class SplitRecords:
     ) -> float:
         """Error on the test records after a fit to `released`: `features`, then the target."""
         tests = self.tests(trial, scaling)
+        numbers = self.settings.kernels[kernel][scaling]
         predicted = predict(
             kernel,
             released[:-1].T,
             released[-1],
             tests[:, features],
-            **self.settings.kernels[kernel][scaling],
+            ridge=numbers.ridge,
+            gamma=numbers.gamma,
         )
         return root_mean_square(predicted - tests[:, -1])
 
@@ -194,20 +194,7 @@ class Regression(Study):
     slow_imports = ("sklearn.kernel_ridge", "sklearn.linear_model")
     Settings = Settings
     metrics = (
-        Metric("expected_loss", "E||noise||^2 in closed form, squared units of the answer"),
-        Metric(
-            "r_hat",
-            ("split R-hat of a mechanism that samples by a Markov chain, 1 when it has converged"),
-        ),
-        Metric("sweeps", "sweeps of that chain"),
-        Metric("calibrate_seconds", "wall-clock seconds to calibrate"),
-        Metric(
-            "release_seconds", "wall-clock seconds of one release, without the checks around it"
-        ),
-        Metric(
-            "svd_seconds",
-            "wall-clock seconds of one SVD of both covariances of matrix Gaussian noise",
-        ),
+        *treatments.METRICS,
         Metric(
             "rmse",
             "root mean squared error on the test records, in units of the scaled target",
@@ -223,9 +210,9 @@ class Regression(Study):
     family = REGRESSION
     query = "The records themselves, scaled into [-1, 1]; one of them is replaced."
 
-    def points(self, settings: dict, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """One point: m x N at epsilon and delta = 1/N."""
-        return [point_at((len(all_names(dataset)), settings.records), settings)]
+        return [settings.point_at((len(all_names(dataset)), settings.records))]
 
     def load(self, setup: Setup, folder: Path) -> SplitRecords:
         """The scaled records, and how each trial splits them.
@@ -238,19 +225,18 @@ class Regression(Study):
         values = np.column_stack([data.features, getattr(data, TARGETS[dataset])])
         if settings.records >= len(values):
             raise ValueError(
-                f"records must be less than {len(values)}, the number of records in the data, to leave "
-                f"some for the test; got {settings['records']}"
+                f"records must be less than {len(values)}, the number of records in the data, to "
+                f"leave some for the test; got {settings.records}"
             )
         names_of_scalings = {name for each in settings.kernels.values() for name in each}
         scaled = {name: SCALINGS[name](values) for name in sorted(names_of_scalings)}
         rng = np.random.default_rng(setup.shared_seed("splits"))
         splits = rng.permuted(np.tile(np.arange(len(values)), (settings.trials, 1)), axis=1)
-        return SplitRecords(scaled, splits, dataset, settings)
+        return SplitRecords(scaled, splits, settings)
 
     def measure(self, problem: SplitRecords, case: Case, point: Point) -> Iterator[Value]:
         """RMSE of every treatment and trial."""
-        settings, features = case.settings, all_names(problem.dataset)
-        trials = settings.trials
+        features = all_names(case.dataset)
         everything = np.arange(len(features) - 1)
         query = scaled_records(*point.shape)
         if case.mechanism.guarantee == "none":
@@ -259,22 +245,19 @@ class Regression(Study):
         def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
             yield from problem.scores(trial, answer, everything)
 
-        ways = treatments_of(variant, "unimodal", settings, problem.dataset, features)
-        yield from measure_treatments(
-            variant, ways, calibration, query, problem.private, score, case, point, trials
-        )
-        if is_directional(variant):
-            for share in settings.shares:
-                release = _along_private_directions(problem, variant, calibration, point, share)
-                treatment = Treatment(PCA, share)
-                yield from measure_releases(release, score, treatment, case, point, trials)
+        ways = treatments_of(case, "unimodal", features)
+        yield from measure_treatments(ways, query, problem.private, score, case, point)
+        if is_directional(case):
+            for share in case.settings.shares:
+                release = _along_private_directions(problem, case, point, share)
+                yield from measure_releases(release, score, Treatment(PCA, share), case, point)
         else:
-            yield from _subspace(problem, variant, calibration, point, names)
+            yield from _subspace(problem, case, point)
 
 
 def _controls(problem: SplitRecords, everything: np.ndarray) -> Iterator[Value]:
     """Errors without noise that belong to no mechanism."""
-    settings = case.settings
+    settings = problem.settings
     for trial, split in enumerate(problem.splits):
         private = split[: settings.records]
         for kernel, scalings in settings.kernels.items():
@@ -290,7 +273,7 @@ def _controls(problem: SplitRecords, everything: np.ndarray) -> Iterator[Value]:
 
 
 def _along_private_directions(
-    problem: SplitRecords, variant: Variant, calibration: str, point: Point, share: float
+    problem: SplitRecords, case: Case, point: Point, share: float
 ) -> treatments.Release:
     """MVG along private principal directions; each part has its share of the budget."""
     rows, records = point.shape
@@ -298,7 +281,9 @@ def _along_private_directions(
         Budget.of_part(epsilon=part * point.epsilon, delta=part * point.delta)
         for part in (DIRECTIONS_BUDGET_SHARE, 1 - DIRECTIONS_BUDGET_SHARE)
     )
-    directions = ModSulq.calibrate(record_covariance(rows, records), for_directions, calibration)
+    directions = ModSulq.calibrate(
+        record_covariance(rows, records), for_directions, case.calibration
+    )
     theta = binary_allocation(rows, list(range(INFORMATIVE_DIRECTIONS)), share)
     options = {"mode": "unimodal"} | case.variant.options | {"precision": theta}
 
@@ -317,9 +302,8 @@ def _along_private_directions(
 
 def _subspace(problem: SplitRecords, case: Case, point: Point) -> Iterator[Value]:
     """The mechanism on the right features and the target alone."""
-    settings = case.settings
-    _, right = right_features(settings, problem.dataset)
-    features = feature_names(problem.dataset)
+    _, right = case.settings.right_features(case.dataset)
+    features = feature_names(case.dataset)
     kept = np.array([i for i, feature in enumerate(features) if feature in right])
     rows = [*kept, len(features)]
 
@@ -327,13 +311,10 @@ def _subspace(problem: SplitRecords, case: Case, point: Point) -> Iterator[Value
         yield from problem.scores(trial, answer, kept)
 
     yield from measure_treatments(
-        variant,
-        {Treatment(SUBSPACE): case.variant.options},
-        calibration,
+        {Treatment(SUBSPACE): {}},
         scaled_records(len(rows), point.shape[1]),
         lambda trial: problem.private(trial)[rows],
         score,
+        case,
         point,
-        names,
-        settings.trials,
     )

@@ -69,9 +69,9 @@ class Variant:
         """The mechanism for a query and a budget, and the seconds that its calibration took.
 
         Every study calibrates here, because the first mechanism of each calibration and shape is
-        compared with itself (`mechanisms.verification.self_check`), and at every further budget the norms
-        of its releases are. The check takes few releases and has its own seed, so that no other
-        draw changes. Its time is not part of the seconds.
+        compared with itself (`self_check`), and at every further budget the norms of its releases
+        are. The check takes few releases and has its own seed, so that no other draw changes. Its
+        time is not part of the seconds.
 
         Args:
             options: Of the mechanism, such as public side information; they take precedence over

@@ -132,8 +132,10 @@ def study_in(module: Any) -> Study | None:
     """The study that a module defines, if any."""
     for found in vars(module).values():
         if inspect.isclass(found) and issubclass(found, Study) and "name" in vars(found):
-            if found.__module__ == module.__name__:
-                return found()
+            # Not one that it imports.
+            if found.__module__ != module.__name__:
+                continue
+            return found()
     return None
 
 

@@ -12,6 +12,7 @@ from learning.records import labelled
 from learning.training.trial import Seeds
 from studies.base.case import Case, Point, Setup
 from studies.base.grid import ReleaseSettings
+from studies.base.metrics import SCORE, Metric
 from studies.base.settings import ByDataset, Count, Trials
 
 
@@ -35,9 +36,24 @@ class TrainingSettings(ReleaseSettings):
 
 
 def load_records(setup: Setup, folder: Path) -> labelled.Split:
-    """The training records that the settings keep, drawn with a shared seed, and the test records."""
+    """The training records that the settings keep, drawn with a shared seed, and the test ones."""
     kept = setup.settings.records.get(setup.dataset)
     return labelled.load(setup.dataset, folder, kept, setup.shared_seed("records"))
+
+
+def scores_on(records: str) -> tuple[Metric, Metric]:
+    """What a leaderboard ranks classifiers by; `records` says what they are tested on."""
+    return tuple(
+        Metric(
+            name,
+            f"{title} on {records}, in [0, 1]",
+            tolerance=SCORE,
+            title=title,
+            better="larger",
+            largest=1.0,
+        )
+        for name, title in (("f1", "weighted F1 score"), ("accuracy", "accuracy"))
+    )
 
 
 def seeds_of(case: Case, point: Point, trial: int) -> Seeds:
