@@ -155,15 +155,6 @@ class CountQuery(Study):
     coordinates = (ROW, COLUMN, BOX)
     Settings = Settings
     metrics = (
-        Metric("expected_loss", "E||noise||^2 in closed form", "pickups²"),
-        Metric(
-            "loss",
-            "||noise||^2 of one release before post-processing",
-            "pickups²",
-            title="squared norm of the noise",
-            closed_form="expected_loss",
-        ),
-        Metric("loss_postprocessed", "||answer - counts||^2 after post-processing", "pickups²"),
         Metric(
             "rmse_valid_cell",
             "root mean squared error per valid cell after post-processing",
@@ -176,6 +167,15 @@ class CountQuery(Study):
             "pickups",
             title="root mean squared error per rectangle",
         ),
+        Metric("expected_loss", "E||noise||^2 in closed form", "pickups²"),
+        Metric(
+            "loss",
+            "||noise||^2 of one release before post-processing",
+            "pickups²",
+            title="squared norm of the noise",
+            closed_form="expected_loss",
+        ),
+        Metric("loss_postprocessed", "||answer - counts||^2 after post-processing", "pickups²"),
         Metric("largest_count", "largest count of one release after post-processing", "pickups"),
         Metric("nonprivate_largest_count", "largest exact count", "pickups"),
         Metric(

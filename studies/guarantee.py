@@ -101,28 +101,24 @@ class Guarantee(Study):
             return settings.points_over(settings.sizes, variant)
         return [_point(setting) for setting in PAPER_SETTINGS]
 
-    def load(self, setup: Setup, folder: Path) -> tuple[str, dict]:
-        """The name of the data set and the settings; there are no data."""
-        settings, dataset = setup.settings, setup.dataset
-        return dataset, settings
+    def load(self, setup: Setup, folder: Path) -> None:
+        """There are no data."""
 
-    def measure(self, problem: tuple[str, dict], case: Case, point: Point) -> Iterator[Value]:
+    def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
         """The claimed and the true delta, the true epsilon, the verdict, the audit and the cost.
 
         Raises:
             Unsupported: The mechanism has no exact profile, or refuses the query or the budget.
             Inconsistent: The audit contradicts the profile.
         """
-        dataset, settings = problem
-        if dataset == "grid":
-            budget = point.budget
-            yield from _on_grid(case.calibrate(grid_query(point.shape), budget))
+        if case.dataset == "grid":
+            yield from _on_grid(case.calibrate(grid_query(point.shape), point.budget))
             return
         setting = setting_at(point)
         seed = case.seed(point, "audit")
         result = verify(
             case.calibrate(setting.query, setting.budget),
-            samples=settings.audit_samples,
+            samples=case.settings.audit_samples,
             seed=seed,
             confidence=familywise_confidence(CONFIDENCE, AUDITS),
             # The variant has compared the mechanism with itself.

@@ -43,6 +43,7 @@ from studies.base import (
     EpsilonGrid,
     Metric,
     Point,
+    ReleaseSettings,
     Setup,
     Shape,
     Study,
@@ -56,7 +57,7 @@ TAIL_FACTORS = (2.0, 5.0, 10.0)
 QUANTILES = (0.05, 0.5, 0.95, 0.99)
 
 
-class Settings(EpsilonGrid):
+class Settings(EpsilonGrid, ReleaseSettings):
     """Settings of this study."""
 
     sizes: Distinct[Shape] = Field(description="shapes of fixed-sensitivity")

@@ -18,6 +18,7 @@ from studies.base.metrics import (
     ranked,
 )
 from studies.base.settings import (
+    LARGEST_COUNT,
     MOST_TRIALS,
     ByDataset,
     ByMechanism,

@@ -91,6 +91,11 @@ class Study(ABC):
         """Names of the metrics that are whole maps."""
         return tuple(metric.name for metric in self.metrics if metric.is_map)
 
+    @property
+    def ranked(self) -> tuple[Metric, ...]:
+        """The metrics that a leaderboard ranks by, the main one first."""
+        return tuple(metric for metric in self.metrics if metric.title)
+
     def files_of(self, dataset: str) -> str:
         """The entry of `datasets` that a data set is derived from."""
         return self.files.get(dataset, dataset)

@@ -87,6 +87,11 @@ class StudySettings(Section):
         own = {name: values for name, values in grid.items() if name in cls.model_fields}
         return cls.model_validate(data | own)
 
+    @property
+    def takes_gpu(self) -> bool:
+        """Whether cells use a CUDA device where there is one."""
+        return False
+
     def trial_count(self, dataset: str) -> int:
         """Trials of a grid point on a data set; 1 in a study without trials."""
         return 1

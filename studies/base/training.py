@@ -30,6 +30,11 @@ class TrainingSettings(ReleaseSettings):
         {}, description="runs on single data sets, in place of `trials`"
     )
 
+    @property
+    def takes_gpu(self) -> bool:
+        """Whether `device` is auto."""
+        return self.device == "auto"
+
     def trial_count(self, dataset: str) -> int:
         """`trials`, unless `trials_for` has an entry for the data set."""
         return self.trials_for.get(dataset, self.trials)
