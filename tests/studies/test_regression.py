@@ -10,15 +10,11 @@ from datasets import load as load_dataset
 from mechanisms.catalogue.gram.symmetric import ModSulq
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from paper_figures.mvg2018.numbers import record_covariance, scaled_records
-from runs.config import read_config
-from studies import regression
 from studies.base import study
 from tests.studies.mvg_studies import (
-    ROOT,
     DirectionalEcho,
     Echo,
     measure,
-    names_of,
     series,
 )
 
@@ -141,11 +137,7 @@ def test_mechanisms_share_the_splits_and_no_noise():
 
 
 def test_the_paper_s_data(official_data):
-    settings = read_config(ROOT / "config/reference.yaml")["studies"]["regression"]
-    folder = official_data("liver_disorders")
-    names = names_of("regression", "liver_disorders", "mvg")
-    problem = regression.load(settings, "liver_disorders", folder, names)
-    (point,) = regression.points(settings, "mvg", "liver_disorders")
+    problem, point = reference("regression", "liver_disorders", official_data("liver_disorders"))
     assert (point.shape, point.epsilon, point.delta) == ((6, 248), 1.0, 1 / 248)
     assert problem.private(0).shape == (6, 248)
     assert problem.splits.shape == (100, 345)

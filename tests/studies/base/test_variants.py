@@ -7,8 +7,7 @@ import pytest
 
 from mechanisms import AdditiveMechanism, Budget, Inconsistent, Query
 from mechanisms.noise.gaussian_noise import IndependentGaussian
-from studies.base import study
-from studies.base.study import Variant
+from studies.base import Variant, study
 
 ROOT = Path(__file__).resolve().parents[3]
 QUERY, BUDGET = Query(shape=(4, 4), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
@@ -84,13 +83,13 @@ TIMED = {"studies/noise_only.py"}
 
 
 def test_every_study_calibrates_through_its_variant():
-    """A direct call of `variant.mechanism.calibrate` would leave the comparison out."""
+    """A direct call of `case.mechanism.calibrate` would leave the comparison out."""
     direct = set()
     for top in ("studies", "learning", "extend"):
         for path in (ROOT / top).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Call) and ast.unparse(node.func) == (
-                    "variant.mechanism.calibrate"
+                    "case.mechanism.calibrate"
                 ):
                     direct.add(str(path.relative_to(ROOT)))
     assert direct == TIMED
