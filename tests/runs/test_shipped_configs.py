@@ -31,7 +31,7 @@ def test_shipped_configs_are_valid(path):
 def test_audits_leave_room_for_more_mechanisms():
     """More audits would widen every bound: the number is fixed, and large enough."""
     config = read_config(ROOT / "config/quick.yaml")["studies"]["guarantee"]
-    cells = len(config["mechanisms"]) * len(config["calibrations"])
+    cells = len(config.mechanisms) * len(config.calibrations)
     assert cells * len(PAPER_SETTINGS) * 1.5 < guarantee.AUDITS
 
 

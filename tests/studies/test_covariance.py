@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.studies.mvg_studies import Echo, measure, series
+from tests.studies.mvg_studies import Echo, measure, reference, series
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 
 from datasets import load as load_dataset
 from mechanisms import Unsupported
-from tests.studies.mvg_studies import Echo, measure, series
+from tests.studies.mvg_studies import Echo, measure, reference, series
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,8 @@ def test_the_exact_calibration_uses_what_one_record_can_change():
 
 
 def test_the_paper_s_data(official_data):
-    problem, point = reference("first_component", "movement_aal", official_data("movement_aal"))
+    folder = official_data("movement_aal")
+    problem, point = reference("first_component", "movement_aal", folder)
     assert (point.shape, point.epsilon, point.delta) == ((4, 4), 1.0, 1 / 2021)
     assert problem.exact.shape == (4, 4)
     assert np.abs(problem.exact).max() <= 1

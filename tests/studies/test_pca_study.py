@@ -168,9 +168,9 @@ def test_ppca_gets_the_components_and_tells_of_its_chains(problem):
     assert len(series(values, "leading_deviation")) == 3
     assert series(values, "r_hat").max() < 1.01
     assert series(values, "sweeps").min() >= 128
+    point = Point(shape=(36, 36), epsilon=1.6, delta=1e-7)
     assert {v.seed for v in values if v.metric == "r_hat"} == {
-        case_of(setup(), "ppca").seed(Point(shape=(36, 36), epsilon=1.6, delta=1e-7), t)
-        for t in range(3)
+        case_of(setup(), "ppca").seed(point, t) for t in range(3)
     }
     fewer = measure(problem, "ppca", epsilon=1.6, components=1)
     assert series(fewer, "leading_deviation").mean() != series(values, "leading_deviation").mean()

@@ -15,6 +15,7 @@ from tests.studies.mvg_studies import (
     DirectionalEcho,
     Echo,
     measure,
+    reference,
     series,
 )
 

@@ -1,6 +1,7 @@
 """Treatments of mvg2018's studies: what mechanisms are calibrated to, rows, config errors."""
 
 import pytest
+from one_case import points_of
 
 from studies.base.settings import ConfigError
 from studies.base.treatments import feature_names
@@ -8,6 +9,7 @@ from tests.studies.mvg_studies import (
     STUDIES,
     DirectionalEcho,
     Echo,
+    case,
     measure,
     series,
     settings_of,

@@ -6,7 +6,9 @@ from one_case import case_of, setup_of
 
 from studies.base.training import TrainingSettings
 
-SETTINGS = TrainingSettings(datasets=["adult", "mnist"], trials=3, trials_for={"adult": 20})
+SETTINGS = TrainingSettings(
+    datasets=["adult", "mnist"], mechanisms=["gaussian"], trials=3, trials_for={"adult": 20}
+)
 
 
 def test_a_data_set_may_have_trials_of_its_own():
