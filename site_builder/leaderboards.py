@@ -329,7 +329,7 @@ def _lines(study: Study, found: pd.DataFrame, calibration: str) -> Iterator[Line
             own = own[own["calibration"] == calibration]
         named = zip(uses, details, strict=True)
         use = ", ".join(_use(name, value) for name, value in named if not pd.isna(value))
-        name = title_in(study.study, mechanism, calibration)
+        name = title_in(study.name, mechanism, calibration)
         scores = dict(sorted(zip(own["epsilon"], own["score"], strict=True)))
         yield Line(mechanism, name, use, scores)
 
