@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mechanisms.query.csv_cells import marked
 from runs.frames import check_table, read_frame
 from runs.result_table import OK, write_table
 from runs.store import scan
@@ -54,7 +55,7 @@ def _without_map_columns(table: pa.Table) -> pa.Table:
 
 def write_csv(rows: list[str], timings: list[str], *, csv: Path, timed: Path, failed: Path) -> None:
     """All rows of a run, its seconds, and what did not run, as CSV. Maps stay apart."""
-    frame = read_frame(*rows)
+    frame = marked(read_frame(*rows))
     frame.to_csv(csv, index=False)
     frame[frame["status"] != OK].to_csv(failed, index=False)
-    read_frame(*timings).to_csv(timed, index=False)
+    marked(read_frame(*timings)).to_csv(timed, index=False)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
+
+from datasets import DataError
 
 # Below this a file system counts as full: libraries hide the system's error in their own.
 FULL_BYTES = 1 << 20
@@ -21,28 +21,17 @@ class MachineError(Exception):
     """The machine failed, for example its disk is full; no mechanism is at fault."""
 
 
-@contextlib.contextmanager
-def machine_errors(folder: str | Path) -> Iterator[None]:
-    """Raise MachineError in place of an error that is the machine's."""
-    try:
-        yield
-    except Exception as error:
-        if reason := fault_of_machine(error, folder):
-            raise MachineError(reason) from error
-        raise
-
-
 def fault_of_machine(error: BaseException, folder: str | Path) -> str | None:
     """What is wrong with the machine, or None where an error is not the machine's.
 
-    Libraries may wrap the system's error, or replace it: hence the chain of errors, and the look at
-    the disks that a cell writes to.
+    Files of data that are missing or damaged say nothing about a mechanism either. Libraries may
+    wrap the system's error, or replace it: hence the chain of errors, and the look at the disks
+    that a cell writes to.
     """
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, MachineError):
-            return str(cause)
-        if isinstance(cause, OSError) and cause.errno in MACHINE_ERRORS:
+        of_system = isinstance(cause, OSError) and cause.errno in MACHINE_ERRORS
+        if of_system or isinstance(cause, MachineError | DataError):
             return str(cause)
         cause = cause.__cause__ or cause.__context__
     return full_disk(folder)

@@ -27,11 +27,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from datasets import DataError
 from mechanisms import Inconsistent, OutOfRangeWarning, Unsupported, get_mechanism
 from runs.cell_spec import CellSpec
 from runs.job import ending_with
-from runs.machine import MachineError, fault_of_machine, machine_errors
+from runs.machine import MachineError, fault_of_machine
 from runs.parts import begin, failure, read_part, write_part
 from runs.result_table import CPU_SECONDS, ERROR, INCONSISTENT, OK, PEAK_MEMORY, UNSUPPORTED
 from studies.base.case import Case, Point, Setup, Value, Variant
@@ -109,11 +108,7 @@ class Problems:
         return self._problem if self._kept == cell.problem else self._load(cell)
 
     def _load(self, cell: CellSpec) -> Any:
-        setup = Setup(**_setup(cell, self.study))
-        try:
-            return self.study.load(setup, Path(cell.data_folder))
-        except DataError as error:
-            raise MachineError(str(error)) from error
+        return self.study.load(Setup(**_setup(cell, self.study)), Path(cell.data_folder))
 
 
 def _setup(cell: CellSpec, study: Study) -> dict[str, Any]:
@@ -248,20 +243,17 @@ def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
     """Measure every point of the cell in `folder` that has no intact file there yet.
 
     Raises:
-        MachineError: The machine failed, or files of data are missing or damaged. Neither says
-            anything about the mechanism.
+        MachineError: The machine failed while a point was measured; see `fault_of_machine`.
     """
     problem = problems.of(cell)
     case = case_of(cell, problems.study, folder)
     started, measured = time.monotonic(), 0
     for index, point in enumerate(cell.points):
-        with machine_errors(folder):
-            if read_part(folder, index) is not None:
-                continue
-            begin(folder, index)
+        if read_part(folder, index) is not None:
+            continue
+        begin(folder, index)
         values = _measured(problems.study, problem, case, point)
-        with machine_errors(folder):
-            write_part(folder, index, values)
+        write_part(folder, index, values)
         measured += 1
         seconds = time.monotonic() - started
         left = seconds / measured * (len(cell.points) - index - 1)

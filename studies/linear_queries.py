@@ -43,7 +43,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from datasets.loaders import adult
+from datasets import load as load_dataset
 from mechanisms import (
     AdditiveMechanism,
     Mechanism,
@@ -222,7 +222,7 @@ def _histogram(setup: Setup, folder: Path) -> np.ndarray:
     settings, dataset = setup.settings, setup.dataset
     if dataset in _ADULT:
         column, cells, width = _ADULT[dataset]
-        return line_histogram(adult.load(folder).train[column].to_numpy(), cells, width)
+        return line_histogram(load_dataset("adult", folder).train[column].to_numpy(), cells, width)
     if dataset == "city-longitude":
         fine = settings.model_copy(update={"cells_per_side": settings.line_cells})
         return map_counts(fine, "city", folder, setup)[0].sum(axis=0)

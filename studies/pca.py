@@ -35,6 +35,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
+from datasets import load as load_dataset
 from datasets.loaders import boids, swarm
 from mechanisms import AdditiveMechanism
 from paper_figures.r1smg2024.numbers import DEVIATION_COMPONENTS, covariance_query
@@ -132,7 +133,7 @@ class PrincipalComponents(Study):
         Metric("variance", "exact total variance"),
         Metric(
             "total_deviation",
-            "sum over the first 2041 components of |private - exact variance|",
+            f"sum over the first {DEVIATION_COMPONENTS} components of |private - exact variance|",
             tolerance=ROUNDED,
             title="total deviation of all components",
         ),
@@ -158,7 +159,7 @@ class PrincipalComponents(Study):
         """The scaled records, and the split that all mechanisms share."""
         settings, dataset = setup.settings, setup.dataset
         if dataset == "swarm":
-            data = swarm.load(folder)
+            data = load_dataset("swarm", folder)
             complete = np.isfinite(data.features).all(axis=1)
             features, labels = scaled(data.features[complete]), data.labels[complete]
         else:

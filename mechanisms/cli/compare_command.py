@@ -14,6 +14,7 @@ from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.comparison.advisor import compare, conclusion, rmse_text, unranked
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.privacy.fisher import MEANING
+from mechanisms.query.csv_cells import marked
 from mechanisms.query.query import Budget, Query
 from mechanisms.strategies.workload import NAMED
 
@@ -98,7 +99,9 @@ def add_compare_command(
             draw_curves(frame, options.plot, per)
         if options.json:
             return {"rows": _plain(frame), "conclusion": conclusion(frame, per)}
-        return frame.to_csv(index=False).rstrip() if options.csv else text(query, frame, per)
+        return (
+            marked(frame).to_csv(index=False).rstrip() if options.csv else text(query, frame, per)
+        )
 
     parser.set_defaults(run=run, show=str)
 

@@ -31,7 +31,11 @@ VARIANCE = float(mu_for(1.0, 1e-6)) ** -2
 
 def measured(dataset, key="factorisation", **options):
     """The values of every point, as {(steps, metric, k, b): mean over trials}."""
-    setup = setup_of("continual_release", dataset, checked("continual_release", SETTINGS | {"datasets": [dataset]}))
+    setup = setup_of(
+        "continual_release",
+        dataset,
+        checked("continual_release", SETTINGS | {"datasets": [dataset]}),
+    )
     case, found = case_of(setup, key, **options), {}
     for point in points_of(case):
         for value in values_of(case, point=point):

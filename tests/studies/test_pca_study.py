@@ -1,5 +1,6 @@
 """The PCA study against brute force and closed forms."""
 
+import dataclasses
 import math
 import warnings
 import zipfile
@@ -231,7 +232,8 @@ def test_a_swarm_file_reaches_the_problem(monkeypatch, tmp_path):
     archive = tmp_path / "swarm.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("Flocking.csv", "\n".join(lines) + "\n")
-    monkeypatch.setattr(swarm, "load", lambda folder: swarm.parse(archive))
+    monkeypatch.setattr(swarm, "ENTRY", dataclasses.replace(swarm.ENTRY, rows={"flocking": 5}))
+    monkeypatch.setattr(pca, "load_dataset", lambda name, folder: swarm.parse(archive))
     problem = problem_of(setup("swarm"), tmp_path)
     assert problem.features.shape == (4, 2400)
     assert problem.labels.tolist() == [0, 1, 1, 0]
