@@ -23,6 +23,7 @@ from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.verification.verification import verify
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.r1smg2024.numbers import covariance_query
+from studies import pca
 from studies.base import Point
 from studies.base.settings import ConfigError
 from studies.base.study import study_named
@@ -209,7 +210,7 @@ def test_swarm_is_scaled_and_its_incomplete_record_left_out(monkeypatch, tmp_pat
     features[10, 0] = np.nan
     labels = np.arange(11) % 2
     data = SimpleNamespace(features=features, labels=labels)
-    monkeypatch.setattr(swarm, "load", lambda folder: data)
+    monkeypatch.setattr(pca, "load_dataset", lambda name, folder: data)
     problem = problem_of(setup("swarm"), tmp_path)
     assert (len(problem.features), problem.dropped) == (10, 1)
     assert problem.labels.tolist() == labels[:10].tolist()
