@@ -40,7 +40,7 @@ from runs.runner import CellError, run_cells
 from runs.store import cell_file, read_cell
 from runs.stored import REFERENCE, RESULTS, runs_with_results, stored_runs
 from studies.base.settings import ConfigError, nearest
-from studies.base.study import all_studies, maps_of
+from studies.base.study import all_studies
 
 # Cells of a run that are computed again unless told otherwise.
 SAMPLE = 5
@@ -125,7 +125,7 @@ def _estimate(options) -> int:
 
 def _list(options) -> int:
     for name, study in all_studies().items():
-        print(f"{name:<14} {study.PAPER:<10} data: {', '.join(study.DATASETS)}")
+        print(f"{name:<14} {study.paper:<10} data: {', '.join(study.datasets)}")
         print(f"{'':<14} {study.__doc__.strip().splitlines()[0]}")
     return 0
 
@@ -145,9 +145,9 @@ def _run(options) -> int:
     path = _measure(cell, config, results_folder(config))
     frame = frame_of(read_cell(path)[0])
     study = all_studies()[cell.study]
-    measured = frame[(frame["status"] == OK) & ~frame["metric"].isin(maps_of(study))]
+    measured = frame[(frame["status"] == OK) & ~frame["metric"].isin(study.maps)]
     summary = measured.groupby(
-        ["shape", "epsilon", "metric", *(c.name for c in study.COORDINATES)],
+        ["shape", "epsilon", "metric", *(c.name for c in study.coordinates)],
         sort=False,
         dropna=False,
     )["value"].mean()

@@ -67,7 +67,7 @@ def batches_of(config: dict) -> list[Batch]:
 
 def _size(config: dict, study: str) -> int:
     settings = config["studies"][study]
-    return settings["cells_per_job"] or (1 if settings["split_trials"] else config["cells_per_job"])
+    return settings.cells_per_job or (1 if settings.split_trials else config["cells_per_job"])
 
 
 def cells_to_run(config: dict, run: Path) -> list[Cell]:

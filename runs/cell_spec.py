@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from studies.base.study import Point
+from studies.base.case import Point
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,8 @@ class CellSpec:
         options: Those of the mechanism.
         columns: Columns that the study declares, by name with their type in words.
         points: Its grid, in order.
-        settings: Those of the study; `trial` is among them where trials have cells of their own.
+        settings: Those of the study that numbers depend on, as JSON data.
+        trial: The only one that it runs, where trials have cells of their own.
         seed: The base seed of the run.
         data_folder: Where the official files lie.
     """
@@ -41,6 +42,7 @@ class CellSpec:
     settings: dict[str, Any]
     seed: int
     data_folder: str
+    trial: int | None = None
 
     def to_json(self) -> str:
         """As text that keeps the order of columns and settings, as rows follow it."""

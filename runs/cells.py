@@ -12,17 +12,12 @@ from typing import Any
 from mechanisms import get_mechanism
 from runs.cell_spec import CellSpec
 from runs.sources import digest_of, source_files
+from studies.base.case import Point
 from studies.base.coordinates import TYPES
-from studies.base.study import (
-    Point,
-    all_studies,
-    also_read,
-    files_of,
-    trial_count,
-)
+from studies.base.study import Study, all_studies
 
 # Settings that say which cells and points there are; no number depends on them otherwise.
-_GRID = (
+_GRID = {
     "datasets",
     "mechanisms",
     "mechanisms_for",
@@ -32,7 +27,7 @@ _GRID = (
     "cells_per_job",
     "epsilons",
     "epsilons_for",
-)
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,26 +51,32 @@ class Cell:
         return stem if self.trial is None else f"{stem}--{self.trial}"
 
     @property
+    def _study(self) -> Study:
+        return all_studies()[self.study]
+
+    @property
     def files(self) -> str:
         """The data set whose files it reads: the one of its name unless its study has another."""
-        return files_of(all_studies()[self.study], self.dataset)
+        return self._study.files_of(self.dataset)
+
+    @property
+    def data_source(self) -> str:
+        """official, bundled, simulated or none."""
+        return self._study.datasets[self.dataset]
 
     def downloads(self, config: dict) -> list[str]:
         """Entries of `datasets` that have to be fetched before it."""
-        study = all_studies()[self.study]
-        official = data_source(self.study, self.dataset) == "official"
-        settings = config["studies"][self.study]
-        return [self.files] * official + also_read(study, settings, self.dataset)
+        files = [self.files] if self.data_source == "official" else []
+        return files + self._study.also_reads(config["studies"][self.study], self.dataset)
 
     def takes_gpu(self, config: dict) -> bool:
         """Whether it uses a CUDA device where there is one."""
-        return config["studies"][self.study].get("device") == "auto"
+        return config["studies"][self.study].takes_gpu
 
     def points(self, config: dict) -> list[Point]:
         """Its grid, in order."""
-        study = all_studies()[self.study]
         settings = config["studies"][self.study]
-        return study.points(settings, self.mechanism, self.dataset)
+        return self._study.points(settings, self.mechanism, self.dataset)
 
     def sources(self, config: dict) -> frozenset[str]:
         """The files of code that its numbers depend on: editing one of them reruns the cell."""
@@ -94,32 +95,30 @@ class Cell:
         return frozenset(modules)
 
     def settings(self, config: dict) -> dict[str, Any]:
-        """The settings of its study that its numbers depend on."""
-        settings = config["studies"][self.study]
-        chosen = {key: settings[key] for key in settings if key not in _GRID}
-        return chosen if self.trial is None else chosen | {"trial": self.trial}
+        """The settings of its study that its numbers depend on, as JSON data."""
+        return config["studies"][self.study].model_dump(mode="json", exclude=_GRID)
 
     def spec(self, config: dict) -> CellSpec:
         """What the cell needs of a checked config; its numbers depend on that and its sources."""
         use, options = variant_of(config, self.mechanism)
         mechanism = get_mechanism(use)
-        study = all_studies()[self.study]
         spec = CellSpec(
             stem=self.stem,
             digest=digest_of(self.sources(config)),
-            paper=study.PAPER,
+            paper=self._study.paper,
             study=self.study,
             dataset=self.dataset,
-            data_source=data_source(self.study, self.dataset),
+            data_source=self.data_source,
             mechanism=self.mechanism,
             calibration=self.calibration,
             use=f"{mechanism.__module__}:{mechanism.__qualname__}",
             options=options,
-            columns={column.name: TYPES[column.type] for column in study.COORDINATES},
+            columns={column.name: TYPES[column.type] for column in self._study.coordinates},
             points=tuple(self.points(config)),
             settings=self.settings(config),
             seed=config["seed"],
             data_folder=config["data"]["folder"],
+            trial=self.trial,
         )
         text = json.dumps(asdict(spec), sort_keys=True)
         return replace(spec, digest=hashlib.sha256(text.encode()).hexdigest())
@@ -150,18 +149,13 @@ def cells_of(config: dict) -> list[Cell]:
             trial=trial,
         )
         for study, settings in config["studies"].items()
-        for dataset in settings["datasets"]
-        for mechanism in settings["mechanisms_for"].get(dataset, settings["mechanisms"])
-        for calibration in settings["calibrations_for"].get(mechanism, settings["calibrations"])
+        for dataset in settings.datasets
+        for mechanism in settings.mechanisms_for.get(dataset, settings.mechanisms)
+        for calibration in settings.calibrations_for.get(mechanism, settings.calibrations)
         if calibration == "published"
         or get_mechanism(variant_of(config, mechanism)[0]).guarantee != "none"
-        for trial in (range(trial_count(settings, dataset)) if settings["split_trials"] else [None])
+        for trial in (range(settings.trial_count(dataset)) if settings.split_trials else [None])
     ]
-
-
-def data_source(study: str, dataset: str) -> str:
-    """official, bundled, simulated or none."""
-    return all_studies()[study].DATASETS[dataset]
 
 
 def results_folder(config: dict) -> Path:

@@ -127,6 +127,8 @@ def read_config(path: Path | str) -> dict[str, Any]:
 def check_config(config: Any) -> dict[str, Any]:
     """The config with numbers converted, defaults filled in and every name known.
 
+    The settings of a study are an instance of its `Settings`.
+
     Raises:
         ConfigError: Names the path of the key, the value, what is allowed and the nearest name.
     """
@@ -143,16 +145,14 @@ def check_config(config: Any) -> dict[str, Any]:
             raise ConfigError(unknown_key("studies", name, known), f"studies.{name}")
         near = Surroundings(study=known[name], available=available, sets=sets)
         path = f"studies.{name}"
-        checked["studies"][name] = read_settings(
-            known[name].Settings, settings, path, near
-        ).model_dump()
+        checked["studies"][name] = read_settings(known[name].Settings, settings, path, near)
     _refuse_unused(own, checked["studies"])
     return checked
 
 
-def _refuse_unused(own: RunSettings, studies: dict[str, dict]) -> None:
+def _refuse_unused(own: RunSettings, studies: dict[str, StudySettings]) -> None:
     """Refuse variants of the config itself that no study runs, and sets that nothing names."""
-    run = {name for settings in studies.values() for name in settings["mechanisms"]}
+    run = {name for settings in studies.values() for name in settings.mechanisms}
     for name in own.variants:
         if name not in run:
             message = f"no study runs the variant variants.{name}; list it in one, or remove it"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from runs.result_table import AFTER, BEFORE, METRICS_OF_EVERY_STUDY
 from studies.base.coordinates import OF_MAPS, TYPES, Coordinate
-from studies.base.study import Study, all_studies, maps_of
+from studies.base.study import Study, all_studies
 
 INTRODUCTION = """# Tables of results
 
@@ -57,17 +57,16 @@ def data_dictionary() -> str:
 
 
 def _section(study: Study) -> str:
-    maps = maps_of(study)
-    columns = [column for column in study.COORDINATES if column not in OF_MAPS]
-    first_line = study.__doc__.strip().splitlines()[0]
-    parts = [f"## {study.NAME}\n", f"{first_line}\n", f"Data sets: {', '.join(study.DATASETS)}.\n"]
+    meanings = {metric.name: metric.described for metric in study.metrics}
+    columns = [column for column in study.coordinates if column not in OF_MAPS]
+    parts = [f"## {study.name}\n", f"{study.title}\n", f"Data sets: {', '.join(study.datasets)}.\n"]
     if columns:
         parts.append(_columns(columns))
-    parts.append(_meanings({m: text for m, text in study.METRICS.items() if m not in maps}))
-    if maps:
-        parts.append(f"In `{study.NAME}.maps.parquet`:\n")
-        parts.append(_columns(column for column in study.COORDINATES if column in OF_MAPS))
-        parts.append(_meanings({metric: study.METRICS[metric] for metric in maps}))
+    parts.append(_meanings({m: text for m, text in meanings.items() if m not in study.maps}))
+    if study.maps:
+        parts.append(f"In `{study.name}.maps.parquet`:\n")
+        parts.append(_columns(column for column in study.coordinates if column in OF_MAPS))
+        parts.append(_meanings({metric: meanings[metric] for metric in study.maps}))
     return "\n".join(parts)
 
 

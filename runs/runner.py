@@ -131,7 +131,7 @@ def _rows(cell: CellSpec, folder: Path) -> list[dict[str, Any]]:
         if values is None:
             raise CellError(f"{part_path(folder, index)} was lost while its cell ran; run again")
         here = {"shape": point.shape_name, "epsilon": point.epsilon, "delta": point.delta}
-        rows += [fixed | here | value for value in _of_trial(cell.settings.get("trial"), values)]
+        rows += [fixed | here | value for value in _of_trial(cell.trial, values)]
     return rows
 
 

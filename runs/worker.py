@@ -33,8 +33,8 @@ from runs.job import ending_with
 from runs.machine import MachineError, fault_of_machine
 from runs.parts import begin, failure, read_part, write_part
 from runs.result_table import CPU_SECONDS, ERROR, INCONSISTENT, OK, PEAK_MEMORY, UNSUPPORTED
-from studies.base.coordinates import check_declared
-from studies.base.study import Names, Point, Value, Variant
+from studies.base.case import Case, Point, Setup, Value, Variant
+from studies.base.study import Study, study_named
 
 WATCH_SECONDS = 0.2
 # What most mechanisms load when they are first calibrated.
@@ -69,10 +69,10 @@ def main(name: str) -> None:
         _answer({"ended": status}, answers)
 
 
-def import_study(name: str):
-    """The module of a study, with the modules that its cells would import one by one."""
-    study = importlib.import_module(f"studies.{name}")
-    for module in (*_MECHANISMS_IMPORT, *getattr(study, "SLOW_IMPORTS", ())):
+def import_study(name: str) -> Study:
+    """A study, with the modules that its cells would import one by one."""
+    study = study_named(name)
+    for module in (*_MECHANISMS_IMPORT, *study.slow_imports):
         importlib.import_module(module)
     return study
 
@@ -81,10 +81,10 @@ class Problems:
     """The problems of a study, each loaded once for the cells that share it.
 
     A load that uses CUDA or starts threads does not survive a fork. A study with such a load says
-    `SHARES_PROBLEM = False`, and every cell loads its own.
+    `loads_before_fork = False`, and every cell loads its own.
     """
 
-    def __init__(self, study) -> None:
+    def __init__(self, study: Study) -> None:
         self.study = study
         self._kept: tuple | None = None
         self._problem: Any = None
@@ -93,7 +93,7 @@ class Problems:
     def prepare(self, cell: CellSpec, log: str, answers: int) -> None:
         """Load the problem of a cell before the fork, unless it is there; forget the last one."""
         _print_to(log)
-        if not getattr(self.study, "SHARES_PROBLEM", True) or self._kept == cell.problem:
+        if not self.study.loads_before_fork or self._kept == cell.problem:
             return
         _answer({"pid": os.getpid()}, answers)
         self._kept = self._problem = None
@@ -108,18 +108,35 @@ class Problems:
         return self._problem if self._kept == cell.problem else self._load(cell)
 
     def _load(self, cell: CellSpec) -> Any:
-        # What all mechanisms share depends on none.
-        names = _names(cell, mechanism="")
-        return self.study.load(cell.settings, cell.dataset, Path(cell.data_folder), names)
+        return self.study.load(Setup(**_setup(cell, self.study)), Path(cell.data_folder))
 
 
-def _names(cell: CellSpec, mechanism: str, folder: Path | None = None) -> Names:
-    return Names(
-        base_seed=cell.seed,
-        study=cell.study,
-        dataset=cell.dataset,
-        mechanism=mechanism,
+def _setup(cell: CellSpec, study: Study) -> dict[str, Any]:
+    """What all mechanisms share: the arguments of a `Setup`."""
+    settings = study.Settings.of_cell(
+        cell.settings,
+        datasets=[cell.dataset],
+        mechanisms=[cell.mechanism],
+        calibrations=[cell.calibration],
+        epsilons=list(dict.fromkeys(point.epsilon for point in cell.points)),
+    )
+    return {
+        "study": cell.study,
+        "dataset": cell.dataset,
+        "settings": settings,
+        "base_seed": cell.seed,
+    }
+
+
+def case_of(cell: CellSpec, study: Study, folder: Path | None = None) -> Case:
+    """What a cell measures; `folder` is that of its unfinished work."""
+    mechanism = get_mechanism(cell.use)
+    return Case(
+        **_setup(cell, study),
+        variant=Variant(name=cell.mechanism, mechanism=mechanism, options=cell.options),
+        calibration=cell.calibration,
         folder=folder,
+        trial=cell.trial,
     )
 
 
@@ -229,14 +246,13 @@ def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
         MachineError: The machine failed while a point was measured; see `fault_of_machine`.
     """
     problem = problems.of(cell)
-    variant = Variant(name=cell.mechanism, mechanism=get_mechanism(cell.use), options=cell.options)
-    names = _names(cell, cell.mechanism, folder)
+    case = case_of(cell, problems.study, folder)
     started, measured = time.monotonic(), 0
     for index, point in enumerate(cell.points):
         if read_part(folder, index) is not None:
             continue
         begin(folder, index)
-        values = _measured(problems.study, problem, variant, cell.calibration, point, names)
+        values = _measured(problems.study, problem, case, point)
         write_part(folder, index, values)
         measured += 1
         seconds = time.monotonic() - started
@@ -249,23 +265,22 @@ def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
         )
 
 
-def _measured(
-    study, problem, variant: Variant, calibration: str, point: Point, names: Names
-) -> list[dict]:
+def _measured(study: Study, problem: Any, case: Case, point: Point) -> list[dict]:
     """Rows of one point; an exception, or a number that is not finite, is a row, not a crash."""
     started = _cpu_seconds()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OutOfRangeWarning)
         try:
-            values = list(study.measure(problem, variant, calibration, point, names))
-            _require_declared(study, values)
+            values = list(study.measure(problem, case, point))
+            for value in values:
+                study.check_declared(value)
             _require_finite(values)
         except Unsupported as reason:
             return failure(UNSUPPORTED, str(reason))
         except Inconsistent as contradiction:
             return failure(INCONSISTENT, str(contradiction))
         except Exception as error:
-            if reason := fault_of_machine(error, names.folder):
+            if reason := fault_of_machine(error, case.folder):
                 raise MachineError(reason) from error
             traceback.print_exc()
             return failure(ERROR, f"{type(error).__name__}: {error}")
@@ -293,11 +308,6 @@ def _measured(
 def _cpu_seconds() -> float:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
-
-
-def _require_declared(study, values: list[Value]) -> None:
-    for value in values:
-        check_declared(value.metric, value.at, study.METRICS, study.COORDINATES)
 
 
 def _require_finite(values: list[Value]) -> None:

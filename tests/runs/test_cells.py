@@ -10,7 +10,8 @@ from runs.cell_spec import CellSpec
 from runs.cells import Cell, cells_of
 from runs.config import read_config
 from runs.sources import source_files
-from studies.base.study import Point, all_studies
+from studies.base import Point
+from studies.base.study import all_studies
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_CLAIM = {key for key, cls in all_mechanisms().items() if cls.guarantee == "none"}
@@ -31,10 +32,10 @@ def test_cells_are_the_product_but_for_exact_calibrations_of_no_claim(tiny):
     assert len(set(cells)) == len(cells)
     expected = 0
     for settings in tiny["studies"].values():
-        for dataset in settings["datasets"]:
-            names = settings["mechanisms_for"].get(dataset, settings["mechanisms"])
+        for dataset in settings.datasets:
+            names = settings.mechanisms_for.get(dataset, settings.mechanisms)
             for name in names:
-                calibrations = settings["calibrations_for"].get(name, settings["calibrations"])
+                calibrations = settings.calibrations_for.get(name, settings.calibrations)
                 expected += 1 if name in NO_CLAIM else len(calibrations)
     assert len(cells) == expected
 
@@ -84,10 +85,10 @@ def test_every_cell_has_a_file_of_its_own(tiny):
 @pytest.mark.parametrize("mechanism", ["mvg", "r1smg"])
 def test_points_follow_the_grid_of_the_mechanism(tiny, mechanism):
     settings = tiny["studies"]["count_query"]
-    epsilons = settings["epsilons_for"].get(mechanism, settings["epsilons"])
-    side = settings["cells_per_side"]
+    epsilons = settings.epsilons_for.get(mechanism, settings.epsilons)
+    side = settings.cells_per_side
     assert cell(mechanism=mechanism).points(tiny) == [
-        Point(shape=(side, side), epsilon=epsilon, delta=settings["delta"]) for epsilon in epsilons
+        Point(shape=(side, side), epsilon=epsilon, delta=settings.delta) for epsilon in epsilons
     ]
 
 
@@ -96,7 +97,7 @@ def test_what_a_cell_is_told_survives_json_and_says_all(tiny):
         spec = each.spec(tiny)
         again = CellSpec.from_json(spec.to_json())
         assert again.to_json() == spec.to_json()
-        assert list(again.columns) == [c.name for c in all_studies()[each.study].COORDINATES]
+        assert list(again.columns) == [c.name for c in all_studies()[each.study].coordinates]
         assert list(again.points) == each.points(tiny) != []
         assert get_mechanism(spec.use).key in all_mechanisms()
     variant = cell(mechanism="mvg-sqrt").spec(tiny)

@@ -31,7 +31,7 @@ def test_shipped_configs_are_valid(path):
 def test_audits_leave_room_for_more_mechanisms():
     """More audits would widen every bound: the number is fixed, and large enough."""
     config = read_config(ROOT / "config/quick.yaml")["studies"]["guarantee"]
-    cells = len(config["mechanisms"]) * len(config["calibrations"])
+    cells = len(config.mechanisms) * len(config.calibrations)
     assert cells * len(PAPER_SETTINGS) * 1.5 < guarantee.AUDITS
 
 
@@ -50,8 +50,8 @@ def test_a_shipped_config_says_only_what_differs_from_the_defaults_of_a_study(pa
     checked = read_config(path)["studies"]
     repeated = []
     for name, settings in yaml.safe_load(path.read_text())["studies"].items():
-        defaults = defaults_of(all_studies()[name].Settings)
-        same = {key for key in defaults.keys() & settings if defaults[key] == checked[name][key]}
+        defaults, own = defaults_of(all_studies()[name].Settings), checked[name].model_dump()
+        same = {key for key in defaults.keys() & settings if defaults[key] == own[key]}
         repeated += [f"{name}.{key}" for key in same]
     assert repeated == []
 

@@ -43,7 +43,7 @@ for study in CONFIG["studies"]:
                 for cell in CELLS
                 if cell.study == study
             ],
-            maps=list(maps_of(STUDIES[study])),
+            maps=list(STUDIES[study].maps),
         script:
             "../scripts/join_study.py"
 

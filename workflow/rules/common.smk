@@ -11,7 +11,7 @@ from studies.base.settings import ConfigError, nearest
 from runs.config import check_config
 from runs.sources import digest_of
 from runs.yaml_file import located, read_yaml
-from studies.base.study import all_studies, maps_of
+from studies.base.study import all_studies
 from mechanisms import UnknownMechanism
 from claims.ledger import judging_sources
 from paper_figures.drawings import by_studies, drawings_for
@@ -62,7 +62,7 @@ wildcard_constraints:
 def tables_of(study):
     """The tables of a study: its rows, its seconds and, where it has any, its maps."""
     endings = [".parquet", ".timings.parquet"]
-    endings += [".maps.parquet"] if maps_of(STUDIES[study]) else []
+    endings += [".maps.parquet"] if STUDIES[study].maps else []
     return [RUN / "studies" / f"{study}{ending}" for ending in endings]
 
 
