@@ -12,10 +12,11 @@ from mechanisms.verification.audit_statistics import clopper_pearson, hockey_sti
 # The probability of a false alarm of one check: that of a thousand checks together is 0.1%.
 ERROR = 1e-6
 # One-sided bounds that share it: three for each of seven means and six variances of the loss, two
-# for each of two multiples of seven changes, three for each change of a grid, two for the noise of
-# two values along each of eight directions, eleven for atoms and pairs of releases, ten for norms,
-# eight for signs, two for exact and repeated answers, and those for the losses of the profile.
-TAIL = ERROR / 160
+# for each of two multiples of eight changes and of their elements, three for each change of a grid,
+# two for the noise of two values along each of nine directions, eleven for atoms and pairs of
+# releases, ten for norms, eight for signs, two for exact and repeated answers, and those for the
+# losses of the profile.
+TAIL = ERROR / 200
 # The tail of the bounds by which an event is chosen, of which none is believed.
 CHOICE = 0.01
 # Where a delta is compared with what is claimed; counts show none at a large epsilon.
@@ -26,8 +27,8 @@ ROUNDING = 1e-6
 LARGEST_COVARIANCE, DRAWS_PER_ELEMENT = 64, 4
 # Smaller eigenvalues, in units of the largest, are rounding.
 FLOOR = 1e-12
-# Quantiles of the scores at which an event may begin.
-QUANTILES = (0.02, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.98)
+# Quantiles of the scores between which an event may begin.
+QUANTILES = (0.01, 0.03, 0.1, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.9, 0.97, 0.99)
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ def chosen_event(
         trained: The scores (n,) of either side.
         claims: The largest delta that is claimed at each of `epsilons`.
     """
-    thresholds = np.unique(np.quantile(np.concatenate(trained), QUANTILES))
+    ends = np.unique(np.quantile(np.concatenate(trained), QUANTILES))
+    # Between scores, which rounding may move: where noise cancels all of them are alike.
+    thresholds = (ends[1:] + ends[:-1]) / 2 if len(ends) > 1 else ends
     found = []
     for order in ((0, 1), (1, 0)):
         for above in (True, False):
@@ -94,11 +97,11 @@ def event_bounds(
     tail: float = TAIL,
 ) -> tuple[np.ndarray, np.ndarray]:
     """A lower bound of A(event) and an upper one of B(event) for scores beyond each threshold."""
-    hits = []
-    for side in order:
-        ordered = np.sort(scores[side])
-        place = np.searchsorted(ordered, thresholds, side="right" if above else "left")
-        hits.append(len(ordered) - place if above else place)
+    beyond = np.greater if above else np.less
+    hits = [
+        np.array([np.count_nonzero(beyond(scores[side], each)) for each in thresholds])
+        for side in order
+    ]
     lower, _ = clopper_pearson(hits[0], len(scores[order[0]]), tail)
     _, upper = clopper_pearson(hits[1], len(scores[order[1]]), tail)
     return lower, upper
@@ -126,6 +129,17 @@ def best_event(
 
 def projected(draws: np.ndarray, direction: np.ndarray) -> np.ndarray:
     return draws.reshape(len(draws), -1) @ direction.ravel()
+
+
+def pooled(draws: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """Scores along a change, many of each draw (n, *shape) of noise whose elements are i.i.d.
+
+    The change of k elements has the same law on every k of them.
+    """
+    part = change[change != 0]
+    flat = draws.reshape(len(draws), -1)
+    groups = flat.shape[1] // part.size
+    return (flat[:, : groups * part.size].reshape(-1, part.size) @ part) / np.linalg.norm(part)
 
 
 def telling_direction(change: np.ndarray, draws: np.ndarray) -> np.ndarray:
