@@ -110,7 +110,10 @@ def _reason(result: Verification) -> str:
         tight = "" if wasted is None else ", and the noise is as small as the claim allows"
         return f"the claim is true{tight}"
     if result.verdict == LOOSE:
-        return f"the claim is true, but the noise has {wasted:.4g} times the variance that it needs"
+        return (
+            f"the claim is true, but by its profile the noise has {wasted:.4g} times the variance "
+            "that it needs"
+        )
     if result.verdict == REFUTED:
         needed = f"; it needs {1 / wasted:.4g} times the variance of this noise" if wasted else ""
         return f"the claim is false{needed}"
