@@ -227,6 +227,29 @@ def test_a_level_is_found_and_refuted_where_trials_agree():
     assert rate(CONTRADICTED, normal, effect=3 * MARGIN, **keywords) > 0.99
 
 
+@pytest.mark.parametrize("stated", [0.02, 0.5, 30.0])
+def test_the_tolerance_of_a_level_and_of_a_number_is_relative(stated):
+    for factor, verdict in ((1.09, CONFIRMED), (0.91, CONFIRMED), (1.11, CONTRADICTED)):
+        score = {"x": Mean(factor * stated * (1 + 1e-6 * np.array([-1.0, 0.0, 1.0])))}
+        (part,) = levels(score, stated=stated, tolerance=0.1)
+        assert part.verdict == verdict
+        assert number("n", factor * stated, stated, 0.1).verdict == verdict
+        assert number("n", -factor * stated, -stated, 0.1).verdict == verdict
+
+
+def test_differences_below_the_margin_on_either_side_are_outside_of_it():
+    far = {"x": Mean(MARGIN * np.array([-3.0, -3.1, -3.2])), "y": Mean(MARGIN * np.full(3, 3.0))}
+    assert {part.verdict for part in equal(far, margin=MARGIN)} == {CONTRADICTED}
+    near = {"x": Mean(MARGIN * np.array([-0.3, -0.31, -0.32]))}
+    assert equal(near, margin=MARGIN)[0].verdict == CONFIRMED
+
+
+def test_four_of_many_parts_are_shown():
+    parts = [Part(f"part {i}", CONFIRMED, "1") for i in range(6)]
+    assert every("all", parts[:4]).found.endswith("part 3 1")
+    assert every("all", parts).found.endswith("part 3 1, and 2 more")
+
+
 def test_a_level_out_of_reach_decides_nothing():
     score = {"x": Mean(np.array([0.3, 0.31, 0.32]))}
     (part,) = levels(score, stated=0.7, tolerance=0.1, ceiling=0.28)

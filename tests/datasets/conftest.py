@@ -14,7 +14,7 @@ import datasets
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder; /short/ announces more bytes than it sends, /flaky/ fails twice first."""
+    """Serves a folder; /short/ announces more bytes than it sends, /flaky/, /busy/ fail twice."""
 
     def do_GET(self):
         self.server.agents.append(self.headers["User-Agent"])
@@ -28,8 +28,10 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             self.send_error(403)
         elif self.path.startswith("/flaky/") and self.server.requests.count(self.path) <= 2:
             self.send_error(503)
+        elif self.path.startswith("/busy/") and self.server.requests.count(self.path) <= 2:
+            self.send_error(429)
         else:
-            self.path = self.path.removeprefix("/flaky")
+            self.path = self.path.removeprefix("/flaky").removeprefix("/busy")
             super().do_GET()
 
     def log_message(self, *arguments):

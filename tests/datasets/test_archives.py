@@ -63,6 +63,7 @@ def refused(archive, what):
         (tar_entry("a\\..\\..\\evil"), "leaves the folder"),
         (tar_entry("/tmp/evil"), "absolute path"),
         (tar_entry("C:\\evil"), "absolute path"),
+        (tar_entry("\\evil"), "absolute path"),
         (tar_entry("evil", tarfile.SYMTYPE, "/etc/passwd"), "link"),
         (tar_entry("evil", tarfile.SYMTYPE, "folder/wanted"), "link"),
         (tar_entry("evil", tarfile.LNKTYPE, "folder/wanted"), "link"),
@@ -81,6 +82,7 @@ def test_unsafe_tar_is_refused(tmp_path, entry, what):
         ("a\\..\\..\\evil", stat.S_IFREG, "leaves the folder"),
         ("/tmp/evil", stat.S_IFREG, "absolute path"),
         ("C:/evil", stat.S_IFREG, "absolute path"),
+        ("\\evil", stat.S_IFREG, "absolute path"),
         ("evil", stat.S_IFLNK, "link"),
     ],
 )
