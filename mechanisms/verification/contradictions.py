@@ -334,7 +334,7 @@ class Contradictions:
             length = float(np.linalg.norm(change))
             trained, tested = pooled(drawn, change)[:MOST_TRAINED], pooled(draws, change)
             multiples = {1.0}
-            if not self._whole:
+            if not self._whole or not self._keeps_to_a_grid(drawn):
                 multiples.add(2.0 ** round(math.log2(TWO * _deviation(trained) / length)))
             for multiple in sorted(multiples):
                 moved = multiple * length

@@ -27,6 +27,8 @@ ROUNDING = 1e-6
 LARGEST_COVARIANCE, DRAWS_PER_ELEMENT = 64, 4
 # Smaller eigenvalues, in units of the largest, are rounding.
 FLOOR = 1e-12
+# Share of the noise of one element that another one leaves where both have the same.
+ALIKE = 1e-6
 # Quantiles of the scores between which an event may begin.
 QUANTILES = (0.01, 0.03, 0.1, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.9, 0.97, 0.99)
 
@@ -158,12 +160,33 @@ def telling_direction(change: np.ndarray, draws: np.ndarray) -> np.ndarray:
         found = axes @ ((axes.T @ wanted) / squares) if squares[-1] else wanted
         return (found / np.linalg.norm(found)).reshape(change.shape)
     sizes = np.einsum("ij,ij->j", flat, flat)
-    products = (flat @ wanted) @ flat
-    shares = np.divide(products**2, sizes, out=np.zeros(size), where=(sizes > 0) & (wanted == 0))
+    # Of a move, an element whose noise another one has too shows it without any noise.
+    moved = np.flatnonzero(wanted)
+    for place in moved if moved.size == 2 else ():
+        alone = np.zeros(size)
+        alone[place] = wanted[place]
+        found, left = _less_its_partner(alone, flat, sizes, wanted == 0)
+        if left < ALIKE:
+            return found.reshape(change.shape)
+    return _less_its_partner(wanted, flat, sizes, wanted == 0)[0].reshape(change.shape)
+
+
+def _less_its_partner(
+    wanted: np.ndarray, flat: np.ndarray, sizes: np.ndarray, others: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """A direction (k,) less what the best one of `others` tells, and the share that is left.
+
+    flat: draws (n, k); sizes: their sums of squares.
+    """
+    scores = flat @ wanted
+    products = scores @ flat
+    shares = np.divide(products**2, sizes, out=np.zeros(len(sizes)), where=(sizes > 0) & others)
     partner = int(np.argmax(shares))
-    if shares[partner]:
-        wanted[partner] = -products[partner] / sizes[partner]
-    return wanted.reshape(change.shape)
+    found, square = wanted.copy(), float(scores @ scores)
+    if not shares[partner] or not square:
+        return found, 1.0
+    found[partner] = -products[partner] / sizes[partner]
+    return found, 1 - shares[partner] / square
 
 
 def scores_of(change: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:
