@@ -179,7 +179,7 @@ class Contradictions:
         test = self.noise(rest, count)
         yield from self._of_moments(np.concatenate([training, test]), rest, "of a constant")
         # What studies draw where noise is only added.
-        at_once = self.mechanism.sample(self.rng, count)
+        at_once = self.source.sample(count)
         yield from self._of_moments(at_once, rest, "of a constant, drawn at once,")
         yield from self._of_other_ways(rest, count)
         yield from find_shared_noise(training, test)
@@ -327,7 +327,10 @@ class Contradictions:
         by_size = {np.count_nonzero(change): change for change in changes if change.any()}
         if min(by_size, default=self.query.size) > self.query.size // 2:
             return
-        draws = self.mechanism.sample(self.rng, self.effort.numbers // (2 * self.query.size))
+        in_time = int(self.effort.seconds / self.source.seconds_of_draw)
+        draws = self.source.sample(
+            max(1, min(self.effort.numbers // (2 * self.query.size), in_time))
+        )
         for size, change in by_size.items():
             if size > self.query.size // 2:
                 continue
