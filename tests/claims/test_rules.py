@@ -155,6 +155,21 @@ def test_ratios_are_judged_between_their_bounds():
     assert verdict == {(1.5, 3.0): CONFIRMED, (0.0, 1.2): CONTRADICTED, (2.0, 3.0): INCONCLUSIVE}
 
 
+def test_a_ratio_may_have_no_least_value():
+    half = {"a": Mean(np.log(0.5) + 0.01 * np.arange(-2.0, 3.0))}
+    assert ratios(half, stated={"a": (0.0, 1.2)})[0].verdict == CONFIRMED
+
+
+def test_more_ratios_need_more_to_be_contradicted():
+    """At 1% for all of them: of two, an interval of 99.5% must lie beyond a bound."""
+    effects = {name: Mean(np.arange(10.0)) for name in "ab"}
+    bound = math.exp(sum(effects["a"].interval(level).low for level in (0.99, 0.995)) / 2)
+    stated = {name: (0.0, bound) for name in effects}
+    assert {part.verdict for part in ratios(effects, stated=stated)} == {INCONCLUSIVE}
+    (alone,) = ratios({"a": effects["a"]}, stated=stated)
+    assert alone.verdict == CONTRADICTED
+
+
 def test_a_shifted_effect_is_compared_with_another_level():
     mean = Mean(np.array([1.0, 1.1, 0.9]))
     assert order({"a": mean.shifted(-2.0)}, margin=0)[0].verdict == CONTRADICTED
