@@ -18,6 +18,7 @@ from claims.discovery import paper_modules
 from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, Judge, all_judges, rule_modules
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, Finding, Part, Sizes, not_run
+from mechanisms.query.csv_cells import marked, unmarked
 from runs.results import read_results
 from runs.sources import source_files
 from runs.stored import REFERENCE
@@ -110,7 +111,7 @@ def _row(claim: Claim, finding: Finding, run: str) -> dict[str, Any]:
 def read_ledger(folder: Path) -> pd.DataFrame:
     """The ledger in `folder`/claims.csv: NaN where a number is missing, "" where a text is."""
     # A column without any value does not show what it would hold.
-    ledger = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False)
+    ledger = unmarked(pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False))
     return ledger.assign(**{name: pd.to_numeric(ledger[name]) for name in NUMBERS})
 
 
@@ -120,6 +121,6 @@ def write_ledger(folder: Path) -> None:
     from claims.ledger_pages import claims_page, findings_page
 
     ledger = evaluate(folder)
-    ledger.to_csv(folder / "claims.csv", index=False, lineterminator="\n")
+    marked(ledger).to_csv(folder / "claims.csv", index=False, lineterminator="\n")
     (folder / "claims.md").write_text(claims_page(ledger), encoding="utf-8")
     (folder / "findings.md").write_text(findings_page(ledger), encoding="utf-8")

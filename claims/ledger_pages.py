@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from claims.certificates import certificate_of, command, proof
 from claims.markdown import markdown_table
 from claims.verdicts import (
     CONTRADICTED,
@@ -117,6 +118,8 @@ def _section(claim: pd.Series) -> list[str]:
             lines.append(f"- **{title}:** {' '.join(text.split())}")
         if title == "Verdict" and claim["parts"]:
             lines += [f"  - {part}" for part in claim["parts"].split("\n")]
+    for path in certificate_of(claim["claim"]):
+        lines.append(f"- **Proof:** {proof(path)} Check it: `{command(path)}`")
     return lines
 
 
