@@ -133,6 +133,16 @@ class NoisyGradients(DescentStudy):
             "probability of 0.95",
             tolerance=SCORE,
         ),
+        Metric("one_run_canaries", "records with a coin in the one-run audit"),
+        Metric(
+            "one_run_guesses",
+            "canaries that were guessed, of the three numbers of guesses tried the one that proves "
+            "most; the bound is that of Steinke et al. 2023 at an error of 0.05 / 3",
+            tolerance=Tolerance(absolute=20.0),
+        ),
+        Metric(
+            "one_run_correct", "correct ones of these guesses", tolerance=Tolerance(absolute=20.0)
+        ),
         Metric(
             "diverged_epoch",
             "epoch, from 1, in which the gradients of a run were no longer finite; the run has no "
@@ -216,8 +226,14 @@ def _accuracies(
     # A checkpoint would lack the scores of the canaries.
     apart = replace(case, folder=None)
     yield from accuracies(*run, apart, point, trial, at, release=audit.release)
-    epsilon = audit.epsilon(point.delta)
-    yield Value("one_run_epsilon_lower", epsilon, trial, at, audit.seed)
+    epsilon, found = audit.best(point.delta)
+    for metric, value in (
+        ("one_run_epsilon_lower", epsilon),
+        ("one_run_canaries", found.canaries),
+        ("one_run_guesses", found.guesses),
+        ("one_run_correct", found.correct),
+    ):
+        yield Value(metric, float(value), trial, at, audit.seed)
 
 
 def canary_rates(mechanism: Mechanism, count: int, seed: int) -> Iterator[Value]:

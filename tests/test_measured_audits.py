@@ -8,6 +8,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent / "benchmarks"))
 
 import measure_audits
+import measure_self_check
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +60,12 @@ def test_a_row_repeats(committed, name, monkeypatch):
     )
     (found,) = [row for row in measure_audits.sample_rows(11, 1.0) if row]
     assert found == rows[name]
+
+
+def test_what_a_mechanism_finds_in_itself(committed):
+    """Every planted mistake has a row, and one of them is found again."""
+    rows = {row[0]: row[1:] for row in committed if len(row) == 7 and row[0] != "mistake"}
+    assert list(rows) == list(measure_self_check.MISTAKES)
+    mistake = measure_self_check.MISTAKES["two rows share it up to sign"]
+    assert rows["two rows share it up to sign"][0] == "6 of 6"
+    assert measure_self_check.caught(mistake, 8, measure_self_check.QUICK, 2) == "2 of 2"

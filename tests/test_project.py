@@ -69,3 +69,16 @@ def test_every_file_that_the_readme_links_to_exists():
     assert links
     missing = [link for link in links if not (ROOT / link).exists()]
     assert not missing
+
+
+def test_actions_are_pinned_by_their_contents():
+    """A tag of an action may be moved to other code; its commit may not."""
+    used = [
+        line.split("uses:")[1].strip()
+        for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+        for line in path.read_text().splitlines()
+        if "uses:" in line
+    ]
+    assert len(used) > 5
+    for action in used:
+        assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", action), action

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from mechanisms.base.secure_bits import secure_generator
 from mechanisms.query.query import Query
 
+SECURE = "secure"
 # Relative size of rounding errors in sums and norms of a value.
 ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
 
@@ -36,16 +38,20 @@ def named_in_errors(key: str) -> Iterator[None]:
 def generator(rng) -> np.random.Generator:
     """A Generator from all that `numpy.random.default_rng` takes, None and whole numbers included.
 
+    "secure" is the operating system's generator, see mechanisms/base/secure_bits.py.
+
     Raises:
         TypeError, ValueError: Anything else; the message names it.
     """
     if isinstance(rng, np.random.Generator):
         return rng
+    if isinstance(rng, str) and rng == SECURE:
+        return secure_generator()
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         raise type(error)(
-            f"rng must be a numpy.random.Generator, a seed >= 0 or None, got {rng!r}"
+            f"rng must be a numpy.random.Generator, a seed >= 0, {SECURE!r} or None, got {rng!r}"
         ) from None
 
 

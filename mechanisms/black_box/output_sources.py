@@ -121,6 +121,7 @@ def from_file(path: str | Path) -> tuple[DrawOutputs, int]:
         ValueError: The file cannot be read, or holds no rows of numbers. The source raises it
             where the rows do not suffice.
     """
+    _require_file(path, "outputs")
     try:
         rows = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, EOFError, ValueError) as error:
@@ -185,12 +186,19 @@ def load_function(name: str) -> Callable:
     return found
 
 
+def _require_file(path: str | Path, what: str) -> None:
+    if not Path(path).is_file():
+        state = "is not a file" if Path(path).exists() else "does not exist"
+        raise ValueError(f"cannot read the {what} {path}: it {state}; check the path")
+
+
 def load_pair(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     """The arrays `first` and `second` of an .npz file, of one shape.
 
     Raises:
         ValueError: The file cannot be read, or holds no two arrays that `check_pair` lets pass.
     """
+    _require_file(path, "pair")
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file}

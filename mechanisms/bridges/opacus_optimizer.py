@@ -10,6 +10,7 @@ import torch
 from opacus.optimizers import DPOptimizer
 from opacus.optimizers.optimizer import _check_processed_flag, _mark_as_processed
 
+from mechanisms.base.guard import generator
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 
@@ -28,7 +29,8 @@ class MechanismOptimizer(DPOptimizer):
         max_grad_norm: Clipping bound of the l2 norm of each record's gradient, > 0.
         expected_batch_size: Expected records per step, the denominator of the mean.
         loss_reduction: "mean" or "sum".
-        rng: Source of the noise; by default a new generator with a seed from the system.
+        rng: Source of the noise; by default a new generator with a seed from the system, which is
+            not cryptographic. "secure" is the operating system's generator, which is.
 
     `noise_multiplier` is 1 / mu where the mechanism's profile is that of a Gaussian, of any
     covariance, so that opacus' accountants account for it exactly. It is NaN for all other noise,
@@ -48,7 +50,7 @@ class MechanismOptimizer(DPOptimizer):
         max_grad_norm: float,
         expected_batch_size: int | None,
         loss_reduction: str = "mean",
-        rng: np.random.Generator | None = None,
+        rng: np.random.Generator | str | None = None,
     ) -> None:
         if not isinstance(mechanism, Mechanism):
             raise TypeError(f"mechanism must be a calibrated Mechanism, got {mechanism!r}")
@@ -61,7 +63,7 @@ class MechanismOptimizer(DPOptimizer):
         )
         _check_query(mechanism, sum(p.numel() for p in self.params), max_grad_norm)
         self.mechanism = mechanism
-        self.rng = np.random.default_rng() if rng is None else rng
+        self.rng = generator(rng)
         self._process = os.getpid()
 
     def add_noise(self) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechanisms.base.mechanism import CALIBRATIONS
-from mechanisms.comparison.advisor import compare, conclusion, rmse_text, unranked
+from mechanisms.comparison.advisor import compare, conclusion, estimate_text, rmse_text, unranked
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.privacy.fisher import MEANING
 from mechanisms.query.csv_cells import marked
@@ -174,7 +174,7 @@ def _table(frame: pd.DataFrame) -> str:
             (
                 *(_number(row.rank), row.mechanism, row.calibration),
                 *(_rmse(row), _number(row.times_best), _number(row.of_limit)),
-                _number(row.rmse_quantile, 3),
+                _quantile(row),
                 *(("", "", "", "") if claim is None else _claim(claim)),
                 _number(row.seconds_per_draw, 2),
                 _number(row.kappa, 4),
@@ -206,6 +206,11 @@ def _reasons(frame: pd.DataFrame) -> str:
 
 def _rmse(row) -> str:
     return rmse_text(row) if row.rmse == row.rmse else "-"
+
+
+def _quantile(row) -> str:
+    known = row.rmse_quantile == row.rmse_quantile
+    return estimate_text(row.rmse_quantile, row.rmse_quantile_error, 3) if known else "-"
 
 
 def _number(value, digits: int = 5) -> str:

@@ -144,26 +144,29 @@ def _privacy(mechanism: Mechanism, effort: Effort | None) -> tuple[dict, list[st
 
 
 def _error(mechanism: AdditiveMechanism, task: Task) -> dict:
-    mean, error = _mean_loss(mechanism, task)
-    quantile = loss_quantile(mechanism.noise, task.factors, QUANTILE)
+    # Draws of their own for every mechanism: errors of two of them must not be those of one.
+    seed = list(f"{mechanism.key} {mechanism.calibration} {mechanism.budget}".encode())
+    mean, error = _mean_loss(mechanism, task, seed)
+    quantile = loss_quantile(mechanism.noise, task.factors, QUANTILE, seed)
     return {
         "rmse": math.sqrt(mean / task.asked),
         # The root halves a relative error.
         "rmse_error": error / 2,
         "rmse_quantile": math.sqrt(quantile.value / task.asked),
+        "rmse_quantile_error": quantile.error / 2,
         "quantile_from": quantile.source,
         "seconds_per_draw": min(_draw_seconds(mechanism)),
     }
 
 
-def _mean_loss(mechanism: AdditiveMechanism, task: Task) -> tuple[float, float]:
+def _mean_loss(mechanism: AdditiveMechanism, task: Task, seed: list[int]) -> tuple[float, float]:
     """E||W n||^2 and its relative standard error, 0 in closed form."""
     if task.asks_elements:
         return mechanism.expected_loss(), 0.0
     variance = mechanism.noise.workload_variance(task.factors)
     if variance is not None:
         return variance, 0.0
-    losses = sampled_losses(mechanism.noise, task.factors, least=LEAST_FOR_MEAN)
+    losses = sampled_losses(mechanism.noise, task.factors, least=LEAST_FOR_MEAN, seed=seed)
     if losses is None:
         raise Unsupported("has no closed form of the error of these queries, nor a fast sampler")
     mean = float(losses.mean())

@@ -27,19 +27,26 @@ MOST_DRAWS, LEAST_DRAWS, LEAST_FOR_MEAN = 10_000, 1_000, 30
 # Floats drawn in all, and multiplications with dense Gram matrices: about a second each.
 MOST_FLOATS, MOST_PRODUCTS = 1 << 25, 1 << 31
 _AT_ONCE = 1 << 22
+Seed = int | list[int]
 
 
 class Quantile(NamedTuple):
-    """A quantile of the loss and how it was computed; NaN and an empty text if it is unknown."""
+    """A quantile of the loss and how it was computed; NaN and an empty text if it is unknown.
+
+    error: Its relative standard error, 0 unless it is sampled.
+    """
 
     value: float
     source: str
+    error: float = 0.0
 
 
-def loss_quantile(noise: Noise, factors: tuple[Workload, ...], probability: float) -> Quantile:
+def loss_quantile(
+    noise: Noise, factors: tuple[Workload, ...], probability: float, seed: Seed = 0
+) -> Quantile:
     """The `probability` quantile of ||W n||^2, W the Kronecker product of `factors`.
 
-    probability: in (0.5, 1). Sampled quantiles come from the same draws in every call.
+    probability: in (0.5, 1). seed: of the draws, if any.
     """
     if all(isinstance(factor, Identity) for factor in factors):
         closed = _inverted_survival(noise, probability)
@@ -48,13 +55,20 @@ def loss_quantile(noise: Noise, factors: tuple[Workload, ...], probability: floa
         expanded = _cornish_fisher(noise, probability)
         if expanded is not None:
             return Quantile(expanded, CUMULANTS)
-    losses = sampled_losses(noise, factors, least=LEAST_DRAWS)
+    losses = sampled_losses(noise, factors, least=LEAST_DRAWS, seed=seed)
     if losses is None:
         return Quantile(math.nan, "")
-    return Quantile(float(np.quantile(losses, probability)), SAMPLED)
+    # The rank of the quantile among the draws is binomial.
+    spread = math.sqrt(probability * (1 - probability) / len(losses))
+    low, value, high = np.quantile(
+        losses, np.clip(probability + spread * np.array([-1, 0, 1]), 0, 1)
+    )
+    return Quantile(float(value), SAMPLED, float((high - low) / (2 * value)) if value else 0.0)
 
 
-def sampled_losses(noise: Noise, factors: tuple[Workload, ...], *, least: int) -> np.ndarray | None:
+def sampled_losses(
+    noise: Noise, factors: tuple[Workload, ...], *, least: int, seed: Seed = 0
+) -> np.ndarray | None:
     """Draws of ||W n||^2 = n^T V n, or None if fewer than `least` of them are affordable."""
     sizes = [factor.cells for factor in factors]
     count = math.prod(sizes)
@@ -62,7 +76,7 @@ def sampled_losses(noise: Noise, factors: tuple[Workload, ...], *, least: int) -
     trials = min(MOST_DRAWS, MOST_FLOATS // count, MOST_PRODUCTS // max(products, 1))
     if trials < least:
         return None
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     losses, at_once = np.empty(trials), max(1, _AT_ONCE // count)
     for start in range(0, trials, at_once):
         size = min(at_once, trials - start)

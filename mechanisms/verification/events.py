@@ -12,10 +12,11 @@ from mechanisms.verification.audit_statistics import clopper_pearson, hockey_sti
 # The probability of a false alarm of one check: that of a thousand checks together is 0.1%.
 ERROR = 1e-6
 # One-sided bounds that share it: three for each of seven means and six variances of the loss, two
-# for each of two multiples of seven changes, three for each change of a grid, two for the noise of
-# two values along each of eight directions, eleven for atoms and pairs of releases, ten for norms,
-# eight for signs, two for exact and repeated answers, and those for the losses of the profile.
-TAIL = ERROR / 160
+# for each of two multiples of eight changes and of their elements, three for each change of a grid,
+# two for the noise of two values along each of nine directions, eleven for atoms and pairs of
+# releases, ten for norms, eight for signs, two for exact and repeated answers, and those for the
+# losses of the profile.
+TAIL = ERROR / 200
 # The tail of the bounds by which an event is chosen, of which none is believed.
 CHOICE = 0.01
 # Where a delta is compared with what is claimed; counts show none at a large epsilon.
@@ -26,8 +27,10 @@ ROUNDING = 1e-6
 LARGEST_COVARIANCE, DRAWS_PER_ELEMENT = 64, 4
 # Smaller eigenvalues, in units of the largest, are rounding.
 FLOOR = 1e-12
-# Quantiles of the scores at which an event may begin.
-QUANTILES = (0.02, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.98)
+# Share of the noise of one element that another one leaves where both have the same.
+ALIKE = 1e-6
+# Quantiles of the scores between which an event may begin.
+QUANTILES = (0.01, 0.03, 0.1, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.9, 0.97, 0.99)
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,9 @@ def chosen_event(
         trained: The scores (n,) of either side.
         claims: The largest delta that is claimed at each of `epsilons`.
     """
-    thresholds = np.unique(np.quantile(np.concatenate(trained), QUANTILES))
+    ends = np.unique(np.quantile(np.concatenate(trained), QUANTILES))
+    # Between scores, which rounding may move: where noise cancels all of them are alike.
+    thresholds = (ends[1:] + ends[:-1]) / 2 if len(ends) > 1 else ends
     found = []
     for order in ((0, 1), (1, 0)):
         for above in (True, False):
@@ -94,11 +99,11 @@ def event_bounds(
     tail: float = TAIL,
 ) -> tuple[np.ndarray, np.ndarray]:
     """A lower bound of A(event) and an upper one of B(event) for scores beyond each threshold."""
-    hits = []
-    for side in order:
-        ordered = np.sort(scores[side])
-        place = np.searchsorted(ordered, thresholds, side="right" if above else "left")
-        hits.append(len(ordered) - place if above else place)
+    beyond = np.greater if above else np.less
+    hits = [
+        np.array([np.count_nonzero(beyond(scores[side], each)) for each in thresholds])
+        for side in order
+    ]
     lower, _ = clopper_pearson(hits[0], len(scores[order[0]]), tail)
     _, upper = clopper_pearson(hits[1], len(scores[order[1]]), tail)
     return lower, upper
@@ -128,6 +133,17 @@ def projected(draws: np.ndarray, direction: np.ndarray) -> np.ndarray:
     return draws.reshape(len(draws), -1) @ direction.ravel()
 
 
+def pooled(draws: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """Scores along a change, many of each draw (n, *shape) of noise whose elements are i.i.d.
+
+    The change of k elements has the same law on every k of them.
+    """
+    part = change[change != 0]
+    flat = draws.reshape(len(draws), -1)
+    groups = flat.shape[1] // part.size
+    return (flat[:, : groups * part.size].reshape(-1, part.size) @ part) / np.linalg.norm(part)
+
+
 def telling_direction(change: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """The direction along which a change stands out from draws (n, *shape) of noise.
 
@@ -144,12 +160,33 @@ def telling_direction(change: np.ndarray, draws: np.ndarray) -> np.ndarray:
         found = axes @ ((axes.T @ wanted) / squares) if squares[-1] else wanted
         return (found / np.linalg.norm(found)).reshape(change.shape)
     sizes = np.einsum("ij,ij->j", flat, flat)
-    products = (flat @ wanted) @ flat
-    shares = np.divide(products**2, sizes, out=np.zeros(size), where=(sizes > 0) & (wanted == 0))
+    # Of a move, an element whose noise another one has too shows it without any noise.
+    moved = np.flatnonzero(wanted)
+    for place in moved if moved.size == 2 else ():
+        alone = np.zeros(size)
+        alone[place] = wanted[place]
+        found, left = _less_its_partner(alone, flat, sizes, wanted == 0)
+        if left < ALIKE:
+            return found.reshape(change.shape)
+    return _less_its_partner(wanted, flat, sizes, wanted == 0)[0].reshape(change.shape)
+
+
+def _less_its_partner(
+    wanted: np.ndarray, flat: np.ndarray, sizes: np.ndarray, others: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """A direction (k,) less what the best one of `others` tells, and the share that is left.
+
+    flat: draws (n, k); sizes: their sums of squares.
+    """
+    scores = flat @ wanted
+    products = scores @ flat
+    shares = np.divide(products**2, sizes, out=np.zeros(len(sizes)), where=(sizes > 0) & others)
     partner = int(np.argmax(shares))
-    if shares[partner]:
-        wanted[partner] = -products[partner] / sizes[partner]
-    return wanted.reshape(change.shape)
+    found, square = wanted.copy(), float(scores @ scores)
+    if not shares[partner] or not square:
+        return found, 1.0
+    found[partner] = -products[partner] / sizes[partner]
+    return found, 1 - shares[partner] / square
 
 
 def scores_of(change: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:

@@ -15,6 +15,15 @@ from mechanisms.verification.verification import (
     Verification,
 )
 
+# What no verdict covers; tests/mechanisms/verification/test_verify_command.py measures the shares.
+_BEYOND = [
+    "  randomness   numpy's generators are not cryptographic: whoever learns one's state",
+    '               knows the noise; the verdict takes the numbers to be random. See rng="secure"',
+    "  precision    the verdict is on real numbers. Low bits of a float64 tell more, unless the",
+    "               noise is whole: with Gaussian noise at (1, 1e-5), 7.1% of answers are no",
+    "               multiple of 2^-53 at value 0, and none at value 1. See audit --score bits",
+]
+
 
 def explain(result: Verification) -> str:
     """The verification as text, for a reader who is new to differential privacy."""
@@ -55,10 +64,7 @@ def explain(result: Verification) -> str:
     if result.not_sampled is not None:
         lines.append(f"  sampled      nothing, the worst pair is not known: {result.not_sampled}")
     lines.append(f"  releases     {_compared(result)}")
-    lines.append(
-        "  randomness   numpy's generators are not cryptographic: whoever learns one's state"
-    )
-    lines.append("               knows the noise; the verdict takes the numbers to be random")
+    lines += _BEYOND
     lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
     return "\n".join(lines)
 
@@ -125,7 +131,10 @@ def _reason(result: Verification) -> str:
         tight = "" if wasted is None else ", and the noise is as small as the claim allows"
         return f"the claim is true{tight}"
     if result.verdict == LOOSE:
-        return f"the claim is true, but the noise has {wasted:.4g} times the variance that it needs"
+        return (
+            f"the claim is true, but by its profile the noise has {wasted:.4g} times the variance "
+            "that it needs"
+        )
     if result.verdict == REFUTED:
         needed = f"; it needs {1 / wasted:.4g} times the variance of this noise" if wasted else ""
         return f"the claim is false{needed}"

@@ -86,18 +86,31 @@ def _directions(
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Directions in k elements, from draws (n, k)."""
     size = noise.shape[1]
-    if not _moves(query):
-        yield "one element", _axis(size, _told_best(noise))
     if size == 1:
+        yield "one element", np.ones(1)
         return
     place = int(np.argmin(np.mean(np.diff(noise, axis=1) ** 2, axis=0)))
+    first, second, sign = _alike(noise)
     if _moves(query):
         yield "one unit in two elements", _axis(size, place) - _axis(size, place + 1)
+        yield (
+            "one unit in two elements whose noise looks alike",
+            _axis(size, first) - _axis(size, second),
+        )
+        if size > 2:
+            third = next(index for index in range(3) if index not in (first, second))
+            yield (
+                "one unit in two elements, one of which looks like a third",
+                _axis(size, first) - _axis(size, third),
+            )
         return
+    yield "one element", _axis(size, _told_best(noise))
+    yield "one element whose noise looks like another's", _axis(size, first)
     if query.structure == "histogram":
         return
     yield "two elements, one up and one down", _axis(size, place) - _axis(size, place + 1)
-    yield "two elements whose noise looks alike", _alike(noise)
+    alike = _axis(size, first) - sign * _axis(size, second)
+    yield "two elements whose noise looks alike", alike
     yield "all elements alike", np.ones(size)
     yield "all elements, up or down at random", rng.choice((-1.0, 1.0), size)
     if size <= LARGEST_COVARIANCE and len(noise) >= DRAWS_PER_ELEMENT * size:
@@ -117,8 +130,8 @@ def _told_best(noise: np.ndarray) -> int:
     return int(np.argmax(axes**2 @ (1 / np.maximum(squares, FLOOR * squares[-1] or 1.0))))
 
 
-def _alike(noise: np.ndarray) -> np.ndarray:
-    """The direction of two elements whose draws (n, k) differ least, up to their sign.
+def _alike(noise: np.ndarray) -> tuple[int, int, float]:
+    """Two elements whose draws (n, k), k >= 2, differ least up to their sign, and that sign.
 
     Only elements that are adjacent in size in the first draw are compared, so that equal ones are
     found wherever they are.
@@ -127,8 +140,7 @@ def _alike(noise: np.ndarray) -> np.ndarray:
     first, second = order[:-1], order[1:]
     signs = np.copysign(1.0, noise[0, first] * noise[0, second])
     place = int(np.argmin(np.mean((noise[:, second] - signs * noise[:, first]) ** 2, axis=0)))
-    size = noise.shape[1]
-    return _axis(size, int(second[place])) - signs[place] * _axis(size, int(first[place]))
+    return int(second[place]), int(first[place]), float(signs[place])
 
 
 def _moves(query: Query) -> bool:
@@ -157,10 +169,14 @@ def _of_what_records_add(
             change[places] = points
             yield name, change.reshape(query.shape)
         return
-    for name, places in (
+    flat = noise.reshape(len(noise), -1)
+    ways = [
         ("a record in as many counts as it may", quiet[: query.most_counts]),
-        ("a record in one count", _told_best(noise.reshape(len(noise), -1))),
-    ):
+        ("a record in one count", _told_best(flat)),
+    ]
+    if query.size > 1:
+        ways.append(("a record in a count whose noise looks like another's", _alike(flat)[0]))
+    for name, places in ways:
         change = np.zeros(query.size)
         change[places] = query.linf_sensitivity
         yield name, change.reshape(query.shape)

@@ -47,8 +47,9 @@ class TimedReleases:
     rng: np.random.Generator
     effort: Effort
     drawn: int = 0
-    # CPU seconds of the releases.
+    # CPU seconds of the releases, and of one draw of noise by `sample`.
     spent: float = 0.0
+    seconds_of_draw: float = 0.0
 
     @cached_property
     def most(self) -> int:
@@ -67,6 +68,13 @@ class TimedReleases:
             drawn = self.mechanism.release(value, self.rng)[None]
         self.spent += time.process_time() - begun
         self.drawn += count
+        return drawn
+
+    def sample(self, count: int) -> np.ndarray:
+        """Draws of the noise of an additive mechanism, (count, *shape), all at once."""
+        begun = time.process_time()
+        drawn = self.mechanism.sample(self.rng, count)
+        self.seconds_of_draw = max((time.process_time() - begun) / count, 1e-9)
         return drawn
 
     def seconds_of_one(self, value: np.ndarray, way: str | None = None) -> float:

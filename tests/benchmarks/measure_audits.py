@@ -252,8 +252,16 @@ def table(header: tuple[str, ...], rows: list[tuple]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+SELF_CHECK = "## Mistakes that a mechanism finds in itself"
+
+
+def kept() -> str:
+    """The part of the page that `measure_self_check.py` measures, as it stands."""
+    return SELF_CHECK + PAGE.read_text().split(SELF_CHECK)[1]
+
+
 def page(errors: list[tuple], samples: list[tuple]) -> str:
-    """The page of both tables."""
+    """The page of both tables, and what is kept."""
     heads = (
         ("what may err", "runs", "allowed", "measured"),
         ("mechanism", "claim", "audit", "most samples", "refuted", "median samples"),
@@ -279,7 +287,8 @@ Laplace noise where the score ignores the bits; and the curator, a mechanism tha
 once in a million outputs.
 
 {table(heads[1], samples)}
-"""
+
+{kept()}"""
 
 
 if __name__ == "__main__":

@@ -155,6 +155,21 @@ def test_ratios_are_judged_between_their_bounds():
     assert verdict == {(1.5, 3.0): CONFIRMED, (0.0, 1.2): CONTRADICTED, (2.0, 3.0): INCONCLUSIVE}
 
 
+def test_a_ratio_may_have_no_least_value():
+    half = {"a": Mean(np.log(0.5) + 0.01 * np.arange(-2.0, 3.0))}
+    assert ratios(half, stated={"a": (0.0, 1.2)})[0].verdict == CONFIRMED
+
+
+def test_more_ratios_need_more_to_be_contradicted():
+    """At 1% for all of them: of two, an interval of 99.5% must lie beyond a bound."""
+    effects = {name: Mean(np.arange(10.0)) for name in "ab"}
+    bound = math.exp(sum(effects["a"].interval(level).low for level in (0.99, 0.995)) / 2)
+    stated = {name: (0.0, bound) for name in effects}
+    assert {part.verdict for part in ratios(effects, stated=stated)} == {INCONCLUSIVE}
+    (alone,) = ratios({"a": effects["a"]}, stated=stated)
+    assert alone.verdict == CONTRADICTED
+
+
 def test_a_shifted_effect_is_compared_with_another_level():
     mean = Mean(np.array([1.0, 1.1, 0.9]))
     assert order({"a": mean.shifted(-2.0)}, margin=0)[0].verdict == CONTRADICTED
@@ -225,6 +240,29 @@ def test_a_level_is_found_and_refuted_where_trials_agree():
     keywords = {"rule": at_a_level, "trials": 5, "spread": 0.001}
     assert rate(CONFIRMED, normal, effect=0.0, **keywords) > 0.99
     assert rate(CONTRADICTED, normal, effect=3 * MARGIN, **keywords) > 0.99
+
+
+@pytest.mark.parametrize("stated", [0.02, 0.5, 30.0])
+def test_the_tolerance_of_a_level_and_of_a_number_is_relative(stated):
+    for factor, verdict in ((1.09, CONFIRMED), (0.91, CONFIRMED), (1.11, CONTRADICTED)):
+        score = {"x": Mean(factor * stated * (1 + 1e-6 * np.array([-1.0, 0.0, 1.0])))}
+        (part,) = levels(score, stated=stated, tolerance=0.1)
+        assert part.verdict == verdict
+        assert number("n", factor * stated, stated, 0.1).verdict == verdict
+        assert number("n", -factor * stated, -stated, 0.1).verdict == verdict
+
+
+def test_differences_below_the_margin_on_either_side_are_outside_of_it():
+    far = {"x": Mean(MARGIN * np.array([-3.0, -3.1, -3.2])), "y": Mean(MARGIN * np.full(3, 3.0))}
+    assert {part.verdict for part in equal(far, margin=MARGIN)} == {CONTRADICTED}
+    near = {"x": Mean(MARGIN * np.array([-0.3, -0.31, -0.32]))}
+    assert equal(near, margin=MARGIN)[0].verdict == CONFIRMED
+
+
+def test_four_of_many_parts_are_shown():
+    parts = [Part(f"part {i}", CONFIRMED, "1") for i in range(6)]
+    assert every("all", parts[:4]).found.endswith("part 3 1")
+    assert every("all", parts).found.endswith("part 3 1, and 2 more")
 
 
 def test_a_level_out_of_reach_decides_nothing():

@@ -149,8 +149,8 @@ def test_what_cannot_be_judged():
 
 
 def test_queries_and_settings_in_words():
-    counts = StatedQuery(shape=[8], counts=4).query()
-    assert (counts.structure, counts.l2_sensitivity, counts.most_counts) == ("counts", 2.0, 4)
+    counts = StatedQuery(shape=[8], counts=3).query()
+    assert (counts.structure, counts.l2_sensitivity, counts.most_counts) == ("counts", 3**0.5, 3)
     votes = StatedQuery(shape=[4], votes=True).query()
     assert votes.l2_sensitivity == pytest.approx(math.sqrt(14))
     uneven = StatedQuery(shape=[3], powers=1.0).query()

@@ -14,6 +14,7 @@ from one_case import case_of, checked, measured, setup_of, variant
 from scipy import stats
 
 from learning.training.clipping import Clipping
+from learning.training.one_run_audit import Guesses, epsilon_by_count
 from learning.training.step_noise import StrongCompositionSteps, step_mechanism
 from mechanisms import (
     Budget,
@@ -297,9 +298,21 @@ def test_canaries_add_a_row_per_run_and_nothing_else(settings, tmp_path):
     assert [(v.trial, v.at) for v in bounds] == [(t, {"learning_rate": 0.15}) for t in (0, 1)]
     assert all(0 <= v.value < number(audited, "true_epsilon_upper") for v in bounds)
     assert not of(alone, "one_run_epsilon_lower")
+    guesses = zip(
+        *(of(audited, f"one_run_{name}") for name in ("canaries", "guesses", "correct")),
+        strict=True,
+    )
+    for bound, counts in zip(bounds, guesses, strict=True):
+        canaries, guessed, correct = (int(count.value) for count in counts)
+        found = Guesses(canaries=canaries, guesses=guessed, correct=correct)
+        assert canaries == 300 and bound.value == epsilon_by_count(found, TOTAL.delta, 0.05 / 3)
     trained = ("train_accuracy", "test_accuracy", "final_train_accuracy", "final_test_accuracy")
     rest = [
-        [v for v in values if not v.timing and v.metric not in (*trained, "one_run_epsilon_lower")]
+        [
+            v
+            for v in values
+            if not v.timing and v.metric not in trained and not v.metric.startswith("one_run_")
+        ]
         for values in (audited, alone)
     ]
     assert rest[0] == rest[1]

@@ -52,6 +52,10 @@ def test_canaries_are_half_of_all_and_sampled_at_the_rate():
     all_right = Guesses(canaries=1000, guesses=1000, correct=1000)
     assert audit.epsilon(DELTA) <= epsilon_by_count(all_right, DELTA, 0.05 / 3)
     assert audit.epsilon(DELTA) > 4
+    # The guesses that prove the bound, from which anybody can derive it.
+    bound, found = audit.best(DELTA)
+    assert bound == audit.epsilon(DELTA) == epsilon_by_count(found, DELTA, 0.05 / 3)
+    assert found.canaries == 1000 and 500 < found.correct <= found.guesses
 
 
 def test_sums_with_canaries_keep_their_bound():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mechanisms import Budget, Inconsistent, Query, get_mechanism
+from mechanisms import Budget, Inconsistent, Query, Unsupported, get_mechanism
 from mechanisms.base.exact_calibration import check_exact
 
 QUERY, BUDGET = Query(shape=(3,), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
@@ -13,11 +13,24 @@ QUERY, BUDGET = Query(shape=(3,), l2_sensitivity=1.0), Budget(epsilon=1.0, delta
 @pytest.mark.parametrize("factor", [1 + 1e-5, 1 - 1e-5, 1.001])
 def test_noise_that_misses_the_budget_by_little_is_inconsistent(factor):
     """A scale that is off by 1e-5 moves epsilon by about as much, and delta by a few times more."""
-    mechanism = get_mechanism("gaussian-analytic").calibrate(QUERY, BUDGET, "exact")
-    check_exact(mechanism)
-    missed = replace(mechanism, noise=mechanism.noise.scaled(factor))
-    with pytest.raises(Inconsistent, match="must have delta 1e-05 at epsilon 1"):
-        check_exact(missed)
+    for epsilon in (1e-3, 1.0, 50.0):
+        budget = replace(BUDGET, epsilon=epsilon)
+        mechanism = get_mechanism("gaussian-analytic").calibrate(QUERY, budget, "exact")
+        check_exact(mechanism)
+        missed = replace(mechanism, noise=mechanism.noise.scaled(factor))
+        with pytest.raises(
+            Inconsistent, match=f"must have delta 1e-05 at epsilon {epsilon:g}, got"
+        ):
+            check_exact(missed)
+
+
+def test_where_the_worst_pair_is_unknown_only_pure_privacy_is_calibrated():
+    """Laplace noise where the l2 ball cuts off the worst pair: its largest loss is known."""
+    query = Query(shape=(4,), l2_sensitivity=1.0, l1_sensitivity=1.9)
+    pure = get_mechanism("laplace").calibrate(query, Budget(epsilon=1.0), "exact")
+    assert pure.profile().epsilon(0.0).upper == pytest.approx(1.0, rel=1e-9)
+    with pytest.raises(Unsupported, match="has no exact calibration: "):
+        get_mechanism("laplace").calibrate(query, BUDGET, "exact")
 
 
 def test_rounding_meets_the_budget():

@@ -16,6 +16,7 @@ from mechanisms import (
     all_mechanisms,
     get_mechanism,
 )
+from mechanisms.base.guard import checked_value
 
 BUDGET = Budget(epsilon=0.5, delta=1e-6)
 
@@ -341,6 +342,29 @@ def test_no_element_changes_by_more_than_its_range():
     assert Query(**stated, linf_sensitivity=1.0)
     with pytest.raises(ValueError, match=r"linf_sensitivity <= 1 for .*, got 1.5 > 1"):
         Query(**stated, linf_sensitivity=1.5)
+
+
+@pytest.mark.parametrize(
+    ("stated", "value"),
+    [
+        ({"element_range": (0.1, 0.7)}, [[0.1, 0.7], [0.7, 0.1]]),
+        ({"element_range": (-0.7, -0.1)}, [[-0.1, -0.7], [-0.7, -0.1]]),
+        ({"frobenius_bound": 0.3}, [[0.3, 0.0], [0.0, 0.0]]),
+        # Each column is a record, and both are as long as they may be; the rows are longer.
+        (
+            {"structure": "records", "record_bound": 0.3, "l2_sensitivity": 0.3},
+            [[0.3, 0.3], [0.0, 0.0]],
+        ),
+    ],
+)
+def test_a_value_at_the_end_of_what_is_stated_is_allowed_and_one_beyond_is_not(stated, value):
+    value = np.array(value)
+    query = Query(**{"shape": (2, 2), "l2_sensitivity": 0.1} | stated)
+    for within in (value, np.nextafter(value, 2 * value)):
+        assert np.array_equal(checked_value(within, query), within)
+    for beyond in (1.001, 1 + 1e-6):
+        with pytest.raises(ValueError, match=r"outside of|above|at most"):
+            checked_value(value * beyond, query)
 
 
 @pytest.mark.parametrize("element_range", [(5, 6), (-6, -5)])

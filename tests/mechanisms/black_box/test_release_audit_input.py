@@ -296,5 +296,9 @@ def test_files_that_hold_no_pair_are_named(tmp_path, content):
     (tmp_path / "pair.npz").write_bytes(content)
     with pytest.raises(ValueError, match=r"it must be an \.npz file"):
         load_pair(tmp_path / "pair.npz")
-    with pytest.raises(ValueError, match="missing"):
-        load_pair(tmp_path / "missing.npz")
+    for load, name in ((load_pair, "missing.npz"), (from_file, "missing.npy")):
+        with pytest.raises(ValueError, match=rf"{name}: it does not exist; check the path"):
+            load(tmp_path / name)
+        (tmp_path / name).mkdir()
+        with pytest.raises(ValueError, match=rf"{name}: it is not a file; check the path"):
+            load(tmp_path / name)

@@ -5,13 +5,17 @@ import os
 
 import numpy as np
 import pytest
-import torch
-from opacus import GradSampleModule
-from opacus.accountants import RDPAccountant
-from opacus.optimizers import DPOptimizer
 from scipy import stats
 
 from mechanisms import Budget, Query, get_mechanism
+
+torch = pytest.importorskip("torch", reason="the bridge to opacus needs torch")
+pytest.importorskip("opacus", reason="the bridge to opacus needs opacus")
+
+from opacus import GradSampleModule
+from opacus.accountants import RDPAccountant
+from opacus.optimizers import DPOptimizer
+
 from mechanisms.bridges.opacus_optimizer import MechanismOptimizer
 
 # What opacus warns of in networks as small as these.

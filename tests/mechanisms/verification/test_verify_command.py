@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy import special
+from scipy.stats import norm
 
 from mechanisms import (
     Budget,
@@ -120,3 +121,28 @@ def test_losses_that_contradict_their_profile_leave_no_verdict():
     assert "20,000" in result.contradiction
     # Fewer samples could not tell, and its releases do.
     assert verify(wrong).verdict == INCONSISTENT
+
+
+def test_verify_says_what_numpy_and_floating_point_give_away(capsys):
+    arguments = "--shape 1 --l2-sensitivity 1 --epsilon 1 --delta 1e-5"
+    assert main(["verify", "gaussian-analytic", *arguments.split()]) == 0
+    shown = capsys.readouterr().out
+    assert "numpy's generators are not cryptographic" in shown and 'rng="secure"' in shown
+    assert "7.1% of answers are no\n               multiple of 2^-53 at value 0" in shown
+
+
+def test_low_bits_of_gaussian_noise_tell_a_zero():
+    """The share that `verify` states. Noise below 1/2 has finer spacing than 2^-53, a sum has not.
+
+    Of |n| in [2^-(k+1), 2^-k) a share of 1 - 2^-k has bits beyond it.
+    """
+    mechanism = get_mechanism("gaussian-analytic").calibrate(
+        Query(shape=(1,), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
+    )
+    ends = norm.cdf(2.0 ** -np.arange(1, 60) / mechanism.noise.sigma) - 0.5
+    share = float(np.sum(2 * -np.diff(ends) * (1 - 2.0 ** -np.arange(1, 59))))
+    assert share == pytest.approx(0.071, abs=5e-4)
+    for value, expected in ((0.0, share), (1.0, 0.0)):
+        answers = mechanism.releases(np.array([value]), 1, 40_000) * 2.0**53
+        found = float(np.mean(answers != np.rint(answers)))
+        assert found == pytest.approx(expected, abs=5 * math.sqrt(share / 40_000) * (value == 0))
