@@ -8,7 +8,9 @@ difference that matters for the claim:
   lies on the other side and the difference may matter (the 95% interval leaves the margin);
 - not found, where the interval stays below the margin, with 10 trials or more;
 - inconclusive otherwise, and wherever there is no signal: all compared means are as good as a
-  random answer's, or all as good as without noise.
+  random answer's, or all as good as without noise. A signal is not asked for where usefulness is a
+  part of its own: a release that is proven to be noise is useless, and an order of it is still an
+  order.
 
 The thresholds keep the rate of false contradictions below 1% for a whole claim.
 """
@@ -30,6 +32,8 @@ from claims.verdicts import (
 
 SUPPORT, OPPOSE = 0.95, 0.99
 ENOUGH_TRIALS = 10
+# At most one release in a hundred differs from noise alone.
+NO_DATA = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +145,32 @@ def _absent(name: str, effect: Effect, margin: float, found: str) -> Part:
         reason = f"{effect.trials} of the {ENOUGH_TRIALS} trials that `not found` needs"
         return Part(name, INCONCLUSIVE, found, reason)
     return Part(name, NOT_FOUND, found, f"below the margin of {margin:g}")
+
+
+def beyond(name: str, effect: Effect, *, margin: float) -> Part:
+    """One effect that the claim says is larger than the margin: "reasonably small", "clearly".
+
+    Confirmed where the 95% interval lies above the margin, contradicted where the 99% one lies
+    below zero, not found where the 95% one stays below the margin, with enough trials.
+    """
+    if effect.interval(SUPPORT).low > margin:
+        return Part(name, CONFIRMED, words(effect))
+    if effect.interval(OPPOSE).high < 0:
+        return Part(name, CONTRADICTED, words(effect))
+    return _absent(name, effect, margin, words(effect))
+
+
+def more_than_noise(name: str, distance: float, found: str = "") -> Part:
+    """What is computed from a release is more useful than an answer without data.
+
+    Args:
+        distance: Upper bound on the total variation between the release and noise that does not
+            depend on the data, see `mechanisms.comparison.no_data`. At most NO_DATA contradicts:
+            the release is an answer without data, whatever reads it. A larger one decides nothing.
+    """
+    if distance <= NO_DATA:
+        return Part(name, CONTRADICTED, found)
+    return Part(name, INCONCLUSIVE, found, f"a bound above {NO_DATA:g} decides nothing")
 
 
 def equal(
