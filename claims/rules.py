@@ -7,10 +7,12 @@ difference that matters for the claim:
 - contradicted, where the interval at 99%, corrected for the number of comparisons (Bonferroni),
   lies on the other side and the difference may matter (the 95% interval leaves the margin);
 - not found, where the interval stays below the margin, with 10 trials or more;
-- inconclusive otherwise, and wherever there is no signal: all compared means are as good as a
-  random answer's, or all as good as without noise. A signal is not asked for where usefulness is a
-  part of its own: a release that is proven to be noise is useless, and an order of it is still an
-  order.
+- inconclusive otherwise.
+
+Where there is no signal (all compared means are as good as a random answer's, or all as good as
+without noise) nothing is confirmed or contradicted; an effect that stays below the margin is still
+not found. A signal is not asked for where usefulness is a part of its own: a release that is proven
+to be noise is useless, and an order of it is still an order.
 
 The thresholds keep the rate of false contradictions below 1% for a whole claim.
 """
@@ -109,7 +111,8 @@ def order(
         effects: Differences, the larger one first; of one sign of the score, so that positive is
             what the paper says.
         margin: The smallest difference that matters, at least 0, in units of the effects.
-        signal: Where given and missing, every part is inconclusive; or one for each effect by name.
+        signal: Where given and missing, a part is not found or inconclusive; or one for each effect
+            by name.
     """
     return [
         _ordered(name, effect, len(effects), margin, _of_effect(signal, name))
@@ -125,9 +128,10 @@ def _ordered(
     name: str, effect: Effect, comparisons: int, margin: float, signal: Signal | None
 ) -> Part:
     found = words(effect)
-    if signal is not None and signal.missing:
-        return Part(name, INCONCLUSIVE, found, signal.missing)
     low = effect.interval(SUPPORT).low
+    if signal is not None and signal.missing:
+        part = _absent(name, effect, margin, found)
+        return replace(part, reason="; ".join((part.reason, signal.missing)))
     if low > 0:
         return Part(name, CONFIRMED, found)
     opposite = effect.interval(1 - (1 - OPPOSE) / comparisons).high < 0
