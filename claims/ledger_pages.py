@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 
 import pandas as pd
 
@@ -59,7 +59,8 @@ def findings_page(ledger: pd.DataFrame) -> str:
         "# Findings",
         "",
         f"{_counted(ledger)}. [The ledger](claims.md) lists every claim with its parts and "
-        "sizes, [another page](computed.md) what was computed. This page lists the claims that are not confirmed as stated.",
+        "sizes, [another page](computed.md) what was computed. This page lists the claims that are "
+        "not confirmed as stated.",
     ]
     for verdict, title in _TOLD.items():
         claims = ledger[ledger["verdict"] == verdict]
@@ -176,7 +177,7 @@ def _words(lines: list[str]) -> int:
 
 
 def computed_page(ledger: pd.DataFrame) -> str:
-    """The numbers behind every claim: all parts, what was computed, and the reason of its limits."""
+    """The numbers behind every claim: all parts, what was computed, and why its limits."""
     lines = ["# What was computed", "", "[The ledger](claims.md) has the verdicts in short."]
     for _, claim in ledger.iterrows():
         name = claim["claim"]
@@ -199,11 +200,17 @@ def said_by_parts(numbers: str, parts: str) -> bool:
     """Whether these numbers are those of the parts, one after the other, and nothing more."""
     rest = numbers
     for part in filter(None, parts.split("\n")):
-        length = len(os.path.commonprefix([rest, part]))
-        if not part[length:].startswith(": "):
+        ends = [found.start() for found in re.finditer(": ", part)]
+        length = next((end for end in ends if _is_next(rest, part[:end])), None)
+        if length is None:
             return False
         rest = rest[length:].removeprefix("; ")
     return not rest
+
+
+def _is_next(numbers: str, words: str) -> bool:
+    """Whether the numbers begin with these words as one of several that semicolons divide."""
+    return numbers == words or numbers.startswith(f"{words}; ")
 
 
 def _vocabulary() -> list[str]:

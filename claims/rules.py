@@ -177,6 +177,19 @@ def more_than_noise(name: str, distance: float, found: str = "") -> Part:
     return Part(name, INCONCLUSIVE, found, f"a bound above {NO_DATA:g} decides nothing")
 
 
+def at_most(name: str, effect: Effect, *, margin: float) -> Part:
+    """One effect that the claim says does not exceed the margin: "remains low".
+
+    Confirmed where the 95% interval stays at or below it, contradicted where the 99% one is above.
+    """
+    if effect.interval(SUPPORT).high <= margin:
+        return Part(name, CONFIRMED, words(effect))
+    if effect.interval(OPPOSE).low > margin:
+        return Part(name, CONTRADICTED, words(effect), f"above the margin of {margin:g}")
+    reason = f"the interval crosses the margin of {margin:g}"
+    return Part(name, INCONCLUSIVE, words(effect), reason)
+
+
 def equal(
     effects: Mapping[str, Effect],
     *,

@@ -2,7 +2,8 @@
 
 Noise around one fixed value, such as zero, is an answer that anybody can give. Where every release
 is within total variation t of it, no reader tells the two apart with an advantage above t: a score
-in [0, 1] of anything computed from the release differs from that of noise alone by at most t.
+in [0, 1] of anything computed from the release differs from that of noise alone by at most t. This
+is about one release: of k releases, such as of k records, the distance is up to k t.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def drawn_directions(*, others: list[str], margin: float, draws: Count) -> Findi
             f"random component {RANDOM_COMPONENT:.4f}."
         ),
         calibration="published",
-        sizes=_sizes(draws),
+        sizes=drawn_sizes(draws),
     )
 
 
@@ -103,11 +103,17 @@ def drawn_error(*, margin: float, draws: Count) -> Finding:
             f"{best.mean():.4f}; a random component {RANDOM_COMPONENT:.4f}."
         ),
         calibration="published",
-        sizes=_sizes(draws),
+        sizes=drawn_sizes(draws),
     )
 
 
-def _sizes(draws: int) -> Sizes:
+def drawn_sizes(draws: int) -> Sizes:
+    """What a verdict on these draws rests on."""
     setting = FIRST_COMPONENT.setting
     records = round(1 / setting.budget.delta)
-    return Sizes(records=records, trials=draws, epsilons=f"{setting.budget.epsilon:g}")
+    return Sizes(
+        dataset="movement_aal",
+        records=records,
+        trials=draws,
+        epsilons=f"{setting.budget.epsilon:g}",
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,7 @@ from paper_figures.mvg2018.comparison_findings import (
     difference,
     finding_per_kernel,
 )
-from paper_figures.mvg2018.component_draws import RIGHT, over_shares
+from paper_figures.mvg2018.component_draws import RIGHT, drawn_sizes, over_shares
 from paper_figures.mvg2018.covariance import COVARIANCE
 from paper_figures.mvg2018.first_component import FIRST_COMPONENT
 from paper_figures.mvg2018.numbers import STATED_MILLISECONDS, STATED_RMSE
@@ -253,8 +254,8 @@ def study_times(
         parts=parts,
         because=tally(parts, None),
         detail=(
-            f"MVG in I, II and III takes {medians} ms along given directions, and {with_svd} ms for "
-            f"an SVD of both covariances. Without the SVDs: {given} "
+            f"MVG in I, II and III takes {medians} ms along given directions, and {with_svd} ms "
+            f"for an SVD of both covariances. Without the SVDs: {given} "
             "Median milliseconds of a release on one core of this machine. Parts are ratios of "
             "medians, as logarithms, with bootstrapped 95% intervals; medians within a factor of "
             f"{1 + tolerance:g} contradict nothing. Our JL applies its random matrix by a "
@@ -262,7 +263,14 @@ def study_times(
             "and PPCA from a short Markov chain, where the paper samples with emcee."
         ),
         calibration="published",
-        sizes=REGRESSION.sizes(scores),
+        sizes=replace(REGRESSION.sizes(scores), dataset="liver_disorders"),
+        other_sizes=[
+            replace(study.sizes(study.scores(study.judged_rows(results.rows))), dataset=dataset)
+            for study, dataset in (
+                (FIRST_COMPONENT, "movement_aal"),
+                (COVARIANCE, "cardiotocography"),
+            )
+        ],
     )
 
 
@@ -327,7 +335,12 @@ def comparable_directions(
         f"{draws:,} draws of the noise: {treatment_title(RIGHT)} {right.mean():.4f}."
     )
     middle = _nearest(FIRST_COMPONENT, drawn, margins)
-    return finding_per_kernel(results, REGRESSION, judged, detail, middle)
+    finding = finding_per_kernel(results, REGRESSION, judged, detail, middle)
+    return replace(
+        finding,
+        sizes=replace(finding.sizes, dataset="liver_disorders"),
+        other_sizes=[drawn_sizes(draws)],
+    )
 
 
 def _nearest(

@@ -220,7 +220,8 @@ def largest_counts(results: Results, *, tolerance: float) -> Finding:
         detail=(
             f"Official pickups of the stated window. A box that contains {places} has cells of at "
             "least 1/89 of the rectangle that these span. A window of that size inside the "
-            f"rectangle holds {DENSEST_WINDOW} pickups and meets at most four cells of any grid, so "
+            f"rectangle holds {DENSEST_WINDOW} pickups and meets at most four cells of any grid, "
+            "so "
             f"one of them has at least {least}. The paper gives neither its bounding box nor "
             "its valid areas. Ours: the five boroughs, and cells with a pickup in the rest of the "
             f"month, {facts['pickups']:.0f} pickups in {facts['valid_cells']:.0f} valid cells, on "
