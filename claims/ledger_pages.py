@@ -85,7 +85,8 @@ def size_words(claim: pd.Series) -> str:
     for name in ("records", "epochs", "rounds", "trials"):
         ours, theirs = claim[name], claim[f"paper {name}"]
         if pd.notna(ours):
-            less, more = (pd.notna(theirs) and c for c in (ours < theirs, ours > theirs))
+            known = pd.notna(theirs)
+            less, more = known and ours < theirs, known and ours > theirs
             text = f"{ours:,g}{f' of {theirs:,g}' if less else ''} {name}"
             words.append(f"{text} (paper: {theirs:,g})" if more else text)
     if words and _given(claim["dataset"]):
