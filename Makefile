@@ -1,7 +1,7 @@
-# make run | test | check | figures | site | lint | bench | cluster | soak | pins | clean
+# make run | test | check | figures | site | certify | lint | bench | cluster | soak | pins | clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: run test check figures site lint bench cluster soak pins clean
+.PHONY: run test check figures site certify lint bench cluster soak pins clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all
@@ -50,6 +50,9 @@ figures: $(READY)
 
 site: $(READY)
 	$(BIN)/python -m site_builder build $(RUN)
+
+certify: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python -m claims.certificates
 
 bench: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/benchmarks -s -o python_files='bench_*.py'

@@ -23,8 +23,8 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, TOLERANCE, UNDECIDED
 from paper_figures.paper_setting import PaperSetting
 from runs.results import Results
-from studies.base.study import Point
-from studies.guarantee import METRICS, setting_at
+from studies.base.case import Point
+from studies.guarantee import Guarantee, setting_at
 
 # Whether a claim is true, by the verdict on it at one setting.
 HOLDS_BY_VERDICT = {HOLDS: True, LOOSE: True, REFUTED: False, UNDECIDED: None}
@@ -60,7 +60,9 @@ def by_setting(rows: pd.DataFrame) -> pd.DataFrame:
     keys = ["mechanism", "shape", "epsilon", "delta"]
     words = rows[rows["metric"] == "claimed_delta"].set_index(keys)[["verdict", "message"]]
     values = rows.pivot(index=keys, columns="metric", values="value")
-    return values.reindex(index=words.index, columns=METRICS).join(words)
+    return values.reindex(
+        index=words.index, columns=[metric.name for metric in Guarantee.metrics]
+    ).join(words)
 
 
 @judge(studies=("guarantee",))

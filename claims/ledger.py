@@ -19,6 +19,7 @@ from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, Judge, all_judges, rule_modules
 from claims.ledger_pages import claims_page, computed_page, findings_page, size_words
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, Finding, Part, Sizes, not_run
+from mechanisms.query.csv_cells import marked, unmarked
 from runs.results import read_results
 from runs.sources import source_files
 from runs.stored import REFERENCE
@@ -120,7 +121,7 @@ def _size_columns(ours: Sizes, claim: Claim) -> dict[str, Any]:
 def read_ledger(folder: Path) -> pd.DataFrame:
     """The ledger in `folder`/claims.csv: NaN where a number is missing, "" where a text is."""
     # A column without any value does not show what it would hold.
-    ledger = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False)
+    ledger = unmarked(pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False))
     return ledger.assign(**{name: pd.to_numeric(ledger[name]) for name in NUMBERS})
 
 
@@ -130,7 +131,7 @@ def write_ledger(folder: Path) -> None:
     The same results give the same bytes.
     """
     ledger = evaluate(folder)
-    ledger.to_csv(folder / "claims.csv", index=False, lineterminator="\n")
+    marked(ledger).to_csv(folder / "claims.csv", index=False, lineterminator="\n")
     (folder / "claims.md").write_text(claims_page(ledger), encoding="utf-8")
     (folder / "computed.md").write_text(computed_page(ledger), encoding="utf-8")
     (folder / "findings.md").write_text(findings_page(ledger), encoding="utf-8")

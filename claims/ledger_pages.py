@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 
+from claims.certificates import certificate_of, command, proof
 from claims.markdown import markdown_table
 from claims.verdicts import (
     CONTRADICTED,
@@ -116,6 +117,8 @@ def _section(claim: pd.Series) -> list[str]:
     tail = _paragraph("Would be decided by", claim["decided by"])
     tail += [line for words in _all_sizes(claim) for line in _paragraph("Sizes", words)]
     tail += _paragraph("Limit", _limit(claim))
+    for path in certificate_of(name):
+        tail += _paragraph("Proof", f"{proof(path)} Check it: `{command(path)}`")
     link = [f"- [Numbers and what was computed](computed.md#{name})"]
     room = MOST_WORDS - _words(lines + tail + link)
     lines += _parts_within(claim, room)

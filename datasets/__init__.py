@@ -18,6 +18,7 @@ from typing import Any
 
 from datasets.catalogue import DATASETS, loader
 from datasets.entry import Dataset
+from datasets.fetching.checksums import local_files
 from datasets.fetching.data_error import DataError
 from datasets.fetching.fetch import fetch
 
@@ -36,4 +37,6 @@ def load(name: str, folder: Path | str = "data") -> Any:
         DataError: unknown name; a file is missing or changed; a wrong number of records.
     """
     module = loader(name)
-    return module.load(Path(folder)) if module.ENTRY.source == "official" else module.load()
+    if module.ENTRY.source != "official":
+        return module.load()
+    return module.parse(*local_files(module.ENTRY, folder).values())

@@ -17,15 +17,6 @@ from datasets.fetching.data_error import DataError
 from mechanisms.query.words import nearest
 
 
-def find(name: str) -> Dataset:
-    """The entry of a data set.
-
-    Raises:
-        DataError: unknown name, see `require_known`.
-    """
-    return loader(name).ENTRY
-
-
 def require_known(name: str) -> None:
     """Raise DataError for an unknown data set; the message lists all names and the nearest."""
     known = _names()
@@ -35,7 +26,10 @@ def require_known(name: str) -> None:
 
 
 def loader(name: str) -> ModuleType:
-    """The module `datasets.loaders.<name>`, which has `ENTRY` and `load`.
+    """The module `datasets.loaders.<name>`.
+
+    It has `ENTRY`, and `parse` of the files of `ENTRY` in their order if its source is official,
+    else `load` without files.
 
     Raises:
         DataError: unknown name, see `require_known`.
@@ -46,8 +40,9 @@ def loader(name: str) -> ModuleType:
     entry = getattr(module, "ENTRY", None)
     if not isinstance(entry, Dataset) or entry.name != name:
         raise TypeError(f"{module.__file__} must define ENTRY = Dataset(name={name!r}, ...)")
-    if not callable(getattr(module, "load", None)):
-        raise TypeError(f"{module.__file__} must define the function load")
+    function = "parse" if entry.source == "official" else "load"
+    if not callable(getattr(module, function, None)):
+        raise TypeError(f"{module.__file__} must define the function {function}")
     return module
 
 
@@ -61,7 +56,7 @@ class _Catalogue(Mapping[str, Dataset]):
     def __getitem__(self, name: str) -> Dataset:
         if name not in _names():
             raise KeyError(name)
-        return find(name)
+        return loader(name).ENTRY
 
     def __iter__(self) -> Iterator[str]:
         return iter(_names())

@@ -21,6 +21,8 @@ from typing import Literal
 
 from datasets.fetching.data_error import DataError
 
+MAX_BYTES = 1 << 30  # of a file whose size is not published
+
 Source = Literal["official", "bundled", "simulated"]
 
 
@@ -31,13 +33,16 @@ class RemoteFile:
     Attributes:
         name: file name in the data set's folder and in a mirror (there also `<name>.xz`).
         urls: official addresses in order of preference; empty if it has none.
-        bytes: size of the content, None if unknown.
+        bytes: size of the content, None if unknown; no more is downloaded or unpacked.
         sha256: hex digest of the content, or its first digits where no more is published; None
             if no checksum is published.
         md5: hex digest of the content, checked as well where the publisher states it.
         check: reads the file at a path and raises DataError unless it is the right one. A file
             without sha256 needs it: the fetch accepts the file and records its checksum only
             after this check.
+
+    Raises:
+        ValueError: an http address without sha256.
     """
 
     name: str
@@ -46,6 +51,18 @@ class RemoteFile:
     sha256: str | None = None
     md5: str | None = None
     check: Callable[[Path], object] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.sha256 is None and any(url.lower().startswith("http:") for url in self.urls):
+            raise ValueError(
+                f"{self.name} has an http address and no sha256, so anyone on the way can replace "
+                f"it; state its sha256, or an https address"
+            )
+
+    @property
+    def most_bytes(self) -> int:
+        """The largest number of bytes that its content can have."""
+        return MAX_BYTES if self.bytes is None else self.bytes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.formats.columns import Numbers
+from datasets.formats.tables import matrix, read_table
 
 ENTRY = Dataset(
     name="my_data",  # the name of this file; also of the folder and of the data set in configs
     title="My data",
     # "official": downloaded. "bundled" (comes with a package) and "simulated" have no `files`, and
-    # their `load` takes no folder.
+    # they have `load()` in place of `parse`.
     source="official",
     licence="CC BY 4.0",  # or "no licence stated"
     citation="Author. Title. Publisher, year. doi:...",
@@ -44,6 +44,14 @@ ENTRY = Dataset(
 )
 
 
+# What every cell may be: it is checked before any is cast.
+COLUMNS = {
+    "height": Numbers(0, 10),
+    "weight": Numbers(0, 10),
+    "label": Numbers(0, 1, whole=True),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class MyData:
     """The records, in the order of the file.
@@ -57,30 +65,14 @@ class MyData:
     labels: NDArray[np.int64]
 
 
-def load(folder: Path) -> MyData:
-    """All records.
-
-    Args:
-        folder: the data folder given to `fetch`.
-
-    Raises:
-        DataError: file missing or changed, or not 3 records.
-    """
-    data = parse(local_files(ENTRY, folder)["my_data.csv"])
-    require_rows(ENTRY, records=len(data.labels))
-    return data
-
-
 def parse(path: Path) -> MyData:
-    """The csv: two measurements and the class per line, no header.
+    """All records: two measurements and the class per line, no header.
+
+    `datasets.load` calls it with the verified files, in the order of `ENTRY.files`.
 
     Raises:
-        DataError: the file has another form.
+        DataError: a cell is not allowed, or not 3 records.
     """
-    try:
-        values = np.loadtxt(path, delimiter=",", ndmin=2)
-    except ValueError as error:
-        raise DataError(f"{path}: not a table of numbers ({error})") from error
-    if values.shape[1] != 3:
-        raise DataError(f"{path}: {values.shape[1]} columns, expected 3")
-    return MyData(features=values[:, :2].copy(), labels=values[:, 2].astype(np.int64))
+    table = read_table(path.read_bytes(), COLUMNS, path)
+    require_rows(ENTRY, records=len(table["label"]))
+    return MyData(features=matrix(table, ["height", "weight"]), labels=table["label"])

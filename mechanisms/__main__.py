@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import json
 import math
 import sys
+import tomllib
+from pathlib import Path
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.base.registry import all_mechanisms, get_mechanism
+from mechanisms.cli.accepted_queries import accepted_queries
 from mechanisms.cli.arguments import Parser, run, share, whole_number
 from mechanisms.cli.audit_command import add_audit_command
 from mechanisms.cli.compare_command import add_compare_command
+from mechanisms.cli.limit_command import add_limit_command
 from mechanisms.cli.query_arguments import (
+    add_key,
     add_query_arguments,
     add_shape_and_sensitivities,
     mechanism_of,
@@ -34,7 +40,11 @@ EXIT_STATUSES = (
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status, see `EXIT_STATUSES`."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return 2
     try:
         answer = options.run(options)
     except Unsupported as reason:
@@ -64,7 +74,8 @@ def _describe(options) -> dict:
     }
     # python -OO leaves no docstrings.
     about = {"about": cls.__doc__.strip()} if cls.__doc__ else {}
-    return _metadata(cls) | about | {"options": described}
+    queries = {"queries": accepted_queries(cls)} if options.queries else {}
+    return _metadata(cls) | about | {"options": described} | queries
 
 
 def _calibrate(options) -> dict:
@@ -113,23 +124,27 @@ def _metadata(cls) -> dict:
 
 
 def _show_list(rows: list[dict]) -> str:
-    names = ("key", "title", "guarantee", "paper", "theorem")
+    # Within 80 columns; `describe` has the theorem.
+    names = ("key", "title", "guarantee")
     widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in names}
     lines = [names, *([row[name] for name in names] for row in rows)]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths.values(), strict=True))
+        "  ".join(
+            cell.ljust(width) for cell, width in zip(line, widths.values(), strict=True)
+        ).rstrip()
         for line in lines
     )
 
 
 def _show(answer: dict, indent: str = "") -> str:
     lines = []
+    width = max(20 - len(indent), *(len(name) for name in answer))
     for name, value in answer.items():
         if isinstance(value, dict) and value:
             lines.append(f"{indent}{name}\n{_show(value, indent + '    ')}")
         else:
             shown = f"{value:.10g}" if isinstance(value, float) else value
-            lines.append(f"{indent}{name:<{max(1, 20 - len(indent))}} {shown}")
+            lines.append(f"{indent}{name:<{width}} {shown}")
     return "\n".join(lines)
 
 
@@ -159,9 +174,19 @@ def _finite(value):
     return value
 
 
+def _version() -> str:
+    """The version of the package, or of the project file of a clone that is not installed."""
+    try:
+        return importlib.metadata.version("matrix-noise-bench")
+    except importlib.metadata.PackageNotFoundError:
+        project = Path(__file__).resolve().parents[1] / "pyproject.toml"
+        return tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m mechanisms", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser.add_argument("--version", action="version", version=f"matrix-noise-bench {_version()}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")
 
@@ -171,7 +196,12 @@ def _parser() -> argparse.ArgumentParser:
     describe = commands.add_parser(
         "describe", parents=[common], help="one mechanism and its options"
     )
-    describe.add_argument("key", help="mechanism key, or module:Class")
+    add_key(describe)
+    describe.add_argument(
+        "--queries",
+        action="store_true",
+        help="also what a query must state: a 4x4 query of every kind is tried",
+    )
     describe.set_defaults(run=_describe, show=_show)
 
     calibrate = commands.add_parser(
@@ -205,6 +235,7 @@ def _parser() -> argparse.ArgumentParser:
     verifying.set_defaults(run=_verify, show=explain)
 
     add_compare_command(commands, common, add_shape_and_sensitivities, query_of)
+    add_limit_command(commands, common, add_shape_and_sensitivities, query_of)
 
     add_audit_command(commands, common)
     return parser

@@ -11,6 +11,7 @@ import pandas as pd
 
 from claims.discovery import paper_modules
 from claims.markdown import markdown_table
+from mechanisms.query.csv_cells import marked
 from paper_figures import pyplot as plt
 from runs.results import Results, read_results
 from runs.sources import source_files
@@ -208,7 +209,7 @@ def _explained(drawing: Drawing, reason: str) -> Drawn:
 
 def _write(name: str, drawn: Drawn, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    drawn.data.to_csv(folder / f"{name}.csv", index=False, float_format="%.10g")
+    marked(drawn.data).to_csv(folder / f"{name}.csv", index=False, float_format="%.10g")
     words = "\n\n".join(filter(None, (drawn.caption, drawn.note)))
     if drawn.figure is None:
         table = drawn.data.map(_shown)

@@ -33,13 +33,14 @@ from runs.batches import batches_of, cells_to_run
 from runs.cells import Cell, cells_of, results_folder
 from runs.config import read_config
 from runs.estimate import estimates, measured_cells, report
-from runs.frames import read_frame
+from runs.frames import frame_of
 from runs.redo import Wanted, redo
 from runs.result_table import CELL, OK, DamagedTable, read_file
-from runs.runner import CellError, cell_files, run_cells
+from runs.runner import CellError, run_cells
+from runs.store import cell_file, read_cell
 from runs.stored import REFERENCE, RESULTS, runs_with_results, stored_runs
 from studies.base.settings import ConfigError, nearest
-from studies.base.study import all_studies, maps_of
+from studies.base.study import all_studies
 
 # Cells of a run that are computed again unless told otherwise.
 SAMPLE = 5
@@ -102,8 +103,8 @@ def _check_run(options) -> int:
     wrong = 0
     for cell in cells:
         with tempfile.TemporaryDirectory() as folder:
-            rows, _ = _measure(cell, config, Path(folder))
-            found = rerun.compare(rerun.stored_rows(run, cell), read_frame(rows), cell)
+            again = frame_of(read_cell(_measure(cell, config, Path(folder)))[0])
+            found = rerun.compare(rerun.stored_rows(run, cell), again, cell)
         wrong += bool(found.problems)
         print(f"{'differs' if found.problems else 'agrees':<8} {cell.stem}: {found}", flush=True)
     if wrong:
@@ -124,7 +125,7 @@ def _estimate(options) -> int:
 
 def _list(options) -> int:
     for name, study in all_studies().items():
-        print(f"{name:<14} {study.PAPER:<10} data: {', '.join(study.DATASETS)}")
+        print(f"{name:<14} {study.paper:<10} data: {', '.join(study.datasets)}")
         print(f"{'':<14} {study.__doc__.strip().splitlines()[0]}")
     return 0
 
@@ -141,19 +142,19 @@ def _run(options) -> int:
     cells = [replace(each, trial=None) for each in cells_of(config)]
     if cell not in cells:
         raise ConfigError(_no_cell(cell, cells, options.config))
-    rows, timings = _measure(cell, config, results_folder(config))
-    frame = read_frame(rows)
+    path = _measure(cell, config, results_folder(config))
+    frame = frame_of(read_cell(path)[0])
     study = all_studies()[cell.study]
-    measured = frame[(frame["status"] == OK) & ~frame["metric"].isin(maps_of(study))]
+    measured = frame[(frame["status"] == OK) & ~frame["metric"].isin(study.maps)]
     summary = measured.groupby(
-        ["shape", "epsilon", "metric", *(c.name for c in study.COORDINATES)],
+        ["shape", "epsilon", "metric", *(c.name for c in study.coordinates)],
         sort=False,
         dropna=False,
     )["value"].mean()
     print(summary.to_string())
     for _, row in frame[frame["status"] != OK].iterrows():
         print(f"{row['status']}: {row['shape']}, epsilon {row['epsilon']:g}: {row['message']}")
-    print(f"rows in {rows}, seconds and memory in {timings}")
+    print(f"rows, seconds and memory in {path}")
     return 0
 
 
@@ -171,16 +172,15 @@ def _redo(options) -> int:
     return 0
 
 
-def _measure(cell: Cell, config: dict, run: Path) -> tuple[Path, Path]:
-    """Measure a cell unless its rows are current; returns the tables of its rows and seconds."""
+def _measure(cell: Cell, config: dict, run: Path) -> Path:
+    """Measure a cell unless its rows are current; returns its file."""
     for name in cell.downloads(config):
         fetch(name, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
-    planned = cell.planned(config)
-    files = cell_files(planned, run)
-    for path in files:
-        _remove_if_damaged(path)
-    run_cells([planned], run, limits=config["limits"])
-    return files
+    spec = cell.spec(config)
+    path = cell_file(run, spec.stem)
+    _remove_if_damaged(path)
+    run_cells([spec], run, limits=config["limits"])
+    return path
 
 
 def _remove_if_damaged(path: Path) -> None:

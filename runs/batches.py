@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import Any
 
+from runs.cell_spec import CellSpec
 from runs.cells import Cell, cells_of
-from runs.runner import is_current
+from runs.store import is_current
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Batch:
         """The files of code that the numbers of its cells depend on."""
         return frozenset().union(*{cell.sources(config) for cell in self.cells})
 
-    def planned(self, config: dict) -> list[dict[str, Any]]:
-        """Its cells as JSON data, for `runner.run_batch`."""
-        return [cell.planned(config) for cell in self.cells]
+    def specs(self, config: dict) -> list[CellSpec]:
+        """What each of its cells needs."""
+        return [cell.spec(config) for cell in self.cells]
 
 
 def batches_of(config: dict) -> list[Batch]:
@@ -67,9 +67,9 @@ def batches_of(config: dict) -> list[Batch]:
 
 def _size(config: dict, study: str) -> int:
     settings = config["studies"][study]
-    return settings["cells_per_job"] or (1 if settings["split_trials"] else config["cells_per_job"])
+    return settings.cells_per_job or (1 if settings.split_trials else config["cells_per_job"])
 
 
 def cells_to_run(config: dict, run: Path) -> list[Cell]:
     """The cells without a current result in the folder of a run."""
-    return [cell for cell in cells_of(config) if not is_current(cell.planned(config), run)]
+    return [cell for cell in cells_of(config) if not is_current(cell.spec(config), run)]

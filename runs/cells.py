@@ -5,25 +5,19 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mechanisms import get_mechanism
+from runs.cell_spec import CellSpec
 from runs.sources import digest_of, source_files
+from studies.base.case import Point
 from studies.base.coordinates import TYPES
-from studies.base.study import (
-    Names,
-    Point,
-    Variant,
-    all_studies,
-    also_read,
-    files_of,
-    trial_count,
-)
+from studies.base.study import Study, all_studies
 
 # Settings that say which cells and points there are; no number depends on them otherwise.
-_GRID = (
+_GRID = {
     "datasets",
     "mechanisms",
     "mechanisms_for",
@@ -33,7 +27,7 @@ _GRID = (
     "cells_per_job",
     "epsilons",
     "epsilons_for",
-)
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,40 +51,32 @@ class Cell:
         return stem if self.trial is None else f"{stem}--{self.trial}"
 
     @property
+    def _study(self) -> Study:
+        return all_studies()[self.study]
+
+    @property
     def files(self) -> str:
         """The data set whose files it reads: the one of its name unless its study has another."""
-        return files_of(all_studies()[self.study], self.dataset)
+        return self._study.files_of(self.dataset)
+
+    @property
+    def data_source(self) -> str:
+        """official, bundled, simulated or none."""
+        return self._study.datasets[self.dataset]
 
     def downloads(self, config: dict) -> list[str]:
         """Entries of `datasets` that have to be fetched before it."""
-        study = all_studies()[self.study]
-        official = data_source(self.study, self.dataset) == "official"
-        settings = config["studies"][self.study]
-        return [self.files] * official + also_read(study, settings, self.dataset)
+        files = [self.files] if self.data_source == "official" else []
+        return files + self._study.also_reads(config["studies"][self.study], self.dataset)
 
     def takes_gpu(self, config: dict) -> bool:
         """Whether it uses a CUDA device where there is one."""
-        return config["studies"][self.study].get("device") == "auto"
-
-    def names(self, config: dict) -> Names:
-        """The words that determine its seeds."""
-        return Names(
-            base_seed=config["seed"],
-            study=self.study,
-            dataset=self.dataset,
-            mechanism=self.mechanism,
-        )
-
-    def variant(self, config: dict) -> Variant:
-        """The mechanism with its options."""
-        use, options = variant_of(config, self.mechanism)
-        return Variant(name=self.mechanism, mechanism=get_mechanism(use), options=options)
+        return config["studies"][self.study].takes_gpu
 
     def points(self, config: dict) -> list[Point]:
         """Its grid, in order."""
-        study = all_studies()[self.study]
         settings = config["studies"][self.study]
-        return study.points(settings, self.mechanism, self.dataset)
+        return self._study.points(settings, self.mechanism, self.dataset)
 
     def sources(self, config: dict) -> frozenset[str]:
         """The files of code that its numbers depend on: editing one of them reruns the cell."""
@@ -104,45 +90,38 @@ class Cell:
             f"studies.{self.study}",
             # Loaders are chosen by name, so no import statement leads to them.
             *(f"datasets.loaders.{name}" for name in loaders),
-            self.variant(config).mechanism.__module__,
+            get_mechanism(variant_of(config, self.mechanism)[0]).__module__,
         )
         return frozenset(modules)
 
-    def planned(self, config: dict) -> dict[str, Any]:
-        """What `runner.run_batch` needs to know of it, as JSON data.
+    def settings(self, config: dict) -> dict[str, Any]:
+        """The settings of its study that its numbers depend on, as JSON data."""
+        return config["studies"][self.study].model_dump(mode="json", exclude=_GRID)
 
-        The digest is a hash of all that its numbers depend on: its specification and its sources.
-        """
-        specification = self.specification(config)
-        text = json.dumps(specification, sort_keys=True) + digest_of(self.sources(config))
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        return {"stem": self.stem, "digest": digest, "specification": specification}
-
-    def specification(self, config: dict) -> dict[str, Any]:
-        """What the cell needs of the config, as JSON data; its numbers depend on nothing else."""
+    def spec(self, config: dict) -> CellSpec:
+        """What the cell needs of a checked config; its numbers depend on that and its sources."""
         use, options = variant_of(config, self.mechanism)
         mechanism = get_mechanism(use)
-        settings = config["studies"][self.study]
-        chosen = {key: settings[key] for key in settings if key not in _GRID}
-        return {
-            "paper": all_studies()[self.study].PAPER,
-            "study": self.study,
-            "dataset": self.dataset,
-            "mechanism": self.mechanism,
-            "calibration": self.calibration,
-            # Named by module, so that the cell's process loads this family only.
-            "use": f"{mechanism.__module__}:{mechanism.__qualname__}",
-            "options": options,
-            # Names and types of the columns that the study declares.
-            "columns": {
-                column.name: TYPES[column.type] for column in all_studies()[self.study].COORDINATES
-            },
-            "data_source": data_source(self.study, self.dataset),
-            "points": [point.to_list() for point in self.points(config)],
-            "settings": chosen if self.trial is None else chosen | {"trial": self.trial},
-            "seed": config["seed"],
-            "data_folder": config["data"]["folder"],
-        }
+        spec = CellSpec(
+            stem=self.stem,
+            digest=digest_of(self.sources(config)),
+            paper=self._study.paper,
+            study=self.study,
+            dataset=self.dataset,
+            data_source=self.data_source,
+            mechanism=self.mechanism,
+            calibration=self.calibration,
+            use=f"{mechanism.__module__}:{mechanism.__qualname__}",
+            options=options,
+            columns={column.name: TYPES[column.type] for column in self._study.coordinates},
+            points=tuple(self.points(config)),
+            settings=self.settings(config),
+            seed=config["seed"],
+            data_folder=config["data"]["folder"],
+            trial=self.trial,
+        )
+        text = json.dumps(asdict(spec), sort_keys=True)
+        return replace(spec, digest=hashlib.sha256(text.encode()).hexdigest())
 
 
 @functools.cache
@@ -170,18 +149,13 @@ def cells_of(config: dict) -> list[Cell]:
             trial=trial,
         )
         for study, settings in config["studies"].items()
-        for dataset in settings["datasets"]
-        for mechanism in settings["mechanisms_for"].get(dataset, settings["mechanisms"])
-        for calibration in settings["calibrations_for"].get(mechanism, settings["calibrations"])
+        for dataset in settings.datasets
+        for mechanism in settings.mechanisms_for.get(dataset, settings.mechanisms)
+        for calibration in settings.calibrations_for.get(mechanism, settings.calibrations)
         if calibration == "published"
         or get_mechanism(variant_of(config, mechanism)[0]).guarantee != "none"
-        for trial in (range(trial_count(settings, dataset)) if settings["split_trials"] else [None])
+        for trial in (range(settings.trial_count(dataset)) if settings.split_trials else [None])
     ]
-
-
-def data_source(study: str, dataset: str) -> str:
-    """official, bundled, simulated or none."""
-    return all_studies()[study].DATASETS[dataset]
 
 
 def results_folder(config: dict) -> Path:

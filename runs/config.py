@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import yaml
 from pydantic import Field
-from pydantic_core import PydanticUndefined
 
 from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
 from runs.yaml_file import located, read_yaml
@@ -128,6 +127,8 @@ def read_config(path: Path | str) -> dict[str, Any]:
 def check_config(config: Any) -> dict[str, Any]:
     """The config with numbers converted, defaults filled in and every name known.
 
+    The settings of a study are an instance of its `Settings`.
+
     Raises:
         ConfigError: Names the path of the key, the value, what is allowed and the nearest name.
     """
@@ -144,16 +145,14 @@ def check_config(config: Any) -> dict[str, Any]:
             raise ConfigError(unknown_key("studies", name, known), f"studies.{name}")
         near = Surroundings(study=known[name], available=available, sets=sets)
         path = f"studies.{name}"
-        checked["studies"][name] = read_settings(
-            known[name].Settings, settings, path, near
-        ).model_dump()
+        checked["studies"][name] = read_settings(known[name].Settings, settings, path, near)
     _refuse_unused(own, checked["studies"])
     return checked
 
 
-def _refuse_unused(own: RunSettings, studies: dict[str, dict]) -> None:
+def _refuse_unused(own: RunSettings, studies: dict[str, StudySettings]) -> None:
     """Refuse variants of the config itself that no study runs, and sets that nothing names."""
-    run = {name for settings in studies.values() for name in settings["mechanisms"]}
+    run = {name for settings in studies.values() for name in settings.mechanisms}
     for name in own.variants:
         if name not in run:
             message = f"no study runs the variant variants.{name}; list it in one, or remove it"
@@ -252,14 +251,19 @@ def describe_keys() -> str:
 
 
 def _rows(prefix: str, model: type[Section], skipped) -> list[str]:
-    rows = []
+    defaults, rows = defaults_of(model), []
     for key, field in model.model_fields.items():
         if key not in skipped:
-            default = field.default
-            shown = "required" if default is PydanticUndefined else f"`{yaml_text(default)}`"
+            shown = f"`{yaml_text(defaults[key])}`" if key in defaults else "required"
             allowed = words_of(field.annotation, field.metadata).one
             rows.append(f"| `{prefix}{key}` | {allowed} | {shown} | {field.description} |")
     return rows
+
+
+def defaults_of(model: type[Section]) -> dict[str, Any]:
+    """The values of the keys that a section may leave out."""
+    # A default may be a word, such as `all`, for what it becomes.
+    return model.model_construct().model_dump(warnings=False)
 
 
 def yaml_text(value: Any) -> str:

@@ -21,7 +21,7 @@ from runs.cells import Cell, cells_of
 from runs.frames import read_frame
 from runs.result_table import CELL, METRICS_OF_EVERY_STUDY, PEAK_MEMORY, POINT, read_file
 from runs.stored import tables_of
-from studies.base.study import all_studies, trial_count
+from studies.base.study import all_studies
 
 HOUR, GIB = 3600.0, 1 << 30
 # Settings that the number of points and of trials accounts for.
@@ -183,10 +183,9 @@ def _of_study(
 
 def _trials(cell: Cell, config: dict) -> int:
     """Trials of a cell; 1 in a study without trials."""
-    settings = config["studies"][cell.study]
-    if cell.trial is not None or "trials" not in settings:
+    if cell.trial is not None:
         return 1
-    return trial_count(settings, cell.dataset)
+    return config["studies"][cell.study].trial_count(cell.dataset)
 
 
 def _differing(cell: Cell, config: dict, before: dict) -> set[str]:
@@ -197,8 +196,8 @@ def _differing(cell: Cell, config: dict, before: dict) -> set[str]:
 
 def _settings(cell: Cell, config: dict) -> dict:
     """What a cell needs of its study's settings: of mappings from data sets its own entry."""
-    settings = cell.specification(config)["settings"]
-    datasets = all_studies()[cell.study].DATASETS
+    settings = cell.settings(config)
+    datasets = all_studies()[cell.study].datasets
     return {
         name: value.get(cell.dataset)
         if isinstance(value, dict) and value.keys() <= datasets.keys()

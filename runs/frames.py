@@ -23,9 +23,14 @@ from runs.result_table import (
 
 
 def read_frame(*paths: Path | str) -> pd.DataFrame:
-    """As `read_table`, as a data frame; whole numbers are nullable integers."""
+    """As `read_table`, as a data frame."""
+    return frame_of(read_table(*paths))
+
+
+def frame_of(table: pa.Table) -> pd.DataFrame:
+    """A table as a data frame; whole numbers are nullable integers."""
     whole = {pa.int64(): pd.Int64Dtype()}
-    return read_table(*paths).to_pandas(types_mapper=whole.get, use_threads=False)
+    return table.to_pandas(types_mapper=whole.get, use_threads=False)
 
 
 def check_table(table: pa.Table, expected: dict[tuple[str, str, str, str], int]) -> None:

@@ -52,22 +52,25 @@ def end_with(message: str, log: str | Path) -> None:
     sys.exit(1)
 
 
-@contextlib.contextmanager
-def ending_with_planner() -> Iterator[None]:
+def ending_with_planner() -> contextlib.AbstractContextManager[None]:
     """End this process soon after the Snakemake that started it, however that ended.
 
     Otherwise a job outlives a killed run, and the next run writes the same files beside it. A shell
     may stand between the two, so that this process's parent says nothing.
+    """
+    number = os.environ.get(PLANNER)
+    return contextlib.nullcontext() if number is None else ending_with(int(number))
+
+
+@contextlib.contextmanager
+def ending_with(number: int) -> Iterator[None]:
+    """End this process soon after the process of a number, inside of the block.
 
     The thread that watches is joined at the end of the block: a thread that is alive when the
     interpreter ends is unwound in the middle of its work, which can abort the whole process.
     """
-    number = os.environ.get(PLANNER)
-    if number is None:
-        yield
-        return
     finished = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(int(number), finished))
+    watcher = threading.Thread(target=_watch, args=(number, finished))
     watcher.start()
     try:
         yield
@@ -76,10 +79,10 @@ def ending_with_planner() -> Iterator[None]:
         watcher.join()
 
 
-def _watch(planner: int, finished: threading.Event) -> None:
-    """End this process once `planner` has ended, unless `finished` is set first."""
+def _watch(number: int, finished: threading.Event) -> None:
+    """End this process once the process `number` has ended, unless `finished` is set first."""
     try:
-        process = psutil.Process(planner)
+        process = psutil.Process(number)
         while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
             if finished.wait(WATCH_SECONDS):
                 return

@@ -10,8 +10,6 @@ import hashlib
 import json
 from pathlib import Path
 
-SPECIFICATION = "specification.json"
-
 
 def part_path(folder: str | Path, index: int) -> Path:
     """The file of grid point `index`."""

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from mechanisms.base.mechanism import CALIBRATIONS
 from runs.result_table import CELL, STATUSES, DamagedTable, read_file
+from runs.store import read_stamp
 from studies.base.settings import ConfigError, nearest
 
 # How the name of a cell's file ends: its calibration, and its trial where each has its own cell.
 _AFTER_MECHANISM = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?$")
-_TRIAL = re.compile(r"--\d+$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Wanted:
 
 
 def redo(run: Path, wanted: Wanted) -> list[str]:
-    """Remove the results of cells, and the batches and tables that hold them; returns their stems.
+    """Remove the results of cells, their batches' stamps and their tables; returns their stems.
 
     Without the tables the next run would find nothing to do. What was drawn of them stays until
     then. Cells whose files are damaged are always among them. Unfinished work of the cells is
@@ -55,35 +55,27 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
             f"{run} holds no cells of a run; runs with cells: "
             f"{known or 'none, so start one with `make run`'}"
         )
-    cells = [
-        path
-        for path in sorted(folder.glob("*/*/*.parquet"))
-        if not path.name.endswith(".timings.parquet")
-    ]
+    cells = sorted(folder.glob("*/*/*.parquet"))
     _require_known(cells, wanted, run)
-    found = []
-    for rows in cells:
-        if _matches(rows, wanted):
-            found.append(str(rows.relative_to(folder).with_suffix("")))
-            rows.unlink()
-            rows.with_suffix(".timings.parquet").unlink(missing_ok=True)
-    for study in {stem.split("/")[0] for stem in found}:
-        for batch in (run / "batches" / study).glob("*.parquet"):
-            if not _holds_only_others(batch, found):
-                batch.unlink()
-        for ending in ("", ".timings", ".maps"):
-            (run / "studies" / f"{study}{ending}.parquet").unlink(missing_ok=True)
-    return found
+    found = [path for path in cells if _matches(path, wanted)]
+    for path in found:
+        path.unlink()
+    stems = [str(path.relative_to(folder).with_suffix("")) for path in found]
+    for study in {path.parts[-3] for path in found}:
+        for stamp in (run / "batches" / study).glob("*.json"):
+            if _holds_any(stamp, stems):
+                stamp.unlink()
+        for table in (run / "studies").glob(f"{study}.*"):
+            table.unlink()
+    return stems
 
 
-def _holds_only_others(batch: Path, stems: Collection[str]) -> bool:
-    """Whether no row of a batch is of the cells `stems`, with a trial of their own or not."""
+def _holds_any(stamp: Path, stems: Collection[str]) -> bool:
+    """Whether a batch has one of the cells `stems`; a damaged stamp does not say."""
     try:
-        held = read_file(batch, CELL).group_by(CELL, use_threads=False).aggregate([]).to_pylist()
+        return not read_stamp(stamp).keys().isdisjoint(stems)
     except DamagedTable:
-        return False
-    cells = {"{study}/{dataset}/{mechanism}--{calibration}".format(**row) for row in held}
-    return not cells & {_TRIAL.sub("", stem) for stem in stems}
+        return True
 
 
 def _require_known(cells: list[Path], wanted: Wanted, run: Path) -> None:

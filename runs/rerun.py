@@ -1,7 +1,7 @@
 """Whether cells of a finished run, computed again here, give the numbers that it has stored.
 
 The same config gives the same bytes on the same kind of processor. Elsewhere the last digits
-differ, and how much of that is allowed each study declares (`TOLERANCES`).
+differ, and how much of that is allowed each study declares (`Metric.tolerance`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from runs.frames import read_frame
 from runs.result_table import CELL, OK, key_of, read_file
 from runs.stored import tables_of
 from studies.base.study import all_studies
-from studies.base.tolerances import EXACT
 
 
 @dataclass(frozen=True)
@@ -144,13 +143,13 @@ def _where(rows: pd.DataFrame, keys: list[str], side: str) -> str:
 
 def _allowed(both: pd.DataFrame, before: pd.DataFrame, keys: list[str], cell: Cell) -> np.ndarray:
     """The largest difference that each row allows."""
-    tolerances = getattr(all_studies()[cell.study], "TOLERANCES", {})
+    study = all_studies()[cell.study]
     over = [key for key in keys if key != "trial"]
     spreads = before.groupby(over, dropna=False)["value"].std().fillna(0.0).rename("spread")
     spread = both[over].merge(spreads.reset_index(), on=over, how="left")["spread"].fillna(0.0)
     return np.array(
         [
-            tolerances.get(metric, EXACT).allowed(value, deviation)
+            study.metric(metric).tolerance.allowed(value, deviation)
             for metric, value, deviation in zip(both["metric"], both["value"], spread, strict=True)
         ]
     )

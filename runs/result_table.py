@@ -180,16 +180,18 @@ def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
 
 
 def read_table(*paths: Path | str) -> pa.Table:
-    """Tables from files, one after the other in the order given.
-
-    Columns that a study does not have are null in its rows.
+    """Tables from files, one after the other in the order given; see `concatenated`.
 
     Raises:
         DamagedTable: A file is cut short, or was changed or renamed.
     """
-    if not paths:
+    return concatenated([read_file(path) for path in paths])
+
+
+def concatenated(tables: list[pa.Table]) -> pa.Table:
+    """One table after the other; columns that a study does not have are null in its rows."""
+    if not tables:
         return schema_of(()).empty_table()
-    tables = [read_file(path) for path in paths]
     table = pa.concat_tables(tables, promote_options="default").combine_chunks()
     before, after = ([column.name for column in part] for part in (BEFORE, AFTER))
     own = [name for name in table.column_names if name not in BASE]

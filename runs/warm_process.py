@@ -15,6 +15,8 @@ from pathlib import Path
 
 import psutil
 
+from runs.cell_spec import CellSpec
+from runs.machine import full_disk
 from runs.result_table import ERROR, TIMEOUT
 
 POLL_SECONDS = 0.05
@@ -49,6 +51,9 @@ class Ended:
     message: str
 
 
+LOST = Ended(None, "the process that runs the cells ended; see the messages above")
+
+
 class Allowance:
     """The seconds that a cell has left. While this process is paused, so is the cell, as a rule.
 
@@ -69,11 +74,18 @@ class Allowance:
 
 
 class WarmProcess:
-    """A process that has imported a study and forks a child for each cell; see runs/worker.py."""
+    """A process that has imported a study and forks a child for each cell; see runs/worker.py.
+
+    A new one is started where the last has ended.
+    """
 
     def __init__(self, study: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "runs.worker", study],
+        self.study = study
+        self.process = self._start()
+
+    def _start(self) -> subprocess.Popen:
+        return subprocess.Popen(
+            [sys.executable, "-m", "runs.worker", self.study],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             # Unbuffered, so that `select` sees every answer.
@@ -89,68 +101,70 @@ class WarmProcess:
             },
         )
 
-    def run(self, folder: Path, log: Path, allowance: Allowance, limits: dict) -> Ended:
-        """Run the cell in `folder` until its child ends, or kill it at a limit.
+    def run(
+        self, cell: CellSpec, folder: Path, log: Path, allowance: Allowance, limits: dict
+    ) -> Ended:
+        """Run a cell until its child ends, or kill it at a limit.
 
         Args:
-            folder: Unfinished work of the cell, with its specification.
+            cell: The cell.
+            folder: Its unfinished work.
             log: File that what the child prints is added to, and shown on stderr.
             allowance: What the cell has left; it is stopped where that is spent.
             limits: `seconds` and `memory_gib`, for the messages and the memory.
         """
+        if self.process.poll() is not None:
+            self.close()
+            self.process = self._start()
+        task = {"cell": cell.to_json(), "folder": str(folder), "log": str(log)}
         with open(log, "ab+") as shown:
             shown.seek(0, os.SEEK_END)
             try:
-                return self._watch(folder, log, allowance, limits, shown)
+                self.process.stdin.write((json.dumps(task) + "\n").encode())
+                return self._watch(folder, allowance, limits, shown)
+            except BrokenPipeError:
+                return LOST
             finally:
                 _show(shown)
 
-    def _watch(self, folder, log, allowance, limits, shown) -> Ended:
-        lost = Ended(None, "the process that runs the cells ended; see the messages above")
-        try:
-            self.process.stdin.write(
-                (json.dumps({"folder": str(folder), "log": str(log)}) + "\n").encode()
-            )
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            return lost
-        child, machine, largest, listed = None, None, 0, time.monotonic()
+    def _watch(self, folder: Path, allowance: Allowance, limits: dict, shown) -> Ended:
+        # The process that works: the warm one while it loads a problem, then the cell's child.
+        at_work, machine, largest, listed = None, None, 0, time.monotonic()
         try:
             while True:
                 for answer in self._answers():
                     if answer is None:
-                        return lost
-                    child = answer.get("pid", child)
+                        return LOST
+                    at_work = answer.get("pid", at_work)
                     machine = answer.get("machine", machine)
                     if "ended" in answer:
-                        if machine is not None:
-                            return Ended(None, machine)
-                        return _ended(answer["ended"], largest, limits)
+                        machine = machine or full_disk(folder)
+                        return _ended(answer["ended"], machine, largest, limits)
                 _show(shown)
                 now = time.monotonic()
-                if child is not None:
+                if at_work is not None:
                     if allowance.is_spent():
-                        self._kill(child)
+                        self._kill(at_work)
                         return Ended(
                             TIMEOUT, f"stopped at the cell's limit of {limits['seconds']:g} s"
                         )
                     descendants = now - listed > DESCENDANTS_SECONDS
                     listed = now if descendants else listed
-                    resident = _resident_bytes(child, descendants)
+                    resident = _resident_bytes(at_work, descendants)
                     largest = max(largest, resident)
                     if resident > limits["memory_gib"] * GIB:
-                        self._kill(child)
+                        self._kill(at_work)
                         return Ended(
                             ERROR, f"exceeded the memory limit of {limits['memory_gib']:g} GiB"
                         )
         finally:
             # Processes that the mechanism started end with its child.
-            if child is not None:
-                _kill_group(child)
+            if at_work not in (None, self.process.pid):
+                _kill_group(at_work)
 
-    def _kill(self, child: int) -> None:
-        """Kill a child and wait until its end is reported."""
-        _kill_group(child)
+    def _kill(self, at_work: int) -> None:
+        """Kill a child and wait until its end is reported, or the warm process itself."""
+        _kill_group(at_work)
         while not any(answer is None or "ended" in answer for answer in self._answers()):
             pass
 
@@ -171,7 +185,10 @@ class WarmProcess:
         self.process.stdout.close()
 
 
-def _ended(status: int, largest: int, limits: dict) -> Ended:
+def _ended(status: int, machine: str | None, largest: int, limits: dict) -> Ended:
+    """What the end of a child means; `machine` is what is wrong with the machine, or None."""
+    if machine is not None:
+        return Ended(None, machine)
     if status >= 0:
         return Ended(ERROR, f"the process ended with status {status}")
     number = -status

@@ -1,14 +1,15 @@
 """The warm process of a batch: it imports a study once and forks a child for each cell.
 
-The parent (runs/warm_process.py) sends one line of JSON for each cell and enforces the limits. A
-child measures one grid point after the other and writes each to a file, so that a killed cell goes
-on where it stopped; the file ``current`` says which point was being measured when a child died.
+The parent (runs/warm_process.py) sends one line of JSON for each cell and enforces the limits. What
+cells share is loaded before the fork. A child measures one grid point after the other and writes
+each to a file, so that a killed cell goes on where it stopped; the file ``current`` says which
+point was being measured when a child died.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
+import functools
 import gc
 import importlib
 import json
@@ -16,74 +17,182 @@ import math
 import os
 import resource
 import select
-import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from datasets import DataError
 from mechanisms import Inconsistent, OutOfRangeWarning, Unsupported, get_mechanism
-from runs.parts import SPECIFICATION, begin, failure, read_part, write_part
+from runs.cell_spec import CellSpec
+from runs.job import ending_with
+from runs.machine import MachineError, fault_of_machine
+from runs.parts import begin, failure, read_part, write_part
 from runs.result_table import CPU_SECONDS, ERROR, INCONSISTENT, OK, PEAK_MEMORY, UNSUPPORTED
-from studies.base.coordinates import check_declared
-from studies.base.study import Names, Point, Value, Variant
+from studies.base.case import Case, Point, Setup, Value, Variant
+from studies.base.study import Study, study_named
 
 WATCH_SECONDS = 0.2
-# How often the warm process looks whether a child has ended whose descendants live on.
-WAIT_SECONDS = 0.05
-# Below this a file system counts as full: libraries hide the system's error in their own.
-FULL_BYTES = 1 << 20
 # What most mechanisms load when they are first calibrated.
 _MECHANISMS_IMPORT = ("scipy.fft", "scipy.linalg", "scipy.optimize", "scipy.special")
-# Errors of the system that no mechanism causes.
-MACHINE_ERRORS = {
-    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.EMFILE, errno.ENFILE,
-}  # fmt: skip
 
 
-class MachineError(Exception):
-    """The machine failed, for example its disk is full; no mechanism is at fault."""
+# How often the warm process looks whether a child has ended whose descendants live on.
+WAIT_SECONDS = 0.05
 
 
-def main(study: str) -> None:
+def main(name: str) -> None:
     """Import a study, then run the cells that stdin names, one line of JSON each.
 
-    A line holds `folder` (of the cell's unfinished work) and `log`. The answers, lines of JSON on
-    stdout, are {"pid": ...} when the child has started, {"machine": reason} where the machine
-    failed, and {"ended": status} with the child's exit status, negative for a signal.
+    A line holds `cell` (see `CellSpec.to_json`), `folder` (of its unfinished work) and `log`. The
+    answers, lines of JSON on stdout, are {"pid": ...} of the process that is at work (this one
+    while it loads a problem, then the child), {"machine": reason} where the machine failed, and
+    {"ended": status} with the exit status, negative for a signal.
     """
     parent = os.getppid()
-    study = import_study(study)
-    # Objects that exist now are never collected, so that a child's collector does not copy them.
-    gc.collect()
-    gc.freeze()
-    for line in sys.stdin:
-        cell = json.loads(line)
-        ends, held = os.pipe()
-        child = os.fork()
-        if child == 0:
-            _become_child(study, cell["folder"], cell["log"])
-        os.close(held)
-        # The child does the same: whichever is first, its group exists before it is named.
-        with contextlib.suppress(OSError):
-            os.setpgid(child, child)
-        _answer({"pid": child})
-        _answer({"ended": _exit_status(child, parent, ends)})
-        os.close(ends)
+    problems = Problems(import_study(name))
+    tasks, answers = os.fdopen(os.dup(0)), os.dup(1)
+    # A mechanism that reads stdin reads nothing.
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for line in tasks:
+        task = json.loads(line)
+        cell, folder = CellSpec.from_json(task["cell"]), Path(task["folder"])
+        prepare = functools.partial(problems.prepare, cell, task["log"], answers)
+        status = _status_of(prepare, folder, answers)
+        if status == 0:
+            measure = functools.partial(run_points, problems, cell, folder)
+            status = _in_child(measure, folder, answers, parent)
+        _answer({"ended": status}, answers)
 
 
-def import_study(name: str):
-    """The module of a study, with the modules that its cells would import one by one."""
-    study = importlib.import_module(f"studies.{name}")
-    for module in (*_MECHANISMS_IMPORT, *getattr(study, "SLOW_IMPORTS", ())):
+def import_study(name: str) -> Study:
+    """A study, with the modules that its cells would import one by one."""
+    study = study_named(name)
+    for module in (*_MECHANISMS_IMPORT, *study.slow_imports):
         importlib.import_module(module)
     return study
+
+
+class Problems:
+    """The problems of a study, each loaded once for the cells that share it.
+
+    A load that uses CUDA or starts threads does not survive a fork. A study with such a load says
+    `loads_before_fork = False`, and every cell loads its own.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self._kept: tuple | None = None
+        self._problem: Any = None
+        _freeze()
+
+    def prepare(self, cell: CellSpec, log: str, answers: int) -> None:
+        """Load the problem of a cell before the fork, unless it is there; forget the last one."""
+        _print_to(log)
+        if not self.study.loads_before_fork or self._kept == cell.problem:
+            return
+        _answer({"pid": os.getpid()}, answers)
+        self._kept = self._problem = None
+        with ending_with(os.getppid()):
+            self._problem = self._load(cell)
+        self._kept = cell.problem
+        sys.stdout.flush()
+        _freeze()
+
+    def of(self, cell: CellSpec) -> Any:
+        """The problem of a cell."""
+        return self._problem if self._kept == cell.problem else self._load(cell)
+
+    def _load(self, cell: CellSpec) -> Any:
+        return self.study.load(Setup(**_setup(cell, self.study)), Path(cell.data_folder))
+
+
+def _setup(cell: CellSpec, study: Study) -> dict[str, Any]:
+    """What all mechanisms share: the arguments of a `Setup`."""
+    settings = study.Settings.of_cell(
+        cell.settings,
+        datasets=[cell.dataset],
+        mechanisms=[cell.mechanism],
+        calibrations=[cell.calibration],
+        epsilons=list(dict.fromkeys(point.epsilon for point in cell.points)),
+    )
+    return {
+        "study": cell.study,
+        "dataset": cell.dataset,
+        "settings": settings,
+        "base_seed": cell.seed,
+    }
+
+
+def case_of(cell: CellSpec, study: Study, folder: Path | None = None) -> Case:
+    """What a cell measures; `folder` is that of its unfinished work."""
+    mechanism = get_mechanism(cell.use)
+    return Case(
+        **_setup(cell, study),
+        variant=Variant(name=cell.mechanism, mechanism=mechanism, options=cell.options),
+        calibration=cell.calibration,
+        folder=folder,
+        trial=cell.trial,
+    )
+
+
+def _freeze() -> None:
+    """Never collect the objects that exist now, so that a child's collector copies none."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
+def _print_to(log: str) -> None:
+    """Send what this process and its children print to the end of a log."""
+    sys.stdout.flush()
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+
+
+def _status_of(work: Callable[[], None], folder: Path, answers: int) -> int:
+    """Do some work; returns the exit status that it means.
+
+    A fault of the machine is answered before anything is printed: the disk that holds the log may
+    be full.
+    """
+    try:
+        work()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException as error:
+        if reason := fault_of_machine(error, folder):
+            _answer({"machine": reason}, answers)
+        with contextlib.suppress(OSError):
+            traceback.print_exc()
+        return 1
+    return 0
+
+
+def _in_child(work: Callable[[], None], folder: Path, answers: int, parent: int) -> int:
+    """Do some work in a forked process; returns its exit status, negative for a signal.
+
+    Both end once `parent` is gone, as nothing else limits them.
+    """
+    ends, held = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _become_child(work, folder, answers)
+    os.close(held)
+    # The child does the same: whichever is first, its group exists before it is named.
+    with contextlib.suppress(OSError):
+        os.setpgid(child, child)
+    _answer({"pid": child}, answers)
+    try:
+        return _exit_status(child, parent, ends)
+    finally:
+        os.close(ends)
 
 
 def _exit_status(child: int, parent: int, ends: int) -> int:
@@ -104,45 +213,23 @@ def _exit_status(child: int, parent: int, ends: int) -> int:
             time.sleep(0.001)
 
 
-def _answer(message: dict, to: int = 1) -> None:
-    os.write(to, (json.dumps(message) + "\n").encode())
+def _answer(message: dict, answers: int) -> None:
+    os.write(answers, (json.dumps(message) + "\n").encode())
 
 
-def _become_child(study, folder: str, log: str) -> None:
-    """Measure the cell in this forked process, which ends here."""
+def _become_child(work: Callable[[], None], folder: Path, answers: int) -> None:
+    """Do some work in this forked process, which ends here."""
     status = 1
     try:
-        parent = os.getppid()
         with contextlib.suppress(OSError):
             os.setpgid(0, 0)
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-        answers = os.dup(1)
-        _redirect(log)
-        try:
-            run_points(study, folder)
-            status = 0
-        except MachineError as error:
-            traceback.print_exc()
-            _answer({"machine": str(error)}, answers)
-    except SystemExit as ended:
-        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    except BaseException:
-        traceback.print_exc()
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+        status = _status_of(work, folder, answers)
+        sys.stdout.flush()
+        sys.stderr.flush()
     finally:
-        with contextlib.suppress(Exception):
-            sys.stdout.flush()
-            sys.stderr.flush()
         # Without the clean-up of the interpreter, which belongs to the process it was forked from.
         os._exit(status)
-
-
-def _redirect(log: str) -> None:
-    """Send what this process prints to the log; a mechanism that reads stdin reads nothing."""
-    sys.stdout.flush()
-    files = [(os.open(os.devnull, os.O_RDONLY), 0)]
-    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    for file, standard in [*files, (output, 1), (output, 2)]:
-        os.dup2(file, standard)
 
 
 def _end_with(parent: int) -> None:
@@ -152,99 +239,48 @@ def _end_with(parent: int) -> None:
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
-def run_points(study, folder: str) -> None:
+def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
     """Measure every point of the cell in `folder` that has no intact file there yet.
 
     Raises:
-        MachineError: The machine failed, or files of data are missing or damaged. Neither says
-            anything about the mechanism.
+        MachineError: The machine failed while a point was measured; see `fault_of_machine`.
     """
-    with _machine_errors(folder):
-        specification = json.loads(Path(folder, SPECIFICATION).read_text())
-    variant = Variant(
-        name=specification["mechanism"],
-        mechanism=get_mechanism(specification["use"]),
-        options=specification["options"],
-    )
-    names = Names(
-        base_seed=specification["seed"],
-        study=specification["study"],
-        dataset=specification["dataset"],
-        mechanism=specification["mechanism"],
-        folder=Path(folder),
-    )
-    settings, dataset = specification["settings"], specification["dataset"]
-    try:
-        problem = study.load(settings, dataset, Path(specification["data_folder"]), names)
-    except DataError as error:
-        raise MachineError(str(error)) from error
-    points = [Point.from_list(data) for data in specification["points"]]
+    problem = problems.of(cell)
+    case = case_of(cell, problems.study, folder)
     started, measured = time.monotonic(), 0
-    for index, point in enumerate(points):
-        with _machine_errors(folder):
-            if read_part(folder, index) is not None:
-                continue
-            begin(folder, index)
-        values = _measured(study, problem, variant, specification["calibration"], point, names)
-        with _machine_errors(folder):
-            write_part(folder, index, values)
+    for index, point in enumerate(cell.points):
+        if read_part(folder, index) is not None:
+            continue
+        begin(folder, index)
+        values = _measured(problems.study, problem, case, point)
+        write_part(folder, index, values)
         measured += 1
         seconds = time.monotonic() - started
-        left = seconds / measured * (len(points) - index - 1)
+        left = seconds / measured * (len(cell.points) - index - 1)
         print(
-            f"{specification['study']} {dataset} {variant.name} "
-            f"{specification['calibration']}: point {index + 1} of {len(points)}, "
-            f"{seconds:.1f} s, about {left:.0f} s left",
+            f"{cell.study} {cell.dataset} {cell.mechanism} {cell.calibration}: "
+            f"point {index + 1} of {len(cell.points)}, {seconds:.1f} s, about {left:.0f} s left",
             file=sys.stderr,
             flush=True,
         )
 
 
-@contextlib.contextmanager
-def _machine_errors(folder: str | Path) -> Iterator[None]:
-    """Raise MachineError in place of an error that is the machine's."""
-    try:
-        yield
-    except Exception as error:
-        if reason := _fault_of_machine(error, folder):
-            raise MachineError(reason) from error
-        raise
-
-
-def _fault_of_machine(error: BaseException, folder: str | Path) -> str | None:
-    """What is wrong with the machine, or None where an error is not the machine's.
-
-    Libraries may wrap the system's error, or replace it: hence the chain of errors, and the look at
-    the disks that a cell writes to.
-    """
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, OSError) and cause.errno in MACHINE_ERRORS:
-            return str(cause)
-        cause = cause.__cause__ or cause.__context__
-    for place in (folder, tempfile.gettempdir()):
-        if shutil.disk_usage(place).free < FULL_BYTES:
-            return f"the disk of {place} is full"
-    return None
-
-
-def _measured(
-    study, problem, variant: Variant, calibration: str, point: Point, names: Names
-) -> list[dict]:
+def _measured(study: Study, problem: Any, case: Case, point: Point) -> list[dict]:
     """Rows of one point; an exception, or a number that is not finite, is a row, not a crash."""
     started = _cpu_seconds()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OutOfRangeWarning)
         try:
-            values = list(study.measure(problem, variant, calibration, point, names))
-            _require_declared(study, values)
+            values = list(study.measure(problem, case, point))
+            for value in values:
+                study.check_declared(value)
             _require_finite(values)
         except Unsupported as reason:
             return failure(UNSUPPORTED, str(reason))
         except Inconsistent as contradiction:
             return failure(INCONSISTENT, str(contradiction))
         except Exception as error:
-            if reason := _fault_of_machine(error, names.folder):
+            if reason := fault_of_machine(error, case.folder):
                 raise MachineError(reason) from error
             traceback.print_exc()
             return failure(ERROR, f"{type(error).__name__}: {error}")
@@ -272,11 +308,6 @@ def _measured(
 def _cpu_seconds() -> float:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
-
-
-def _require_declared(study, values: list[Value]) -> None:
-    for value in values:
-        check_declared(value.metric, value.at, study.METRICS, study.COORDINATES)
 
 
 def _require_finite(values: list[Value]) -> None:

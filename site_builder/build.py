@@ -11,6 +11,7 @@ import jinja2
 import pandas as pd
 from PIL import Image
 
+from mechanisms.query.csv_cells import marked
 from site_builder.advisor_page import advisor_page
 from site_builder.charts import Chart, script_bundle
 from site_builder.claim_pages import TONES, claims_page
@@ -168,12 +169,14 @@ def _write_downloads(site: SiteData, out: Path) -> None:
     shutil.copyfile(site.run.folder / "claims.csv", files / "claims.csv")
     for family, views in site.families.values():
         table = pd.concat(view.table() for view in views)
-        table.to_csv(files / f"leaderboard-{family.key}.csv", index=False, float_format="%.10g")
+        marked(table).to_csv(
+            files / f"leaderboard-{family.key}.csv", index=False, float_format="%.10g"
+        )
     if site.answers:
         each = (frame.assign(query=name) for name, frame in site.answers.items())
         rows = pd.concat(each).drop(columns=["seconds_per_draw", "kappa"])
-        rows.to_csv(files / "advisor.csv", index=False, float_format="%.10g")
-    site.run.missing.to_csv(files / "no-value.csv", index=False)
+        marked(rows).to_csv(files / "advisor.csv", index=False, float_format="%.10g")
+    marked(site.run.missing).to_csv(files / "no-value.csv", index=False)
 
 
 def small_picture(drawing: DrawnFile) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from claims.certificates import certificate_of, command, proof
 from claims.ledger_pages import size_words
 from claims.verdicts import (
     CONFIRMED,
@@ -75,6 +76,10 @@ def _shown(claim: pd.Series) -> dict:
         "sizes": size_words(claim),
         "computed": " ".join(filter(None, (claim["detail"], claim["reason"]))),
         "calibration": claim["calibration"],
+        "proofs": [
+            {"words": proof(path), "command": command(path), "file": path.read_text("utf-8")}
+            for path in certificate_of(claim["claim"])
+        ],
         "paper": claim["paper"],
     }
 

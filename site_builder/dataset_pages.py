@@ -23,7 +23,7 @@ def dataset_pages(site: SiteData) -> Iterator[Page]:
             key = site.catalogue_key(study, dataset)
             used.setdefault(key, []).append({"study": study, "dataset": dataset})
     families = {
-        (view.study.study, view.dataset): (family, view)
+        (view.study.name, view.dataset): (family, view)
         for family, views in site.families.values()
         for view in reversed(views)
     }

@@ -10,10 +10,10 @@ from datasets.titles import dataset_title
 from paper_figures.selections import SOURCE_WORDS
 from paper_figures.style import CALIBRATION_TITLES, look
 from site_builder.charts import SHAPES, dots, over_epsilon
-from site_builder.families import Family
 from site_builder.leaderboards import Score, View
 from site_builder.palette import colour_variable
 from site_builder.site_data import Page, SiteData
+from studies.base.families import Family
 
 # A chart of more rows than this is cut: the table has all of them.
 CHARTED = 24
@@ -68,6 +68,7 @@ def _family_page(family: Family, views: list[View], refuted: dict[str, str]) -> 
         about=f"{family.about} Mechanisms ranked at equal true privacy.",
         content={
             "family": family,
+            "studies": dict.fromkeys(view.study.name for view in views),
             "views": [_shown(view) for view in views],
             "first": _shown(first),
             "chart": chart,
@@ -82,7 +83,7 @@ def view_title(view: View) -> str:
     """What a table is of, in a few words."""
     chosen = [f"{title.lower()} {value}" for title, value in view.choice]
     data = ", ".join([dataset_title(view.dataset), *chosen])
-    return f"{data[0].upper()}{data[1:]}: {view.measure.title}"
+    return f"{data[0].upper()}{data[1:]}: {view.measure.heading}"
 
 
 def _shown(view: View) -> dict:
@@ -159,12 +160,10 @@ def _overview(views: list[View]) -> list[dict]:
     """The best at equal true privacy on every data set, by the main measure."""
     seen, rows = set(), []
     for view in views:
-        main = view.study.measures[0]
-        if view.calibration != "exact" or view.measure is not main:
+        table = view.study.name, view.dataset, view.choice
+        if view.calibration != "exact" or view.measure is not view.study.ranked[0] or table in seen:
             continue
-        if (view.study.study, view.dataset, view.choice) in seen:
-            continue
-        seen.add((view.study.study, view.dataset, view.choice))
+        seen.add(table)
         rows.append(
             {
                 "view": view,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,7 +16,8 @@ from mechanisms.base.mechanism import CALIBRATIONS
 from paper_figures.selections import LEVELS
 from paper_figures.style import title_in
 from runs.result_table import OK
-from site_builder.families import Family, Measure, RankedStudy
+from studies.base.metrics import Metric
+from studies.base.study import Study
 
 # Exact values within this of each other are called tied, as the figures draw them once.
 TIE = 0.01
@@ -87,10 +88,10 @@ class View:
         main: The epsilon that ranks: nearest to 1 among those at which anything can be ranked.
     """
 
-    study: RankedStudy
+    study: Study
     dataset: str
     data_source: str
-    measure: Measure
+    measure: Metric
     choice: tuple[tuple[str, str], ...]
     calibration: str
     delta: float | None
@@ -101,7 +102,7 @@ class View:
     @property
     def name(self) -> str:
         """Anchor of the table on its page."""
-        words = (self.study.study, self.dataset, self.measure.metrics[-1])
+        words = (self.study.name, self.dataset, self.measure.name)
         chosen = (value for _, value in self.choice)
         return "--".join((*words, *chosen, self.calibration)).replace(" ", "-")
 
@@ -166,11 +167,11 @@ class View:
         """The scores as rows, for download."""
         return pd.DataFrame(
             {
-                "study": self.study.study,
+                "study": self.study.name,
                 "dataset": self.dataset,
                 "data_source": self.data_source,
                 **dict(self.choice),
-                "measure": self.measure.title,
+                "measure": self.measure.heading,
                 "better": self.measure.better,
                 "calibration": self.calibration,
                 "mechanism": line.mechanism,
@@ -193,26 +194,13 @@ def main_epsilon(epsilons: Sequence[float]) -> float:
     return min(epsilons, key=lambda epsilon: (abs(math.log(epsilon)), epsilon))
 
 
-def views_of(family: Family, rows: Mapping[str, pd.DataFrame]) -> list[View]:
-    """Every table of a family that a run has, equal true privacy before published noise.
-
-    Args:
-        rows: The rows of every study of the run, by its name.
-    """
-    return [
-        view
-        for study in family.studies
-        if study.study in rows
-        for view in _views_of_study(study, rows[study.study])
-    ]
-
-
-def _views_of_study(study: RankedStudy, rows: pd.DataFrame) -> Iterator[View]:
-    metrics = {metric for measure in study.measures for metric in measure.metrics}
+def views_of(study: Study, rows: pd.DataFrame) -> Iterator[View]:
+    """Every table that a run has of a study, equal true privacy before published noise."""
+    metrics = {column for measure in study.ranked for column in measure.columns}
     scores = _scores(study, rows[(rows["status"] == OK) & rows["metric"].isin(metrics)])
     for dataset in dict.fromkeys(scores["dataset"]):
         on_data = scores[scores["dataset"] == dataset]
-        for measure in study.measures:
+        for measure in study.ranked:
             measured = _preferred(on_data, measure)
             for choice, chosen in _chosen(study, measured):
                 for calibration in reversed(CALIBRATIONS):
@@ -221,16 +209,26 @@ def _views_of_study(study: RankedStudy, rows: pd.DataFrame) -> Iterator[View]:
                         yield view
 
 
-def _scores(study: RankedStudy, rows: pd.DataFrame) -> pd.DataFrame:
+def _choices(study: Study) -> dict[str, str]:
+    """The columns that the reader chooses a value of, with their titles."""
+    return {each.name: each.choice for each in study.coordinates if each.choice}
+
+
+def _uses(study: Study) -> list[str]:
+    """The columns that tell several uses of one mechanism apart."""
+    return [each.name for each in study.coordinates if each.is_use]
+
+
+def _scores(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
     """One row per mechanism, use, choice, calibration, budget and metric, with its `score`."""
-    coordinates = [*(name for name, _ in study.choices), *study.uses]
+    coordinates = [*_choices(study), *_uses(study)]
     keys = ["dataset", "data_source", "mechanism", *coordinates]
     keys += ["calibration", "epsilon", "delta", "metric"]
     # Text is compared as whole numbers: there are many rows.
     codes = {name: pd.factorize(rows[name], use_na_sentinel=False) for name in keys}
     coded = pd.DataFrame({name: code for name, (code, _) in codes.items()})
     values = rows["value"].to_numpy(float)
-    largest = {name: measure.largest for measure in study.measures for name in measure.metrics}
+    largest = {name: measure.largest for measure in study.ranked for name in measure.columns}
     exact = rows["trial"].isna().to_numpy()
     found = []
     for key, index in coded.groupby(keys, sort=False).indices.items():
@@ -249,22 +247,22 @@ def _score(metric: str, values: np.ndarray, exact: bool, largest: float) -> Scor
     return Score(value, max(low, 0.0), min(high, largest), len(values), metric)
 
 
-def _preferred(scores: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+def _preferred(scores: pd.DataFrame, measure: Metric) -> pd.DataFrame:
     """The scores of a measure: of several metrics the first that is there."""
-    own = scores[scores["metric"].isin(measure.metrics)]
-    order = own["metric"].map(measure.metrics.index)
+    own = scores[scores["metric"].isin(measure.columns)]
+    order = own["metric"].map(measure.columns.index)
     own = own.assign(order=order).sort_values("order", kind="stable")
     keys = [name for name in scores if name not in ("metric", "score")]
     return own.drop_duplicates(keys).drop(columns="order").sort_index()
 
 
 def _chosen(
-    study: RankedStudy, scores: pd.DataFrame
+    study: Study, scores: pd.DataFrame
 ) -> Iterator[tuple[tuple[tuple[str, str], ...], pd.DataFrame]]:
     """The scores under every combination of the study's choices that they have."""
-    names = [name for name, _ in study.choices if scores[name].nunique() > 1]
+    titles = _choices(study)
+    names = [name for name in titles if scores[name].nunique() > 1]
     values = [list(dict.fromkeys(scores[name].dropna())) for name in names]
-    titles = dict(study.choices)
     for combination in itertools.product(*values):
         chosen = scores
         for name, value in zip(names, combination, strict=True):
@@ -322,15 +320,16 @@ def _spread(line: Line, epsilons: tuple[float, ...]) -> Line:
     return replace(line, scores=dict.fromkeys(epsilons, only) | line.scores)
 
 
-def _lines(study: RankedStudy, found: pd.DataFrame, calibration: str) -> Iterator[Line]:
+def _lines(study: Study, found: pd.DataFrame, calibration: str) -> Iterator[Line]:
     """Every mechanism and use, by name, with its scores by epsilon."""
-    for values, own in found.groupby(["mechanism", *study.uses], sort=True, dropna=False):
+    uses = _uses(study)
+    for values, own in found.groupby(["mechanism", *uses], sort=True, dropna=False):
         mechanism, *details = values
         if mechanism in LEVELS and own["calibration"].nunique() > 1:
             own = own[own["calibration"] == calibration]
-        named = zip(study.uses, details, strict=True)
+        named = zip(uses, details, strict=True)
         use = ", ".join(_use(name, value) for name, value in named if not pd.isna(value))
-        name = title_in(study.study, mechanism, calibration)
+        name = title_in(study.name, mechanism, calibration)
         scores = dict(sorted(zip(own["epsilon"], own["score"], strict=True)))
         yield Line(mechanism, name, use, scores)
 

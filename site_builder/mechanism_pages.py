@@ -170,7 +170,7 @@ def _wins(site: SiteData, key: str) -> list[dict]:
     found = []
     for family, views in site.families.values():
         for view in views:
-            if view.calibration != "exact" or view.measure is not view.study.measures[0]:
+            if view.calibration != "exact" or view.measure is not view.study.ranked[0]:
                 continue
             tied = [line for line in view.lines if view.is_best(line, view.main)]
             if view.tells_apart(view.main) and any(line.mechanism == key for line in tied):

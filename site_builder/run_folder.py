@@ -11,6 +11,7 @@ from PIL import Image
 
 from claims.ledger import read_ledger
 from claims.verdicts import count_of
+from mechanisms.query.csv_cells import unmarked
 from paper_figures.drawings import Drawing, all_drawings, words_of
 from runs.result_table import OK
 from runs.results import read_results
@@ -62,7 +63,7 @@ class DrawnFile:
 
     def data(self) -> pd.DataFrame:
         """The numbers that are drawn."""
-        return pd.read_csv(self.files["csv"])
+        return unmarked(pd.read_csv(self.files["csv"]))
 
 
 @dataclass(frozen=True)

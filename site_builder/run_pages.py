@@ -48,13 +48,13 @@ def reproduce_page(site: SiteData) -> Page:
     """Commands, config, commit and seed; every study and every drawing."""
     studies = []
     for name, rows in site.run.rows.items():
-        module = site.studies.get(name)
+        study = site.studies.get(name)
         first = rows.iloc[0]
         cells = rows[["dataset", "mechanism", "calibration"]].drop_duplicates()
         studies.append(
             {
                 "name": name,
-                "about": module.__doc__.strip().splitlines()[0] if module else "",
+                "about": study.title if study else "",
                 "paper": first["paper"],
                 "cells": len(cells),
                 "rows": len(rows),
@@ -62,7 +62,7 @@ def reproduce_page(site: SiteData) -> Page:
                 "command": site.provenance.cell(
                     name, first["dataset"], first["mechanism"], first["calibration"]
                 ),
-                "metrics": dict(module.METRICS) if module else {},
+                "metrics": {each.name: each.described for each in study.metrics} if study else {},
             }
         )
     drawings = [

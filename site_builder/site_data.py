@@ -12,13 +12,13 @@ import yaml
 
 from mechanisms import Mechanism, all_mechanisms
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
-from paper_figures.suite.common_queries import NAME as COMMON_QUERIES
 from paper_figures.suite.common_queries import answers
-from site_builder.families import FAMILIES, Family
 from site_builder.leaderboards import View, views_of
 from site_builder.provenance import Provenance, provenance_of
 from site_builder.run_folder import RunFolder
-from studies.base.study import Study, all_studies, files_of
+from studies.base.families import FAMILIES, Family
+from studies.base.study import Study, all_studies
+from studies.common_queries import CommonQueries
 
 CITATION = Path("CITATION.cff")
 # Key of what belongs to no paper, and its name for readers.
@@ -157,13 +157,16 @@ class SiteData:
     @cached_property
     def families(self) -> dict[str, tuple[Family, list[View]]]:
         """The families that the run has tables of."""
-        found = {family.key: (family, views_of(family, self.run.rows)) for family in FAMILIES}
+        found: dict[str, tuple[Family, list[View]]] = {each.key: (each, []) for each in FAMILIES}
+        for name, study in self.studies.items():
+            if study.family is not None:
+                found[study.family.key][1].extend(views_of(study, self.run.rows[name]))
         return {key: pair for key, pair in found.items() if pair[1]}
 
     @cached_property
     def answers(self) -> dict[str, pd.DataFrame]:
         """The comparisons for common queries that the run has, by the name of the query."""
-        rows = self.run.rows.get(COMMON_QUERIES)
+        rows = self.run.rows.get(CommonQueries.name)
         return {} if rows is None else answers(rows)
 
     @cached_property
@@ -200,7 +203,7 @@ class SiteData:
 
     def catalogue_key(self, study: str, dataset: str) -> str:
         """The entry of the catalogue that a study's data set is derived from."""
-        return files_of(self.studies[study], dataset) if study in self.studies else dataset
+        return self.studies[study].files_of(dataset) if study in self.studies else dataset
 
 
 def mechanism_name(key: str) -> str:

@@ -17,14 +17,18 @@ from typing import Any
 from mechanisms import Budget, Query, Unsupported
 from mechanisms.comparison.assessment import QUANTILE, Task, assessment, known_options
 from mechanisms.strategies.workload_options import workload_factors
-from studies.base.coordinates import Coordinate
-from studies.base.study import Names, Point, Value, Variant
-from studies.base.study_settings import StudySettings
-from studies.base.tolerances import Tolerance, tolerances
+from studies.base import (
+    Case,
+    Coordinate,
+    Metric,
+    Point,
+    Setup,
+    Study,
+    StudySettings,
+    Tolerance,
+    Value,
+)
 from studies.guarantee import VERDICT
-
-NAME = "common_queries"
-PAPER = "suite"
 
 
 @dataclass(frozen=True)
@@ -184,25 +188,10 @@ QUERIES = {
         Budget(epsilon=8.0, delta=1e-5),
     ),
 }
-DATASETS = dict.fromkeys(QUERIES, "none")
 NOTE = Coordinate("note", str, "what limits the numbers of the mechanism, such as a bound")
 PROBABILITY = Coordinate("quantile", float, "probability of rmse_quantile, in [0, 1]")
 QUANTILE_FROM = Coordinate(
     "quantile_from", str, "how rmse_quantile was computed: closed form, cumulants, sampled"
-)
-COORDINATES = (VERDICT, NOTE, PROBABILITY, QUANTILE_FROM)
-METRICS = {
-    "rmse": "root mean square error of an element or, where a workload is asked, of a query",
-    "rmse_error": "relative standard error of rmse; 0 in closed form",
-    "rmse_quantile": "quantile of the root mean square error of one release",
-    "true_epsilon": "true epsilon at the claimed delta, where it is finite",
-    "true_delta": "true delta at the claimed epsilon; its row has the verdict and the note",
-    "seconds_per_draw": "wall-clock seconds of one draw of the noise",
-}
-# Searches for a strategy or a scale end elsewhere in the last digits that they look at.
-TOLERANCES = tolerances(
-    Tolerance(relative=1e-3, absolute=1e-14),
-    *("rmse", "rmse_error", "rmse_quantile", "true_epsilon", "true_delta"),
 )
 
 
@@ -210,43 +199,77 @@ class Settings(StudySettings):
     """Settings of this study: those of every study."""
 
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The one point of a query."""
-    asked = QUERIES[dataset]
-    budget = asked.budget
-    return [Point(shape=asked.query.shape, epsilon=budget.epsilon, delta=budget.delta)]
+class CommonQueries(Study):
+    """Which mechanism for a common query? The error and the true privacy of every mechanism."""
 
+    name = "common_queries"
+    paper = "suite"
+    datasets = dict.fromkeys(QUERIES, "none")
+    coordinates = (VERDICT, NOTE, PROBABILITY, QUANTILE_FROM)
+    Settings = Settings
+    metrics = (
+        Metric(
+            "rmse",
+            ("root mean square error of an element or, where a workload is asked, of a query"),
+            tolerance=Tolerance(relative=0.001, absolute=1e-14),
+        ),
+        Metric(
+            "rmse_error",
+            "relative standard error of rmse; 0 in closed form",
+            tolerance=Tolerance(relative=0.001, absolute=1e-14),
+        ),
+        Metric(
+            "rmse_quantile",
+            "quantile of the root mean square error of one release",
+            tolerance=Tolerance(relative=0.001, absolute=1e-14),
+        ),
+        Metric(
+            "true_epsilon",
+            "true epsilon at the claimed delta, where it is finite",
+            tolerance=Tolerance(relative=0.001, absolute=1e-14),
+        ),
+        Metric(
+            "true_delta",
+            "true delta at the claimed epsilon; its row has the verdict and the note",
+            tolerance=Tolerance(relative=0.001, absolute=1e-14),
+        ),
+        Metric("seconds_per_draw", "wall-clock seconds of one draw of the noise"),
+    )
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> CommonQuery:
-    """The query; there are no data."""
-    return QUERIES[dataset]
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+        """The one point of a query."""
+        asked = QUERIES[dataset]
+        return [Point.at(asked.query.shape, asked.budget)]
 
+    def load(self, setup: Setup, folder: Path) -> CommonQuery:
+        """The query; there are no data."""
+        return QUERIES[setup.dataset]
 
-def measure(
-    problem: CommonQuery, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """What `mechanisms.comparison` says of the mechanism.
+    def measure(self, problem: CommonQuery, case: Case, point: Point) -> Iterator[Value]:
+        """What `mechanisms.comparison` says of the mechanism.
 
-    Raises:
-        Unsupported: The mechanism does not support the query, or nothing of it is known.
-    """
-    task = problem.task(calibration)
-    options = known_options(task, variant.mechanism)
-    mechanism = variant.calibrate(problem.query, problem.budget, calibration, **options)
-    # The variant has compared the mechanism with itself.
-    found = assessment(mechanism, task, effort=None)
-    note, source = found.pop("note"), found.pop("quantile_from", "")
-    if not found:
-        raise Unsupported(note)
-    verdict = {"verdict": found.pop("verdict")} if "verdict" in found else {}
-    seconds = found.pop("seconds_per_draw", math.nan)
-    if math.isfinite(seconds):
-        yield Value("seconds_per_draw", seconds, timing=True)
-    known = {metric: value for metric, value in found.items() if math.isfinite(value)}
-    # Said once: with the verdict, or at the first metric of a mechanism without one.
-    noted = "true_delta" if verdict else next(iter(known), None)
-    for metric, value in known.items():
-        at = {"quantile": QUANTILE, "quantile_from": source} if metric == "rmse_quantile" else {}
-        if metric == noted:
-            at |= verdict | ({"note": note} if note else {})
-        yield Value(metric, value, at=at)
+        Raises:
+            Unsupported: The mechanism does not support the query, or nothing of it is known.
+        """
+        task = problem.task(case.calibration)
+        options = known_options(task, case.mechanism)
+        mechanism = case.calibrate(problem.query, problem.budget, **options)
+        # The variant has compared the mechanism with itself.
+        found = assessment(mechanism, task, effort=None)
+        note, source = found.pop("note"), found.pop("quantile_from", "")
+        if not found:
+            raise Unsupported(note)
+        verdict = {"verdict": found.pop("verdict")} if "verdict" in found else {}
+        seconds = found.pop("seconds_per_draw", math.nan)
+        if math.isfinite(seconds):
+            yield Value("seconds_per_draw", seconds, timing=True)
+        known = {metric: value for metric, value in found.items() if math.isfinite(value)}
+        # Said once: with the verdict, or at the first metric of a mechanism without one.
+        noted = "true_delta" if verdict else next(iter(known), None)
+        for metric, value in known.items():
+            at = (
+                {"quantile": QUANTILE, "quantile_from": source} if metric == "rmse_quantile" else {}
+            )
+            if metric == noted:
+                at |= verdict | ({"note": note} if note else {})
+            yield Value(metric, value, at=at)

@@ -18,13 +18,12 @@ momentum
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from pydantic import Field
 
-from mechanisms import Budget, Query, Unsupported
+from mechanisms import Query, Unsupported
 from mechanisms.base.public_information import (
     MOMENTUM,
     PARTICIPATIONS,
@@ -33,41 +32,25 @@ from mechanisms.base.public_information import (
     takes,
 )
 from mechanisms.strategies.streams.participation import Participation
-from studies.base.coordinates import Coordinate
-from studies.base.grid import EpsilonGrid, points_over
-from studies.base.settings import MOST_TRIALS, Count, Disallowed, Distinct
-from studies.base.study import Names, Point, Value, Variant
-from studies.base.tolerances import Tolerance
-
-NAME = "continual_release"
-PAPER = "suite"
-DATASETS = {"prefix-sums": "none", "momentum": "none"}
-NEEDS = "additive"
-COORDINATES = (
-    Coordinate("participations", int, "k, largest number of steps that one person changes"),
-    Coordinate("separation", int, "b, least number of steps between two of them"),
+from studies.base import (
+    Case,
+    Coordinate,
+    Count,
+    Disallowed,
+    Distinct,
+    EpsilonGrid,
+    Metric,
+    Point,
+    ReleaseSettings,
+    Setup,
+    Study,
+    Tolerance,
+    Trials,
+    Value,
 )
-SLOW_IMPORTS = ("scipy.signal",)
-METRICS = {
-    "mean_error": "variance of a released answer, mean over the steps, in closed form",
-    "max_error": "its largest value over the steps, in closed form",
-    "measured_error": "mean squared error of the answers of one release",
-    "sensitivity_slack": "relative distance between the bounds of the sensitivity; 0 where known",
-    "optimality_gap": "certified relative distance of mean_error from that of the best "
-    "factorisation",
-    "calibrate_seconds": "wall-clock seconds to find the factorisation and its sensitivity",
-}
-# What a search ends at, and a gap that an iteration leaves, next to 1.
-TOLERANCES = {
-    "mean_error": Tolerance(relative=5e-6),
-    "max_error": Tolerance(relative=1e-3),
-    "measured_error": Tolerance(relative=1e-3),
-    "sensitivity_slack": Tolerance(absolute=1e-6),
-    "optimality_gap": Tolerance(absolute=1e-4),
-}
 
 
-class Settings(EpsilonGrid):
+class Settings(EpsilonGrid, ReleaseSettings):
     """Settings of this study."""
 
     steps: Distinct[Count] = Field(description="numbers of steps n of prefix-sums")
@@ -79,7 +62,7 @@ class Settings(EpsilonGrid):
     participation_steps: Distinct[Count] = Field(
         description="numbers of steps n that are run at every k"
     )
-    trials: Count = Field(10, le=MOST_TRIALS, description="releases per grid point")
+    trials: Trials = Field(10, description="releases per grid point")
 
     def check(self) -> None:
         multiple = np.lcm.reduce(self.participations)
@@ -88,23 +71,96 @@ class Settings(EpsilonGrid):
                 raise Disallowed("participation_steps", "multiples of all participations", steps)
 
 
-@dataclass(frozen=True)
-class Stream:
-    """The momentum of what is asked for, and the settings; there are no data."""
+class ContinualRelease(Study):
+    """Continual release: the error of factorisations on a stream at equal true privacy."""
 
-    momentum: float
-    settings: dict
+    name = "continual_release"
+    paper = "suite"
+    datasets = {"prefix-sums": "none", "momentum": "none"}
+    needs = "additive"
+    coordinates = (
+        Coordinate("participations", int, "k, largest number of steps that one person changes"),
+        Coordinate("separation", int, "b, least number of steps between two of them"),
+    )
+    slow_imports = ("scipy.signal",)
+    Settings = Settings
+    metrics = (
+        Metric(
+            "mean_error",
+            "variance of a released answer, mean over the steps, in closed form",
+            tolerance=Tolerance(relative=5e-6),
+        ),
+        Metric(
+            "max_error",
+            "its largest value over the steps, in closed form",
+            tolerance=Tolerance(relative=0.001),
+        ),
+        Metric(
+            "measured_error",
+            "mean squared error of the answers of one release",
+            tolerance=Tolerance(relative=0.001),
+        ),
+        Metric(
+            "sensitivity_slack",
+            "relative distance between the bounds of the sensitivity; 0 where known",
+            tolerance=Tolerance(absolute=1e-6),
+        ),
+        Metric(
+            "optimality_gap",
+            ("certified relative distance of mean_error from that of the best factorisation"),
+            tolerance=Tolerance(absolute=0.0001),
+        ),
+        Metric(
+            "calibrate_seconds", "wall-clock seconds to find the factorisation and its sensitivity"
+        ),
+    )
 
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+        """The grid over n."""
+        steps = settings.steps if dataset == "prefix-sums" else settings.momentum_steps
+        return settings.points_over([(1, count) for count in steps], variant)
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The grid over n."""
-    steps = settings["steps" if dataset == "prefix-sums" else "momentum_steps"]
-    return points_over([(1, count) for count in steps], settings, variant)
+    def load(self, setup: Setup, folder: Path) -> None:
+        """There are no data."""
 
+    def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
+        """Errors in closed form and on draws, for every participation.
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> Stream:
-    """What is asked for."""
-    return Stream(settings["momentum"] if dataset == "momentum" else 0.0, settings)
+        Raises:
+            Unsupported: The mechanism takes no participation.
+        """
+        if not takes(case.mechanism, PARTICIPATIONS):
+            raise Unsupported("states no privacy for a person who takes part in several steps")
+        query = stream_query(point.shape)
+        momentum = case.settings.momentum if case.dataset == "momentum" else 0.0
+        stream = np.zeros(point.shape)
+        for participation in participations(case.settings, point.shape[1]):
+            where = {
+                "participations": participation.times,
+                "separation": participation.separation,
+            }
+            offered = {
+                PARTICIPATIONS: lambda times=participation.times: times,
+                SEPARATION: lambda apart=participation.separation: apart,
+                MOMENTUM: lambda: momentum,
+            }
+            mechanism, seconds = case.timed_calibration(
+                query, point.budget, **public_options(case.mechanism, offered)
+            )
+            yield Value("calibrate_seconds", seconds, at=where, timing=True)
+            error = mechanism.expected_error()
+            yield Value("mean_error", error.mean, at=where)
+            yield Value("max_error", error.maximal, at=where)
+            bounds = mechanism.noise.sensitivity
+            yield Value("sensitivity_slack", bounds.upper / bounds.lower - 1, at=where)
+            gap = mechanism.optimality_gap()
+            if gap is not None:
+                yield Value("optimality_gap", gap, at=where)
+            for trial in case.trials:
+                seed = case.seed(point, trial)
+                released = mechanism.release(stream, np.random.default_rng(seed))
+                square = float(np.mean(mechanism.answers(released) ** 2))
+                yield Value("measured_error", square, trial, where, seed)
 
 
 def stream_query(shape: tuple[int, int]) -> Query:
@@ -120,49 +176,7 @@ def stream_query(shape: tuple[int, int]) -> Query:
     )
 
 
-def participations(settings: dict, steps: int) -> list[Participation]:
+def participations(settings: Settings, steps: int) -> list[Participation]:
     """Those that are tried at one n."""
-    tried = settings["participations"] if steps in settings["participation_steps"] else [1]
+    tried = settings.participations if steps in settings.participation_steps else [1]
     return [Participation(times=times, separation=steps // times) for times in tried]
-
-
-def measure(
-    problem: Stream, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """Errors in closed form and on draws, for every participation.
-
-    Raises:
-        Unsupported: The mechanism takes no participation.
-    """
-    if not takes(variant.mechanism, PARTICIPATIONS):
-        raise Unsupported("states no privacy for a person who takes part in several steps")
-    query = stream_query(point.shape)
-    budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    stream = np.zeros(point.shape)
-    for participation in participations(problem.settings, point.shape[1]):
-        where = {
-            "participations": participation.times,
-            "separation": participation.separation,
-        }
-        offered = {
-            PARTICIPATIONS: lambda times=participation.times: times,
-            SEPARATION: lambda apart=participation.separation: apart,
-            MOMENTUM: lambda: problem.momentum,
-        }
-        mechanism, seconds = variant.timed_calibration(
-            query, budget, calibration, **public_options(variant.mechanism, offered)
-        )
-        yield Value("calibrate_seconds", seconds, at=where, timing=True)
-        error = mechanism.expected_error()
-        yield Value("mean_error", error.mean, at=where)
-        yield Value("max_error", error.maximal, at=where)
-        bounds = mechanism.noise.sensitivity
-        yield Value("sensitivity_slack", bounds.upper / bounds.lower - 1, at=where)
-        gap = mechanism.optimality_gap()
-        if gap is not None:
-            yield Value("optimality_gap", gap, at=where)
-        for trial in range(problem.settings["trials"]):
-            seed = names.seed(point, trial)
-            released = mechanism.release(stream, np.random.default_rng(seed))
-            square = float(np.mean(mechanism.answers(released) ** 2))
-            yield Value("measured_error", square, trial, where, seed)

@@ -27,51 +27,33 @@ from pydantic import BeforeValidator, Field
 
 from datasets import load as load_dataset
 from datasets.loaders import city
-from mechanisms import AdditiveMechanism, Budget
+from mechanisms import AdditiveMechanism
 from paper_figures.r1smg2024.numbers import PLACES, count_query
-from studies.base.allowed_words import Words
-from studies.base.coordinates import COLUMN, ROW, Coordinate
-from studies.base.grid import EpsilonGrid, points_over
-from studies.base.settings import (
-    MOST_TRIALS,
+from studies.base import (
+    COLUMN,
+    ROW,
     ByMechanism,
+    Case,
+    Coordinate,
     Count,
     Disallowed,
     Epsilon,
+    EpsilonGrid,
+    Metric,
     Number,
-    Section,
-    Whole,
-)
-from studies.base.study import (
-    Names,
     Point,
+    ReleaseSettings,
+    Section,
+    Setup,
+    Study,
+    StudySettings,
     Value,
-    Variant,
+    Whole,
+    Words,
 )
-from studies.base.study_settings import StudySettings
+from studies.base.families import COUNTS
 
-NAME = "count_query"
-PAPER = "r1smg2024"
-DATASETS = {"uber": "official", "city": "simulated"}
 BOX = Coordinate("box", int, "number of a bounding box that contains the paper's places, from 0")
-COORDINATES = (ROW, COLUMN, BOX)
-METRICS = {
-    "expected_loss": "E||noise||^2 in closed form, pickups^2",
-    "loss": "||noise||^2 of one release before post-processing, pickups^2",
-    "loss_postprocessed": "||answer - counts||^2 after post-processing, pickups^2",
-    "rmse_valid_cell": "root mean squared error per valid cell after post-processing, pickups",
-    "rectangle_rmse": "root mean squared error of the random rectangles, pickups",
-    "largest_count": "largest count of one release after post-processing, pickups",
-    "nonprivate_largest_count": "largest exact count, pickups",
-    "largest_in_box": "largest exact count of the map of another bounding box, pickups",
-    "pickups": "pickups inside the map and the window",
-    "pickups_zeroed": "pickups of the window in cells that post-processing sets to zero",
-    "valid_cells": "cells that post-processing does not set to zero",
-    "released_count": "count of one cell in the first trial, after post-processing, pickups",
-    "calibrate_seconds": "wall-clock seconds to calibrate",
-    "release_seconds": "wall-clock seconds of one release, without the checks around it",
-}
-MAPS = ("released_count",)
 
 
 def _time(value: object) -> str:
@@ -110,11 +92,15 @@ class BoundingBox(Section):
             raise Disallowed("east", f"east of the western edge {self.west:g}", self.east)
 
 
+# The five boroughs; the paper does not give its bounding box.
+NEW_YORK = BoundingBox(south=40.4961, north=40.9155, west=-74.2557, east=-73.7004)
+
+
 class MapSettings(StudySettings):
     """The settings of `map_counts`."""
 
     bounding_box: BoundingBox = Field(
-        description="edges of the Uber map, degrees; the simulated city has its own"
+        NEW_YORK, description="edges of the Uber map, degrees; the simulated city has its own"
     )
     cells_per_side: Count = Field(89, le=4096, description="cells per axis")
     start: Moment = Field("2014-04-01T00:11:00", description="first second of the window")
@@ -127,10 +113,9 @@ class MapSettings(StudySettings):
             raise Disallowed("end", f"a time from {self.start} on", self.end)
 
 
-class Settings(EpsilonGrid, MapSettings):
+class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
     """Settings of this study."""
 
-    trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
     rectangles: Count = Field(200, le=10**6, description="random rectangle queries")
     boxes: Annotated[Whole, Field(ge=0, le=10**6)] = Field(
         0, description="other bounding boxes of the Uber map whose largest exact count is measured"
@@ -152,7 +137,6 @@ class CountMaps:
         boxes: See `boxes_with`; none of a simulated city.
         positions: Latitude and longitude (2, pickups) of the window, wherever they are; None of a
             simulated city.
-        settings: Those of the study.
     """
 
     counts: np.ndarray
@@ -160,69 +144,161 @@ class CountMaps:
     rectangles: np.ndarray
     boxes: np.ndarray
     positions: np.ndarray | None
-    settings: dict
 
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The grid over epsilon at the one shape of the map."""
-    side = settings["cells_per_side"]
-    return points_over([(side, side)], settings, variant)
+class CountQuery(Study):
+    """2-D count query of r1smg2024, Section 7.1: pickups per cell of a map."""
 
+    name = "count_query"
+    paper = "r1smg2024"
+    datasets = {"uber": "official", "city": "simulated"}
+    coordinates = (ROW, COLUMN, BOX)
+    Settings = Settings
+    metrics = (
+        Metric(
+            "rmse_valid_cell",
+            "root mean squared error per valid cell after post-processing",
+            "pickups",
+            title="root mean squared error per cell",
+        ),
+        Metric(
+            "rectangle_rmse",
+            "root mean squared error of the random rectangles",
+            "pickups",
+            title="root mean squared error per rectangle",
+        ),
+        Metric("expected_loss", "E||noise||^2 in closed form", "pickups²"),
+        Metric(
+            "loss",
+            "||noise||^2 of one release before post-processing",
+            "pickups²",
+            title="squared norm of the noise",
+            closed_form="expected_loss",
+        ),
+        Metric("loss_postprocessed", "||answer - counts||^2 after post-processing", "pickups²"),
+        Metric("largest_count", "largest count of one release after post-processing", "pickups"),
+        Metric("nonprivate_largest_count", "largest exact count", "pickups"),
+        Metric(
+            "largest_in_box", "largest exact count of the map of another bounding box", "pickups"
+        ),
+        Metric("pickups", "pickups inside the map and the window"),
+        Metric(
+            "pickups_zeroed", "pickups of the window in cells that post-processing sets to zero"
+        ),
+        Metric("valid_cells", "cells that post-processing does not set to zero"),
+        Metric(
+            "released_count",
+            "count of one cell in the first trial, after post-processing",
+            "pickups",
+            is_map=True,
+        ),
+        Metric("calibrate_seconds", "wall-clock seconds to calibrate"),
+        Metric(
+            "release_seconds", "wall-clock seconds of one release, without the checks around it"
+        ),
+    )
+    family = COUNTS
+    query = (
+        "Counts on an 89 by 89 map. One pickup is replaced by another, which changes two cells "
+        "by one: l2 sensitivity √2, l1 sensitivity 2."
+    )
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> CountMaps:
-    """Count the pickups of the window and find the cells known to be empty."""
-    counts, empty = map_counts(settings, dataset, folder, names)
-    seed = names.shared_seed("rectangles")
-    rectangles = random_rectangles(counts.shape, settings["rectangles"], seed)
-    boxes, positions = np.empty((0, 4)), None
-    if dataset == "uber" and settings["boxes"]:
-        seed = names.shared_seed("boxes")
-        boxes = boxes_with(PLACES.values(), settings["bounding_box"], settings["boxes"], seed)
-        pickups = load_dataset("uber", folder)
-        inside = in_window(pickups.time, settings)
-        positions = np.stack([pickups.latitude[inside], pickups.longitude[inside]])
-    return CountMaps(counts, empty, rectangles, boxes, positions, settings)
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+        """The grid over epsilon at the one shape of the map."""
+        side = settings.cells_per_side
+        return settings.points_over([(side, side)], variant)
+
+    def load(self, setup: Setup, folder: Path) -> CountMaps:
+        """Count the pickups of the window and find the cells known to be empty."""
+        settings, dataset = setup.settings, setup.dataset
+        counts, empty = map_counts(settings, dataset, folder, setup)
+        seed = setup.shared_seed("rectangles")
+        rectangles = random_rectangles(counts.shape, settings.rectangles, seed)
+        boxes, positions = np.empty((0, 4)), None
+        if dataset == "uber" and settings.boxes:
+            seed = setup.shared_seed("boxes")
+            boxes = boxes_with(PLACES.values(), settings.bounding_box, settings.boxes, seed)
+            pickups = load_dataset("uber", folder)
+            inside = in_window(pickups.time, settings)
+            positions = np.stack([pickups.latitude[inside], pickups.longitude[inside]])
+        return CountMaps(counts, empty, rectangles, boxes, positions)
+
+    def measure(self, problem: CountMaps, case: Case, point: Point) -> Iterator[Value]:
+        """Losses, errors per cell and rectangle, the largest count, and a map."""
+        mechanism, seconds = case.timed_calibration(
+            count_query(problem.counts.sum(), problem.counts.shape),
+            point.budget,
+        )
+        yield Value("calibrate_seconds", seconds, timing=True)
+        if isinstance(mechanism, AdditiveMechanism):
+            yield Value("expected_loss", mechanism.expected_loss())
+        yield Value("nonprivate_largest_count", float(problem.counts.max()))
+        yield Value("pickups", float(problem.counts.sum()))
+        yield Value("pickups_zeroed", float(problem.counts[problem.empty].sum()))
+        yield Value("valid_cells", float((~problem.empty).sum()))
+
+        trials = case.settings.trials
+        seeds = [case.seed(point, trial) for trial in range(trials)]
+        released = np.empty((trials, *problem.counts.shape))
+        for trial, seed in enumerate(seeds):
+            rng = np.random.default_rng(seed)
+            released[trial], _, seconds = mechanism.timed_release(problem.counts, rng)
+            yield Value("release_seconds", seconds, trial, timing=True)
+
+        for metric, values in trial_metrics(released, problem).items():
+            for trial, value in enumerate(values):
+                yield Value(metric, value, trial, seed=seeds[trial])
+        kept = case.settings.map_epsilons
+        if point.epsilon == kept.get(case.variant.name, kept.get("default")):
+            # Without noise, and once: the boxes do not depend on epsilon.
+            if mechanism.guarantee == "none" and problem.positions is not None:
+                side = case.settings.cells_per_side
+                found = largest_in_boxes(problem.positions, problem.boxes, side)
+                for box, largest in enumerate(found):
+                    yield Value("largest_in_box", largest, at={"box": box})
+            first = np.where(problem.empty, 0.0, released[0])
+            for (row, column), value in np.ndenumerate(first):
+                yield Value("released_count", value, 0, {"row": row, "column": column}, seeds[0])
 
 
 def map_counts(
-    settings: dict, source: str, folder: Path, names: Names
+    settings: MapSettings, source: str, folder: Path, setup: Setup
 ) -> tuple[np.ndarray, np.ndarray]:
     """Counts (k, k) of the pickups in the window, and the cells (k, k) known to be empty.
 
     Args:
-        settings: Those of `MapSettings`.
-        source: "uber", or "city", which is simulated with a seed from `names`.
+        source: "uber", or "city", which is simulated with a seed from `setup`.
     """
-    side = settings["cells_per_side"]
+    side = settings.cells_per_side
     if source == "city":
-        pickups = city.load(seed=names.shared_seed("city"), pickups=settings["city_pickups"])
+        pickups = city.load(seed=setup.shared_seed("city"), pickups=settings.city_pickups)
         edges = map_edges(city.LATITUDE_RANGE, city.LONGITUDE_RANGE, side)
         return histogram(pickups, slice(None), edges), city.water_cells(*edges)
     pickups = load_dataset("uber", folder)
-    box = settings["bounding_box"]
-    edges = map_edges((box["south"], box["north"]), (box["west"], box["east"]), side)
+    box = settings.bounding_box
+    edges = map_edges((box.south, box.north), (box.west, box.east), side)
     inside = in_window(pickups.time, settings)
     return histogram(pickups, inside, edges), histogram(pickups, ~inside, edges) == 0
 
 
-def in_window(times: np.ndarray, settings: dict) -> np.ndarray:
-    """Which times lie in the window of `MapSettings`, its ends included."""
-    start, end = (np.datetime64(settings[key], "s") for key in ("start", "end"))
+def in_window(times: np.ndarray, settings: MapSettings) -> np.ndarray:
+    """Which times lie in the window, its ends included."""
+    start, end = (np.datetime64(each, "s") for each in (settings.start, settings.end))
     return (times >= start) & (times <= end)
 
 
 def boxes_with(
-    places: Iterable[tuple[float, float]], outer: dict, count: int, seed: int
+    places: Iterable[tuple[float, float]], outer: BoundingBox, count: int, seed: int
 ) -> np.ndarray:
     """Boxes (count, 4) as (south, north, west, east), degrees, that hold all places.
 
     The first is the smallest one. Of the others every edge lies between the outermost place and
-    the edge of `outer` (see `BoundingBox`), which holds the places: of every second box at a
+    the edge of `outer`, which holds the places: of every second box at a
     uniform share u of the way, of the rest at u^4, close to the places.
     """
     latitudes, longitudes = np.array(list(places)).T
     least = np.array([latitudes.min(), latitudes.max(), longitudes.min(), longitudes.max()])
-    most = np.array([outer[edge] for edge in ("south", "north", "west", "east")])
+    most = np.array([outer.south, outer.north, outer.west, outer.east])
     shares = np.random.default_rng(seed).random((count, 4))
     shares[::2] **= 4
     shares[0] = 0
@@ -256,48 +332,6 @@ def histogram(pickups, chosen, edges: tuple[np.ndarray, np.ndarray]) -> np.ndarr
     """Counts (k, k) of the chosen pickups inside the edges; row 0 is the southernmost."""
     latitude, longitude = pickups.latitude[chosen], pickups.longitude[chosen]
     return np.histogram2d(latitude, longitude, bins=edges)[0]
-
-
-def measure(
-    problem: CountMaps, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """Loss before and after post-processing, errors per cell and rectangle, largest count, map."""
-    budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    mechanism, seconds = variant.timed_calibration(
-        count_query(problem.counts.sum(), problem.counts.shape),
-        budget,
-        calibration,
-    )
-    yield Value("calibrate_seconds", seconds, timing=True)
-    if isinstance(mechanism, AdditiveMechanism):
-        yield Value("expected_loss", mechanism.expected_loss())
-    yield Value("nonprivate_largest_count", float(problem.counts.max()))
-    yield Value("pickups", float(problem.counts.sum()))
-    yield Value("pickups_zeroed", float(problem.counts[problem.empty].sum()))
-    yield Value("valid_cells", float((~problem.empty).sum()))
-
-    trials = problem.settings["trials"]
-    seeds = [names.seed(point, trial) for trial in range(trials)]
-    released = np.empty((trials, *problem.counts.shape))
-    for trial, seed in enumerate(seeds):
-        rng = np.random.default_rng(seed)
-        released[trial], _, seconds = mechanism.timed_release(problem.counts, rng)
-        yield Value("release_seconds", seconds, trial, timing=True)
-
-    for metric, values in trial_metrics(released, problem).items():
-        for trial, value in enumerate(values):
-            yield Value(metric, value, trial, seed=seeds[trial])
-    kept = problem.settings["map_epsilons"]
-    if point.epsilon == kept.get(variant.name, kept.get("default")):
-        # Without noise, and once: the boxes do not depend on epsilon.
-        if mechanism.guarantee == "none" and problem.positions is not None:
-            side = problem.settings["cells_per_side"]
-            found = largest_in_boxes(problem.positions, problem.boxes, side)
-            for box, largest in enumerate(found):
-                yield Value("largest_in_box", largest, at={"box": box})
-        first = np.where(problem.empty, 0.0, released[0])
-        for (row, column), value in np.ndenumerate(first):
-            yield Value("released_count", value, 0, {"row": row, "column": column}, seeds[0])
 
 
 def trial_metrics(released: np.ndarray, problem: CountMaps) -> dict[str, np.ndarray]:

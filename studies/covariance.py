@@ -17,58 +17,59 @@ import numpy as np
 
 from datasets import load as load_dataset
 from paper_figures.mvg2018.numbers import scaled_records
-from studies.base import treatments
+from studies.base import ROUNDED, Case, Metric, Point, Setup, Study, Value, treatments
+from studies.base.families import COMPONENTS
 from studies.base.principal_components import captured_variance, principal_directions
 from studies.base.scaling import first_records, scale_columns
-from studies.base.study import Names, Point, Value, Variant
-from studies.base.tolerances import ROUNDED, tolerances
 from studies.base.treatments import (
     OneAnswer,
+    TreatmentSettings,
     feature_names,
     measure_one_answer,
-    point_at,
 )
 
-NAME = "covariance"
-PAPER = "mvg2018"
-DATASETS = {"cardiotocography": "official", "breast_cancer": "bundled"}
-COORDINATES = treatments.COORDINATES
-METRICS = treatments.METRICS | {
-    "rss": "sum over all components of (lambda_i - v_i^T C v_i)^2",
-    "largest_eigenvalue": "largest eigenvalue of the exact covariance",
-}
-TOLERANCES = tolerances(ROUNDED, "rss")
 
+class Covariance(Study):
+    """mvg2018 Experiment III: the principal components from privately released records."""
 
-class Settings(treatments.TreatmentSettings):
-    """Settings of this study."""
-
-
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """One point: m x N at epsilon and delta = 1/N."""
-    return [point_at((len(feature_names(dataset)), settings["records"]), settings)]
-
-
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> OneAnswer:
-    """The first N records, scaled: the columns of (m, N)."""
-    values = scale_columns(load_dataset(dataset, folder).features)
-    return OneAnswer(first_records(values, settings["records"]).T.copy(), dataset, settings)
-
-
-def measure(
-    problem: OneAnswer, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """RSS of every treatment and trial."""
-    covariance = problem.exact @ problem.exact.T / problem.exact.shape[1]
-    eigenvalues = principal_directions(covariance)[0]
-
-    def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
-        directions = principal_directions(answer @ answer.T / answer.shape[1])[1]
-        residuals = eigenvalues - captured_variance(covariance, directions)
-        yield Value("rss", float(residuals @ residuals))
-
-    yield Value("largest_eigenvalue", float(eigenvalues[0]))
-    query = scaled_records(*point.shape)
-    yield from measure_one_answer(
-        problem, variant, "unimodal", calibration, query, score, point, names
+    name = "covariance"
+    paper = "mvg2018"
+    datasets = {"cardiotocography": "official", "breast_cancer": "bundled"}
+    coordinates = treatments.COORDINATES
+    Settings = TreatmentSettings
+    metrics = (
+        *treatments.METRICS,
+        Metric(
+            "rss",
+            "sum over all components of (lambda_i - v_i^T C v_i)^2",
+            tolerance=ROUNDED,
+            title="residual sum of squares of the eigenvalues",
+        ),
+        Metric("largest_eigenvalue", "largest eigenvalue of the exact covariance"),
     )
+    family = COMPONENTS
+    query = "The records themselves, scaled into [-1, 1]; one of them is replaced."
+
+    def points(self, settings: TreatmentSettings, variant: str, dataset: str) -> list[Point]:
+        """One point: m x N at epsilon and delta = 1/N."""
+        return [settings.point_at((len(feature_names(dataset)), settings.records))]
+
+    def load(self, setup: Setup, folder: Path) -> OneAnswer:
+        """The first N records, scaled: the columns of (m, N)."""
+        settings, dataset = setup.settings, setup.dataset
+        values = scale_columns(load_dataset(dataset, folder).features)
+        return OneAnswer(first_records(values, settings.records).T.copy())
+
+    def measure(self, problem: OneAnswer, case: Case, point: Point) -> Iterator[Value]:
+        """RSS of every treatment and trial."""
+        covariance = problem.exact @ problem.exact.T / problem.exact.shape[1]
+        eigenvalues = principal_directions(covariance)[0]
+
+        def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
+            directions = principal_directions(answer @ answer.T / answer.shape[1])[1]
+            residuals = eigenvalues - captured_variance(covariance, directions)
+            yield Value("rss", float(residuals @ residuals))
+
+        yield Value("largest_eigenvalue", float(eigenvalues[0]))
+        query = scaled_records(*point.shape)
+        yield from measure_one_answer(problem, "unimodal", query, score, case, point)

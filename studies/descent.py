@@ -1,24 +1,115 @@
-"""What studies of noisy gradient descent measure: the privacy that a run spends, its accuracy."""
+"""What studies of noisy gradient descent share: the privacy that a run spends, its accuracy.
+
+Accounting and torch take seconds to load, and reading a config imports this module: it imports them
+inside its functions.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from learning.training.step_noise import SampledSteps, step_profile
-from learning.training.trial import checkpoint_of, label_of, seeds_of
+from learning import TRAINING_IMPORTS
 from mechanisms import AdditiveMechanism, Budget, Mechanism
-from studies.base.study import Names, Point, Value
+from studies.base import (
+    ACCOUNTED,
+    ACCOUNTED_DELTA,
+    EPOCH,
+    SCORE,
+    Case,
+    Metric,
+    Point,
+    Setup,
+    Study,
+    Value,
+    ranked,
+)
+from studies.base.training import load_records, progress_of, seeds_of
 
 if TYPE_CHECKING:
     from learning.networks.network import Network
     from learning.records.labelled import Split
     from learning.training.noisy_descent import DescentPlan
+    from learning.training.step_noise import SampledSteps
+
+# What a whole run spends, of its claim and in truth.
+SPENT = (
+    Metric("records", "training records"),
+    Metric("noise_norm", "sqrt(E||noise||^2) of one release", tolerance=ACCOUNTED),
+    Metric(
+        "true_delta_lower",
+        "lower bound on the true delta of the whole run at epsilon",
+        tolerance=ACCOUNTED_DELTA,
+    ),
+    Metric(
+        "true_delta_upper",
+        "upper bound on the true delta of the whole run at epsilon",
+        tolerance=ACCOUNTED_DELTA,
+    ),
+    Metric(
+        "true_epsilon_upper",
+        "upper bound on the true epsilon of the whole run at delta",
+        tolerance=ACCOUNTED,
+    ),
+    Metric("sampling_rate", "probability that a record is in a batch"),
+)
+TEST_ACCURACY = Metric("test_accuracy", "accuracy on the test records, in [0, 1]", tolerance=SCORE)
+FINAL_ACCURACY = Metric(
+    "final_test_accuracy",
+    "test accuracy after the last epoch or round, in [0, 1]",
+    tolerance=SCORE,
+)
+RANKED_ACCURACY = ranked(FINAL_ACCURACY, "test accuracy")
+LEARNT = (
+    Metric("steps", "steps of the whole run"),
+    TEST_ACCURACY,
+    Metric("train_accuracy", "accuracy on the training records, in [0, 1]", tolerance=SCORE),
+    Metric(
+        "final_train_accuracy",
+        "training accuracy after the last epoch, in [0, 1]",
+        tolerance=SCORE,
+    ),
+    Metric("epoch_seconds", "wall-clock seconds of one epoch"),
+)
+STEP_BUDGET = (
+    Metric("step_epsilon", "epsilon of the budget of one step"),
+    Metric("step_delta", "delta of the budget of one step"),
+)
+
+
+class DescentStudy(Study):
+    """A study that trains networks by noisy gradient descent on Poisson samples."""
+
+    coordinates = (EPOCH,)
+    slow_imports = (
+        *TRAINING_IMPORTS,
+        "learning.training.noisy_descent",
+        "learning.training.step_noise",
+        "dp_accounting.pld.privacy_loss_distribution",
+    )
+    splits_trials = True
+
+    def load(self, setup: Setup, folder: Path) -> Any:
+        """The training and test records."""
+        return load_records(setup, folder)
+
+
+def schedule_values(steps: SampledSteps, total: Budget, records: int) -> Iterator[Value]:
+    """The sampled steps of a run, and the budget of one of them."""
+    step = steps.step_budget(total)
+    yield Value("records", float(records))
+    yield Value("sampling_rate", steps.rate)
+    yield Value("steps", float(steps.steps))
+    yield Value("step_epsilon", step.epsilon)
+    yield Value("step_delta", step.delta)
 
 
 def privacy(mechanism: Mechanism, total: Budget, steps: SampledSteps) -> Iterator[Value]:
     """The norm of the noise of one step, and bounds on what the whole run spends."""
+    from learning.training.step_noise import step_profile
+
     if isinstance(mechanism, AdditiveMechanism):
         yield Value("noise_norm", math.sqrt(mechanism.expected_loss()))
     profile = step_profile(mechanism)
@@ -38,8 +129,8 @@ def accuracies(
     split: Split,
     plan: DescentPlan,
     mechanism: Mechanism,
+    case: Case,
     point: Point,
-    names: Names,
     trial: int,
     at: Mapping[str, object] | None = None,
     *,
@@ -52,11 +143,10 @@ def accuracies(
     runs of one trial have the same draws. `release` and `resumed` are those of
     `noisy_descent.train`; without them it is `mechanism.release`.
     """
-    # PyTorch loads slowly, and every config imports the studies.
     from learning.training import noisy_descent
 
     at = at or {}
-    seeds = seeds_of(point, names, trial)
+    seeds = seeds_of(case, point, trial)
     history = noisy_descent.train(
         network,
         split,
@@ -64,8 +154,7 @@ def accuracies(
         release or mechanism.release,
         seeds,
         resumed=resumed,
-        checkpoint=checkpoint_of(point, names, trial, at),
-        label=label_of(mechanism, point, names, trial, at),
+        **progress_of(case, point, trial, at),
     )
     for number_of_epoch, epoch in enumerate(history, start=1):
         found = (trial, {**at, "epoch": number_of_epoch}, seeds.noise)

@@ -24,78 +24,59 @@ audited run.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 from pydantic import Field
 
-from learning import TRAINING_IMPORTS
 from learning.networks.tutorial_networks import TUTORIALS
-from learning.records import labelled as data
+from learning.records import labelled
+from learning.records.labelled import Split
 from learning.training.clipping import Clipping
-from learning.training.device import OnDevice
-from mechanisms import Budget, Mechanism
+from mechanisms import Mechanism
 from paper_figures.r1smg2024.numbers import CLIPPING_NORM
-from studies.base.coordinates import EPOCH, Coordinate
-from studies.base.settings import (
-    MOST_TRIALS,
+from studies.base import (
+    EPOCH,
+    SCORE,
     ByDataset,
+    Case,
+    Coordinate,
     Count,
     Disallowed,
     Distinct,
     Epsilon,
+    Metric,
+    Point,
     Positive,
     Share,
-)
-from studies.base.study import (
-    Names,
-    Point,
+    Tolerance,
     Value,
-    Variant,
-    trials_of,
 )
-from studies.base.tolerances import SCORE, Tolerance, tolerances
-from studies.descent_metrics import DESCENT_METRICS, DESCENT_TOLERANCES
+from studies.base.families import GRADIENTS
+from studies.base.training import TrainingSettings, seeds_of
+from studies.descent import (
+    LEARNT,
+    RANKED_ACCURACY,
+    SPENT,
+    STEP_BUDGET,
+    DescentStudy,
+    accuracies,
+    privacy,
+    schedule_values,
+)
 
-NAME = "dpsgd"
-PAPER = "r1smg2024"
-DATASETS = {name: data.SOURCES[name] for name in TUTORIALS}
 FALSE_POSITIVE_RATE = Coordinate(
     "false_positive_rate", float, "nominal rate that sets the threshold of the canary's test"
 )
-LEARNING_RATE = Coordinate("learning_rate", float, "step size on the mean gradient, > 0")
-COORDINATES = (LEARNING_RATE, EPOCH, FALSE_POSITIVE_RATE)
-SLOW_IMPORTS = (
-    *TRAINING_IMPORTS,
-    "studies.descent",
-    "learning.training.noisy_descent",
-    "learning.training.one_run",
-    "learning.training.step_noise",
-    "dp_accounting.pld.privacy_loss_distribution",
+LEARNING_RATE = Coordinate(
+    "learning_rate", float, "step size on the mean gradient, > 0", choice="Learning rate"
 )
-METRICS = DESCENT_METRICS | {
-    "canary_false_positive_rate": "share of releases without the canary above the threshold",
-    "canary_true_positive_rate": "share of releases with the canary above the threshold",
-    "one_run_epsilon_lower": "lower bound on the true epsilon of the run at delta, from its "
-    "canaries; holds with a probability of 0.95",
-    "diverged_epoch": "epoch, from 1, in which the gradients of a run were no longer finite; the "
-    "run has no accuracies",
-}
-TOLERANCES = (
-    DESCENT_TOLERANCES
-    | tolerances(
-        SCORE, "canary_false_positive_rate", "canary_true_positive_rate", "one_run_epsilon_lower"
-    )
-    | {"diverged_epoch": Tolerance(absolute=2.0)}
-)
-SPLITS_TRIALS = True
 CLIPPING = Clipping(bound=CLIPPING_NORM)
 # False positive rates at which the canary is tested.
 CANARY_RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)
 
 
-class Settings(OnDevice):
+class DpsgdSettings(TrainingSettings):
     """Settings of this study."""
 
     budgets: ByDataset[Distinct[Epsilon]] = Field(description="total epsilon of a run")
@@ -103,13 +84,9 @@ class Settings(OnDevice):
     slack: Positive = Field(1e-10, description="delta' of r1smg2024 eq. (16)")
     epochs: ByDataset[Count] = Field(description="epochs of a run")
     batch: Count = Field(256, description="expected records per step")
-    records: ByDataset[Count] = Field(
-        {}, description="training records kept, drawn at random; all by default"
-    )
     learning_rates: ByDataset[Distinct[Positive]] = Field(
         description="learning rates of plain gradient descent; runs of each"
     )
-    trials: Count = Field(1, le=MOST_TRIALS, description="runs per budget and learning rate")
     canary_samples: Count = Field(400_000, description="releases with and without the canary")
     canaries: ByDataset[Count] = Field(
         {}, description="canaries of the one-run audit; no audit by default"
@@ -126,117 +103,129 @@ class Settings(OnDevice):
                 raise Disallowed(f"canaries.{dataset}", allowed, canaries)
 
 
-@dataclass(frozen=True)
-class TrainingData:
-    """What all mechanisms share: the data set's name, its records, the settings of the study."""
+class NoisyGradients(DescentStudy):
+    """Learning with noisy gradients: r1smg2024 Figures 7 and 8."""
 
-    dataset: str
-    split: data.Split
-    settings: dict
-
-
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """One point per total budget; the shape is that of the gradient as a row."""
-    return [
-        Point(shape=(1, TUTORIALS[dataset].size), epsilon=epsilon, delta=settings["delta"])
-        for epsilon in settings["budgets"][dataset]
-    ]
-
-
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> TrainingData:
-    """The images, and those of them that are trained on."""
-    seed = names.shared_seed("records")
-    split = data.load(dataset, folder, settings["records"].get(dataset), seed)
-    return TrainingData(dataset, split, settings)
-
-
-def measure(
-    problem: TrainingData, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """Claimed and true budgets, rates of the canary's test, and accuracies after every epoch."""
-    # Accounting and torch take seconds to load, and reading a config imports this module.
-    from learning.training.noisy_descent import DescentPlan, Diverged
-    from learning.training.step_noise import StrongCompositionSteps, step_mechanism
-    from learning.training.trial import seeds_of
-    from studies.descent import privacy
-
-    records, batch = len(problem.split.train_labels), problem.settings["batch"]
-    epochs = problem.settings["epochs"][problem.dataset]
-    steps = StrongCompositionSteps(
-        rate=batch / records,
-        steps=epochs * records // batch,
-        epochs=epochs,
-        slack=problem.settings["slack"],
+    name = "dpsgd"
+    paper = "r1smg2024"
+    datasets = {name: labelled.SOURCES[name] for name in TUTORIALS}
+    Settings = DpsgdSettings
+    coordinates = (LEARNING_RATE, EPOCH, FALSE_POSITIVE_RATE)
+    slow_imports = (*DescentStudy.slow_imports, "learning.training.one_run")
+    metrics = (
+        *SPENT,
+        *STEP_BUDGET,
+        *LEARNT,
+        RANKED_ACCURACY,
+        Metric(
+            "canary_false_positive_rate",
+            "share of releases without the canary above the threshold",
+            tolerance=SCORE,
+        ),
+        Metric(
+            "canary_true_positive_rate",
+            "share of releases with the canary above the threshold",
+            tolerance=SCORE,
+        ),
+        Metric(
+            "one_run_epsilon_lower",
+            "lower bound on the true epsilon of the run at delta, from its canaries; holds with a "
+            "probability of 0.95",
+            tolerance=SCORE,
+        ),
+        Metric(
+            "diverged_epoch",
+            "epoch, from 1, in which the gradients of a run were no longer finite; the run has no "
+            "accuracies",
+            tolerance=Tolerance(absolute=2.0),
+        ),
     )
-    query = CLIPPING.query(TUTORIALS[problem.dataset].size, batch)
-    total = Budget(epsilon=point.epsilon, delta=point.delta)
-    mechanism = step_mechanism(variant, query, total, steps, calibration)
-    yield Value("records", float(records))
-    yield Value("sampling_rate", steps.rate)
-    yield Value("steps", float(steps.steps))
-    yield from privacy(mechanism, total, steps)
+    family = GRADIENTS
+    query = "The sum of clipped gradients of a Poisson sample; one record is added or removed."
 
-    step = steps.step_budget(total)
-    yield Value("step_epsilon", step.epsilon)
-    yield Value("step_delta", step.delta)
-    one_step = variant.calibrate(query, step, calibration)
-    yield from canary_rates(one_step, problem.settings, names.seed(point, "canary"))
+    def points(self, settings: DpsgdSettings, variant: str, dataset: str) -> list[Point]:
+        """One point per total budget; the shape is that of the gradient as a row."""
+        return [
+            Point(shape=(1, TUTORIALS[dataset].size), epsilon=epsilon, delta=settings.delta)
+            for epsilon in settings.budgets[dataset]
+        ]
 
-    network = TUTORIALS[problem.dataset]
-    for rate in problem.settings["learning_rates"][problem.dataset]:
-        plan = DescentPlan(
-            batch=batch,
+    def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
+        """Claimed and true budgets, rates of the canary's test, accuracies after every epoch."""
+        # Accounting and torch take seconds to load, and reading a config imports this module.
+        from learning.training.noisy_descent import DescentPlan, Diverged
+        from learning.training.step_noise import StrongCompositionSteps, step_mechanism
+
+        settings, total, network = case.settings, point.budget, TUTORIALS[case.dataset]
+        records, epochs = len(problem.train_labels), settings.epochs[case.dataset]
+        steps = StrongCompositionSteps(
+            rate=settings.batch / records,
+            steps=epochs * records // settings.batch,
             epochs=epochs,
-            learning_rate=rate,
-            clipping=None if mechanism.guarantee == "none" else CLIPPING,
-            device=problem.settings["device"],
+            slack=settings.slack,
         )
-        at = {"learning_rate": rate}
-        for trial in trials_of(problem.settings):
-            run = (network, problem.split, plan, mechanism, point)
-            try:
-                yield from _accuracies(run, problem, steps.rate, names, trial, at)
-            except Diverged as diverged:
-                # The runs of other learning rates and trials keep their accuracies.
-                seed = seeds_of(point, names, trial).noise
-                yield Value("diverged_epoch", float(diverged.epoch), trial, at, seed)
+        query = CLIPPING.query(network.size, settings.batch)
+        mechanism = step_mechanism(
+            case.mechanism, case.published, query, total, steps, case.calibration
+        )
+        yield from schedule_values(steps, total, records)
+        yield from privacy(mechanism, total, steps)
+        one_step = case.calibrate(query, steps.step_budget(total))
+        seed = case.seed(point, "canary")
+        yield from canary_rates(one_step, settings.canary_samples, seed)
+
+        for rate in settings.learning_rates[case.dataset]:
+            plan = DescentPlan(
+                batch=settings.batch,
+                epochs=epochs,
+                learning_rate=rate,
+                clipping=None if mechanism.guarantee == "none" else CLIPPING,
+                device=settings.device,
+            )
+            at = {"learning_rate": rate}
+            for trial in case.trials:
+                run = (network, problem, plan, mechanism)
+                try:
+                    yield from _accuracies(run, steps.rate, case, point, trial, at)
+                except Diverged as diverged:
+                    # The runs of other learning rates and trials keep their accuracies.
+                    seed = seeds_of(case, point, trial).noise
+                    yield Value("diverged_epoch", float(diverged.epoch), trial, at, seed)
 
 
 def _accuracies(
-    run: tuple, problem: TrainingData, rate: float, names: Names, trial: int, at: dict
+    run: tuple, rate: float, case: Case, point: Point, trial: int, at: dict
 ) -> Iterator[Value]:
     """Accuracies of one run and, with canaries, what its audit found."""
     from learning.training.one_run import CanaryAudit
-    from studies.descent import accuracies
 
-    canaries = problem.settings["canaries"].get(problem.dataset)
+    canaries = case.settings.canaries.get(case.dataset)
     if canaries is None:
-        yield from accuracies(*run, names, trial, at)
+        yield from accuracies(*run, case, point, trial, at)
         return
-    network, _, _, mechanism, point = run
+    network, _, _, mechanism = run
     audit = CanaryAudit(
         mechanism=mechanism,
         clipping=CLIPPING,
         rate=rate,
-        batch=problem.settings["batch"],
+        batch=case.settings.batch,
         canaries=canaries,
         size=network.size,
-        seed=names.seed(point, "one-run", trial),
+        seed=case.seed(point, "one-run", trial),
     )
     # A checkpoint would lack the scores of the canaries.
-    apart = replace(names, folder=None)
-    yield from accuracies(*run, apart, trial, at, release=audit.release)
+    apart = replace(case, folder=None)
+    yield from accuracies(*run, apart, point, trial, at, release=audit.release)
     epsilon = audit.epsilon(point.delta)
     yield Value("one_run_epsilon_lower", epsilon, trial, at, audit.seed)
 
 
-def canary_rates(mechanism: Mechanism, settings: dict, seed: int) -> Iterator[Value]:
-    """Rates of the likelihood-ratio test; separate releases set its thresholds."""
+def canary_rates(mechanism: Mechanism, count: int, seed: int) -> Iterator[Value]:
+    """Rates of the likelihood-ratio test on `count` releases; others set its thresholds."""
     profile = mechanism.profile()
     if profile is None:
         return
-    rng, count = np.random.default_rng(seed), settings["canary_samples"]
-    rates = np.array(CANARY_RATES)
+    rng, rates = np.random.default_rng(seed), np.array(CANARY_RATES)
     absent = profile.sample_losses(rng, count, reverse=True)
     thresholds = np.quantile(absent, 1 - rates, method="higher")
     for metric, reverse in (

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -37,7 +37,6 @@ from learning import SCORING_IMPORTS
 from learning.networks.cut_network import CUTS
 from learning.records import labelled
 from learning.training.classifiers import Training, in_units, network
-from learning.training.device import OnDevice
 from learning.training.extractor import Extracted, extract
 from mechanisms import (
     AdditiveMechanism,
@@ -45,59 +44,37 @@ from mechanisms import (
     Mechanism,
     Query,
 )
-from studies.base.grid import EpsilonGrid, points_over
-from studies.base.settings import (
+from studies.base import (
+    ACCOUNTED,
+    ACCOUNTED_DELTA,
+    SCORE,
     ByDataset,
+    Case,
     Count,
-    Share,
-    Trials,
-)
-from studies.base.study import (
-    Names,
+    EpsilonGrid,
+    Metric,
     Point,
+    Setup,
+    Share,
+    Study,
+    Trials,
     Value,
-    Variant,
-    trials_of,
 )
-from studies.base.tolerances import ACCOUNTED, ACCOUNTED_DELTA, SCORE, tolerances
+from studies.base.families import FEATURES
+from studies.base.training import TrainingSettings, load_records
 
-NAME = "features"
-PAPER = "imgm2022"
-DATASETS = {
-    name: labelled.SOURCES[name]
-    for name in ("digits", "reviews", "mnist", "cifar10", "svhn", "imdb")
-}
-COORDINATES = ()
-SLOW_IMPORTS = (*SCORING_IMPORTS, "learning.training.step_noise")
-METRICS = {
-    "test_accuracy": "accuracy on the test records, in [0, 1]",
-    "records": "private training records",
-    "public_records": "records the extractor was trained on",
-    "extractor_accuracy": "test accuracy of the extractor's own classifier",
-    "sampling_rate": "probability that a record is in a batch",
-    "batch_epsilon": "epsilon of the release of one batch",
-    "batch_delta": "delta of the release of one batch",
-    "noise_deviation": "root mean square of the noise on one feature",
-    "true_delta_lower": "lower bound on the true delta at epsilon",
-    "true_delta_upper": "upper bound on it",
-    "true_epsilon_upper": "upper bound on the true epsilon at delta",
-}
-TOLERANCES = tolerances(SCORE, "test_accuracy", "extractor_accuracy") | (
-    tolerances(ACCOUNTED, "noise_deviation", "true_epsilon_upper")
-    | tolerances(ACCOUNTED_DELTA, "true_delta_lower", "true_delta_upper")
-)
-SPLITS_TRIALS = True
 # Of the gradient descent on released features; the paper states none.
 LEARNING_RATE = 0.1
 
 
-class Settings(EpsilonGrid, OnDevice):
+class Settings(EpsilonGrid, TrainingSettings):
     """Settings of this study."""
 
     networks: ByDataset[Literal[tuple(CUTS)]] = Field(
         description="the network that is cut at its features"
     )
     batch: Count = Field(256, description="records per released matrix")
+    # Which records train the body is not stated.
     public_share: Share = Field(
         0.2, description="share of the training records that train the body and nothing else"
     )
@@ -111,18 +88,6 @@ class Settings(EpsilonGrid, OnDevice):
         description="epochs of gradient descent on the released features"
     )
     trials: Trials = Field(3, description="releases and trainings per epsilon")
-    trials_for: ByDataset[Trials] = Field(
-        {}, description="releases and trainings on single data sets, in place of `trials`"
-    )
-
-
-@dataclass(frozen=True)
-class FeaturesTask:
-    """What all mechanisms share: clean features, and how a head is trained."""
-
-    dataset: str
-    extracted: Extracted
-    settings: dict
 
 
 def network_name(features: int) -> str:
@@ -130,24 +95,103 @@ def network_name(features: int) -> str:
     return next(name for name, cut in CUTS.items() if cut.features == features)
 
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The grid over epsilon at the shape of one batch."""
-    shape = (settings["batch"], CUTS[settings["networks"][dataset]].features)
-    return points_over([shape], settings, variant)
+class BatchFeatures(Study):
+    """Features released in batches of records: imgm2022 Section 5, type II (Figure 1)."""
 
-
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> FeaturesTask:
-    """Features of all private records, from a body trained on the public ones."""
-    seed = names.shared_seed("records")
-    split = labelled.load(dataset, folder, settings["records"].get(dataset), seed)
-    extracted = extract(
-        CUTS[settings["networks"][dataset]],
-        split,
-        settings["public_share"],
-        Training(epochs=settings["extractor_epochs"][dataset], device=settings["device"]),
-        names.shared_seed("extractor"),
+    name = "features"
+    paper = "imgm2022"
+    datasets = {
+        name: labelled.SOURCES[name]
+        for name in ("digits", "reviews", "mnist", "cifar10", "svhn", "imdb")
+    }
+    coordinates = ()
+    slow_imports = (*SCORING_IMPORTS, "learning.training.step_noise")
+    splits_trials = True
+    Settings = Settings
+    metrics = (
+        Metric(
+            "test_accuracy",
+            "accuracy on the test records, in [0, 1]",
+            tolerance=SCORE,
+            title="test accuracy",
+            better="larger",
+            largest=1.0,
+        ),
+        Metric("records", "private training records"),
+        Metric("public_records", "records the extractor was trained on"),
+        Metric(
+            "extractor_accuracy", "test accuracy of the extractor's own classifier", tolerance=SCORE
+        ),
+        Metric("sampling_rate", "probability that a record is in a batch"),
+        Metric("batch_epsilon", "epsilon of the release of one batch"),
+        Metric("batch_delta", "delta of the release of one batch"),
+        Metric(
+            "noise_deviation", "root mean square of the noise on one feature", tolerance=ACCOUNTED
+        ),
+        Metric(
+            "true_delta_lower",
+            "lower bound on the true delta at epsilon",
+            tolerance=ACCOUNTED_DELTA,
+        ),
+        Metric("true_delta_upper", "upper bound on it", tolerance=ACCOUNTED_DELTA),
+        Metric(
+            "true_epsilon_upper", "upper bound on the true epsilon at delta", tolerance=ACCOUNTED
+        ),
     )
-    return FeaturesTask(dataset, extracted, settings)
+    family = FEATURES
+    query = "The features of one batch, each in [-1, 1]; one record is replaced."
+
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+        """The grid over epsilon at the shape of one batch."""
+        shape = (settings.batch, CUTS[settings.networks[dataset]].features)
+        return settings.points_over([shape], variant)
+
+    def load(self, setup: Setup, folder: Path) -> Extracted:
+        """Features of all private records, from a body trained on the public ones."""
+        settings, dataset = setup.settings, setup.dataset
+        return extract(
+            CUTS[settings.networks[dataset]],
+            load_records(setup, folder),
+            settings.public_share,
+            Training(epochs=settings.extractor_epochs[dataset], device=settings.device),
+            setup.shared_seed("extractor"),
+        )
+
+    def measure(self, problem: Extracted, case: Case, point: Point) -> Iterator[Value]:
+        """Claimed and true budgets, and the accuracy of a head on clean features."""
+        # Accounting is slow to load, and reading a config imports this module.
+        from learning.training.step_noise import amplified
+
+        settings, split = case.settings, problem.split
+        records = len(split.train_labels)
+        rate = min(1.0, point.shape[0] / records)
+        total = point.budget
+        batch_budget = amplified(total, rate) if case.calibration == "published" else total
+        mechanism = case.calibrate(batch_query(point.shape), batch_budget)
+        yield Value("records", float(records))
+        yield Value("public_records", float(problem.public))
+        yield Value("extractor_accuracy", problem.test_accuracy)
+        yield Value("sampling_rate", rate)
+        yield Value("batch_epsilon", batch_budget.epsilon)
+        yield Value("batch_delta", batch_budget.delta)
+        yield from _privacy(mechanism, total)
+        cut = CUTS[settings.networks[case.dataset]]
+        training = Training(
+            epochs=settings.training_epochs[case.dataset],
+            batch=settings.batch,
+            learning_rate=LEARNING_RATE,
+            optimiser="sgd",
+            device=settings.device,
+        )
+        for trial in case.trials:
+            seed = case.seed(point, trial)
+            released = released_in_batches(
+                mechanism, split.train_inputs, np.random.default_rng(seed)
+            )
+            seen = in_units(replace(split, train_inputs=released))
+            predicted = network(seen, cut.head, training, case.shared_seed("training", trial))
+            right = float(np.mean(predicted == split.test_labels))
+            yield Value("test_accuracy", right, trial, seed=seed)
 
 
 def batch_query(shape: tuple[int, int]) -> Query:
@@ -161,43 +205,6 @@ def batch_query(shape: tuple[int, int]) -> Query:
         frobenius_bound=math.sqrt(math.prod(shape)),
         adjacency="replace",
     )
-
-
-def measure(
-    problem: FeaturesTask, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """Claimed and true budgets, and the accuracy of a head on clean features."""
-    # Accounting is slow to load, and reading a config imports this module.
-    from learning.training.step_noise import amplified
-
-    settings, split = problem.settings, problem.extracted.split
-    records = len(split.train_labels)
-    rate = min(1.0, point.shape[0] / records)
-    total = Budget(epsilon=point.epsilon, delta=point.delta)
-    batch_budget = amplified(total, rate) if calibration == "published" else total
-    mechanism = variant.calibrate(batch_query(point.shape), batch_budget, calibration)
-    yield Value("records", float(records))
-    yield Value("public_records", float(problem.extracted.public))
-    yield Value("extractor_accuracy", problem.extracted.test_accuracy)
-    yield Value("sampling_rate", rate)
-    yield Value("batch_epsilon", batch_budget.epsilon)
-    yield Value("batch_delta", batch_budget.delta)
-    yield from _privacy(mechanism, total)
-    cut = CUTS[settings["networks"][problem.dataset]]
-    training = Training(
-        epochs=settings["training_epochs"][problem.dataset],
-        batch=settings["batch"],
-        learning_rate=LEARNING_RATE,
-        optimiser="sgd",
-        device=settings["device"],
-    )
-    for trial in trials_of(settings, problem.dataset):
-        seed = names.seed(point, trial)
-        released = released_in_batches(mechanism, split.train_inputs, np.random.default_rng(seed))
-        seen = in_units(replace(split, train_inputs=released))
-        predicted = network(seen, cut.head, training, names.shared_seed("training", trial))
-        right = float(np.mean(predicted == split.test_labels))
-        yield Value("test_accuracy", right, trial, seed=seed)
 
 
 def _privacy(mechanism: Mechanism, total: Budget) -> Iterator[Value]:

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
-from learning.records import labelled
-from learning.training.device import OnDevice
+from learning import TRAINING_IMPORTS
+from learning.records.labelled import Split
 from mechanisms import AdditiveMechanism, Budget, Mechanism
-from studies.base.settings import (
+from studies.base import (
+    ROUND,
     ByDataset,
     ByMechanism,
+    Case,
     Count,
     Distinct,
     Epsilon,
+    Metric,
+    Point,
     Positive,
+    Setup,
     Share,
-    Trials,
+    Study,
+    Value,
 )
-from studies.base.study import Names, Point, Value, trials_of
+from studies.base.training import TrainingSettings, load_records, progress_of, seeds_of, span
+from studies.descent import RANKED_ACCURACY, SPENT, TEST_ACCURACY
 
 if TYPE_CHECKING:
     from learning.federated.rounds import Round
@@ -34,7 +41,7 @@ if TYPE_CHECKING:
 AT_ONCE = 20
 
 
-class FederatedSettings(OnDevice):
+class FederatedSettings(TrainingSettings):
     """Settings of both studies."""
 
     budgets: ByDataset[Distinct[Epsilon]] = Field(description="total epsilon of a run")
@@ -48,68 +55,69 @@ class FederatedSettings(OnDevice):
     learning_rate: ByDataset[Positive] = Field(
         description="learning rate of plain gradient descent"
     )
-    records: ByDataset[Count] = Field(
-        {}, description="training records kept, drawn at random; all by default"
-    )
     tests: ByDataset[Count] = Field(
         {}, description="test records kept, drawn at random; all by default"
     )
-    trials: Trials = Field(1, description="runs per budget")
+
+    def points_at(self, shape: tuple[int, ...], variant: str, dataset: str) -> list[Point]:
+        """One point per total budget."""
+        epsilons = self.epsilons_for.get(variant, self.budgets[dataset])
+        return [Point(shape=shape, epsilon=epsilon, delta=self.delta) for epsilon in epsilons]
 
 
-def points_of(settings: dict, variant: str, dataset: str, shape: tuple[int, ...]) -> list[Point]:
-    """One point per total budget."""
-    epsilons = settings["epsilons_for"].get(variant, settings["budgets"][dataset])
-    return [Point(shape=shape, epsilon=epsilon, delta=settings["delta"]) for epsilon in epsilons]
+class FederatedStudy(Study):
+    """A study of federated learning in rounds, each with a test."""
 
-
-@dataclass(frozen=True)
-class FederatedRecords:
-    """What all mechanisms of a study share on one data set."""
-
-    dataset: str
-    split: labelled.Split
-    settings: dict
-
-    def of(self, key: str):
-        """A setting of the data set."""
-        return self.settings[key][self.dataset]
-
-
-def load_records(settings: dict, dataset: str, folder: Path, names: Names) -> FederatedRecords:
-    """The training and test records of a data set that the settings keep.
-
-    Raises:
-        ValueError: The settings keep more test records than the data set has.
-    """
-    split = labelled.load(
-        dataset, folder, settings["records"].get(dataset), names.shared_seed("records")
+    paper = "mgm2021"
+    coordinates = (ROUND,)
+    slow_imports = (*TRAINING_IMPORTS, "learning.federated.upload_budgets")
+    splits_trials = True
+    metrics = (
+        *SPENT,
+        RANKED_ACCURACY,
+        TEST_ACCURACY,
+        Metric("parameters", "parameters of the network"),
+        Metric("uses", "releases of one person's data in the whole run"),
+        Metric("use_epsilon", "epsilon of the budget of one release"),
+        Metric("use_delta", "delta of the budget of one release"),
+        Metric(
+            "round_seconds",
+            "wall-clock seconds of one round, divided by the trials that train together",
+        ),
     )
-    tests, count = settings["tests"].get(dataset), len(split.test_labels)
-    if tests is not None:
+
+    def load(self, setup: Setup, folder: Path) -> Split:
+        """The training and test records that the settings keep.
+
+        Raises:
+            ValueError: The settings keep more test records than the data set has.
+        """
+        split = load_records(setup, folder)
+        tests, count = setup.settings.tests.get(setup.dataset), len(split.test_labels)
+        if tests is None:
+            return split
         if tests > count:
             raise ValueError(
-                f"tests must be at most {count}, the number of test records of {dataset}, got "
-                f"{tests}; lower it or leave it out"
+                f"tests must be at most {count}, the number of test records of {setup.dataset}, "
+                f"got {tests}; lower it or leave it out"
             )
-        rng = np.random.default_rng(names.shared_seed("tests"))
+        rng = np.random.default_rng(setup.shared_seed("tests"))
         kept = np.sort(rng.choice(count, tests, replace=False))
-        split = replace(
+        return replace(
             split, test_inputs=split.test_inputs[kept], test_labels=split.test_labels[kept]
         )
-    return FederatedRecords(dataset, split, settings)
 
 
-def trials_together(problem: FederatedRecords, *, stacks: bool) -> Iterator[range]:
-    """The trials of a cell, those that train together in one range each.
-
-    Args:
-        stacks: Whether trials train faster together than one by one.
-    """
-    trials = trials_of(problem.settings, problem.dataset)
-    at_once = AT_ONCE if stacks else 1
-    for first in range(trials.start, trials.stop, at_once):
-        yield range(first, min(first + at_once, trials.stop))
+def run_values(
+    mechanisms: Sequence[Mechanism], uploads: Uploads, total: Budget, records: int
+) -> Iterator[Value]:
+    """The releases of a run, the budget of one of them, and what all of them spend."""
+    use = uploads.use_budget(total, len(mechanisms))
+    yield Value("records", float(records))
+    yield Value("uses", float(uploads.rounds * len(mechanisms)))
+    yield Value("use_epsilon", use.epsilon)
+    yield Value("use_delta", use.delta)
+    yield from privacy_values(mechanisms, uploads, total)
 
 
 def privacy_values(
@@ -139,14 +147,34 @@ def privacy_values(
 
 
 def training_values(
-    history: Sequence[Round], trials: range, seeds: Sequence[int]
+    train: Callable[..., Sequence[Round]],
+    network: Any,
+    problem: Split,
+    plan: Any,
+    release: Callable,
+    case: Case,
+    point: Point,
+    *,
+    stacks: bool,
 ) -> Iterator[Value]:
-    """Test accuracies of trials after every round (`round`), and after the last.
+    """Test accuracies of all trials after every round (`round`), and after the last.
 
     Args:
-        history: The rounds of these trials, which trained together.
-        seeds: Noise seeds of the trials.
+        train: That of `learning.federated.horizontal` or `vertical`, which says what the network,
+            the plan and the release are.
+        stacks: Whether trials train faster together than one by one.
     """
+    at_once = AT_ONCE if stacks else 1
+    for first in range(case.trials.start, case.trials.stop, at_once):
+        trials = range(first, min(first + at_once, case.trials.stop))
+        seeds = [seeds_of(case, point, trial) for trial in trials]
+        progress = progress_of(case, point, span(trials))
+        history = train(network, problem, plan, release, seeds, **progress)
+        yield from _rounds(history, trials, [each.noise for each in seeds])
+
+
+def _rounds(history: Sequence[Round], trials: range, seeds: Sequence[int]) -> Iterator[Value]:
+    """The values of trials that trained together; `seeds` are those of their noise."""
     for run, (trial, seed) in enumerate(zip(trials, seeds, strict=True)):
         for number_of_round, ended in enumerate(history, start=1):
             at = {"round": number_of_round}

@@ -32,43 +32,18 @@ from typing import Literal
 
 from pydantic import Field
 
-from learning import TRAINING_IMPORTS
 from learning.networks.split_network import SPLIT_NETWORKS
 from learning.records import labelled
-from learning.training.trial import checkpoint_of, label_of, seeds_of, span
-from mechanisms import Budget, Mechanism
+from learning.records.labelled import Split
 from mechanisms.query.box_query import box_query
-from studies import federated as both_studies
-from studies.base.coordinates import ROUND
-from studies.base.settings import (
-    ByDataset,
-    Count,
-)
-from studies.base.study import (
-    Names,
-    Point,
-    Value,
-    Variant,
-)
-from studies.descent_metrics import FEDERATED_METRICS, SPENT_TOLERANCES
-from studies.federated import FederatedRecords
+from studies.base import ByDataset, Case, Count, Point, Setup, Value
+from studies.base.families import FEATURES
+from studies.federated import FederatedSettings, FederatedStudy, run_values, training_values
 
-NAME = "federated_vertical"
-PAPER = "mgm2021"
-DATASETS = {name: labelled.SOURCES[name] for name in SPLIT_NETWORKS}
-COORDINATES = (ROUND,)
-SLOW_IMPORTS = (
-    *TRAINING_IMPORTS,
-    "learning.federated.vertical",
-    "learning.federated.upload_budgets",
-)
-METRICS = FEDERATED_METRICS
-TOLERANCES = SPENT_TOLERANCES
-SPLITS_TRIALS = True
 PARTICIPANTS = 2
 
 
-class Settings(both_studies.FederatedSettings):
+class VerticalSettings(FederatedSettings):
     """Settings of this study."""
 
     iterations: ByDataset[Count] = Field(description="batches of a round, each released")
@@ -78,76 +53,59 @@ class Settings(both_studies.FederatedSettings):
     )
 
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """One point per total budget; the shape is batch x features."""
-    shape = settings["batch"][dataset], SPLIT_NETWORKS[dataset].features
-    return both_studies.points_of(settings, variant, dataset, shape)
+class FederatedVertical(FederatedStudy):
+    """Vertical federated learning with noisy features, mgm2021 Section 8, Type II (Figure 3)."""
 
+    name = "federated_vertical"
+    datasets = {name: labelled.SOURCES[name] for name in SPLIT_NETWORKS}
+    Settings = VerticalSettings
+    slow_imports = (*FederatedStudy.slow_imports, "learning.federated.vertical")
+    family = FEATURES
+    query = "The features of one batch, by two participants in all iterations."
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> FederatedRecords:
-    """The training and the test records.
+    def points(self, settings: VerticalSettings, variant: str, dataset: str) -> list[Point]:
+        """One point per total budget; the shape is batch x features."""
+        shape = settings.batch[dataset], SPLIT_NETWORKS[dataset].features
+        return settings.points_at(shape, variant, dataset)
 
-    Raises:
-        ValueError: A batch is larger than the data set.
-    """
-    problem = both_studies.load_records(settings, dataset, folder, names)
-    if problem.of("batch") > len(problem.split.train_labels):
-        raise ValueError(
-            f"batch must be at most the {len(problem.split.train_labels)} training records of "
-            f"{dataset}, got {problem.of('batch')}"
+    def load(self, setup: Setup, folder: Path) -> Split:
+        """The training and the test records.
+
+        Raises:
+            ValueError: A batch is larger than the data set.
+        """
+        split, batch = super().load(setup, folder), setup.settings.batch[setup.dataset]
+        if batch > len(split.train_labels):
+            raise ValueError(
+                f"batch must be at most the {len(split.train_labels)} training records of "
+                f"{setup.dataset}, got {batch}"
+            )
+        return split
+
+    def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
+        """Claimed and true budgets, and the test accuracy after every round (`round`)."""
+        # Accounting is slow to load, and reading a config imports this module.
+        from learning.federated.upload_budgets import Uploads
+        from learning.federated.vertical import VerticalPlan, train
+
+        settings, dataset, total = case.settings, case.dataset, point.budget
+        plan = VerticalPlan(
+            rounds=settings.rounds[dataset],
+            iterations=settings.iterations[dataset],
+            batch=settings.batch[dataset],
+            learning_rate=settings.learning_rate[dataset],
+            device=settings.device,
         )
-    return problem
-
-
-def measure(
-    problem: FederatedRecords, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """Claimed and true budgets, and the test accuracy after every round (`round`)."""
-    # Accounting is slow to load, and reading a config imports this module.
-    from learning.federated.upload_budgets import Uploads
-
-    records = len(problem.split.train_labels)
-    uploads = Uploads(
-        rounds=problem.of("rounds") * problem.of("iterations"),
-        rate=problem.of("batch") / records,
-        fresh=False,
-        composed=problem.settings["composition"] == "run",
-    )
-    queries = [box_query(point.shape, -1.0, 1.0, adjacency="replace")] * PARTICIPANTS
-    total = Budget(epsilon=point.epsilon, delta=point.delta)
-    mechanisms = uploads.calibrate_round(variant, queries, total, calibration)
-    use = uploads.use_budget(total, len(queries))
-    yield Value("records", float(records))
-    yield Value("sampling_rate", uploads.rate)
-    yield Value("uses", float(uploads.rounds * len(queries)))
-    yield Value("use_epsilon", use.epsilon)
-    yield Value("use_delta", use.delta)
-    yield from both_studies.privacy_values(mechanisms, uploads, total)
-    for together in both_studies.trials_together(problem, stacks=True):
-        yield from _training(problem, mechanisms[0], point, names, together)
-
-
-def _training(
-    problem: FederatedRecords, mechanism: Mechanism, point: Point, names: Names, trials: range
-) -> Iterator[Value]:
-    """The values of trials that train together."""
-    from learning.federated.vertical import VerticalPlan, train
-
-    plan = VerticalPlan(
-        rounds=problem.of("rounds"),
-        iterations=problem.of("iterations"),
-        batch=problem.of("batch"),
-        learning_rate=problem.of("learning_rate"),
-        device=problem.settings["device"],
-    )
-    seeds = [seeds_of(point, names, trial) for trial in trials]
-    history = train(
-        SPLIT_NETWORKS[problem.dataset],
-        problem.split,
-        plan,
-        mechanism.release_all,
-        seeds,
-        checkpoint=checkpoint_of(point, names, span(trials)),
-        label=label_of(mechanism, point, names, span(trials)),
-    )
-    yield from both_studies.training_values(history, trials, [each.noise for each in seeds])
+        records = len(problem.train_labels)
+        uploads = Uploads(
+            rounds=plan.rounds * plan.iterations,
+            rate=plan.batch / records,
+            fresh=False,
+            composed=settings.composition == "run",
+        )
+        queries = [box_query(point.shape, -1.0, 1.0, adjacency="replace")] * PARTICIPANTS
+        mechanisms = uploads.calibrate_round(case.published, queries, total, case.calibration)
+        yield Value("sampling_rate", uploads.rate)
+        yield from run_values(mechanisms, uploads, total, records)
+        run = (SPLIT_NETWORKS[dataset], problem, plan, mechanisms[0].release_all, case, point)
+        yield from training_values(train, *run, stacks=True)

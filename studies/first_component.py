@@ -21,64 +21,65 @@ import numpy as np
 
 from datasets import load as load_dataset
 from paper_figures.mvg2018.numbers import record_covariance
-from studies.base import treatments
+from studies.base import ROUNDED, Case, Metric, Point, Setup, Study, Value, treatments
+from studies.base.families import COMPONENTS
 from studies.base.principal_components import captured_variance, principal_directions
 from studies.base.scaling import first_records, scale_columns
-from studies.base.study import Names, Point, Value, Variant
-from studies.base.tolerances import ROUNDED, tolerances
 from studies.base.treatments import (
     OneAnswer,
+    TreatmentSettings,
     feature_names,
     measure_one_answer,
-    point_at,
 )
 
-NAME = "first_component"
-PAPER = "mvg2018"
-DATASETS = {"movement_aal": "official", "wine": "bundled"}
-COORDINATES = treatments.COORDINATES
-METRICS = treatments.METRICS | {
-    "error": "exact variance that the private component misses, lambda_1 - v^T C v",
-    "largest_eigenvalue": "largest eigenvalue of the exact covariance",
-}
-TOLERANCES = tolerances(ROUNDED, "error")
 
+class FirstComponent(Study):
+    """mvg2018 Experiment II: the first principal component from a private covariance."""
 
-class Settings(treatments.TreatmentSettings):
-    """Settings of this study."""
-
-
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """One point: m x m at epsilon and delta = 1/N."""
-    features = len(feature_names(dataset))
-    return [point_at((features, features), settings)]
-
-
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> OneAnswer:
-    """The covariance C of the first N records, (m, m)."""
-    data = load_dataset(dataset, folder)
-    if dataset == "movement_aal":
-        # The file has them in [-1, 1] already.
-        values = np.concatenate(data.sequences)
-    else:
-        values = scale_columns(data.features)
-    values = first_records(values, settings["records"])
-    return OneAnswer(values.T @ values / len(values), dataset, settings)
-
-
-def measure(
-    problem: OneAnswer, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """The error of every treatment and trial."""
-    largest = principal_directions(problem.exact)[0][0]
-
-    def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
-        directions = principal_directions(answer)[1][:, :1]
-        captured = captured_variance(problem.exact, directions)[0]
-        yield Value("error", float(abs(largest - captured)))
-
-    yield Value("largest_eigenvalue", float(largest))
-    query = record_covariance(len(problem.exact), problem.settings["records"])
-    yield from measure_one_answer(
-        problem, variant, "equimodal", calibration, query, score, point, names
+    name = "first_component"
+    paper = "mvg2018"
+    datasets = {"movement_aal": "official", "wine": "bundled"}
+    coordinates = treatments.COORDINATES
+    Settings = TreatmentSettings
+    metrics = (
+        *treatments.METRICS,
+        Metric(
+            "error",
+            "exact variance that the private component misses, lambda_1 - v^T C v",
+            tolerance=ROUNDED,
+            title="variance that the first component misses",
+        ),
+        Metric("largest_eigenvalue", "largest eigenvalue of the exact covariance"),
     )
+    family = COMPONENTS
+    query = "The covariance of records in [-1, 1], one of which is replaced."
+
+    def points(self, settings: TreatmentSettings, variant: str, dataset: str) -> list[Point]:
+        """One point: m x m at epsilon and delta = 1/N."""
+        features = len(feature_names(dataset))
+        return [settings.point_at((features, features))]
+
+    def load(self, setup: Setup, folder: Path) -> OneAnswer:
+        """The covariance C of the first N records, (m, m)."""
+        settings, dataset = setup.settings, setup.dataset
+        data = load_dataset(dataset, folder)
+        if dataset == "movement_aal":
+            # The file has them in [-1, 1] already.
+            values = np.concatenate(data.sequences)
+        else:
+            values = scale_columns(data.features)
+        values = first_records(values, settings.records)
+        return OneAnswer(values.T @ values / len(values))
+
+    def measure(self, problem: OneAnswer, case: Case, point: Point) -> Iterator[Value]:
+        """The error of every treatment and trial."""
+        largest = principal_directions(problem.exact)[0][0]
+
+        def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
+            directions = principal_directions(answer)[1][:, :1]
+            captured = captured_variance(problem.exact, directions)[0]
+            yield Value("error", float(abs(largest - captured)))
+
+        yield Value("largest_eigenvalue", float(largest))
+        query = record_covariance(len(problem.exact), case.settings.records)
+        yield from measure_one_answer(problem, "equimodal", query, score, case, point)

@@ -31,7 +31,6 @@ from pathlib import Path
 
 from pydantic import Field
 
-from learning import TRAINING_IMPORTS
 from learning.networks import graph_convolution as graph
 from learning.networks.alexnet import ALEXNET
 from learning.networks.lenet import LENET
@@ -42,27 +41,29 @@ from learning.networks.vgg import VGG16
 from learning.records import labelled
 from learning.records.citation_graph import mixed_words
 from learning.training.clipping import Clipping
-from learning.training.device import OnDevice
-from mechanisms import Budget
-from studies.base.coordinates import EPOCH
-from studies.base.grid import EpsilonGrid, points_over
-from studies.base.settings import (
+from studies.base import (
     ByDataset,
+    Case,
     Count,
-    Positive,
-    Trials,
-)
-from studies.base.study import (
-    Names,
+    EpsilonGrid,
     Point,
+    Positive,
+    Setup,
     Value,
-    Variant,
-    trials_of,
 )
-from studies.descent_metrics import DESCENT_METRICS, DESCENT_TOLERANCES
+from studies.base.families import GRADIENTS
+from studies.base.training import TrainingSettings, load_records
+from studies.descent import (
+    LEARNT,
+    RANKED_ACCURACY,
+    SPENT,
+    STEP_BUDGET,
+    DescentStudy,
+    accuracies,
+    privacy,
+    schedule_values,
+)
 
-NAME = "gradients"
-PAPER = "imgm2022"
 NETWORKS = {
     "digits": TUTORIALS["digits"],
     "breast_cancer": BREAST_CANCER_MLP,
@@ -71,24 +72,12 @@ NETWORKS = {
     "svhn": ALEXNET,
     "cifar10": VGG16,
 }
-DATASETS = {name: labelled.SOURCES[name] for name in (*NETWORKS, "cora")}
-COORDINATES = (EPOCH,)
-SLOW_IMPORTS = (
-    *TRAINING_IMPORTS,
-    "studies.descent",
-    "learning.training.noisy_descent",
-    "learning.training.step_noise",
-    "dp_accounting.pld.privacy_loss_distribution",
-)
-METRICS = DESCENT_METRICS
-TOLERANCES = DESCENT_TOLERANCES
-SPLITS_TRIALS = True
 # Examples that are worked on at once: of the large networks, each needs several megabytes. Few of
 # Cora's nodes have many neighbours: small parts need little padding.
 _AT_ONCE = {"cora": 16, "svhn": 64, "cifar10": 32}
 
 
-class Settings(EpsilonGrid, OnDevice):
+class GradientSettings(EpsilonGrid, TrainingSettings):
     """Settings of this study."""
 
     lots: ByDataset[Count] = Field(description="expected records per step")
@@ -96,76 +85,67 @@ class Settings(EpsilonGrid, OnDevice):
     learning_rates: ByDataset[Positive] = Field(
         description="learning rate of plain gradient descent on the mean gradient"
     )
-    records: ByDataset[Count] = Field(
-        {}, description="training records kept, drawn at random; all by default"
-    )
     clipping_bound: Positive = Field(1.0, description="l2 norm that gradients are clipped to")
-    trials: Trials = Field(1, description="runs per budget")
-    trials_for: ByDataset[Trials] = Field(
-        {}, description="runs on single data sets, in place of `trials`"
-    )
 
 
 @dataclass(frozen=True)
 class GradientTask:
     """What all mechanisms share on one data set: its records and its network."""
 
-    dataset: str
     split: labelled.Split
     network: Network
-    settings: dict
 
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The grid over epsilon at the shape of the gradient as a row."""
-    layers = graph.LAYERS if dataset == "cora" else NETWORKS[dataset].layers
-    return points_over([(1, sum(layer.size for layer in layers))], settings, variant)
+class PrivateGradients(DescentStudy):
+    """Private gradients, imgm2022 Section 5, type I: announced there, without results."""
 
+    name = "gradients"
+    paper = "imgm2022"
+    datasets = {name: labelled.SOURCES[name] for name in (*NETWORKS, "cora")}
+    Settings = GradientSettings
+    metrics = (*SPENT, *STEP_BUDGET, *LEARNT, RANKED_ACCURACY)
+    family = GRADIENTS
+    query = "The sum of clipped gradients of a Poisson sample; one record is added or removed."
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> GradientTask:
-    """The training and test records, and the network."""
-    seed = names.shared_seed("records")
-    split = labelled.load(dataset, folder, settings["records"].get(dataset), seed)
-    return GradientTask(dataset, split, _network(dataset, folder), settings)
+    def points(self, settings: GradientSettings, variant: str, dataset: str) -> list[Point]:
+        """The grid over epsilon at the shape of the gradient as a row."""
+        layers = graph.LAYERS if dataset == "cora" else NETWORKS[dataset].layers
+        return settings.points_over([(1, sum(layer.size for layer in layers))], variant)
 
+    def load(self, setup: Setup, folder: Path) -> GradientTask:
+        """The training and test records, and the network.
 
-def _network(dataset: str, folder: Path) -> Network:
-    """The network of the data set; a graph's network holds the public part of the graph."""
-    if dataset == "cora":
-        return graph.gcn(mixed_words(folder))
-    return NETWORKS[dataset]
+        A graph's network holds the public part of the graph.
+        """
+        split = load_records(setup, folder)
+        if setup.dataset == "cora":
+            return GradientTask(split, graph.gcn(mixed_words(folder)))
+        return GradientTask(split, NETWORKS[setup.dataset])
 
+    def measure(self, problem: GradientTask, case: Case, point: Point) -> Iterator[Value]:
+        """Claimed and true budgets, and the accuracy after every epoch (`epoch`)."""
+        # Accounting and torch are slow to load, and reading a config imports this module.
+        from learning.training.noisy_descent import DescentPlan
+        from learning.training.step_noise import AmplifiedShares, step_mechanism
 
-def measure(
-    problem: GradientTask, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """Claimed and true budgets, and the accuracy after every epoch (`epoch`)."""
-    # Accounting and torch are slow to load, and reading a config imports this module.
-    from learning.training.noisy_descent import DescentPlan
-    from learning.training.step_noise import AmplifiedShares, step_mechanism
-    from studies.descent import accuracies, privacy
-
-    settings, records = problem.settings, len(problem.split.train_labels)
-    clipping = Clipping(bound=settings["clipping_bound"])
-    lot, epochs = (settings[key][problem.dataset] for key in ("lots", "epochs"))
-    plan = DescentPlan(
-        batch=lot,
-        epochs=epochs,
-        learning_rate=settings["learning_rates"][problem.dataset],
-        clipping=None if variant.mechanism.guarantee == "none" else clipping,
-        chunk=_AT_ONCE.get(problem.dataset, DescentPlan.chunk),
-        device=settings["device"],
-    )
-    schedule = AmplifiedShares(rate=lot / records, steps=plan.steps(records))
-    total = Budget(epsilon=point.epsilon, delta=point.delta)
-    query = clipping.query(problem.network.size, lot)
-    mechanism = step_mechanism(variant, query, total, schedule, calibration)
-    yield Value("records", float(records))
-    yield Value("sampling_rate", schedule.rate)
-    yield Value("steps", float(schedule.steps))
-    step = schedule.step_budget(total)
-    yield Value("step_epsilon", step.epsilon)
-    yield Value("step_delta", step.delta)
-    yield from privacy(mechanism, total, schedule)
-    for trial in trials_of(settings, problem.dataset):
-        yield from accuracies(problem.network, problem.split, plan, mechanism, point, names, trial)
+        settings, dataset, total = case.settings, case.dataset, point.budget
+        records = len(problem.split.train_labels)
+        clipping = Clipping(bound=settings.clipping_bound)
+        plan = DescentPlan(
+            batch=settings.lots[dataset],
+            epochs=settings.epochs[dataset],
+            learning_rate=settings.learning_rates[dataset],
+            clipping=None if case.mechanism.guarantee == "none" else clipping,
+            chunk=_AT_ONCE.get(dataset, DescentPlan.chunk),
+            device=settings.device,
+        )
+        schedule = AmplifiedShares(rate=plan.batch / records, steps=plan.steps(records))
+        query = clipping.query(problem.network.size, plan.batch)
+        mechanism = step_mechanism(
+            case.mechanism, case.published, query, total, schedule, case.calibration
+        )
+        yield from schedule_values(schedule, total, records)
+        yield from privacy(mechanism, total, schedule)
+        run = (problem.network, problem.split, plan, mechanism, case, point)
+        for trial in case.trials:
+            yield from accuracies(*run, trial)

@@ -19,7 +19,6 @@ from pydantic import Field
 
 from mechanisms import (
     AdditiveMechanism,
-    Budget,
     Inconsistent,
     Mechanism,
     Query,
@@ -30,40 +29,24 @@ from mechanisms.verification.sampled_audit import familywise_confidence
 from mechanisms.verification.verification import verify
 from paper_figures.paper_setting import PaperSetting
 from paper_figures.paper_settings import PAPER_SETTINGS
-from studies.base.coordinates import Coordinate
-from studies.base.grid import EpsilonGrid, points_over
-from studies.base.settings import (
+from studies.base import (
     LARGEST_COUNT,
+    Case,
+    Coordinate,
     Disallowed,
     Distinct,
-    Shape,
-    Whole,
-)
-from studies.base.study import (
-    Names,
+    EpsilonGrid,
+    Metric,
     Point,
+    Setup,
+    Shape,
+    Study,
     Value,
-    Variant,
+    Whole,
 )
 from studies.noise_only import family_query
 
-NAME = "guarantee"
-PAPER = "suite"
-DATASETS = {"papers": "none", "grid": "none"}
 VERDICT = Coordinate("verdict", str, "on the claim: holds, loose, refuted or undecided")
-COORDINATES = (VERDICT,)
-METRICS = {
-    "claimed_delta": "delta that the mechanism claims at epsilon; its row has the verdict",
-    "true_delta": "true delta at epsilon",
-    "true_delta_lower": "lower bound on the true delta at epsilon",
-    "true_delta_upper": "upper bound on the true delta at epsilon",
-    "true_epsilon": "true epsilon at the claimed delta, where it is finite",
-    "noise_scale": "first scale parameter of the noise, in units of the query",
-    "expected_loss": "E||noise||^2 in closed form, in squared units of the query",
-    "wasted_variance": "variance over the least variance at which the same noise keeps the claim",
-    "audit_delta_lower": "sampled lower bound on the true delta at epsilon",
-    "audit_delta_upper": "sampled upper bound on the true delta at epsilon",
-}
 # All audits of a run are right together with this confidence. The number of audits that share it is
 # not derived, so that adding a mechanism changes no other's bounds.
 CONFIDENCE, AUDITS = 0.999, 2000
@@ -86,11 +69,74 @@ class Settings(EpsilonGrid):
             raise Disallowed("audit_samples", allowed, self.audit_samples)
 
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The papers' settings, or the grid over sizes and epsilon."""
-    if dataset == "grid":
-        return points_over(settings["sizes"], settings, variant)
-    return [_point(setting) for setting in PAPER_SETTINGS]
+class Guarantee(Study):
+    """Is the claim true? Claimed and true privacy of every mechanism."""
+
+    name = "guarantee"
+    paper = "suite"
+    datasets = {"papers": "none", "grid": "none"}
+    coordinates = (VERDICT,)
+    Settings = Settings
+    metrics = (
+        Metric(
+            "claimed_delta", "delta that the mechanism claims at epsilon; its row has the verdict"
+        ),
+        Metric("true_delta", "true delta at epsilon"),
+        Metric("true_delta_lower", "lower bound on the true delta at epsilon"),
+        Metric("true_delta_upper", "upper bound on the true delta at epsilon"),
+        Metric("true_epsilon", "true epsilon at the claimed delta, where it is finite"),
+        Metric("noise_scale", "first scale parameter of the noise, in units of the query"),
+        Metric("expected_loss", "E||noise||^2 in closed form, in squared units of the query"),
+        Metric(
+            "wasted_variance",
+            "variance over the least variance at which the same noise keeps the claim",
+        ),
+        Metric("audit_delta_lower", "sampled lower bound on the true delta at epsilon"),
+        Metric("audit_delta_upper", "sampled upper bound on the true delta at epsilon"),
+    )
+
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+        """The papers' settings, or the grid over sizes and epsilon."""
+        if dataset == "grid":
+            return settings.points_over(settings.sizes, variant)
+        return [_point(setting) for setting in PAPER_SETTINGS]
+
+    def load(self, setup: Setup, folder: Path) -> None:
+        """There are no data."""
+
+    def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
+        """The claimed and the true delta, the true epsilon, the verdict, the audit and the cost.
+
+        Raises:
+            Unsupported: The mechanism has no exact profile, or refuses the query or the budget.
+            Inconsistent: The audit contradicts the profile.
+        """
+        if case.dataset == "grid":
+            yield from _on_grid(case.calibrate(grid_query(point.shape), point.budget))
+            return
+        setting = setting_at(point)
+        seed = case.seed(point, "audit")
+        result = verify(
+            case.calibrate(setting.query, setting.budget),
+            samples=case.settings.audit_samples,
+            seed=seed,
+            confidence=familywise_confidence(CONFIDENCE, AUDITS),
+            # The variant has compared the mechanism with itself.
+            effort=None,
+        )
+        if result.contradiction is not None:
+            raise Inconsistent(result.contradiction)
+        yield Value("claimed_delta", result.claimed_delta, at={"verdict": result.verdict})
+        yield from _bounded("true_delta", result.true_delta)
+        if np.isfinite(result.true_epsilon.value):
+            yield Value("true_epsilon", result.true_epsilon.value)
+        for metric in ("noise_scale", "expected_loss", "wasted_variance"):
+            value = getattr(result, metric)
+            if value is not None:
+                yield Value(metric, value)
+        if result.audit is not None:
+            yield Value("audit_delta_lower", result.audit.delta_lower, seed=seed)
+            yield Value("audit_delta_upper", result.audit.delta_upper, seed=seed)
 
 
 def setting_at(point: Point) -> PaperSetting:
@@ -110,50 +156,6 @@ def _settings_by_point() -> dict[Point, PaperSetting]:
 def grid_query(shape: tuple[int, ...]) -> Query:
     """The query of the data set "grid" at one shape."""
     return family_query("fixed-sensitivity", shape)
-
-
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> tuple[str, dict]:
-    """The name of the data set and the settings; there are no data."""
-    return dataset, settings
-
-
-def measure(
-    problem: tuple[str, dict], variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """The claimed and the true delta, the true epsilon, the verdict, the audit and the cost.
-
-    Raises:
-        Unsupported: The mechanism has no exact profile, or refuses the query or the budget.
-        Inconsistent: The audit contradicts the profile.
-    """
-    dataset, settings = problem
-    if dataset == "grid":
-        budget = Budget(epsilon=point.epsilon, delta=point.delta)
-        yield from _on_grid(variant.calibrate(grid_query(point.shape), budget, calibration))
-        return
-    setting = setting_at(point)
-    seed = names.seed(point, "audit")
-    result = verify(
-        variant.calibrate(setting.query, setting.budget, calibration),
-        samples=settings["audit_samples"],
-        seed=seed,
-        confidence=familywise_confidence(CONFIDENCE, AUDITS),
-        # The variant has compared the mechanism with itself.
-        effort=None,
-    )
-    if result.contradiction is not None:
-        raise Inconsistent(result.contradiction)
-    yield Value("claimed_delta", result.claimed_delta, at={"verdict": result.verdict})
-    yield from _bounded("true_delta", result.true_delta)
-    if np.isfinite(result.true_epsilon.value):
-        yield Value("true_epsilon", result.true_epsilon.value)
-    for metric in ("noise_scale", "expected_loss", "wasted_variance"):
-        value = getattr(result, metric)
-        if value is not None:
-            yield Value(metric, value)
-    if result.audit is not None:
-        yield Value("audit_delta_lower", result.audit.delta_lower, seed=seed)
-        yield Value("audit_delta_upper", result.audit.delta_upper, seed=seed)
 
 
 def _on_grid(mechanism: Mechanism) -> Iterator[Value]:

@@ -43,10 +43,9 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from datasets.loaders import adult
+from datasets import load as load_dataset
 from mechanisms import (
     AdditiveMechanism,
-    Budget,
     Mechanism,
     Query,
     Unsupported,
@@ -58,19 +57,20 @@ from mechanisms.strategies.workload import (
     Kronecker,
     Prefix,
 )
-from studies.base.coordinates import Coordinate
-from studies.base.grid import EpsilonGrid, points_over
-from studies.base.settings import (
-    MOST_TRIALS,
+from studies.base import (
+    Case,
+    Coordinate,
     Count,
-)
-from studies.base.study import (
-    Names,
+    EpsilonGrid,
+    Metric,
     Point,
+    ReleaseSettings,
+    Setup,
+    Study,
+    Tolerance,
     Value,
-    Variant,
 )
-from studies.base.tolerances import Tolerance
+from studies.base.families import RANGES
 from studies.count_query import (
     MapSettings,
     map_counts,
@@ -78,8 +78,6 @@ from studies.count_query import (
     rectangle_sums,
 )
 
-NAME = "linear_queries"
-PAPER = "suite"
 # Column of Adult, cells, and width of a cell in units of the column.
 _ADULT = {
     "adult-age": ("age", 100, 1),
@@ -87,33 +85,15 @@ _ADULT = {
     "adult-capital-loss": ("capital-loss", 1024, 5),
 }
 _GRIDS = {"city-grid": "city", "uber-grid": "uber"}
-DATASETS = dict.fromkeys([*_ADULT, "uber-grid"], "official") | {
-    "city-grid": "simulated",
-    "city-longitude": "simulated",
-}
-QUERIES = Coordinate("workload", str, "the queries: prefix, all-range or random")
-COORDINATES = (QUERIES,)
-METRICS = {
-    "mse": "mean squared error per query of one release, records^2",
-    "expected_mse": "expectation of mse in closed form, where the noise's covariance is known",
-    "optimality_gap": "upper bound on the relative distance of a strategy's error from the optimum",
-    "optimality": "expected error over a lower bound on that of the best strategy, >= 1",
-    "refused": "1 where the mechanism does not support the workload",
-    "records": "records in the histogram",
-    "occupied_cells": "cells that hold a record",
-    "calibrate_seconds": "wall-clock seconds to calibrate, for one workload or (null) for all",
-}
-# A gap that an iteration leaves, next to 1.
-TOLERANCES = {"optimality_gap": Tolerance(absolute=1e-8)}
-FILES = dict.fromkeys(_ADULT, "adult") | {"uber-grid": "uber"}
+QUERIES = Coordinate("workload", str, "the queries: prefix, all-range or random", choice="Workload")
 
 
-class Settings(EpsilonGrid, MapSettings):
+class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
     """Settings of this study."""
 
+    # 1024 cells, half of what the matrix mechanism takes in one strategy.
     cells_per_side: Count = Field(32, le=4096, description="cells per axis of grids")
     line_cells: Count = Field(256, le=4096, description="cells of city-longitude")
-    trials: Count = Field(100, le=MOST_TRIALS, description="releases per grid point")
     random_queries: Count = Field(200, le=10**5, description="queries of the random workload")
 
 
@@ -125,46 +105,128 @@ class HistogramQueries:
         counts: The histogram, (n,) or (k, k).
         rectangles: (q, 4), the random queries as rectangles on a matrix; a line is one column.
         workloads: Each workload by name, as the factors of a Kronecker product.
-        trials: Releases per grid point.
     """
 
     counts: np.ndarray
     rectangles: np.ndarray
     workloads: dict[str, tuple]
-    trials: int
 
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The grid over epsilon, at the shape of the histogram."""
-    if dataset in _GRIDS:
-        shape = (settings["cells_per_side"],) * 2
-    else:
-        shape = (settings["line_cells"] if dataset == "city-longitude" else _ADULT[dataset][1],)
-    return points_over([shape], settings, variant)
+class LinearQueries(Study):
+    """Linear queries on histograms: the error per query."""
 
-
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> HistogramQueries:
-    """The histogram and the workloads over it."""
-    counts = _histogram(settings, dataset, folder, names)
-    matrix = counts.reshape(len(counts), -1)
-    seed = names.shared_seed("rectangles")
-    rectangles = random_rectangles(matrix.shape, settings["random_queries"], seed)
-    workloads = {
-        "prefix": tuple(Prefix(cells) for cells in counts.shape),
-        "all-range": tuple(AllRange(cells) for cells in counts.shape),
-        "random": (Explicit(rectangle_rows(rectangles, matrix.shape)),),
+    name = "linear_queries"
+    paper = "suite"
+    datasets = dict.fromkeys([*_ADULT, "uber-grid"], "official") | {
+        "city-grid": "simulated",
+        "city-longitude": "simulated",
     }
-    return HistogramQueries(counts, rectangles, workloads, settings["trials"])
+    coordinates = (QUERIES,)
+    files = dict.fromkeys(_ADULT, "adult") | {"uber-grid": "uber"}
+    Settings = Settings
+    metrics = (
+        Metric(
+            "mse",
+            "mean squared error per query of one release",
+            "records²",
+            title="mean squared error per query",
+            closed_form="expected_mse",
+        ),
+        Metric(
+            "expected_mse",
+            "expectation of mse in closed form, where the noise's covariance is known",
+        ),
+        Metric(
+            "optimality_gap",
+            "upper bound on the relative distance of a strategy's error from the optimum",
+            tolerance=Tolerance(absolute=1e-8),
+        ),
+        Metric(
+            "optimality", "expected error over a lower bound on that of the best strategy, >= 1"
+        ),
+        Metric("refused", "1 where the mechanism does not support the workload"),
+        Metric("records", "records in the histogram"),
+        Metric("occupied_cells", "cells that hold a record"),
+        Metric(
+            "calibrate_seconds",
+            "wall-clock seconds to calibrate, for one workload or (null) for all",
+        ),
+    )
+    family = RANGES
+    query = (
+        "Linear queries on a histogram. One record is added or removed, which changes one cell "
+        "by one: l1 and l2 sensitivity 1. On a map, ranges are rectangles."
+    )
+
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+        """The grid over epsilon, at the shape of the histogram."""
+        if dataset in _GRIDS:
+            shape = (settings.cells_per_side,) * 2
+        else:
+            shape = (settings.line_cells if dataset == "city-longitude" else _ADULT[dataset][1],)
+        return settings.points_over([shape], variant)
+
+    def load(self, setup: Setup, folder: Path) -> HistogramQueries:
+        """The histogram and the workloads over it."""
+        settings = setup.settings
+        counts = _histogram(setup, folder)
+        matrix = counts.reshape(len(counts), -1)
+        seed = setup.shared_seed("rectangles")
+        rectangles = random_rectangles(matrix.shape, settings.random_queries, seed)
+        workloads = {
+            "prefix": tuple(Prefix(cells) for cells in counts.shape),
+            "all-range": tuple(AllRange(cells) for cells in counts.shape),
+            "random": (Explicit(rectangle_rows(rectangles, matrix.shape)),),
+        }
+        return HistogramQueries(counts, rectangles, workloads)
+
+    def measure(self, problem: HistogramQueries, case: Case, point: Point) -> Iterator[Value]:
+        """The mean squared error per query of every workload, measured and, where known, exact.
+
+        Where a mechanism refuses some workloads, `refused` is 1 and stderr has the reason.
+
+        Raises:
+            Unsupported: It refuses all workloads.
+        """
+        yield Value("records", float(problem.counts.sum()))
+        yield Value("occupied_cells", float(np.count_nonzero(problem.counts)))
+        budget = point.budget
+
+        def served(workloads: dict[str, tuple], **options) -> Iterator[Value]:
+            mechanism, seconds = case.timed_calibration(
+                histogram_query(problem.counts), budget, **options
+            )
+            where = {"workload": next(iter(workloads))} if len(workloads) == 1 else {}
+            yield Value("calibrate_seconds", seconds, at=where, timing=True)
+            yield from _exact(mechanism, workloads)
+            yield from _measured(mechanism, problem, workloads, case, point)
+
+        if WORKLOAD not in case.mechanism.public_information.values():
+            yield from served(problem.workloads)
+            return
+        refusals = {}
+        for name, factors in problem.workloads.items():
+            offered = {WORKLOAD: functools.partial(Kronecker, factors)}
+            try:
+                yield from served({name: factors}, **public_options(case.mechanism, offered))
+            except Unsupported as reason:
+                refusals[name] = reason
+        if len(refusals) == len(problem.workloads):
+            raise next(iter(refusals.values()))
+        for name, reason in refusals.items():
+            print(f"{case.variant.name} refuses the workload {name}: it {reason}", file=sys.stderr)
+            yield Value("refused", 1.0, at={"workload": name})
 
 
-def _histogram(settings: dict, dataset: str, folder: Path, names: Names) -> np.ndarray:
+def _histogram(setup: Setup, folder: Path) -> np.ndarray:
+    settings, dataset = setup.settings, setup.dataset
     if dataset in _ADULT:
         column, cells, width = _ADULT[dataset]
-        return line_histogram(adult.load(folder).train[column].to_numpy(), cells, width)
+        return line_histogram(load_dataset("adult", folder).train[column].to_numpy(), cells, width)
     if dataset == "city-longitude":
-        fine = settings | {"cells_per_side": settings["line_cells"]}
-        return map_counts(fine, "city", folder, names)[0].sum(axis=0)
-    return map_counts(settings, _GRIDS[dataset], folder, names)[0]
+        fine = settings.model_copy(update={"cells_per_side": settings.line_cells})
+        return map_counts(fine, "city", folder, setup)[0].sum(axis=0)
+    return map_counts(settings, _GRIDS[dataset], folder, setup)[0]
 
 
 def line_histogram(values: np.ndarray, cells: int, width: int) -> np.ndarray:
@@ -201,46 +263,6 @@ def histogram_query(counts: np.ndarray) -> Query:
     )
 
 
-def measure(
-    problem: HistogramQueries, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """The mean squared error per query of every workload, measured and, where known, exact.
-
-    Where a mechanism refuses some workloads, `refused` is 1 for these and stderr has the reason.
-
-    Raises:
-        Unsupported: It refuses all workloads.
-    """
-    yield Value("records", float(problem.counts.sum()))
-    yield Value("occupied_cells", float(np.count_nonzero(problem.counts)))
-    budget = Budget(epsilon=point.epsilon, delta=point.delta)
-
-    def served(workloads: dict[str, tuple], **options) -> Iterator[Value]:
-        mechanism, seconds = variant.timed_calibration(
-            histogram_query(problem.counts), budget, calibration, **options
-        )
-        where = {"workload": next(iter(workloads))} if len(workloads) == 1 else {}
-        yield Value("calibrate_seconds", seconds, at=where, timing=True)
-        yield from _exact(mechanism, workloads)
-        yield from _measured(mechanism, problem, workloads, point, names)
-
-    if WORKLOAD not in variant.mechanism.public_information.values():
-        yield from served(problem.workloads)
-        return
-    refusals = {}
-    for name, factors in problem.workloads.items():
-        offered = {WORKLOAD: functools.partial(Kronecker, factors)}
-        try:
-            yield from served({name: factors}, **public_options(variant.mechanism, offered))
-        except Unsupported as reason:
-            refusals[name] = reason
-    if len(refusals) == len(problem.workloads):
-        raise next(iter(refusals.values()))
-    for name, reason in refusals.items():
-        print(f"{variant.name} refuses the workload {name}: it {reason}", file=sys.stderr)
-        yield Value("refused", 1.0, at={"workload": name})
-
-
 def _exact(mechanism: Mechanism, workloads: dict[str, tuple]) -> Iterator[Value]:
     """Expected errors in closed form, and bounds on a strategy's distance from the best one."""
     for name, factors in workloads.items():
@@ -258,12 +280,12 @@ def _measured(
     mechanism: Mechanism,
     problem: HistogramQueries,
     workloads: dict[str, tuple],
+    case: Case,
     point: Point,
-    names: Names,
 ) -> Iterator[Value]:
     counts = problem.counts
-    seeds = [names.seed(point, trial) for trial in range(problem.trials)]
-    errors = np.empty((problem.trials, *counts.shape))
+    seeds = [case.seed(point, trial) for trial in case.trials]
+    errors = np.empty((len(seeds), *counts.shape))
     for trial, seed in enumerate(seeds):
         errors[trial] = mechanism.release(counts, np.random.default_rng(seed)) - counts
     squares = mean_squared_errors(errors, problem.rectangles)

@@ -29,61 +29,35 @@ from pydantic import Field
 
 from mechanisms import (
     AdditiveMechanism,
-    Budget,
     Query,
     Unsupported,
 )
 from mechanisms.query.box_query import box_query
-from studies.base.coordinates import Coordinate
-from studies.base.grid import EpsilonGrid, points_over
-from studies.base.settings import (
+from studies.base import (
+    Case,
+    Coordinate,
     Count,
     Delta,
     Distinct,
     Epsilon,
-    Shape,
-)
-from studies.base.study import (
-    Names,
+    EpsilonGrid,
+    Metric,
     Point,
+    ReleaseSettings,
+    Setup,
+    Shape,
+    Study,
     Value,
-    Variant,
 )
 
-NAME = "noise_only"
-PAPER = "r1smg2024"
-DATASETS = {
-    "fixed-sensitivity": "none",
-    "growing-sensitivity": "none",
-    "gradient-shapes": "none",
-}
 FACTOR = Coordinate("factor", float, "k in P(L > k E L)")
 QUANTILE = Coordinate("quantile", float, "probability of a quantile of L, in [0, 1]")
-COORDINATES = (FACTOR, QUANTILE)
-METRICS = {
-    "expected_loss": "E L = E||noise||^2 in closed form",
-    "raw_kurtosis": "E[L^4] / E[L^2]^2, about zero",
-    "raw_skewness": "E[L^3] / E[L^2]^1.5, about zero",
-    "central_kurtosis": "kurtosis of L about its mean",
-    "central_skewness": "skewness of L about its mean",
-    "tail_exact": "P(L > factor E L) in closed form",
-    "tail_sampled": "share of draws with L > factor E L",
-    "sampled_loss": "mean of L over the draws",
-    "sampled_loss_error": "standard error of that mean",
-    "sampled_quantile": "quantile of L over the draws",
-    "sampled_trials": "draws",
-    "calibrate_seconds": "wall-clock seconds to calibrate",
-    "draw_seconds": "wall-clock seconds of one draw, directions given",
-    "svd_draw_seconds": "wall-clock seconds of one draw, directions by an SVD of the answer",
-}
 # k in P(L > k E L), and the probabilities of the quantiles of L.
 TAIL_FACTORS = (2.0, 5.0, 10.0)
 QUANTILES = (0.05, 0.5, 0.95, 0.99)
-# The noise is all that this study looks at.
-NEEDS = "additive"
 
 
-class Settings(EpsilonGrid):
+class Settings(EpsilonGrid, ReleaseSettings):
     """Settings of this study."""
 
     sizes: Distinct[Shape] = Field(description="shapes of fixed-sensitivity")
@@ -101,24 +75,75 @@ class Settings(EpsilonGrid):
     timed_draws: Count = Field(10, description="timed draws per shape")
 
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The grid of one family of queries."""
-    if dataset == "fixed-sensitivity":
-        return points_over(settings["sizes"], settings, variant)
-    shapes = "growth_shapes" if dataset == "growing-sensitivity" else "gradient_shapes"
-    return [
-        Point(
-            shape=tuple(shape),
-            epsilon=settings["growth_epsilon"],
-            delta=settings["growth_delta"],
-        )
-        for shape in settings[shapes]
-    ]
+class NoiseOnly(Study):
+    """The noise alone, without data: expected loss, moments, tails and seconds per draw."""
 
+    name = "noise_only"
+    paper = "r1smg2024"
+    datasets = {
+        "fixed-sensitivity": "none",
+        "growing-sensitivity": "none",
+        "gradient-shapes": "none",
+    }
+    # The noise is all that this study looks at.
+    needs = "additive"
+    coordinates = (FACTOR, QUANTILE)
+    Settings = Settings
+    metrics = (
+        Metric("expected_loss", "E L = E||noise||^2 in closed form"),
+        Metric("raw_kurtosis", "E[L^4] / E[L^2]^2, about zero"),
+        Metric("raw_skewness", "E[L^3] / E[L^2]^1.5, about zero"),
+        Metric("central_kurtosis", "kurtosis of L about its mean"),
+        Metric("central_skewness", "skewness of L about its mean"),
+        Metric("tail_exact", "P(L > factor E L) in closed form"),
+        Metric("tail_sampled", "share of draws with L > factor E L"),
+        Metric("sampled_loss", "mean of L over the draws"),
+        Metric("sampled_loss_error", "standard error of that mean"),
+        Metric("sampled_quantile", "quantile of L over the draws"),
+        Metric("sampled_trials", "draws"),
+        Metric("calibrate_seconds", "wall-clock seconds to calibrate"),
+        Metric("draw_seconds", "wall-clock seconds of one draw, directions given"),
+        Metric(
+            "svd_draw_seconds", "wall-clock seconds of one draw, directions by an SVD of the answer"
+        ),
+    )
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> tuple[str, dict]:
-    """The name of the family and the settings; there are no data."""
-    return dataset, settings
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+        """The grid of one family of queries."""
+        if dataset == "fixed-sensitivity":
+            return settings.points_over(settings.sizes, variant)
+        growing = dataset == "growing-sensitivity"
+        shapes = settings.growth_shapes if growing else settings.gradient_shapes
+        return [
+            Point(
+                shape=tuple(shape),
+                epsilon=settings.growth_epsilon,
+                delta=settings.growth_delta,
+            )
+            for shape in shapes
+        ]
+
+    def load(self, setup: Setup, folder: Path) -> None:
+        """There are no data."""
+
+    def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
+        """Exact and sampled moments and tails of the loss; for gradient-shapes, seconds."""
+        dataset, settings = case.dataset, case.settings
+        query = family_query(dataset, point.shape)
+        mechanism, seconds = case.timed_calibration(query, point.budget)
+        yield Value("calibrate_seconds", seconds, timing=True)
+        if not isinstance(mechanism, AdditiveMechanism):
+            raise Unsupported("adds no noise, so there is nothing to measure without data")
+        yield Value("expected_loss", mechanism.expected_loss())
+        if dataset == "gradient-shapes":
+            yield from seconds_per_draw(mechanism, settings, case.seed(point, "timed"))
+            chosen = point.shape in map(tuple, settings.svd_shapes)
+            published = case.calibration == "published"
+            if chosen and published and "directions" in case.mechanism.options:
+                yield from seconds_per_draw_with_svd(query, case, point)
+        elif dataset == "fixed-sensitivity":
+            yield from exact_moments(mechanism)
+            yield from sampled_moments(mechanism, settings, case.seed(point, "loss"))
 
 
 def family_query(family: str, shape: tuple[int, ...]) -> Query:
@@ -131,31 +156,7 @@ def family_query(family: str, shape: tuple[int, ...]) -> Query:
     return box_query(shape, low, high)
 
 
-def measure(
-    problem: tuple[str, dict], variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """Exact and sampled moments and tails of the loss; for gradient-shapes, seconds per draw."""
-    dataset, settings = problem
-    query = family_query(dataset, point.shape)
-    budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    mechanism, seconds = variant.timed_calibration(query, budget, calibration)
-    yield Value("calibrate_seconds", seconds, timing=True)
-    if not isinstance(mechanism, AdditiveMechanism):
-        raise Unsupported("adds no noise, so there is nothing to measure without data")
-    yield Value("expected_loss", mechanism.expected_loss())
-    if dataset == "gradient-shapes":
-        yield from seconds_per_draw(mechanism, settings, names.seed(point, "timed"))
-        chosen = point.shape in map(tuple, settings["svd_shapes"])
-        if chosen and calibration == "published" and "directions" in variant.mechanism.options:
-            yield from seconds_per_draw_with_svd(
-                variant, query, budget, settings, names.seed(point, "svd")
-            )
-    elif dataset == "fixed-sensitivity":
-        yield from exact_moments(mechanism, settings)
-        yield from sampled_moments(mechanism, settings, names.seed(point, "loss"))
-
-
-def exact_moments(mechanism: AdditiveMechanism, settings: dict) -> Iterator[Value]:
+def exact_moments(mechanism: AdditiveMechanism) -> Iterator[Value]:
     """Moments and tails of the loss in closed form; none without noise, none of unknown tails."""
     loss = mechanism.loss()
     if loss.mean == 0:
@@ -168,10 +169,10 @@ def exact_moments(mechanism: AdditiveMechanism, settings: dict) -> Iterator[Valu
             yield Value("tail_exact", tail, at={"factor": factor})
 
 
-def sampled_moments(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
+def sampled_moments(mechanism: AdditiveMechanism, settings: Settings, seed: int) -> Iterator[Value]:
     """Mean, quantiles and tails of the loss over draws."""
     size = mechanism.query.size
-    trials = draws_within(settings, "trials", size)
+    trials = draws_within(settings.trials, settings, size)
     losses = mechanism.noise.squared_norms(np.random.default_rng(seed), trials)
     mean = losses.mean()
     yield Value("sampled_trials", float(trials))
@@ -186,36 +187,36 @@ def sampled_moments(mechanism: AdditiveMechanism, settings: dict, seed: int) -> 
         yield Value("tail_sampled", tail, at={"factor": factor}, seed=seed)
 
 
-def draws_within(settings: dict, key: str, size: int) -> int:
-    """Draws of `size` numbers: those of the setting, but few enough for `largest_draw`; 2 or more.
+def draws_within(wanted: int, settings: Settings, size: int) -> int:
+    """Draws of `size` numbers: as `wanted`, but few enough for `largest_draw`; 2 or more.
 
-    A single one where the setting asks for one.
+    A single one where one is wanted.
     """
-    wanted = settings[key]
-    return min(wanted, max(2, settings["largest_draw"] // size))
+    return min(wanted, max(2, settings.largest_draw // size))
 
 
-def seconds_per_draw(mechanism: AdditiveMechanism, settings: dict, seed: int) -> Iterator[Value]:
+def seconds_per_draw(
+    mechanism: AdditiveMechanism, settings: Settings, seed: int
+) -> Iterator[Value]:
     """Wall-clock seconds of single draws, after one that is not timed."""
     rng = np.random.default_rng(seed)
     mechanism.sample(rng, 1)
-    for trial in range(draws_within(settings, "timed_draws", mechanism.query.size)):
+    for trial in range(draws_within(settings.timed_draws, settings, mechanism.query.size)):
         clock = time.perf_counter()
         mechanism.sample(rng, 1)
         yield Value("draw_seconds", time.perf_counter() - clock, trial, timing=True)
 
 
-def seconds_per_draw_with_svd(
-    variant: Variant, query: Query, budget: Budget, settings: dict, seed: int
-) -> Iterator[Value]:
+def seconds_per_draw_with_svd(query: Query, case: Case, point: Point) -> Iterator[Value]:
     """Seconds of an SVD of the answer, the calibration to its left singular vectors, and a draw."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(case.seed(point, "svd"))
     answer = rng.uniform(*query.element_range, query.shape)
-    for trial in range(-1, draws_within(settings, "timed_draws", query.size)):
+    for trial in range(-1, draws_within(case.settings.timed_draws, case.settings, query.size)):
         clock = time.perf_counter()
         directions, *_ = np.linalg.svd(answer)
-        options = variant.options | {"directions": directions}
-        variant.mechanism.calibrate(query, budget, "published", **options).sample(rng, 1)
+        options = case.variant.options | {"directions": directions}
+        made = case.mechanism.calibrate(query, point.budget, "published", **options)
+        made.sample(rng, 1)
         seconds = time.perf_counter() - clock
         # The first draw warms up.
         if trial >= 0:

@@ -35,56 +35,35 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
+from datasets import load as load_dataset
 from datasets.loaders import boids, swarm
-from mechanisms import AdditiveMechanism, Budget
+from mechanisms import AdditiveMechanism
 from paper_figures.r1smg2024.numbers import DEVIATION_COMPONENTS, covariance_query
-from studies.base.grid import EpsilonGrid, points_over
-from studies.base.settings import (
-    MOST_TRIALS,
+from studies.base import (
+    ROUNDED,
+    SCORE,
+    Case,
     Count,
     Disallowed,
-)
-from studies.base.study import (
-    Names,
+    EpsilonGrid,
+    Metric,
     Point,
+    ReleaseSettings,
+    Setup,
+    Study,
+    Trials,
     Value,
-    Variant,
 )
-from studies.base.tolerances import ROUNDED, SCORE, tolerances
+from studies.base.families import COMPONENTS
 
-NAME = "pca"
-PAPER = "r1smg2024"
-DATASETS = {"swarm": "official", "boids": "simulated"}
-COORDINATES = ()
-SLOW_IMPORTS = ("sklearn.svm",)
-METRICS = {
-    "accuracy": "accuracy of a linear SVM on the leading private components, in [0, 1]",
-    "components": "leading components kept",
-    "leading_variance": "exact variance along the exact leading components",
-    "leading_deviation": "leading_variance minus the exact variance along the private components",
-    "variance": "exact total variance",
-    "total_deviation": (
-        f"sum over the first {DEVIATION_COMPONENTS} components of |private - exact variance|"
-    ),
-    "expected_loss": "E||noise||^2 in closed form",
-    "records": "records",
-    "records_dropped": "records left out because a cell is empty",
-    "r_hat": "split R-hat of a mechanism that samples by a Markov chain",
-    "sweeps": "sweeps of that chain",
-    "calibrate_seconds": "wall-clock seconds to calibrate",
-    "release_seconds": "wall-clock seconds of one release, without the checks around it",
-}
-TOLERANCES = tolerances(SCORE, "accuracy") | tolerances(
-    ROUNDED, "leading_deviation", "total_deviation"
-)
 TRAINING_SHARE = 0.6
 
 
-class Settings(EpsilonGrid):
+class Settings(EpsilonGrid, ReleaseSettings):
     """Settings of this study."""
 
     components: Count = Field(20, description="first components that the classifier sees")
-    trials: Count = Field(10, le=MOST_TRIALS, description="releases per grid point")
+    trials: Trials = Field(10, description="releases per grid point")
     boids: Count = Field(
         20, ge=2, le=1000, description="boids of a simulated group, 12 features each"
     )
@@ -107,14 +86,12 @@ class ScaledRecords:
         labels: (N,) of 0 and 1.
         training: (N,) boolean, the records that train the classifier.
         dropped: Number of records left out.
-        settings: Those of the study.
     """
 
     features: np.ndarray
     labels: np.ndarray
     training: np.ndarray
     dropped: int
-    settings: dict
 
     @cached_property
     def covariance(self) -> np.ndarray:
@@ -127,26 +104,110 @@ class ScaledRecords:
         return np.linalg.eigvalsh(self.covariance)[::-1]
 
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The grid over epsilon at the one shape of the covariance."""
-    size = swarm.COLUMNS if dataset == "swarm" else boids.FEATURES * settings["boids"]
-    return points_over([(size, size)], settings, variant)
+class PrincipalComponents(Study):
+    """Principal components of a private covariance matrix: r1smg2024, Section 7.2, Figure 6."""
 
+    name = "pca"
+    paper = "r1smg2024"
+    datasets = {"swarm": "official", "boids": "simulated"}
+    coordinates = ()
+    slow_imports = ("sklearn.svm",)
+    Settings = Settings
+    metrics = (
+        Metric(
+            "accuracy",
+            "accuracy of a linear SVM on the leading private components, in [0, 1]",
+            tolerance=SCORE,
+            title="accuracy of a linear SVM on 20 components",
+            better="larger",
+            largest=1.0,
+        ),
+        Metric("components", "leading components kept"),
+        Metric("leading_variance", "exact variance along the exact leading components"),
+        Metric(
+            "leading_deviation",
+            "leading_variance minus the exact variance along the private components",
+            tolerance=ROUNDED,
+            title="variance that the first 20 components lose",
+        ),
+        Metric("variance", "exact total variance"),
+        Metric(
+            "total_deviation",
+            f"sum over the first {DEVIATION_COMPONENTS} components of |private - exact variance|",
+            tolerance=ROUNDED,
+            title="total deviation of all components",
+        ),
+        Metric("expected_loss", "E||noise||^2 in closed form"),
+        Metric("records", "records"),
+        Metric("records_dropped", "records left out because a cell is empty"),
+        Metric("r_hat", "split R-hat of a mechanism that samples by a Markov chain"),
+        Metric("sweeps", "sweeps of that chain"),
+        Metric("calibrate_seconds", "wall-clock seconds to calibrate"),
+        Metric(
+            "release_seconds", "wall-clock seconds of one release, without the checks around it"
+        ),
+    )
+    family = COMPONENTS
+    query = "The covariance of records in [-1, 1], one of which is replaced."
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> ScaledRecords:
-    """The scaled records, and the split that all mechanisms share."""
-    if dataset == "swarm":
-        data = swarm.load(folder)
-        complete = np.isfinite(data.features).all(axis=1)
-        features, labels = scaled(data.features[complete]), data.labels[complete]
-    else:
-        seed = names.shared_seed("boids")
-        data = boids.load(seed=seed, groups=settings["groups"], boids=settings["boids"])
-        features, labels = data.features, data.labels
-    training = np.zeros(len(labels), dtype=bool)
-    order = np.random.default_rng(names.shared_seed("split")).permutation(len(labels))
-    training[order[: round(TRAINING_SHARE * len(labels))]] = True
-    return ScaledRecords(features, labels, training, len(data.labels) - len(labels), settings)
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+        """The grid over epsilon at the one shape of the covariance."""
+        size = swarm.COLUMNS if dataset == "swarm" else boids.FEATURES * settings.boids
+        return settings.points_over([(size, size)], variant)
+
+    def load(self, setup: Setup, folder: Path) -> ScaledRecords:
+        """The scaled records, and the split that all mechanisms share."""
+        settings, dataset = setup.settings, setup.dataset
+        if dataset == "swarm":
+            data = load_dataset("swarm", folder)
+            complete = np.isfinite(data.features).all(axis=1)
+            features, labels = scaled(data.features[complete]), data.labels[complete]
+        else:
+            seed = setup.shared_seed("boids")
+            data = boids.load(seed=seed, groups=settings.groups, boids=settings.boids)
+            features, labels = data.features, data.labels
+        training = np.zeros(len(labels), dtype=bool)
+        order = np.random.default_rng(setup.shared_seed("split")).permutation(len(labels))
+        training[order[: round(TRAINING_SHARE * len(labels))]] = True
+        return ScaledRecords(features, labels, training, len(data.labels) - len(labels))
+
+    def measure(self, problem: ScaledRecords, case: Case, point: Point) -> Iterator[Value]:
+        """Deviations and accuracy of every release, and the diagnostics of its sampler."""
+        components = case.settings.components
+        options = dict(case.variant.options)
+        if "components" in case.mechanism.options:
+            options.setdefault("components", components)
+        mechanism, seconds = case.timed_calibration(
+            covariance_query(*problem.features.shape),
+            point.budget,
+            **options,
+        )
+        yield Value("calibrate_seconds", seconds, timing=True)
+        if isinstance(mechanism, AdditiveMechanism):
+            yield Value("expected_loss", mechanism.expected_loss())
+        yield Value("components", float(components))
+        yield Value("records", float(len(problem.features)))
+        yield Value("records_dropped", float(problem.dropped))
+        yield Value("variance", float(problem.eigenvalues.sum()))
+        yield Value("leading_variance", float(problem.eigenvalues[:components].sum()))
+
+        for trial in case.trials:
+            seed = case.seed(point, trial)
+            released, diagnostics, seconds = mechanism.timed_release(
+                problem.covariance, np.random.default_rng(seed)
+            )
+            yield Value("release_seconds", seconds, trial, timing=True)
+            vectors = leading_first(released)
+            held = np.vecdot(vectors, problem.covariance @ vectors, axis=0)
+            numbers = {
+                "leading_deviation": (problem.eigenvalues - held)[:components].sum(),
+                "accuracy": projected_accuracy(problem, vectors[:, :components]),
+            } | diagnostics
+            if "components" not in mechanism.settings:
+                deviations = np.abs(problem.eigenvalues - held)
+                numbers["total_deviation"] = deviations[:DEVIATION_COMPONENTS].sum()
+            for metric, value in numbers.items():
+                yield Value(metric, float(value), trial, seed=seed)
 
 
 def scaled(features: np.ndarray) -> np.ndarray:
@@ -158,48 +219,6 @@ def scaled(features: np.ndarray) -> np.ndarray:
     centred = features - 0.5 * (low + high)
     centred /= np.where(high > low, 0.5 * (high - low), 1.0)
     return centred
-
-
-def measure(
-    problem: ScaledRecords, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """Deviations and accuracy of every release, and the diagnostics of its sampler."""
-    components = problem.settings["components"]
-    options = dict(variant.options)
-    if "components" in variant.mechanism.options:
-        options.setdefault("components", components)
-    mechanism, seconds = variant.timed_calibration(
-        covariance_query(*problem.features.shape),
-        Budget(epsilon=point.epsilon, delta=point.delta),
-        calibration,
-        **options,
-    )
-    yield Value("calibrate_seconds", seconds, timing=True)
-    if isinstance(mechanism, AdditiveMechanism):
-        yield Value("expected_loss", mechanism.expected_loss())
-    yield Value("components", float(components))
-    yield Value("records", float(len(problem.features)))
-    yield Value("records_dropped", float(problem.dropped))
-    yield Value("variance", float(problem.eigenvalues.sum()))
-    yield Value("leading_variance", float(problem.eigenvalues[:components].sum()))
-
-    for trial in range(problem.settings["trials"]):
-        seed = names.seed(point, trial)
-        released, diagnostics, seconds = mechanism.timed_release(
-            problem.covariance, np.random.default_rng(seed)
-        )
-        yield Value("release_seconds", seconds, trial, timing=True)
-        vectors = leading_first(released)
-        held = np.vecdot(vectors, problem.covariance @ vectors, axis=0)
-        numbers = {
-            "leading_deviation": (problem.eigenvalues - held)[:components].sum(),
-            "accuracy": projected_accuracy(problem, vectors[:, :components]),
-        } | diagnostics
-        if "components" not in mechanism.settings:
-            deviations = np.abs(problem.eigenvalues - held)
-            numbers["total_deviation"] = deviations[:DEVIATION_COMPONENTS].sum()
-        for metric, value in numbers.items():
-            yield Value(metric, float(value), trial, seed=seed)
 
 
 def leading_first(released: np.ndarray) -> np.ndarray:

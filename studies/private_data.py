@@ -37,63 +37,43 @@ from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled
 from learning.releases.protected_records import protected, squared_error
 from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
-from learning.training.device import OnDevice
 from learning.training.finetuned import fine_tuned
 from learning.training.pretrained import PRETRAINED
-from mechanisms import AdditiveMechanism, Budget
+from mechanisms import AdditiveMechanism
 from mechanisms.base.public_information import MEAN_RECORD, public_options
 from mechanisms.query.box_query import box_query
 from paper_figures.tldp2025.numbers import PIXELS
-from studies.base.coordinates import Coordinate
-from studies.base.grid import EpsilonGrid, points_over
-from studies.base.settings import (
-    MOST_TRIALS,
+from studies.base import (
     ByDataset,
+    Case,
+    Coordinate,
     Count,
+    EpsilonGrid,
+    Metric,
+    Point,
+    Setup,
+    Study,
+    Trials,
+    Value,
 )
-from studies.base.study import Names, Point, Value, Variant, trials_of
-from studies.base.tolerances import SCORE, tolerances
+from studies.base.families import IMAGES
+from studies.base.training import TrainingSettings, load_records, scores_on
 
-NAME = "private_data"
-PAPER = "tldp2025"
-DATASETS = {name: labelled.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
 CLASSIFIER = Coordinate("classifier", str, "the classifier trained on the released images")
-COORDINATES = (CLASSIFIER,)
-SLOW_IMPORTS = ("sklearn.datasets", "sklearn.linear_model", "sklearn.metrics")
-METRICS = {
-    "f1": "weighted F1 score on clean test images, in [0, 1]",
-    "accuracy": "accuracy on clean test images, in [0, 1]",
-    "squared_error": "mean over images of ||released - image||^2",
-    "expected_loss": "E||noise||^2 of one image in closed form",
-    "records": "training images, every one of them released",
-    "public_records": "public images whose mean the mechanism was given; absent where it uses none",
-    "release_seconds": "wall-clock seconds to release all images",
-    "training_seconds": "wall-clock seconds of one training",
-}
-TOLERANCES = tolerances(SCORE, "f1", "accuracy")
-SPLITS_TRIALS = True
 SHAPES = {"digits": (8, 8), "mnist": (28, 28), "cifar10": (96, 32), "svhn": (96, 32)}
 NETWORKS = TUTORIALS | {"svhn": TUTORIALS["cifar10"]}
 CLASSIFIERS = ("logistic", "network", PRETRAINED)
 CLASSES = 10
 
 
-class Settings(EpsilonGrid, OnDevice):
+class Settings(EpsilonGrid, TrainingSettings):
     """Settings of this study."""
 
     classifiers: ByDataset[Literal[CLASSIFIERS]] = Field(
         description="what is trained on the released images"
     )
-    records: ByDataset[Count] = Field(
-        {}, description="training images kept, drawn at random; all by default"
-    )
     training_epochs: Count = Field(10, description="epochs of a network")
-    trials: Count = Field(3, le=MOST_TRIALS, description="releases and trainings per epsilon")
-
-
-def also_reads(settings: dict, dataset: str) -> list[str]:
-    """The ImageNet weights, where the config asks for them."""
-    return [PRETRAINED] * (settings["classifiers"][dataset] == PRETRAINED)
+    trials: Trials = Field(3, description="releases and trainings per epsilon")
 
 
 @dataclass(frozen=True)
@@ -101,83 +81,96 @@ class ClassificationOfImages:
     """The clean images that all mechanisms release, and the classifier that is trained on releases.
 
     Args:
-        dataset: Name of the data set.
         split: Its images and labels.
         mean_image: The mean of the test images, which are public, in the shape of the query.
         network: The ImageNet weights where the config asks for them, else None.
-        settings: The settings of the study.
     """
 
-    dataset: str
     split: labelled.Split
     mean_image: np.ndarray
     network: dict | None
-    settings: dict
-
-    @property
-    def classifier(self) -> str:
-        """One of CLASSIFIERS."""
-        return self.settings["classifiers"][self.dataset]
 
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The grid over epsilon at the shape of one image."""
-    return points_over([SHAPES[dataset]], settings, variant)
+class PrivateData(Study):
+    """Training on protected images: tldp2025, Section 5.2.1 (type I), Figure 1 and Table 5."""
+
+    name = "private_data"
+    paper = "tldp2025"
+    datasets = {name: labelled.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
+    coordinates = (CLASSIFIER,)
+    slow_imports = ("sklearn.datasets", "sklearn.linear_model", "sklearn.metrics")
+    splits_trials = True
+    Settings = Settings
+    metrics = (
+        *scores_on("clean test images"),
+        Metric("squared_error", "mean over images of ||released - image||^2"),
+        Metric("expected_loss", "E||noise||^2 of one image in closed form"),
+        Metric("records", "training images, every one of them released"),
+        Metric(
+            "public_records",
+            "public images whose mean the mechanism was given; absent where it uses none",
+        ),
+        Metric("release_seconds", "wall-clock seconds to release all images"),
+        Metric("training_seconds", "wall-clock seconds of one training"),
+    )
+    family = IMAGES
+    query = "One image at a time, pixels in [0, 1]. Local privacy: any image may become any other."
+
+    def also_reads(self, settings: Settings, dataset: str) -> list[str]:
+        """The ImageNet weights, where the config asks for them."""
+        return [PRETRAINED] * (settings.classifiers[dataset] == PRETRAINED)
+
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+        """The grid over epsilon at the shape of one image."""
+        return settings.points_over([SHAPES[dataset]], variant)
+
+    def load(self, setup: Setup, folder: Path) -> ClassificationOfImages:
+        """The images of a data set, and the ImageNet weights where they are needed."""
+        settings, dataset = setup.settings, setup.dataset
+        split = load_records(setup, folder)
+        mean_image = split.test_inputs.mean(axis=0, dtype=np.float64).reshape(SHAPES[dataset])
+        read = {name: datasets.load(name, folder) for name in self.also_reads(settings, dataset)}
+        return ClassificationOfImages(split, mean_image, read.get(PRETRAINED))
+
+    def measure(self, problem: ClassificationOfImages, case: Case, point: Point) -> Iterator[Value]:
+        """Weighted F1 and accuracy on clean images, and the squared error of one released image."""
+        public = public_options(case.mechanism, {MEAN_RECORD: lambda: problem.mean_image})
+        # An option that the config gives comes before what the study knows.
+        used = public.keys() - case.variant.options.keys()
+        options = public | case.variant.options
+        query = box_query(point.shape, *PIXELS)
+        mechanism = case.calibrate(query, point.budget, **options)
+        if isinstance(mechanism, AdditiveMechanism):
+            yield Value("expected_loss", mechanism.expected_loss())
+        yield Value("records", float(len(problem.split.train_labels)))
+        if used:
+            yield Value("public_records", float(len(problem.split.test_labels)))
+        at = {"classifier": case.settings.classifiers[case.dataset]}
+        for trial in case.trials:
+            seed = case.seed(point, trial)
+            clock = time.perf_counter()
+            released = protected(mechanism, problem.split.train_inputs, np.random.default_rng(seed))
+            yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
+            error = squared_error(released, problem.split.train_inputs)
+            yield Value("squared_error", error, trial, seed=seed)
+            clock = time.perf_counter()
+            predicted = _predicted(problem, released, case, case.shared_seed("training", trial))
+            yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
+            labels = problem.split.test_labels
+            f1, accuracy = weighted_f1(labels, predicted), float(np.mean(predicted == labels))
+            yield Value("f1", f1, trial, at, seed)
+            yield Value("accuracy", accuracy, trial, at, seed)
 
 
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> ClassificationOfImages:
-    """The images of a data set, and the ImageNet weights where they are needed."""
-    seed = names.shared_seed("records")
-    split = labelled.load(dataset, folder, settings["records"].get(dataset), seed)
-    mean_image = split.test_inputs.mean(axis=0, dtype=np.float64).reshape(SHAPES[dataset])
-    read = {name: datasets.load(name, folder) for name in also_reads(settings, dataset)}
-    return ClassificationOfImages(dataset, split, mean_image, read.get(PRETRAINED), settings)
-
-
-def measure(
-    problem: ClassificationOfImages,
-    variant: Variant,
-    calibration: str,
-    point: Point,
-    names: Names,
-) -> Iterator[Value]:
-    """Weighted F1 and accuracy on clean images, and the squared error of one released image."""
-    budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    public = public_options(variant.mechanism, {MEAN_RECORD: lambda: problem.mean_image})
-    # An option that the config gives comes before what the study knows.
-    used = public.keys() - variant.options.keys()
-    options = public | variant.options
-    query = box_query(point.shape, *PIXELS)
-    mechanism = variant.calibrate(query, budget, calibration, **options)
-    if isinstance(mechanism, AdditiveMechanism):
-        yield Value("expected_loss", mechanism.expected_loss())
-    yield Value("records", float(len(problem.split.train_labels)))
-    if used:
-        yield Value("public_records", float(len(problem.split.test_labels)))
-    at = {"classifier": problem.classifier}
-    for trial in trials_of(problem.settings):
-        seed = names.seed(point, trial)
-        clock = time.perf_counter()
-        released = protected(mechanism, problem.split.train_inputs, np.random.default_rng(seed))
-        yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
-        error = squared_error(released, problem.split.train_inputs)
-        yield Value("squared_error", error, trial, seed=seed)
-        clock = time.perf_counter()
-        predicted = _predicted(problem, released, names.shared_seed("training", trial))
-        yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
-        labels = problem.split.test_labels
-        f1, accuracy = weighted_f1(labels, predicted), float(np.mean(predicted == labels))
-        yield Value("f1", f1, trial, at, seed)
-        yield Value("accuracy", accuracy, trial, at, seed)
-
-
-def _predicted(problem: ClassificationOfImages, released: np.ndarray, seed: int) -> np.ndarray:
+def _predicted(
+    problem: ClassificationOfImages, released: np.ndarray, case: Case, seed: int
+) -> np.ndarray:
     """Labels of the clean test images by the classifier of the config."""
     seen = in_units(replace(problem.split, train_inputs=released))
-    settings = problem.settings
-    if problem.classifier == "logistic":
+    settings = case.settings
+    if settings.classifiers[case.dataset] == "logistic":
         return logistic(seen)
-    training = Training(epochs=settings["training_epochs"], device=settings["device"])
+    training = Training(epochs=settings.training_epochs, device=settings.device)
     if problem.network is None:
-        return network(seen, NETWORKS[problem.dataset], training, seed)
+        return network(seen, NETWORKS[case.dataset], training, seed)
     return fine_tuned(problem.network, seen, CLASSES, training, seed)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -37,55 +37,41 @@ from learning.records import labelled
 from learning.releases.protected_records import protected, squared_error
 from learning.training import pretrained
 from learning.training.classifiers import Training, in_units, network, weighted_f1
-from learning.training.device import OnDevice
 from learning.training.extractor import Extracted, extract
-from mechanisms import AdditiveMechanism, Budget
+from mechanisms import AdditiveMechanism
 from mechanisms.query.box_query import box_query
 from paper_figures.tldp2025.numbers import FEATURES
-from studies.base.grid import EpsilonGrid, points_over
-from studies.base.settings import (
-    MOST_TRIALS,
+from studies.base import (
+    SCORE,
     ByDataset,
+    Case,
     Count,
+    EpsilonGrid,
+    Metric,
     MissingEntry,
+    Point,
+    Setup,
     Share,
+    Study,
+    Tolerance,
+    Trials,
+    Value,
 )
-from studies.base.study import Names, Point, Value, Variant, trials_of
-from studies.base.tolerances import SCORE, Tolerance, tolerances
+from studies.base.families import LOCAL
+from studies.base.training import TrainingSettings, load_records, scores_on
 
-NAME = "private_features"
-PAPER = "tldp2025"
-DATASETS = {name: labelled.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
-COORDINATES = ()
-SLOW_IMPORTS = SCORING_IMPORTS
-METRICS = {
-    "f1": "weighted F1 score on clean test features, in [0, 1]",
-    "accuracy": "accuracy on clean test features, in [0, 1]",
-    "squared_error": "mean over records of ||released - feature vector||^2",
-    "expected_loss": "E||noise||^2 of one feature vector in closed form",
-    "records": "private training records, every one of them released as features",
-    "public_records": "public records that the extractor was trained on; 0 for ImageNet weights",
-    "extractor_accuracy": "test accuracy of the extractor with its own last layer, in [0, 1]",
-    "release_seconds": "wall-clock seconds to release all records",
-    "training_seconds": "wall-clock seconds of one training",
-}
-# The features come from an extractor that was trained.
-TOLERANCES = tolerances(SCORE, "f1", "accuracy", "extractor_accuracy") | {
-    "squared_error": Tolerance(relative=1e-5)
-}
-SPLITS_TRIALS = True
 OWN = {"digits": "perceptron", "mnist": "lenet", "cifar10": "cnn", "svhn": "cnn"}
 CLASSES = 10
 
 
-class Settings(EpsilonGrid, OnDevice):
+class Settings(EpsilonGrid, TrainingSettings):
     """Settings of this study."""
 
     public_share: Share = Field(
         0.5, description="share of the training records that is public and trains the extractor"
     )
     records: ByDataset[Annotated[Count, Field(ge=2)]] = Field(
-        {}, description="training images kept, drawn at random; all by default"
+        {}, description="training records kept, drawn at random; all by default"
     )
     extractors: ByDataset[Literal["own", "mobilenet_v2"]] = Field(
         {},
@@ -98,7 +84,7 @@ class Settings(EpsilonGrid, OnDevice):
     training_epochs: Count = Field(
         10, description="epochs of the last layer on the released features"
     )
-    trials: Count = Field(3, le=MOST_TRIALS, description="releases and trainings per epsilon")
+    trials: Trials = Field(3, description="releases and trainings per epsilon")
 
     def check(self) -> None:
         """Raise MissingEntry unless every extractor that is trained here has epochs."""
@@ -108,81 +94,98 @@ class Settings(EpsilonGrid, OnDevice):
                 raise MissingEntry("extractor_epochs", dataset)
 
 
-def also_reads(settings: dict, dataset: str) -> list[str]:
-    """The ImageNet weights, where the config asks for them."""
-    return [pretrained.PRETRAINED] * _pretrained(settings, dataset)
+def _pretrained(settings: Settings, dataset: str) -> bool:
+    return settings.extractors.get(dataset) == pretrained.PRETRAINED
 
 
-def _pretrained(settings: dict, dataset: str) -> bool:
-    return settings["extractors"].get(dataset) == pretrained.PRETRAINED
+class PrivateFeatures(Study):
+    """Features that every user protects alone: tldp2025, Section 5.2.2 (type II)."""
 
-
-@dataclass(frozen=True)
-class ClassificationOfFeatures:
-    """The features of clean images that all mechanisms release, and the settings of the study."""
-
-    extracted: Extracted
-    settings: dict
-
-
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The grid over epsilon at the shape of one feature vector, as a row."""
-    own = CUTS[OWN[dataset]].features
-    size = pretrained.FEATURES if _pretrained(settings, dataset) else own
-    return points_over([(1, size)], settings, variant)
-
-
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> ClassificationOfFeatures:
-    """The features of all images that are not public."""
-    split = labelled.load(
-        dataset, folder, settings["records"].get(dataset), names.shared_seed("records")
+    name = "private_features"
+    paper = "tldp2025"
+    datasets = {name: labelled.SOURCES[name] for name in ("digits", "mnist", "cifar10", "svhn")}
+    coordinates = ()
+    slow_imports = SCORING_IMPORTS
+    splits_trials = True
+    Settings = Settings
+    metrics = (
+        *scores_on("clean test features"),
+        Metric(
+            "squared_error",
+            "mean over records of ||released - feature vector||^2",
+            tolerance=Tolerance(relative=1e-5),
+        ),
+        Metric("expected_loss", "E||noise||^2 of one feature vector in closed form"),
+        Metric("records", "private training records, every one of them released as features"),
+        Metric(
+            "public_records",
+            "public records that the extractor was trained on; 0 for ImageNet weights",
+        ),
+        Metric(
+            "extractor_accuracy",
+            "test accuracy of the extractor with its own last layer, in [0, 1]",
+            tolerance=SCORE,
+        ),
+        Metric("release_seconds", "wall-clock seconds to release all records"),
+        Metric("training_seconds", "wall-clock seconds of one training"),
     )
-    device = settings["device"]
-    if _pretrained(settings, dataset):
-        weights = datasets.load(pretrained.PRETRAINED, folder)
-        return ClassificationOfFeatures(pretrained.extract(weights, split, device), settings)
-    training = Training(epochs=settings["extractor_epochs"][dataset], device=device)
-    extracted = extract(
-        CUTS[OWN[dataset]],
-        split,
-        settings["public_share"],
-        training,
-        names.shared_seed("extractor"),
+    family = LOCAL
+    query = (
+        "One feature vector at a time, features in [-1, 1]. Local privacy: any vector may "
+        "become any other."
     )
-    return ClassificationOfFeatures(extracted, settings)
 
+    def also_reads(self, settings: Settings, dataset: str) -> list[str]:
+        """The ImageNet weights, where the config asks for them."""
+        return [pretrained.PRETRAINED] * _pretrained(settings, dataset)
 
-def measure(
-    problem: ClassificationOfFeatures,
-    variant: Variant,
-    calibration: str,
-    point: Point,
-    names: Names,
-) -> Iterator[Value]:
-    """Weighted F1 and accuracy on clean features, and the squared error of one released vector."""
-    budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    query = box_query(point.shape, *FEATURES)
-    mechanism = variant.calibrate(query, budget, calibration)
-    split = problem.extracted.split
-    if isinstance(mechanism, AdditiveMechanism):
-        yield Value("expected_loss", mechanism.expected_loss())
-    yield Value("records", float(len(split.train_labels)))
-    yield Value("public_records", float(problem.extracted.public))
-    if problem.extracted.test_accuracy is not None:
-        yield Value("extractor_accuracy", problem.extracted.test_accuracy)
-    last_layer = tanh_perceptron(query.size, CLASSES)
-    training = Training(epochs=problem.settings["training_epochs"])
-    for trial in trials_of(problem.settings):
-        seed = names.seed(point, trial)
-        clock = time.perf_counter()
-        released = protected(mechanism, split.train_inputs, np.random.default_rng(seed))
-        yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
-        error = squared_error(released, split.train_inputs)
-        yield Value("squared_error", error, trial, seed=seed)
-        clock = time.perf_counter()
-        seen = in_units(replace(split, train_inputs=released))
-        predicted = network(seen, last_layer, training, names.shared_seed("training", trial))
-        yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
-        labels = split.test_labels
-        yield Value("f1", weighted_f1(labels, predicted), trial, seed=seed)
-        yield Value("accuracy", float(np.mean(predicted == labels)), trial, seed=seed)
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+        """The grid over epsilon at the shape of one feature vector, as a row."""
+        own = CUTS[OWN[dataset]].features
+        size = pretrained.FEATURES if _pretrained(settings, dataset) else own
+        return settings.points_over([(1, size)], variant)
+
+    def load(self, setup: Setup, folder: Path) -> Extracted:
+        """The features of all images that are not public."""
+        settings, dataset = setup.settings, setup.dataset
+        split = load_records(setup, folder)
+        device = settings.device
+        if _pretrained(settings, dataset):
+            weights = datasets.load(pretrained.PRETRAINED, folder)
+            return pretrained.extract(weights, split, device)
+        training = Training(epochs=settings.extractor_epochs[dataset], device=device)
+        return extract(
+            CUTS[OWN[dataset]],
+            split,
+            settings.public_share,
+            training,
+            setup.shared_seed("extractor"),
+        )
+
+    def measure(self, problem: Extracted, case: Case, point: Point) -> Iterator[Value]:
+        """Weighted F1 and accuracy on clean features, and the squared error of one vector."""
+        query = box_query(point.shape, *FEATURES)
+        mechanism = case.calibrate(query, point.budget)
+        split = problem.split
+        if isinstance(mechanism, AdditiveMechanism):
+            yield Value("expected_loss", mechanism.expected_loss())
+        yield Value("records", float(len(split.train_labels)))
+        yield Value("public_records", float(problem.public))
+        if problem.test_accuracy is not None:
+            yield Value("extractor_accuracy", problem.test_accuracy)
+        last_layer = tanh_perceptron(query.size, CLASSES)
+        training = Training(epochs=case.settings.training_epochs)
+        for trial in case.trials:
+            seed = case.seed(point, trial)
+            clock = time.perf_counter()
+            released = protected(mechanism, split.train_inputs, np.random.default_rng(seed))
+            yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
+            error = squared_error(released, split.train_inputs)
+            yield Value("squared_error", error, trial, seed=seed)
+            clock = time.perf_counter()
+            seen = in_units(replace(split, train_inputs=released))
+            predicted = network(seen, last_layer, training, case.shared_seed("training", trial))
+            yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
+            labels = split.test_labels
+            yield Value("f1", weighted_f1(labels, predicted), trial, seed=seed)
+            yield Value("accuracy", float(np.mean(predicted == labels)), trial, seed=seed)

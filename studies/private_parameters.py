@@ -50,29 +50,33 @@ from learning.networks.strided_cnn import strided_cnn
 from learning.records import labelled
 from learning.records.texts import WORDS
 from learning.training.classifiers import Training, outputs, weighted_f1
-from learning.training.device import OnDevice
-from learning.training.trial import checkpoint_of, label_of, seeds_of
-from mechanisms import Budget, Mechanism
+from mechanisms import Mechanism
 from mechanisms.base.public_information import CLIPPING_SHARES, LAYER_SIZES, public_options
 from mechanisms.query.box_query import box_query
 from paper_figures.tldp2025.numbers import CLIP as BOUND
 from paper_figures.tldp2025.numbers import stated_delta
-from studies.base.coordinates import Coordinate
-from studies.base.grid import EpsilonGrid, points_over
-from studies.base.settings import (
-    MOST_TRIALS,
+from studies.base import (
+    ACCOUNTED,
+    ACCOUNTED_DELTA,
     ByDataset,
+    Case,
+    Coordinate,
     Count,
     Disallowed,
     Distinct,
     Epsilon,
+    EpsilonGrid,
+    Metric,
+    Point,
     Positive,
+    Setup,
+    Study,
+    Trials,
+    Value,
 )
-from studies.base.study import Names, Point, Value, Variant, trials_of
-from studies.base.tolerances import ACCOUNTED, ACCOUNTED_DELTA, SCORE, tolerances
+from studies.base.families import LOCAL
+from studies.base.training import TrainingSettings, load_records, progress_of, scores_on, seeds_of
 
-NAME = "private_parameters"
-PAPER = "tldp2025"
 SIZES = ("tiny", "small", "paper")
 # "tiny" has no depthwise convolutions, which learn slowly and take long on one core.
 NETWORKS: dict[str, dict[str, Network]] = {
@@ -93,39 +97,20 @@ NETWORKS: dict[str, dict[str, Network]] = {
     "breast_cancer": {"small": multilayer_perceptron(30, 16, 2)},
     "darknet2020": {"paper": DARKNET_MLP},
 }
-DATASETS = {name: labelled.SOURCES[name] for name in NETWORKS}
 CLIP, STATED = RANGES = ("clip", "stated")
 RANGE = Coordinate(
     "range",
     str,
     "Delta, the range of one parameter that noise as published is for: clip (2 C) or stated (the "
     "paper's Table 4)",
+    choice="Range of a parameter",
 )
-COORDINATES = (RANGE,)
-SLOW_IMPORTS = (*SCORING_IMPORTS, "learning.training.curvature")
-METRICS = {
-    "f1": "weighted F1 score on the test records, in [0, 1]",
-    "accuracy": "accuracy on the test records, in [0, 1]",
-    "records": "training records of all users",
-    "public_records": "public records behind a mechanism's thresholds; absent where it has none",
-    "test_records": "test records",
-    "rounds": "rounds of averaging, and so releases of every user",
-    "noise_deviation": "root mean square of the noise on one parameter",
-    "true_delta_lower": "lower bound on the true delta of all rounds at epsilon",
-    "true_delta_upper": "upper bound on the true delta of all rounds at epsilon",
-    "true_epsilon_upper": "upper bound on the true epsilon of all rounds at delta",
-}
-TOLERANCES = tolerances(SCORE, "f1", "accuracy") | (
-    tolerances(ACCOUNTED, "noise_deviation", "true_epsilon_upper")
-    | tolerances(ACCOUNTED_DELTA, "true_delta_lower", "true_delta_upper")
-)
-SPLITS_TRIALS = True
 USERS = 3
 # Training records declared public, for the thresholds of DPHSGD alone.
 PUBLIC_RECORDS = 64
 
 
-class Settings(EpsilonGrid, OnDevice):
+class Settings(EpsilonGrid, TrainingSettings):
     """Settings of this study."""
 
     networks: ByDataset[Literal[SIZES]] = Field(
@@ -148,7 +133,7 @@ class Settings(EpsilonGrid, OnDevice):
     )
     learning_rate: Positive = Field(0.001, description="learning rate of Adam")
     batch: Count = Field(64, description="records per local step")
-    trials: Count = Field(3, le=MOST_TRIALS, description="runs per epsilon")
+    trials: Trials = Field(3, description="runs per epsilon")
 
     def check(self) -> None:
         """Raise Disallowed for a size of network that the data set does not have."""
@@ -163,132 +148,161 @@ class AveragingTask:
     """What all mechanisms share: the network, the users and their records.
 
     Args:
-        dataset: Name of the data set.
         network: The model that is averaged, of M parameters.
         users: Inputs and labels of every user.
         public: Inputs and labels of the records that are declared public.
         test: Inputs and labels of the test records.
         rounds: Rounds of averaging.
-        settings: The settings of the study.
         curvatures: The curvature of the loss at the start of each trial, (M,), once computed.
     """
 
-    dataset: str
     network: Network
     users: list[tuple[np.ndarray, np.ndarray]]
     public: tuple[np.ndarray, np.ndarray]
     test: tuple[np.ndarray, np.ndarray]
     rounds: int
-    settings: dict
     curvatures: dict[int, np.ndarray] = field(default_factory=dict)
 
-    def curvature(self, names: Names, trial: int) -> np.ndarray:
+    def curvature(self, case: Case, trial: int) -> np.ndarray:
         """The Hessian's diagonal at the start of a trial, on the public records."""
         from learning.training.curvature import hessian_diagonal
 
         if trial not in self.curvatures:
-            start = self.network.initial(np.random.default_rng(names.shared_seed("start", trial)))
-            rng = np.random.default_rng(names.shared_seed("curvature", trial))
+            start = self.network.initial(np.random.default_rng(case.shared_seed("start", trial)))
+            rng = np.random.default_rng(case.shared_seed("curvature", trial))
             self.curvatures[trial] = hessian_diagonal(self.network, start, *self.public, rng)
         return self.curvatures[trial]
 
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """The grid over epsilon at the shape of all parameters: the epsilons of every range."""
-    network = NETWORKS[dataset][settings["networks"][dataset]]
-    grids = settings["epsilons_by_range"].get(dataset, {}).values()
-    # Kept in order, once each; a grid of one mechanism takes precedence over both.
-    union = list(dict.fromkeys(epsilon for grid in grids for epsilon in grid))
-    shared = settings | {"epsilons": union or settings["epsilons"]}
-    return points_over([(1, network.size)], shared, variant)
+class PrivateParameters(Study):
+    """Averaging protected parameters: tldp2025, Section 5.2.3 (type III), Figure 3, Table 4."""
 
-
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> AveragingTask:
-    """The records of every user, the public records and the test records."""
-    split = labelled.load(
-        dataset, folder, settings["records"].get(dataset), names.shared_seed("records")
+    name = "private_parameters"
+    paper = "tldp2025"
+    datasets = {name: labelled.SOURCES[name] for name in NETWORKS}
+    coordinates = (RANGE,)
+    slow_imports = (*SCORING_IMPORTS, "learning.training.curvature")
+    splits_trials = True
+    Settings = Settings
+    metrics = (
+        *scores_on("the test records"),
+        Metric("records", "training records of all users"),
+        Metric(
+            "public_records",
+            "public records behind a mechanism's thresholds; absent where it has none",
+        ),
+        Metric("test_records", "test records"),
+        Metric("rounds", "rounds of averaging, and so releases of every user"),
+        Metric(
+            "noise_deviation", "root mean square of the noise on one parameter", tolerance=ACCOUNTED
+        ),
+        Metric(
+            "true_delta_lower",
+            "lower bound on the true delta of all rounds at epsilon",
+            tolerance=ACCOUNTED_DELTA,
+        ),
+        Metric(
+            "true_delta_upper",
+            "upper bound on the true delta of all rounds at epsilon",
+            tolerance=ACCOUNTED_DELTA,
+        ),
+        Metric(
+            "true_epsilon_upper",
+            "upper bound on the true epsilon of all rounds at delta",
+            tolerance=ACCOUNTED,
+        ),
     )
-    rng = np.random.default_rng(names.shared_seed("users"))
-    words = settings["words"].get(dataset, 0)
-    inputs, tests = (each[:, -words:] for each in (split.train_inputs, split.test_inputs))
-    order = rng.permutation(len(split.train_labels))
-    parts = [order[:PUBLIC_RECORDS], *np.array_split(order[PUBLIC_RECORDS:], USERS)]
-    shown, *users = ((inputs[part], split.train_labels[part]) for part in parts)
-    count = len(split.test_labels)
-    asked = settings["test_records"].get(dataset, count)
-    if asked > count:
-        raise ValueError(
-            f"test_records must be at most {count}, the number of test records of {dataset}, got "
-            f"{asked}; lower it"
+    family = LOCAL
+    query = (
+        "All parameters of a user's model, each in [-1, 1], in every round. Local privacy: they"
+        " may become any others."
+    )
+
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+        """The grid over epsilon at the shape of all parameters: the epsilons of every range."""
+        network = NETWORKS[dataset][settings.networks[dataset]]
+        grids = settings.epsilons_by_range.get(dataset, {}).values()
+        # Kept in order, once each; a grid of one mechanism takes precedence over both.
+        union = list(dict.fromkeys(epsilon for grid in grids for epsilon in grid))
+        shared = settings.model_copy(update={"epsilons": union or settings.epsilons})
+        return shared.points_over([(1, network.size)], variant)
+
+    def load(self, setup: Setup, folder: Path) -> AveragingTask:
+        """The records of every user, the public records and the test records."""
+        settings, dataset = setup.settings, setup.dataset
+        split = load_records(setup, folder)
+        rng = np.random.default_rng(setup.shared_seed("users"))
+        words = settings.words.get(dataset, 0)
+        inputs, tests = (each[:, -words:] for each in (split.train_inputs, split.test_inputs))
+        order = rng.permutation(len(split.train_labels))
+        parts = [order[:PUBLIC_RECORDS], *np.array_split(order[PUBLIC_RECORDS:], USERS)]
+        shown, *users = ((inputs[part], split.train_labels[part]) for part in parts)
+        count = len(split.test_labels)
+        asked = settings.test_records.get(dataset, count)
+        if asked > count:
+            raise ValueError(
+                f"test_records must be at most {count}, the number of test records of {dataset}, "
+                f"got {asked}; lower it"
+            )
+        kept = rng.permutation(count)[:asked]
+        return AveragingTask(
+            network=NETWORKS[dataset][settings.networks[dataset]],
+            users=users,
+            public=shown,
+            test=(tests[kept], split.test_labels[kept]),
+            rounds=settings.rounds[dataset],
         )
-    kept = rng.permutation(count)[:asked]
-    return AveragingTask(
-        dataset=dataset,
-        network=NETWORKS[dataset][settings["networks"][dataset]],
-        users=users,
-        public=shown,
-        test=(tests[kept], split.test_labels[kept]),
-        rounds=settings["rounds"][dataset],
-        settings=settings,
-    )
+
+    def measure(self, problem: AveragingTask, case: Case, point: Point) -> Iterator[Value]:
+        """What all rounds spend, and weighted F1 and accuracy of the last model."""
+        # Reading a config imports this module, and torch takes seconds to load.
+        from learning.releases.repeated_releases import spent_by_releases
+
+        yield Value("records", float(sum(len(labels) for _, labels in problem.users)))
+        if CLIPPING_SHARES in case.mechanism.public_information.values():
+            yield Value("public_records", float(len(problem.public[1])))
+        yield Value("test_records", float(len(problem.test[1])))
+        yield Value("rounds", float(problem.rounds))
+        for delta_range in _ranges(case, point.epsilon):
+            for trial in case.trials:
+                mechanism = _mechanism(problem, delta_range, case, point, trial)
+                values = _training(problem, mechanism, delta_range, case, point, trial)
+                if trial == 0:
+                    spent = spent_by_releases(mechanism, problem.rounds)
+                    values = [*(Value(*each) for each in spent.items()), *values]
+                yield from (replace(value, at={"range": delta_range}) for value in values)
 
 
-def measure(
-    problem: AveragingTask, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """What all rounds spend, and weighted F1 and accuracy of the last model on the test records."""
-    # Reading a config imports this module, and torch takes seconds to load.
-    from learning.releases.repeated_releases import spent_by_releases
-
-    yield Value("records", float(sum(len(labels) for _, labels in problem.users)))
-    if CLIPPING_SHARES in variant.mechanism.public_information.values():
-        yield Value("public_records", float(len(problem.public[1])))
-    yield Value("test_records", float(len(problem.test[1])))
-    yield Value("rounds", float(problem.rounds))
-    for delta_range in _ranges(problem, calibration, point.epsilon):
-        for trial in trials_of(problem.settings):
-            mechanism = _mechanism(problem, variant, calibration, delta_range, point, names, trial)
-            values = _training(problem, mechanism, delta_range, point, names, trial)
-            if trial == 0:
-                values = [*spent_by_releases(mechanism, problem.rounds), *values]
-            yield from (replace(value, at={"range": delta_range}) for value in values)
-
-
-def _ranges(problem: AveragingTask, calibration: str, epsilon: float) -> list[str]:
+def _ranges(case: Case, epsilon: float) -> list[str]:
     """The values of Delta to run; at equal true privacy all of them would give the same noise."""
-    grids = problem.settings["epsilons_by_range"].get(problem.dataset, {})
+    grids = case.settings.epsilons_by_range.get(case.dataset, {})
     # An epsilon of `epsilons` or `epsilons_for` may be in no grid.
     asked = [name for name, grid in grids.items() if epsilon in grid] or [CLIP]
-    return asked if calibration == "published" else [each for each in asked if each == CLIP]
+    return asked if case.calibration == "published" else [each for each in asked if each == CLIP]
 
 
 def _mechanism(
-    problem: AveragingTask,
-    variant: Variant,
-    calibration: str,
-    delta_range: str,
-    point: Point,
-    names: Names,
-    trial: int,
+    problem: AveragingTask, delta_range: str, case: Case, point: Point, trial: int
 ) -> Mechanism:
     """The mechanism of every release, with the public side information that it declares.
 
     Its noise is for the range Delta, its query has the range [-C, C] of the clipped parameters.
     """
-    from learning.releases.repeated_releases import calibrate_each_release
+    from learning.releases.repeated_releases import rescaled_for_all
     from learning.training.curvature import thresholds
 
     known = {
         LAYER_SIZES: lambda: [layer.size for layer in problem.network.layers],
-        CLIPPING_SHARES: lambda: thresholds(problem.curvature(names, trial)),
+        CLIPPING_SHARES: lambda: thresholds(problem.curvature(case, trial)),
     }
-    public = public_options(variant.mechanism, known)
+    public = public_options(case.mechanism, known)
     shape = (1, problem.network.size)
-    reach = stated_delta(problem.dataset) / 2 if delta_range == STATED else BOUND
-    budget = Budget(epsilon=point.epsilon, delta=point.delta)
-    mechanism = calibrate_each_release(
-        variant, box_query(shape, -reach, reach), budget, problem.rounds, calibration, **public
-    )
+    reach = stated_delta(case.dataset) / 2 if delta_range == STATED else BOUND
+    # An option that the config gives comes before what the study knows.
+    options = public | case.variant.options
+    mechanism = case.published(box_query(shape, -reach, reach), point.budget, **options)
+    if case.calibration == "exact":
+        mechanism = rescaled_for_all(mechanism, point.budget, problem.rounds)
     query = box_query(shape, -BOUND, BOUND)
     if mechanism.guarantee == "none":
         # Its parameters are not clipped: they lie in no range.
@@ -300,32 +314,31 @@ def _training(
     problem: AveragingTask,
     mechanism: Mechanism,
     delta_range: str,
+    case: Case,
     point: Point,
-    names: Names,
     trial: int,
 ) -> Iterator[Value]:
     import torch
 
-    settings = problem.settings
+    settings = case.settings
     plan = averaging.AveragingPlan(
         rounds=problem.rounds,
         local=Training(
             epochs=1,
-            batch=settings["batch"],
-            learning_rate=settings["learning_rate"],
-            device=settings["device"],
+            batch=settings.batch,
+            learning_rate=settings.learning_rate,
+            device=settings.device,
         ),
         bound=None if mechanism.guarantee == "none" else BOUND,
     )
-    seeds = seeds_of(point, names, trial)
+    seeds = seeds_of(case, point, trial)
     parameters = averaging.averaged(
         problem.network,
         problem.users,
         plan,
         mechanism.release,
         seeds,
-        checkpoint=checkpoint_of(point, names, trial, {"range": delta_range}),
-        label=f"{label_of(mechanism, point, names, trial)} Delta {delta_range}",
+        **progress_of(case, point, trial, {"range": delta_range}),
     )
     inputs, labels = problem.test
     logits = outputs(problem.network, torch.from_numpy(parameters), inputs)

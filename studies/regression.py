@@ -49,23 +49,24 @@ from paper_figures.mvg2018.numbers import (
     record_covariance,
     scaled_records,
 )
-from studies.base import treatments
-from studies.base.allowed_words import Words
-from studies.base.coordinates import Coordinate
-from studies.base.principal_components import principal_directions
-from studies.base.scaling import scale_by_largest, scale_columns
-from studies.base.settings import (
+from studies.base import (
+    Case,
+    Coordinate,
     Disallowed,
+    Metric,
     MissingEntry,
+    Point,
     Positive,
     Section,
-)
-from studies.base.study import (
-    Names,
-    Point,
+    Setup,
+    Study,
     Value,
-    Variant,
+    Words,
+    treatments,
 )
+from studies.base.families import REGRESSION
+from studies.base.principal_components import principal_directions
+from studies.base.scaling import scale_by_largest, scale_columns
 from studies.base.treatments import (
     PCA,
     SUBSPACE,
@@ -74,24 +75,13 @@ from studies.base.treatments import (
     is_directional,
     measure_releases,
     measure_treatments,
-    point_at,
-    right_features,
     treatments_of,
 )
 
-NAME = "regression"
-PAPER = "mvg2018"
-DATASETS = {"liver_disorders": "official", "diabetes": "bundled"}
-SCALING = Coordinate("scaling", str, "how all data were scaled into [-1, 1]")
-KERNEL = Coordinate("kernel", str, "kernel of the ridge regression: " + ", ".join(KERNELS))
-COORDINATES = (*treatments.COORDINATES, KERNEL, SCALING)
-SLOW_IMPORTS = ("sklearn.kernel_ridge", "sklearn.linear_model")
-METRICS = treatments.METRICS | {
-    "rmse": "root mean squared error on the test records, in units of the scaled target",
-    "rmse_without_noise": "the same after a fit to the exact records, at each scaling and kernel",
-    "rmse_of_zero": "the same when zero is predicted",
-    "rmse_of_mean": "the same when the mean of the private targets is predicted",
-}
+SCALING = Coordinate("scaling", str, "how all data were scaled into [-1, 1]", choice="Scaling")
+KERNEL = Coordinate(
+    "kernel", str, "kernel of the ridge regression: " + ", ".join(KERNELS), choice="Kernel"
+)
 TARGETS = {"liver_disorders": "drinks", "diabetes": "progression"}
 SCALINGS = {"largest": scale_by_largest, "columns": scale_columns}
 
@@ -121,7 +111,7 @@ class Settings(treatments.TreatmentSettings):
         """Raise for unknown features, a first set of no use, a kernel without its numbers."""
         self.check_directions(all_names)
         for dataset in self.datasets:
-            name, right = right_features(self.model_dump(), dataset)
+            name, right = self.right_features(dataset)
             if TARGETS[dataset] not in right or len(right) < 2:
                 allowed = (
                     f"a list with {TARGETS[dataset]} and a feature, as the first set, whose "
@@ -145,42 +135,42 @@ class SplitRecords:
         records: (total, m) for every scaling; the target is the last column.
         splits: (trials, total), a permutation of the records per trial; the first N are private,
             the others are for the test.
-        dataset: Name of the data set.
         settings: Those of the study.
     """
 
     records: dict[str, np.ndarray]
     splits: np.ndarray
-    dataset: str
-    settings: dict
+    settings: Settings
 
     def private(self, trial: int) -> np.ndarray:
         """X of a trial, (m, N)."""
-        chosen = self.splits[trial, : self.settings["records"]]
-        return self.records[self.settings["scaling"]][chosen].T
+        chosen = self.splits[trial, : self.settings.records]
+        return self.records[self.settings.scaling][chosen].T
 
     def tests(self, trial: int, scaling: str) -> np.ndarray:
         """The test records of a trial, (total - N, m)."""
-        return self.records[scaling][self.splits[trial, self.settings["records"] :]]
+        return self.records[scaling][self.splits[trial, self.settings.records :]]
 
     def rmse(
         self, trial: int, released: np.ndarray, kernel: str, scaling: str, features: np.ndarray
     ) -> float:
         """Error on the test records after a fit to `released`: `features`, then the target."""
         tests = self.tests(trial, scaling)
+        numbers = self.settings.kernels[kernel][scaling]
         predicted = predict(
             kernel,
             released[:-1].T,
             released[-1],
             tests[:, features],
-            **self.settings["kernels"][kernel][scaling],
+            ridge=numbers.ridge,
+            gamma=numbers.gamma,
         )
         return root_mean_square(predicted - tests[:, -1])
 
     def scores(self, trial: int, released: np.ndarray, features: np.ndarray) -> Iterator[Value]:
         """The error with every kernel, at the scaling of the releases."""
-        for kernel in self.settings["kernels"]:
-            error = self.rmse(trial, released, kernel, self.settings["scaling"], features)
+        for kernel in self.settings.kernels:
+            error = self.rmse(trial, released, kernel, self.settings.scaling, features)
             yield Value("rmse", error, at={"kernel": kernel})
 
 
@@ -194,77 +184,96 @@ def all_names(dataset: str) -> tuple[str, ...]:
     return (*feature_names(dataset), TARGETS[dataset])
 
 
-def points(settings: dict, variant: str, dataset: str) -> list[Point]:
-    """One point: m x N at epsilon and delta = 1/N."""
-    return [point_at((len(all_names(dataset)), settings["records"]), settings)]
+class Regression(Study):
+    """mvg2018 Experiment I: kernel ridge regression on privately released records."""
 
-
-def load(settings: dict, dataset: str, folder: Path, names: Names) -> SplitRecords:
-    """The scaled records, and how each trial splits them.
-
-    Raises:
-        ValueError: The config asks for as many private records as the data have, or more.
-    """
-    data = load_dataset(dataset, folder)
-    values = np.column_stack([data.features, getattr(data, TARGETS[dataset])])
-    if settings["records"] >= len(values):
-        raise ValueError(
-            f"records must be less than {len(values)}, the number of records in the data, to leave "
-            f"some for the test; got {settings['records']}"
-        )
-    names_of_scalings = {name for each in settings["kernels"].values() for name in each}
-    scaled = {name: SCALINGS[name](values) for name in sorted(names_of_scalings)}
-    rng = np.random.default_rng(names.shared_seed("splits"))
-    splits = rng.permuted(np.tile(np.arange(len(values)), (settings["trials"], 1)), axis=1)
-    return SplitRecords(scaled, splits, dataset, settings)
-
-
-def measure(
-    problem: SplitRecords, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
-    """RMSE of every treatment and trial."""
-    settings, features = problem.settings, all_names(problem.dataset)
-    trials = settings["trials"]
-    everything = np.arange(len(features) - 1)
-    query = scaled_records(*point.shape)
-    if variant.mechanism.guarantee == "none":
-        yield from _controls(problem, everything)
-
-    def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
-        yield from problem.scores(trial, answer, everything)
-
-    ways = treatments_of(variant, "unimodal", settings, problem.dataset, features)
-    yield from measure_treatments(
-        variant, ways, calibration, query, problem.private, score, point, names, trials
+    name = "regression"
+    paper = "mvg2018"
+    datasets = {"liver_disorders": "official", "diabetes": "bundled"}
+    coordinates = (*treatments.COORDINATES, KERNEL, SCALING)
+    slow_imports = ("sklearn.kernel_ridge", "sklearn.linear_model")
+    Settings = Settings
+    metrics = (
+        *treatments.METRICS,
+        Metric(
+            "rmse",
+            "root mean squared error on the test records, in units of the scaled target",
+            title="root mean squared error on test records",
+        ),
+        Metric(
+            "rmse_without_noise",
+            "the same after a fit to the exact records, at each scaling and kernel",
+        ),
+        Metric("rmse_of_zero", "the same when zero is predicted"),
+        Metric("rmse_of_mean", "the same when the mean of the private targets is predicted"),
     )
-    if is_directional(variant):
-        for share in settings["shares"]:
-            release = _along_private_directions(problem, variant, calibration, point, share)
-            treatment = Treatment(PCA, share)
-            yield from measure_releases(release, score, treatment, point, names, trials)
-    else:
-        yield from _subspace(problem, variant, calibration, point, names)
+    family = REGRESSION
+    query = "The records themselves, scaled into [-1, 1]; one of them is replaced."
+
+    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+        """One point: m x N at epsilon and delta = 1/N."""
+        return [settings.point_at((len(all_names(dataset)), settings.records))]
+
+    def load(self, setup: Setup, folder: Path) -> SplitRecords:
+        """The scaled records, and how each trial splits them.
+
+        Raises:
+            ValueError: The config asks for as many private records as the data have, or more.
+        """
+        settings, dataset = setup.settings, setup.dataset
+        data = load_dataset(dataset, folder)
+        values = np.column_stack([data.features, getattr(data, TARGETS[dataset])])
+        if settings.records >= len(values):
+            raise ValueError(
+                f"records must be less than {len(values)}, the number of records in the data, to "
+                f"leave some for the test; got {settings.records}"
+            )
+        names_of_scalings = {name for each in settings.kernels.values() for name in each}
+        scaled = {name: SCALINGS[name](values) for name in sorted(names_of_scalings)}
+        rng = np.random.default_rng(setup.shared_seed("splits"))
+        splits = rng.permuted(np.tile(np.arange(len(values)), (settings.trials, 1)), axis=1)
+        return SplitRecords(scaled, splits, settings)
+
+    def measure(self, problem: SplitRecords, case: Case, point: Point) -> Iterator[Value]:
+        """RMSE of every treatment and trial."""
+        features = all_names(case.dataset)
+        everything = np.arange(len(features) - 1)
+        query = scaled_records(*point.shape)
+        if case.mechanism.guarantee == "none":
+            yield from _controls(problem, everything)
+
+        def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
+            yield from problem.scores(trial, answer, everything)
+
+        ways = treatments_of(case, "unimodal", features)
+        yield from measure_treatments(ways, query, problem.private, score, case, point)
+        if is_directional(case):
+            for share in case.settings.shares:
+                release = _along_private_directions(problem, case, point, share)
+                yield from measure_releases(release, score, Treatment(PCA, share), case, point)
+        else:
+            yield from _subspace(problem, case, point)
 
 
 def _controls(problem: SplitRecords, everything: np.ndarray) -> Iterator[Value]:
     """Errors without noise that belong to no mechanism."""
     settings = problem.settings
     for trial, split in enumerate(problem.splits):
-        private = split[: settings["records"]]
-        for kernel, scalings in settings["kernels"].items():
+        private = split[: settings.records]
+        for kernel, scalings in settings.kernels.items():
             for scaling in scalings:
                 exact = problem.records[scaling][private].T
                 error = problem.rmse(trial, exact, kernel, scaling, everything)
                 at = {"kernel": kernel, "scaling": scaling}
                 yield Value("rmse_without_noise", error, trial, at)
-        targets = problem.tests(trial, settings["scaling"])[:, -1]
+        targets = problem.tests(trial, settings.scaling)[:, -1]
         yield Value("rmse_of_zero", root_mean_square(targets), trial)
         errors = targets - problem.private(trial)[-1].mean()
         yield Value("rmse_of_mean", root_mean_square(errors), trial)
 
 
 def _along_private_directions(
-    problem: SplitRecords, variant: Variant, calibration: str, point: Point, share: float
+    problem: SplitRecords, case: Case, point: Point, share: float
 ) -> treatments.Release:
     """MVG along private principal directions; each part has its share of the budget."""
     rows, records = point.shape
@@ -272,16 +281,18 @@ def _along_private_directions(
         Budget.of_part(epsilon=part * point.epsilon, delta=part * point.delta)
         for part in (DIRECTIONS_BUDGET_SHARE, 1 - DIRECTIONS_BUDGET_SHARE)
     )
-    directions = ModSulq.calibrate(record_covariance(rows, records), for_directions, calibration)
+    directions = ModSulq.calibrate(
+        record_covariance(rows, records), for_directions, case.calibration
+    )
     theta = binary_allocation(rows, list(range(INFORMATIVE_DIRECTIONS)), share)
-    options = {"mode": "unimodal"} | variant.options | {"precision": theta}
+    options = {"mode": "unimodal"} | case.variant.options | {"precision": theta}
 
     def release(trial: int, rng: np.random.Generator):
         private = problem.private(trial)
         covariance, _, before = directions.timed_release(private @ private.T / records, rng)
         along = principal_directions(covariance)[1]
-        mechanism = variant.calibrate(
-            scaled_records(rows, records), for_records, calibration, **options, directions=along
+        mechanism = case.calibrate(
+            scaled_records(rows, records), for_records, **options, directions=along
         )
         answer, diagnostics, seconds = mechanism.timed_release(private, rng)
         return answer, diagnostics, before + seconds
@@ -289,13 +300,10 @@ def _along_private_directions(
     return release
 
 
-def _subspace(
-    problem: SplitRecords, variant: Variant, calibration: str, point: Point, names: Names
-) -> Iterator[Value]:
+def _subspace(problem: SplitRecords, case: Case, point: Point) -> Iterator[Value]:
     """The mechanism on the right features and the target alone."""
-    settings = problem.settings
-    _, right = right_features(settings, problem.dataset)
-    features = feature_names(problem.dataset)
+    _, right = case.settings.right_features(case.dataset)
+    features = feature_names(case.dataset)
     kept = np.array([i for i, feature in enumerate(features) if feature in right])
     rows = [*kept, len(features)]
 
@@ -303,13 +311,10 @@ def _subspace(
         yield from problem.scores(trial, answer, kept)
 
     yield from measure_treatments(
-        variant,
-        {Treatment(SUBSPACE): variant.options},
-        calibration,
+        {Treatment(SUBSPACE): {}},
         scaled_records(len(rows), point.shape[1]),
         lambda trial: problem.private(trial)[rows],
         score,
+        case,
         point,
-        names,
-        settings["trials"],
     )

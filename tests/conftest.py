@@ -40,7 +40,6 @@ COUNT_QUERY = {
     "rectangles": 5,
     "city_pickups": 300,
     "map_epsilons": {"default": 0.5},
-    "bounding_box": {"south": 40.4961, "north": 40.9155, "west": -74.2557, "east": -73.7004},
 }
 LINEAR_QUERIES = {
     "datasets": ["city-grid", "city-longitude"],
@@ -51,7 +50,6 @@ LINEAR_QUERIES = {
     "trials": 4,
     "random_queries": 15,
     "city_pickups": 300,
-    "bounding_box": COUNT_QUERY["bounding_box"],
 }
 
 PRIVATE_DATA = {

@@ -15,9 +15,8 @@ from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
 from mechanisms.verification.verification import verify
 from runs.results import Results
-from studies.base.coordinates import check_declared
+from studies.base import Case, Variant
 from studies.base.settings import ConfigError, read_settings
-from studies.base.study import Names, Variant
 from studies.base.study_settings import Surroundings
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "extend"
@@ -70,17 +69,17 @@ def test_the_noise_has_the_moments_and_the_privacy_that_it_states():
 
 def run_study(key, **changes):
     """Rows of the study for one mechanism."""
-    study = template("study")
+    study = template("study").MyStudy()
     near = Surroundings(study=study, available=all_mechanisms(), sets={})
     raw = {"datasets": ["coins"], "epsilons": [1.0], "delta": 1e-5, "mechanisms": [key]} | changes
-    settings = read_settings(study.Settings, raw, "studies.my_study", near).model_dump()
-    names = Names(base_seed=1, study="my_study", dataset="coins", mechanism=key)
-    problem = study.load(settings, "coins", Path("none"), names)
+    settings = read_settings(study.Settings, raw, "studies.my_study", near)
     variant = Variant(name=key, mechanism=all_mechanisms()[key])
+    case = Case(study="my_study", dataset="coins", settings=settings, base_seed=1, variant=variant)
+    problem = study.load(case, Path("none"))
     (point,) = study.points(settings, key, "coins")
-    values = list(study.measure(problem, variant, "published", point, names))
+    values = list(study.measure(problem, case, point))
     for value in values:
-        check_declared(value.metric, value.at, study.METRICS, study.COORDINATES)
+        study.check_declared(value)
     return pd.DataFrame(
         {
             "study": "my_study", "mechanism": key, "calibration": "published",

@@ -1,6 +1,7 @@
 """Imports point downwards: the table of ARCHITECTURE.md is what every import is held against."""
 
 import ast
+import pkgutil
 import re
 from pathlib import Path
 
@@ -113,3 +114,23 @@ def test_every_room_exists_and_says_what_it_is():
         for place in places:
             text = ast.get_docstring(ast.parse((place / "__init__.py").read_text(encoding="utf-8")))
             assert text, f"{room} does not say what it is"
+
+
+def test_the_walk_of_a_number_names_functions_that_exist():
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    walk = page.partition("## The walk of a number")[2].partition("\n## ")[0]
+    names = re.findall(r"`((?:\w+\.)+\w+)`", walk)
+    walked = [name for name in names if not name.endswith(".csv")]
+    assert 20 <= len(walked) <= 25
+    assert len(set(walked)) == len(walked)
+    assert len(re.findall(r"\*\*the (?:first|second|third)", walk)) == 3
+    assert [name for name in walked if not is_function(name)] == []
+
+
+def is_function(name: str) -> bool:
+    """Whether a dotted name is a function of a module, or a method or property of its class."""
+    try:
+        found = pkgutil.resolve_name(name)
+    except (AttributeError, ImportError):
+        return False
+    return callable(found) or isinstance(found, property)

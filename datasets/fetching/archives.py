@@ -1,30 +1,32 @@
 """Reading tar and zip archives from the network safely.
 
 No file is written to a path that an archive chooses. Every member is checked, wanted or not: an
-archive with an absolute path, a "..", a link or a device is refused as a whole, since no publisher
-of data needs one. `Untar` and `Unzip` of pooch extract to the archive's own paths and refuse no
-archive as a whole, so this module does not use them.
+archive with an absolute path, a "..", a link, a device or two members of one path is refused as a
+whole, since no publisher of data needs one. Of wanted files it is known beforehand how many bytes
+they have at most. `Untar` and `Unzip` of pooch extract to the archive's own paths, refuse no
+archive as a whole and know no limits, so this module does not use them.
 """
 
 from __future__ import annotations
 
 import gzip
 import re
-import shutil
 import stat
 import tarfile
 import zipfile
-import zlib
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from datasets.fetching.data_error import DataError
+from datasets.fetching.data_error import DataError, reading, wrong_file
 
-MAX_UNPACKED_BYTES = 8 << 30
-_CHUNK = 1 << 20
-_DAMAGE = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error)
+MAX_UNPACKED_BYTES = 4 << 30
+MAX_MEMBERS = 1 << 18
+_CHUNK = 1 << 16
+_DAMAGED = "truncated or damaged archive"
+_SPECIAL = "a link or a special file"
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others unpack without a limit of memory
 
 
 def is_archive(name: str) -> bool:
@@ -32,130 +34,139 @@ def is_archive(name: str) -> bool:
     return name.endswith((".zip", ".tar", ".tar.gz", ".tgz"))
 
 
-def members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+def members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
     """The regular files of a tar (also gzipped) or zip archive, in stored order.
 
     Yields:
-        (path inside the archive, open binary stream); the stream is valid until the next one.
+        (path inside the archive, bytes, open binary stream); the stream is valid until the next.
 
     Raises:
-        DataError: truncated or damaged archive, unsafe member, more than
-            `MAX_UNPACKED_BYTES` in total.
+        DataError: truncated, damaged or encrypted archive, unsafe member, two members of the same
+            path, more than `MAX_UNPACKED_BYTES` or `MAX_MEMBERS` in total.
     """
     read = _zip_members if archive.name.endswith(".zip") else _tar_members
-    total = 0
-    with _damage_reported(archive):
-        for name, size, stream in read(archive):
-            total += size
-            if total > MAX_UNPACKED_BYTES:
+    total, paths = 0, set()
+    with reading(archive, _DAMAGED):
+        for name, size, wrong, opened in read(archive):
+            path = PurePosixPath(name)
+            twice = "there twice" if opened and path in paths else ""
+            if wrong := wrong or _path_error(name) or twice:
                 raise DataError(
-                    f"{archive}: unpacks to more than {MAX_UNPACKED_BYTES:,} bytes, so it is not "
-                    f"the expected archive"
+                    f"{archive}: its member {name!r} is {wrong}, so the archive was not unpacked; "
+                    f"do not use the place it came from"
                 )
-            yield name, stream
+            paths.add(path)
+            total += size
+            if total > MAX_UNPACKED_BYTES or len(paths) > MAX_MEMBERS:
+                most = f"{MAX_UNPACKED_BYTES:,} bytes or {MAX_MEMBERS:,} members"
+                raise wrong_file(archive, f"unpacks to more than {most}")
+            if opened:
+                yield name, size, opened()
 
 
-def read_members(archive: Path, names: Collection[str]) -> dict[str, bytes]:
-    """The contents of the members whose last path component is in `names`, by that name.
+def named_members(archive: Path, most: Mapping[str, int]) -> Iterator[tuple[str, IO[bytes]]]:
+    """The members whose last path component is in `most`, by that name, in stored order.
+
+    Args:
+        archive: a tar or zip archive.
+        most: the largest allowed number of bytes of each.
 
     Raises:
-        DataError: as `members`; also if a name is missing or occurs twice.
+        DataError: as `members`; also if a name is missing (after the last one), occurs twice or
+            has more bytes than allowed.
     """
-    found: dict[str, bytes] = {}
-    for path, stream in members(archive):
+    found: set[str] = set()
+    for path, size, stream in members(archive):
         name = PurePosixPath(path).name
-        if name in names:
-            _require_first(archive, name, found)
-            with _damage_reported(archive):
-                found[name] = stream.read()
-    _require_all(archive, names, found)
-    return found
+        if name not in most:
+            continue
+        if name in found:
+            raise wrong_file(archive, f"it has two files {name}")
+        if size > most[name]:
+            too_many = f"its {name} has {size:,} bytes, expected at most {most[name]:,}"
+            raise wrong_file(archive, too_many)
+        found.add(name)
+        yield name, stream
+    if missing := [name for name in most if name not in found]:
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        raise wrong_file(archive, f"it has no {', '.join(missing[:3])}{more}")
 
 
-def extract(archive: Path, destination: Path, names: Collection[str]) -> None:
-    """Write the members whose last path component is in `names` into `destination`.
+def read_members(archive: Path, most: Mapping[str, int]) -> dict[str, bytes]:
+    """The contents of the members of `named_members`, by name; DataError as there."""
+    return {
+        name: b"".join(chunks(archive, stream)) for name, stream in named_members(archive, most)
+    }
+
+
+def extract(archive: Path, destination: Path, most: Mapping[str, int]) -> None:
+    """Write the members of `named_members` into `destination`; DataError as there.
 
     The folders inside the archive are dropped. An interrupted call leaves a partial file, so
     `destination` should be a temporary folder.
-
-    Raises:
-        DataError: as `read_members`.
     """
-    done: set[str] = set()
-    for path, stream in members(archive):
-        name = PurePosixPath(path).name
-        if name not in names:
-            continue
-        _require_first(archive, name, done)
-        with _damage_reported(archive), (destination / name).open("wb") as out:
-            shutil.copyfileobj(stream, out, _CHUNK)
-        done.add(name)
-    _require_all(archive, names, done)
+    for name, stream in named_members(archive, most):
+        with (destination / name).open("wb") as out:
+            out.writelines(chunks(archive, stream))
 
 
 def check_intact(archive: Path) -> None:
     """DataError unless every member can be read to its end (its own CRC included)."""
-    for _, stream in members(archive):
-        with _damage_reported(archive):
-            while stream.read(_CHUNK):
-                pass
+    for _, _, stream in members(archive):
+        for _ in chunks(archive, stream):
+            pass
 
 
-def _tar_members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
-    with tarfile.open(archive, "r:*") as tar:
+def chunks(archive: Path, stream: IO[bytes]) -> Iterator[bytes]:
+    """The bytes of a member, its own CRC checked at the end; DataError for a damaged one."""
+    with reading(archive, _DAMAGED):
+        while chunk := stream.read(_CHUNK):
+            yield chunk
+
+
+class _ShortReads:
+    """A stream that gives at most `_CHUNK` bytes at once.
+
+    tarfile reads a member's long name and its extended header at once, however long they say they
+    are; no publisher of data has one of 64 KiB.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.seek, self.tell, self._read = stream.seek, stream.tell, stream.read
+
+    def read(self, size: int) -> bytes:
+        if size > _CHUNK:
+            raise ValueError(f"it has a header of {size:,} bytes")
+        return self._read(size)
+
+
+# Path, bytes, what is wrong with it, and what opens it (None for a folder).
+_Member = tuple[str, int, str, Callable[[], IO[bytes]] | None]
+
+
+def _tar_members(archive: Path) -> Iterator[_Member]:
+    unzip = partial(open, mode="rb") if archive.suffix == ".tar" else gzip.open
+    with unzip(archive) as unzipped, tarfile.open(fileobj=_ShortReads(unzipped), mode="r:") as tar:
         for member in tar:
-            _check_path(archive, member.name)
-            if member.isdir():
-                continue
             # `tarfile.data_filter` would refuse no more, and doubles the time for many members.
-            if not member.isreg():
-                raise _unsafe(archive, member.name, "a link or a special file")
-            yield member.name, member.size, tar.extractfile(member)
+            wrong = "" if member.isreg() or member.isdir() else _SPECIAL
+            opened = None if member.isdir() else partial(tar.extractfile, member)
+            yield member.name, member.size, wrong, opened
+        unzipped.seek(MAX_UNPACKED_BYTES)  # to the end, where gzip has its checksum
 
 
-def _zip_members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
+def _zip_members(archive: Path) -> Iterator[_Member]:
     with zipfile.ZipFile(archive) as container:
         for member in container.infolist():
-            _check_path(archive, member.filename)
-            if member.is_dir():
-                continue
             mode = stat.S_IFMT(member.external_attr >> 16)
-            if mode not in (0, stat.S_IFREG):
-                raise _unsafe(archive, member.filename, "a link or a special file")
-            with container.open(member) as stream:
-                yield member.filename, member.file_size, stream
+            wrong = "" if mode in (0, stat.S_IFREG, stat.S_IFDIR) else _SPECIAL
+            if member.compress_type not in _METHODS:
+                wrong = f"compressed by method {member.compress_type}"
+            opened = None if member.is_dir() else partial(container.open, member)
+            yield member.filename, member.file_size, wrong, opened
 
 
-def _check_path(archive: Path, name: str) -> None:
+def _path_error(name: str) -> str:
     if name.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", name):
-        raise _unsafe(archive, name, "an absolute path")
-    if ".." in re.split(r"[/\\]", name):
-        raise _unsafe(archive, name, "a path that leaves the folder")
-
-
-def _unsafe(archive: Path, name: str, what: str) -> DataError:
-    return DataError(
-        f"{archive}: its member {name!r} is {what}, so the archive was not unpacked; do not use "
-        f"the place it came from"
-    )
-
-
-def _require_first(archive: Path, name: str, found: Collection[str]) -> None:
-    if name in found:
-        raise DataError(f"{archive}: it has two files {name}, so it is not the expected archive")
-
-
-def _require_all(archive: Path, names: Collection[str], found: Collection[str]) -> None:
-    missing = sorted(set(names) - set(found))
-    if missing:
-        raise DataError(
-            f"{archive}: it has no {', '.join(missing)}, so it is not the expected archive"
-        )
-
-
-@contextmanager
-def _damage_reported(archive: Path) -> Iterator[None]:
-    try:
-        yield
-    except _DAMAGE as error:
-        raise DataError(f"{archive}: truncated or damaged archive ({error})") from error
+        return "an absolute path"
+    return "a path that leaves the folder" if ".." in re.split(r"[/\\]", name) else ""

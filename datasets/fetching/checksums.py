@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-import pooch
+from pooch import file_hash
 
 from datasets.entry import Dataset, RemoteFile
 from datasets.fetching.data_error import DataError
@@ -20,34 +20,31 @@ from datasets.fetching.data_error import DataError
 RECORD = "SHA256SUMS"
 
 
-def mismatch(path: Path, file: RemoteFile) -> tuple[str, str] | None:
-    """Expected and actual checksum of the file at `path` if they differ, else None."""
-    for kind, expected in (("sha256", file.sha256), ("md5", file.md5)):
-        if expected is None:
-            continue
-        actual = pooch.file_hash(str(path), alg=kind)
-        if not actual.startswith(expected):
-            return f"{kind} {expected}", f"{kind} {actual}"
-    return None
+def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
+    """How the file at `path` differs from its published checksum, or else from the recorded one.
+
+    Empty if it does not, or if there is no checksum yet. `folder` is that of the data set.
+    """
+    first = recorded(folder, file.name) if file.sha256 is None else None
+    origin = "recorded" if first else "expected"
+    for kind, digits in (("sha256", file.sha256 or first), ("md5", file.md5)):
+        if digits and not (actual := file_hash(str(path), alg=kind)).startswith(digits):
+            return f"{kind} {actual}, {origin} {kind} {digits}"
+    return ""
 
 
 def recorded(folder: Path, name: str) -> str | None:
     """The sha256 recorded for a file of `folder`, None if there is no record."""
     path = folder / RECORD
-    if not path.exists():
-        return None
-    for line in path.read_text().splitlines():
-        sha256, _, of = line.partition("  ")
-        if of == name:
-            return sha256
-    return None
+    lines = path.read_text().splitlines() if path.exists() else []
+    return dict(line.split("  ", 1)[::-1] for line in lines if "  " in line).get(name)
 
 
 def record(folder: Path, file: RemoteFile) -> None:
     """Record the sha256 of a file that has neither a published nor a recorded one."""
     if file.sha256 is not None or recorded(folder, file.name) is not None:
         return
-    sha256 = pooch.file_hash(str(folder / file.name))
+    sha256 = file_hash(str(folder / file.name))
     path = folder / RECORD
     lines = path.read_text() if path.exists() else ""
     part = path.with_name(f".{RECORD}.part")
@@ -65,24 +62,12 @@ def verify(folder: Path, file: RemoteFile) -> None:
     Raises:
         DataError: another checksum; the message gives both.
     """
-    path = folder / file.name
-    different = mismatch(path, file)
-    if different:
-        expected, actual = different
+    if different := mismatch(folder / file.name, file, folder):
+        accept = f"; to accept a new version, delete its line in {folder / RECORD} too"
         raise DataError(
-            f"{path} has the wrong content: {actual}, expected {expected}\n"
-            f"Delete it and fetch {folder.name} again, or set DATA_MIRROR (data.mirror in the "
-            f"config) to a place that has the right file"
-        )
-    known = recorded(folder, file.name) if file.sha256 is None else None
-    if known is None:
-        return
-    sha256 = pooch.file_hash(str(path))
-    if sha256 != known:
-        raise DataError(
-            f"{path} is not the file that was fetched first: sha256 {sha256}, recorded {known}\n"
-            f"Delete it and fetch {folder.name} again; if its publisher changed it and you accept "
-            f"the new file, delete its line in {folder / RECORD} too"
+            f"{folder / file.name} has the wrong content: {different}\n"
+            f"Delete it, then fetch {folder.name} again: a file that is there is never "
+            f"replaced{accept * (not file.sha256)}"
         )
 
 
@@ -121,7 +106,5 @@ def local_files(dataset: Dataset, folder: Path | str) -> dict[str, Path]:
 def present_form(dataset: Dataset, target: Path) -> tuple[RemoteFile, ...] | None:
     """The official files or else the repack, whichever is complete in `target`; or None."""
     forms = [dataset.files, *([(dataset.repack,)] if dataset.repack is not None else [])]
-    for form in forms:
-        if all((target / file.name).is_file() for file in form):
-            return form
-    return None
+    there = (form for form in forms if all((target / file.name).is_file() for file in form))
+    return next(there, None)

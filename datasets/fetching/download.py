@@ -11,11 +11,11 @@ from __future__ import annotations
 import logging
 import lzma
 import os
-import shutil
 import sys
 import tempfile
 import time
 import urllib.parse
+from functools import partial
 from pathlib import Path
 
 import pooch
@@ -81,17 +81,17 @@ def download(place: str, file: RemoteFile, folder: Path, dead_hosts: dict[str, s
         path = Path(scratch) / file.name
         if is_url(place):
             arrived = Path(scratch) / f"transferred{Path(place).suffix}"
-            _transfer(place, arrived, dead_hosts)
+            _transfer(place, arrived, file.most_bytes + _CHUNK, dead_hosts)
         else:
             arrived = Path(place)
             if not arrived.is_file():
                 raise NotThereError(place, "no such file")
-        _unpack_or_copy(place, arrived, path)
+        _unpack_or_copy(place, arrived, path, file.most_bytes)
         _check(place, path, file, folder)
         os.replace(path, folder / file.name)
 
 
-def _transfer(url: str, path: Path, dead_hosts: dict[str, str]) -> None:
+def _transfer(url: str, path: Path, most: int, dead_hosts: dict[str, str]) -> None:
     # Imported here, as pooch does: loading data does not need it, and it takes a while.
     import requests
 
@@ -108,7 +108,7 @@ def _transfer(url: str, path: Path, dead_hosts: dict[str, str]) -> None:
         retry_if_failed=ATTEMPTS - 1,
     )
     try:
-        depot.fetch(path.name, downloader=_http)
+        depot.fetch(path.name, downloader=partial(_http, most))
     except requests.HTTPError as error:
         raise DownloadError(url, f"{_status(error)} ({ATTEMPTS} attempts)") from error
     except (requests.ConnectionError, requests.Timeout) as error:
@@ -119,22 +119,24 @@ def _transfer(url: str, path: Path, dead_hosts: dict[str, str]) -> None:
         raise DownloadError(url, reason) from error
 
 
-def _http(url: str, output_file: str, depot: pooch.Pooch) -> None:
+def _http(most: int, url: str, output_file: str, depot: pooch.Pooch) -> None:
     """pooch's downloader; what another attempt cannot repair is raised as a DataError."""
     import requests
 
     transfer = pooch.HTTPDownloader(
-        progressbar=_Progress(url), chunk_size=_CHUNK, timeout=TIMEOUT_SECONDS, headers=HEADERS
+        progressbar=_Progress(url, Path(output_file), most),
+        chunk_size=_CHUNK,
+        timeout=TIMEOUT_SECONDS,
+        headers=HEADERS,
     )
     try:
         transfer(url, output_file, depot)
     except requests.HTTPError as error:
         code = error.response.status_code
-        if code in (404, 410):
-            raise NotThereError(url, _status(error)) from error
-        if code < 500 and code != 429:
-            raise DownloadError(url, _status(error)) from error
-        raise
+        if code >= 500 or code == 429:
+            raise
+        kind = NotThereError if code in (404, 410) else DownloadError
+        raise kind(url, _status(error)) from error
 
 
 def _status(error) -> str:
@@ -148,14 +150,15 @@ def _cause(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _unpack_or_copy(place: str, source: Path, path: Path) -> None:
+def _unpack_or_copy(place: str, source: Path, path: Path, most: int) -> None:
+    unpack = lzma.open if place.endswith(".xz") else partial(open, mode="rb")
     try:
-        if place.endswith(".xz"):
-            with lzma.open(source) as compressed, path.open("wb") as out:
-                shutil.copyfileobj(compressed, out, _CHUNK)
-        else:
-            # As a copy it has the permissions of the user's own files; pooch's has not.
-            shutil.copyfile(source, path)
+        # As a copy it has the permissions of the user's own files; pooch's has not.
+        with unpack(source) as opened, path.open("wb") as out:
+            while chunk := opened.read(_CHUNK):
+                out.write(chunk)
+                if out.tell() > most:
+                    raise DownloadError(place, f"wrong content, more than {most:,} bytes")
     except EOFError as error:
         raise DownloadError(place, "truncated xz file") from error
     except lzma.LZMAError as error:
@@ -163,21 +166,10 @@ def _unpack_or_copy(place: str, source: Path, path: Path) -> None:
 
 
 def _check(place: str, path: Path, file: RemoteFile, folder: Path) -> None:
-    different = mismatch(path, file)
-    if different:
-        expected, actual = different
-        raise DownloadError(place, f"wrong content, {actual}, expected {expected}")
-    if file.sha256 is not None:
-        return
-    known = recorded(folder, file.name)
-    if known is not None:
-        sha256 = pooch.file_hash(str(path))
-        if sha256 != known:
-            raise DownloadError(
-                place,
-                f"wrong content, sha256 {sha256}, recorded {known} (to accept a new version, "
-                f"delete its line in {folder / RECORD})",
-            )
+    if different := mismatch(path, file, folder):
+        accept = f" (to accept a new version, delete its line in {folder / RECORD})"
+        raise DownloadError(place, f"wrong content, {different}{accept * (not file.sha256)}")
+    if file.sha256 is not None or recorded(folder, file.name) is not None:
         return
     try:
         inspect(path, file)
@@ -189,34 +181,28 @@ def _check(place: str, path: Path, file: RemoteFile, folder: Path) -> None:
 class _Progress:
     """What pooch asks of a progress bar (tqdm, its own choice, is not among the pins).
 
-    On stderr: a line that is rewritten on a terminal, else a line every 10 s.
+    It ends a download of too many bytes, and writes a line to stderr every 10 s.
     """
 
-    def __init__(self, url: str) -> None:
-        self.total = 0
-        self._name = url.rsplit("/", 1)[-1]
-        self._received = 0
-        self._terminal = sys.stderr.isatty()
+    total = 0  # set by pooch
+
+    def __init__(self, url: str, path: Path, most: int) -> None:
+        self._url, self._path, self._most = url, path, most
         self._start = self._last = time.monotonic()
 
     def update(self, count: int) -> None:
-        self._received += count
-        now = time.monotonic()
-        if now - self._last < (0.2 if self._terminal else 10.0):
-            return
-        self._last = now
-        text = f"{self._name}: {self._received / 1e6:.1f} MB"
-        if self.total:
-            left = max((now - self._start) * (self.total / self._received - 1), 0.0)
-            text += f" of {self.total / 1e6:.1f} MB, {left:.0f} s left"
-        columns = shutil.get_terminal_size().columns - 1
-        end = "\r" if self._terminal else "\n"
-        print(text[:columns].ljust(columns if self._terminal else 0), end=end, file=sys.stderr)
+        # pooch counts whole chunks, however short they are.
+        size, now = self._path.stat().st_size, time.monotonic()
+        if size > self._most:
+            raise DownloadError(self._url, f"wrong content, more than {self._most:,} bytes")
+        if now - self._last >= 10.0:
+            self._last = now
+            left = max((now - self._start) * (self.total / size - 1), 0.0)
+            of = f" of {self.total / 1e6:.1f} MB, {left:.0f} s left" if self.total else ""
+            print(f"{self._url.rsplit('/', 1)[-1]}: {size / 1e6:.1f} MB{of}", file=sys.stderr)
 
     def reset(self) -> None:
         """pooch counts again from 0 to the total at the end."""
-        self._received = 0
 
     def close(self) -> None:
-        if self._terminal:
-            print(" " * (shutil.get_terminal_size().columns - 1), end="\r", file=sys.stderr)
+        """Nothing is open."""

@@ -40,7 +40,7 @@ def fetch(dataset: str | Dataset, folder: Path | str, *, mirror: Path | str | No
             place has the right files; the folder cannot be written. The message says what to do.
     """
     if isinstance(dataset, str):
-        dataset = catalogue.find(dataset)
+        dataset = catalogue.loader(dataset).ENTRY
     if dataset.source != "official":
         raise DataError(
             f"{dataset.name} is {dataset.source}: it needs no files, "
@@ -168,14 +168,12 @@ class _Fetch:
     def _unpack(self, archive: RemoteFile) -> None:
         """Take the files out of the archive: all of them, or none if one has other content."""
         path = self.target / archive.name
+        most = {file.name: file.most_bytes for file in self.dataset.files}
         with tempfile.TemporaryDirectory(dir=self.target, prefix=".unpack-") as scratch:
-            extract(path, Path(scratch), {file.name for file in self.dataset.files})
+            extract(path, Path(scratch), most)
             for file in self.dataset.files:
-                different = mismatch(Path(scratch) / file.name, file)
-                if different:
-                    expected, actual = different
-                    reason = f"its {file.name} has {actual}, expected {expected}"
-                    raise DownloadError(str(path), reason)
+                if different := mismatch(Path(scratch) / file.name, file, self.target):
+                    raise DownloadError(str(path), f"its {file.name} has {different}")
             for file in self.dataset.files:
                 os.replace(Path(scratch) / file.name, self.target / file.name)
 

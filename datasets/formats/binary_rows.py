@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from itertools import islice
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.fetching.data_error import DataError
+from datasets.fetching.data_error import wrong_file
 from datasets.formats.arrays import BinaryRecords
+from datasets.formats.columns import Numbers
 
 _LINES_AT_ONCE = 4096
 
 
-def read_labelled(stream: IO[bytes], *, columns: int, classes: int, place: str) -> BinaryRecords:
+def read_labelled(content: bytes, *, columns: int, classes: int, place: str) -> BinaryRecords:
     """Lines `label,0,1,...`, the label perhaps in quotes and counted from 1.
 
     Raises:
@@ -24,17 +25,16 @@ def read_labelled(stream: IO[bytes], *, columns: int, classes: int, place: str) 
     labels: list[bytes] = []
 
     def features() -> Iterator[bytes]:
-        for line in stream:
+        for line in io.BytesIO(content):
             label, _, rest = line.partition(b",")
             labels.append(label)
             yield rest
 
-    table = _table(features(), columns, place)
-    return BinaryRecords(features=table, labels=_labels(labels, classes, place))
+    return _records(_table(features(), columns, place), labels, classes, place)
 
 
 def read_separate(
-    features: IO[bytes], labels: IO[bytes], *, columns: int, classes: int, place: str
+    features: bytes, labels: bytes, *, columns: int, classes: int, place: str
 ) -> BinaryRecords:
     """Lines `0,1,...` and, in a separate file, one label per line, counted from 1.
 
@@ -42,11 +42,8 @@ def read_separate(
         DataError: a line has another form (the message names the first one), or the numbers of
             records and labels differ.
     """
-    table = _table(iter(features), columns, place)
-    records = BinaryRecords(features=table, labels=_labels(labels.read().split(), classes, place))
-    if len(records.labels) != len(table):
-        raise DataError(f"{place}: {len(table):,} records and {len(records.labels):,} labels")
-    return records
+    table = _table(io.BytesIO(features), columns, place)
+    return _records(table, labels.splitlines(), classes, place)
 
 
 def _table(lines: Iterator[bytes], columns: int, place: str) -> NDArray[np.uint8]:
@@ -58,27 +55,27 @@ def _table(lines: Iterator[bytes], columns: int, place: str) -> NDArray[np.uint8
         lengths = np.array([len(line) for line in block])
         if (lengths != width).any():
             bad = int((lengths != width).argmax())
-            raise DataError(
-                f"{place}: line {first + bad + 1} has {block[bad].count(b',') + 1:,} features "
-                f"in {lengths[bad]:,} bytes, expected {columns:,} single digits"
+            raise wrong_file(
+                place,
+                f"line {first + bad + 1} has {block[bad].count(b',') + 1:,} features in "
+                f"{lengths[bad]:,} bytes, expected {columns:,} single digits",
             )
         bytes_ = np.frombuffer(b"".join(block), np.uint8).reshape(len(block), width)
         digits = bytes_[:, ::2] - ord("0")
         wrong = (digits > 1).any(axis=1) | (bytes_[:, 1::2] != ord(",")).any(axis=1)
         if wrong.any():
-            raise DataError(
-                f"{place}: line {first + int(wrong.argmax()) + 1} has other features than 0 and 1"
-            )
+            bad = first + int(wrong.argmax()) + 1
+            raise wrong_file(place, f"line {bad} has other features than 0 and 1")
         blocks.append(digits)
         first += len(block)
     return np.concatenate(blocks) if blocks else np.empty((0, columns), np.uint8)
 
 
-def _labels(texts: list[bytes], classes: int, place: str) -> NDArray[np.int64]:
-    try:
-        labels = np.array([int(text.strip(b'" ')) for text in texts], np.int64)
-    except ValueError as error:
-        raise DataError(f"{place}: a label is not a whole number ({error})") from error
-    if labels.size and not 1 <= labels.min() <= labels.max() <= classes:
-        raise DataError(f"{place}: labels {labels.min()}..{labels.max()}, expected 1..{classes}")
-    return labels - 1
+def _records(
+    table: NDArray[np.uint8], labels: list[bytes], classes: int, place: str
+) -> BinaryRecords:
+    cells = [label.strip(b'" \r\n').decode("latin1") for label in labels]
+    numbers = Numbers(1, classes, whole=True).read(cells, f"{place}: labels")
+    if len(numbers) != len(table):
+        raise wrong_file(place, f"{len(table):,} records and {len(numbers):,} labels")
+    return BinaryRecords(features=table, labels=numbers - 1)

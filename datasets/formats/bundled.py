@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 from pathlib import Path
 
-import numpy as np
 from numpy.typing import NDArray
 
-from datasets.fetching.data_error import DataError
+from datasets.fetching.data_error import DataError, reading
+from datasets.formats.columns import Columns, Numbers
+from datasets.formats.tables import read_table
+
+MEASUREMENT = Numbers(0, 10_000)  # none of their features is negative
 
 
 def bundled_table(
-    file_name: str, *, delimiter: str | None = ",", skiprows: int = 0
-) -> NDArray[np.float64]:
-    """A table of numbers (rows, columns) among scikit-learn's own files.
+    file_name: str, columns: Columns, *, delimiter: str | None = ",", skip: int = 0
+) -> dict[str, NDArray]:
+    """A table among scikit-learn's own files: its columns (n,) by their names.
 
     The file is found without importing scikit-learn, which takes a second in every cell.
 
     Raises:
-        DataError: scikit-learn is not installed, or this version has no such file.
+        DataError: scikit-learn is not installed, this version has no such file, or the file is
+            another one (as `read_table`).
     """
     package = importlib.util.find_spec("sklearn")
     if package is None:
@@ -27,7 +32,8 @@ def bundled_table(
             f"{file_name} is part of scikit-learn, which is missing; install the pins of envs/"
         )
     path = Path(package.origin).parent / "datasets" / "data" / file_name
-    try:
-        return np.loadtxt(path, delimiter=delimiter, skiprows=skiprows, ndmin=2)
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {path} ({error}); install the pins of envs/") from error
+    place = f"{path}, a file of scikit-learn (install the pins of envs/)"
+    with reading(place, "cannot be read"):
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+    return read_table(content, columns, place, delimiter=delimiter, skip=skip)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from datasets.fetching.data_error import DataError
+from datasets.fetching.data_error import reading
 
 
 class _SparseState:
@@ -24,7 +24,9 @@ class _SparseState:
     def rebuild(self) -> scipy.sparse.csr_matrix:
         state = vars(self)
         parts = (state["data"], state["indices"], state["indptr"])
-        return scipy.sparse.csr_matrix(parts, shape=state["_shape"])
+        matrix = scipy.sparse.csr_matrix(parts, shape=state["_shape"])
+        matrix.check_format(full_check=True)  # scipy trusts the indices that it is given
+        return matrix
 
 
 _ALLOWED: dict[tuple[str, str], Callable[..., Any]] = {
@@ -55,9 +57,6 @@ def read_pickle(path: Path) -> Any:
     Raises:
         DataError: damaged pickle, or one that calls a name that is not allowed.
     """
-    try:
-        with path.open("rb") as stream:
-            found = _Unpickler(stream, encoding="latin1").load()
+    with reading(path, "the pickle cannot be opened"), path.open("rb") as stream:
+        found = _Unpickler(stream, encoding="latin1").load()
         return found.rebuild() if isinstance(found, _SparseState) else found
-    except (pickle.UnpicklingError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path}: the pickle cannot be opened ({error})") from error

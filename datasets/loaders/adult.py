@@ -12,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.formats.columns import Numbers, Words
+from datasets.formats.tables import read_frame
 
 _UCI = "https://archive.ics.uci.edu"
 
@@ -52,39 +52,54 @@ ENTRY = Dataset(
 )
 
 
-NUMERIC = (
-    "age",
-    "fnlwgt",
-    "education-num",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-)
-COLUMNS = (
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-)
-INCOMES = ("<=50K", ">50K")
+# The words are those of adult.names. It calls numbers continuous; the files have whole ones, with
+# gains up to 99999 and hours up to 99.
+COLUMNS = {
+    "age": Numbers(0, 120, whole=True),
+    "workclass": Words(
+        "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay "
+        "Never-worked",
+        missing=True,
+    ),
+    "fnlwgt": Numbers(1, 10**7, whole=True),
+    "education": Words(
+        "Bachelors Some-college 11th HS-grad Prof-school Assoc-acdm Assoc-voc 9th 7th-8th 12th "
+        "Masters 1st-4th 10th Doctorate 5th-6th Preschool"
+    ),
+    "education-num": Numbers(1, 16, whole=True),
+    "marital-status": Words(
+        "Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent "
+        "Married-AF-spouse"
+    ),
+    "occupation": Words(
+        "Tech-support Craft-repair Other-service Sales Exec-managerial Prof-specialty "
+        "Handlers-cleaners Machine-op-inspct Adm-clerical Farming-fishing Transport-moving "
+        "Priv-house-serv Protective-serv Armed-Forces",
+        missing=True,
+    ),
+    "relationship": Words("Wife Own-child Husband Not-in-family Other-relative Unmarried"),
+    "race": Words("White Asian-Pac-Islander Amer-Indian-Eskimo Other Black"),
+    "sex": Words("Female Male"),
+    "capital-gain": Numbers(0, 99_999, whole=True),
+    "capital-loss": Numbers(0, 99_999, whole=True),
+    "hours-per-week": Numbers(1, 99, whole=True),
+    "native-country": Words(
+        "United-States Cambodia England Puerto-Rico Canada Germany Outlying-US(Guam-USVI-etc) "
+        "India Japan Greece South China Cuba Iran Honduras Philippines Italy Poland Jamaica "
+        "Vietnam Mexico Portugal Ireland France Dominican-Republic Laos Ecuador Taiwan Haiti "
+        "Columbia Hungary Guatemala Nicaragua Scotland Thailand Yugoslavia El-Salvador "
+        "Trinadad&Tobago Peru Hong Holand-Netherlands",
+        missing=True,
+    ),
+    "income": Words("<=50K >50K <=50K. >50K."),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Adult:
     """Train and test frames with the columns `COLUMNS`.
 
-    The columns in `NUMERIC` are int64, the others strings; a "?" in the files is missing (NaN),
+    Columns of whole numbers are int64, the others strings; a "?" in the files is missing (NaN),
     and no row is dropped. `income` is "<=50K" or ">50K".
     """
 
@@ -92,38 +107,19 @@ class Adult:
     test: pd.DataFrame
 
 
-def load(folder: Path) -> Adult:
-    """Both frames, in the order of the files.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(train: Path, test: Path, names: Path) -> Adult:
+    """Both frames from `adult.data` and `adult.test`; the latter has a comment line, and dots after
+    the class. `adult.names` describes them and is not read.
 
     Raises:
-        DataError: files missing or changed, or not 32,561 + 16,281 rows.
+        DataError: a file is not the published one.
     """
-    files = local_files(ENTRY, folder)
-    adult = Adult(train=parse(files["adult.data"]), test=parse(files["adult.test"]))
+    adult = Adult(train=_frame(train), test=_frame(test))
     require_rows(ENTRY, train=len(adult.train), test=len(adult.test))
     return adult
 
 
-def parse(path: Path) -> pd.DataFrame:
-    """`adult.data` or `adult.test`; the latter has a comment line and dots after the class."""
-    try:
-        frame = pd.read_csv(
-            path,
-            names=list(COLUMNS),
-            comment="|",
-            skipinitialspace=True,
-            na_values="?",
-            keep_default_na=False,
-            index_col=False,
-        )
-        frame = frame.astype(dict.fromkeys(NUMERIC, "int64"))
-    except ValueError as error:  # pandas' parser errors are ValueErrors as well
-        raise DataError(f"{path}: not a file of the Adult data ({error})") from error
+def _frame(path: Path) -> pd.DataFrame:
+    frame = pd.DataFrame(read_frame(path, COLUMNS, path, missing="?", comment="|"))
     frame["income"] = frame["income"].str.removesuffix(".")
-    if not frame["income"].isin(INCOMES).all():
-        other = frame["income"][~frame["income"].isin(INCOMES)].iloc[0]
-        raise DataError(f"{path}: class {other!r}, expected {' or '.join(INCOMES)}")
     return frame

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset
+from datasets.formats.counts import require_counts
 
 ENTRY = Dataset(
     name="boids",
@@ -71,11 +72,7 @@ def load(*, seed: int = 0, groups: int = 2000, boids: int = 20) -> Boids:
         TypeError: an argument is not an int.
         ValueError: an argument is below its minimum.
     """
-    for name, value, lowest in (("seed", seed, 0), ("groups", groups, 1), ("boids", boids, 2)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise TypeError(f"{name} must be an int, got {value!r}")
-        if value < lowest:
-            raise ValueError(f"{name} must be at least {lowest}, got {value}")
+    require_counts(seed=(seed, 0), groups=(groups, 1), boids=(boids, 2))
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, groups)
     strength = labels * rng.uniform(0.1, 1.0, groups)

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, require_rows
-from datasets.formats.bundled import bundled_table
+from datasets.formats.bundled import MEASUREMENT, bundled_table
+from datasets.formats.columns import Numbers
+from datasets.formats.tables import matrix
 
 ENTRY = Dataset(
     name="breast_cancer",
@@ -63,6 +65,7 @@ def load() -> BreastCancer:
     Raises:
         DataError: scikit-learn or its file is missing, or not 569 records.
     """
-    values = bundled_table("breast_cancer.csv", skiprows=1)
-    require_rows(ENTRY, records=len(values))
-    return BreastCancer(features=values[:, :-1].copy(), benign=values[:, -1].astype(np.int64))
+    columns = {name: MEASUREMENT for name in FEATURES} | {"benign": Numbers(0, 1, whole=True)}
+    table = bundled_table("breast_cancer.csv", columns, skip=1)
+    require_rows(ENTRY, records=len(table["benign"]))
+    return BreastCancer(features=matrix(table, FEATURES), benign=table["benign"])

@@ -13,8 +13,9 @@ import xlrd
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.fetching.data_error import reading, wrong_file
+from datasets.formats.columns import Numbers, read_columns
+from datasets.formats.tables import matrix
 
 ENTRY = Dataset(
     name="cardiotocography",
@@ -63,6 +64,10 @@ FEATURES = (
     "Variance",
     "Tendency",
 )
+COLUMNS = {name: Numbers(-1, 1000) for name in FEATURES} | {
+    "CLASS": Numbers(1, 10, whole=True),
+    "NSP": Numbers(1, 3, whole=True),
+}
 _FIRST = 10  # column of LB; before it the sheet repeats raw counts under the same names
 _HEADER_ROW = 1
 
@@ -82,46 +87,28 @@ class Cardiotocography:
     state: NDArray[np.int64]
 
 
-def load(folder: Path) -> Cardiotocography:
-    """All records, in the order of the sheet.
-
-    Args:
-        folder: the data folder given to `fetch`.
-
-    Raises:
-        DataError: file missing or changed, or not 2,126 records.
-    """
-    records = parse(local_files(ENTRY, folder)["CTG.xls"])
-    require_rows(ENTRY, records=len(records.state))
-    return records
-
-
 def parse(path: Path) -> Cardiotocography:
-    """`CTG.xls`; the rows of the sheet `Data` that carry a class (the summary rows do not)."""
-    try:
-        sheet = xlrd.open_workbook(path).sheet_by_name("Data")
-    except (xlrd.XLRDError, xlrd.compdoc.CompDocError) as error:
-        raise DataError(f"{path}: not the workbook of the CTG data ({error})") from error
-    return table([sheet.row_values(row) for row in range(sheet.nrows)], place=str(path))
-
-
-def table(rows: list[list[object]], *, place: str) -> Cardiotocography:
-    """The sheet as rows of cells: a line of numbers, the header, the records, summaries.
+    """All records from `CTG.xls`, in its order: the rows of the sheet `Data` that carry a class.
 
     Raises:
-        DataError: another header, or a cell of a record that is not a number.
+        DataError: a file is not the published one.
     """
-    header = rows[_HEADER_ROW] if len(rows) > _HEADER_ROW else []
-    if tuple(header[_FIRST : _FIRST + 21]) != FEATURES or "NSP" not in header:
-        raise DataError(f"{place}: the sheet Data has another header: {header}")
-    pattern, state = header.index("CLASS"), header.index("NSP")
-    records = [row for row in rows[_HEADER_ROW + 1 :] if row[state] != ""]
-    try:
-        values = np.array([row[_FIRST : _FIRST + 21] for row in records], np.float64)
-        classes = np.array([(row[pattern], row[state]) for row in records], np.float64)
-    except ValueError as error:
-        raise DataError(f"{place}: a cell of a record is not a number ({error})") from error
-    classes = classes.reshape(-1, 2).astype(np.int64)
+    with reading(path, "not the workbook of the CTG data"):
+        sheet = xlrd.open_workbook(path).sheet_by_name("Data")
+        # xlrd gives errors and booleans as numbers; in their long form they are none.
+        rows = [
+            [cell.value if isinstance(cell.value, float | str) else str(cell) for cell in row]
+            for row in sheet.get_rows()
+        ]
+        header = rows[_HEADER_ROW]
+        pattern, state = header.index("CLASS"), header.index("NSP")
+    if tuple(header[_FIRST : _FIRST + 21]) != FEATURES:
+        raise wrong_file(path, f"the sheet Data has another header: {header}")
+    records = np.array([row for row in rows[_HEADER_ROW + 1 :] if row[state] != ""], object)
+    require_rows(ENTRY, records=len(records))
+    cells = dict(zip(FEATURES, records[:, _FIRST:].T, strict=False))
+    cells |= {"CLASS": records[:, pattern], "NSP": records[:, state]}
+    table = read_columns(cells, COLUMNS, path)
     return Cardiotocography(
-        features=values.reshape(-1, 21), pattern=classes[:, 0].copy(), state=classes[:, 1].copy()
+        features=matrix(table, FEATURES), pattern=table["CLASS"], state=table["NSP"]
     )

@@ -5,16 +5,14 @@ One record is one image.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
-from datasets.formats.arrays import Images
+from datasets.fetching.data_error import reading
+from datasets.formats.arrays import Images, Part, labelled_images
+from datasets.formats.columns import Numbers
 from datasets.formats.pickles import read_pickle
 
 ENTRY = Dataset(
@@ -72,39 +70,23 @@ ENTRY = Dataset(
 )
 
 
-def load(folder: Path) -> Images:
-    """CIFAR-10 as `Images`: uint8 images (n, 3, 32, 32) in red, green, blue; int64 labels 0..9.
+def parse(*files: Path) -> Images:
+    """uint8 images (n, 3, 32, 32) in red, green, blue, and int64 labels 0..9.
 
-    Args:
-        folder: the data folder given to `fetch`.
+    The files are the training batches in their order, the test batch, and one that is not read.
 
     Raises:
-        DataError: files missing or changed, or not 50,000 + 10,000 images.
+        DataError: a file is not the published one.
     """
-    files = local_files(ENTRY, folder)
-    images = parse([files[f"data_batch_{k}"] for k in range(1, 6)], files["test_batch"])
-    require_rows(ENTRY, train=len(images.train_labels), test=len(images.test_labels))
-    return images
+    images, labels = zip(*map(_batch, files[:5]), strict=True)
+    test = _batch(files[5])
+    require_rows(ENTRY, train=sum(map(len, labels)), test=len(test[1]))
+    return Images(np.concatenate(images), np.concatenate(labels), *test)
 
 
-def parse(train_batches: Sequence[Path], test_batch: Path) -> Images:
-    """The pickled batches, the training ones in their order."""
-    train = [_batch(path) for path in train_batches]
-    test_images, test_labels = _batch(test_batch)
-    return Images(
-        train_images=np.concatenate([images for images, _ in train]),
-        train_labels=np.concatenate([labels for _, labels in train]),
-        test_images=test_images,
-        test_labels=test_labels,
-    )
-
-
-def _batch(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _batch(path: Path) -> Part:
     content = read_pickle(path)
-    images, labels = np.asarray(content["data"]), np.asarray(content["labels"], np.int64)
-    if images.dtype != np.uint8 or images.shape != (len(labels), 3072):
-        raise DataError(
-            f"{path}: {images.dtype} data of shape {images.shape} for {len(labels):,} labels, "
-            f"expected uint8 ({len(labels)}, 3072)"
-        )
-    return images.reshape(-1, 3, 32, 32), labels
+    with reading(path, "not a batch of CIFAR-10"):
+        pixels, labels = np.asarray(content["data"]), np.asarray(content["labels"], object)
+        pixels = pixels.reshape(len(pixels), 3, 32, 32)
+        return labelled_images(pixels, labels, Numbers(0, 9, whole=True), path)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from datasets.entry import Dataset
+from datasets.formats.counts import require_counts
 from datasets.loaders.uber import Pickups
 
 ENTRY = Dataset(
@@ -80,11 +81,7 @@ def load(*, seed: int = 0, pickups: int = 50_000) -> Pickups:
         TypeError: seed or pickups is not an int.
         ValueError: negative seed, or pickups below 1.
     """
-    for name, value, lowest in (("seed", seed, 0), ("pickups", pickups, 1)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise TypeError(f"{name} must be an int, got {value!r}")
-        if value < lowest:
-            raise ValueError(f"{name} must be at least {lowest}, got {value}")
+    require_counts(seed=(seed, 0), pickups=(pickups, 1))
     rng = np.random.default_rng(seed)
     places = np.empty((0, 2))
     while len(places) < pickups:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.fetching.data_error import reading, wrong_file
+from datasets.formats.columns import Numbers, require
 from datasets.formats.pickles import read_pickle
+from datasets.formats.tables import read_table
 
 _PLANETOID = "https://github.com/kimiyoung/planetoid/raw/master/data"
 
@@ -54,7 +55,7 @@ ENTRY = Dataset(
 
 
 _VALIDATION = 500
-_PICKLES = ("x", "y", "tx", "ty", "allx", "ally", "graph")
+_WORDS, _CLASSES = 1433, 7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,53 +79,48 @@ class Cora:
     test: NDArray[np.int64]
 
 
-def load(folder: Path) -> Cora:
+def parse(*files: Path) -> Cora:
     """The graph with its planetoid split.
 
-    Args:
-        folder: the data folder given to `fetch`.
+    `allx` and `ally` hold all nodes but the test ones in order, `x` and `y` their first ones; row
+    k of `tx` and `ty` is the node that line k of `test.index` names.
 
     Raises:
-        DataError: files missing or changed, or other numbers of nodes, edges or split nodes.
+        DataError: a file is not the published one.
     """
-    cora = parse(local_files(ENTRY, folder))
-    require_rows(
-        ENTRY,
-        nodes=len(cora.labels),
-        edges=len(cora.edges),
-        train=len(cora.train),
-        validation=len(cora.validation),
-        test=len(cora.test),
-    )
-    return cora
-
-
-def parse(files: Mapping[str, Path]) -> Cora:
-    """The files `ind.cora.*` by name.
-
-    `allx` and `ally` hold all nodes but the test ones in order; row k of `tx` and `ty` is the
-    node that line k of `test.index` names.
-    """
-    part = {name: read_pickle(files[f"ind.cora.{name}"]) for name in _PICKLES}
-    test = np.loadtxt(files["ind.cora.test.index"], dtype=np.int64, ndmin=1)
-    known, nodes = part["allx"].shape[0], part["allx"].shape[0] + part["tx"].shape[0]
+    x, y, tx, ty, allx, ally, graph = map(read_pickle, files[:-1])
+    with reading(files[0].parent, "the files do not fit together"):
+        x, tx, allx = (words.toarray() for words in (x, tx, allx))
+        features, one_hot = np.concatenate([allx, tx]), np.concatenate([ally, ty])
+        labelled, known, nodes = len(x), len(allx), len(features)
+        if features.shape[1] != _WORDS or one_hot.shape != (nodes, _CLASSES):
+            raise ValueError(f"words {features.shape}, classes {one_hot.shape}")
+        if not (np.array_equal(x, allx[:labelled]) and np.array_equal(y, ally[:labelled])):
+            raise ValueError("x and y are not the beginning of allx and ally")
+        require(np.isin(features, (0, 1)).all(axis=1), features, files[4], "0 and 1")
+        single = np.isin(one_hot, (0, 1)).all(axis=1) & (one_hot.sum(axis=1) == 1)
+        require(single, one_hot, files[5], "one 1 and zeros")
+    nodes_allowed = {"node": Numbers(known, nodes - 1, whole=True)}
+    test = read_table(files[-1].read_bytes(), nodes_allowed, files[-1])["node"]
     if not np.array_equal(np.sort(test), np.arange(known, nodes)):
-        raise DataError(f"{files['ind.cora.test.index']}: not the nodes {known}..{nodes - 1}")
-    features = np.concatenate([part["allx"].toarray(), part["tx"].toarray()]).astype(np.float32)
-    one_hot = np.concatenate([part["ally"], part["ty"]])
+        raise wrong_file(files[-1], f"not each of the nodes {known}..{nodes - 1} once")
     features[test], one_hot[test] = features[known:].copy(), one_hot[known:].copy()
-    labelled = part["x"].shape[0]
+    edges = _edges(graph, nodes, files[6])
+    split = {"train": labelled, "validation": _VALIDATION, "test": len(test)}
+    require_rows(ENTRY, nodes=nodes, edges=len(edges), **split)
     return Cora(
-        features=features,
+        features=features.astype(np.float32),
         labels=one_hot.argmax(axis=1).astype(np.int64),
-        edges=_edges(part["graph"]),
+        edges=edges,
         train=np.arange(labelled),
         validation=np.arange(labelled, labelled + _VALIDATION),
         test=np.sort(test),
     )
 
 
-def _edges(graph: Mapping[int, list[int]]) -> NDArray[np.int64]:
-    pairs = np.array([(node, other) for node in graph for other in graph[node]], np.int64)
-    pairs = np.sort(pairs.reshape(-1, 2), axis=1)
+def _edges(graph: Mapping[int, list[int]], nodes: int, path: Path) -> NDArray[np.int64]:
+    with reading(path, "not lists of nodes by node"):
+        cells = [node for first in graph for other in graph[first] for node in (first, other)]
+        ends = Numbers(0, nodes - 1, whole=True).read(np.array(cells, object), path)
+        pairs = np.sort(ends.reshape(-1, 2), axis=1)
     return np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)

@@ -5,14 +5,16 @@ One record is one flow; a host or a user has many.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.fetching.data_error import reading, wrong_file
+from datasets.formats.columns import Numbers, Words
+from datasets.formats.tables import read_frame
 
 ENTRY = Dataset(
     name="darknet2020",
@@ -24,14 +26,17 @@ ENTRY = Dataset(
     record="one network flow",
     # The paper counts 158,616 flows; the published csv has 141,530.
     rows={"flows": 141_530},
-    files=(RemoteFile(name="Darknet.CSV", check=lambda path: parse_all(path)),),
+    files=(RemoteFile(name="Darknet.CSV", check=lambda path: parse(path)),),
     manual="fill in the form at https://www.unb.ca/cic/datasets/darknet2020.html, take "
     "the csv file",
 )
 
 
 COLUMNS = 85
-TRAFFIC = ("Non-Tor", "NonVPN", "Tor", "VPN")
+TRAFFIC = "Non-Tor NonVPN Tor VPN"
+APPLICATIONS = "audio-streaming browsing chat email file-transfer p2p video-streaming voip"
+_TEXTS = ("Flow ID", "Src IP", "Dst IP", "Timestamp")
+_ATTRIBUTE = Numbers(-math.inf, math.inf, missing=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +47,7 @@ class Darknet2020:
         flows: the 83 attributes, among them addresses, ports and time; a few cells are missing
             (NaN) or infinite.
         traffic: the first label, one of `TRAFFIC`.
-        application: the second label, eight kinds of traffic, some spelled in several ways.
+        application: the second label, one of `APPLICATIONS` in capital or small letters.
     """
 
     flows: pd.DataFrame
@@ -50,39 +55,24 @@ class Darknet2020:
     application: pd.Series
 
 
-def load(folder: Path) -> Darknet2020:
-    """All flows, in the order of the file.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(path: Path) -> Darknet2020:
+    """All flows, in the order of the csv: a header that ends with the names of both labels, then
+    one flow per line.
 
     Raises:
-        DataError: file missing or changed, or not 141,530 flows.
+        DataError: a file is not the published one.
     """
-    return parse_all(local_files(ENTRY, folder)["Darknet.CSV"])
-
-
-def parse_all(path: Path) -> Darknet2020:
-    """As `parse`; DataError unless there are 141,530 flows."""
-    darknet = parse(path)
-    require_rows(ENTRY, flows=len(darknet.flows))
-    return darknet
-
-
-def parse(path: Path) -> Darknet2020:
-    """The csv: a header that ends with the names of both labels, then one flow per line."""
-    try:
-        frame = pd.read_csv(path, low_memory=False, skipinitialspace=True)
-    except ValueError as error:  # pandas' parser errors are ValueErrors as well
-        raise DataError(f"{path}: not a csv file ({error})") from error
-    if frame.shape[1] != COLUMNS:
-        raise DataError(f"{path}: {frame.shape[1]} columns, expected {COLUMNS}")
-    traffic, application = frame.iloc[:, -2], frame.iloc[:, -1]
-    if not traffic.isin(TRAFFIC).all():
-        other = traffic[~traffic.isin(TRAFFIC)].iloc[0]
-        raise DataError(f"{path}: traffic '{other}', expected one of {', '.join(TRAFFIC)}")
+    with reading(path, "not a csv file"):
+        *names, traffic, application = pd.read_csv(path, nrows=0, skipinitialspace=True).columns
+    columns = {name: Words() if name in _TEXTS else _ATTRIBUTE for name in names}
+    columns |= {traffic: Words(TRAFFIC), application: Words()}
+    if len(columns) != COLUMNS:
+        raise wrong_file(path, f"{len(columns)} columns, expected {COLUMNS}")
+    flows = pd.DataFrame(read_frame(path, columns, path, missing=("", "NaN"), skip=1))
+    Words(APPLICATIONS).read(flows[application].str.casefold(), f"{path}: {application}")
+    require_rows(ENTRY, flows=len(flows))
     return Darknet2020(
-        flows=frame.iloc[:, :-2],
-        traffic=traffic.rename("traffic"),
-        application=application.rename("application"),
+        flows=flows[names],
+        traffic=flows[traffic].rename("traffic"),
+        application=flows[application].rename("application"),
     )

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, require_rows
-from datasets.formats.bundled import bundled_table
+from datasets.formats.bundled import MEASUREMENT, bundled_table
+from datasets.formats.columns import Numbers
+from datasets.formats.tables import matrix
 
 ENTRY = Dataset(
     name="diabetes",
@@ -48,7 +50,11 @@ def load() -> Diabetes:
     Raises:
         DataError: scikit-learn or its file is missing, or not 442 records.
     """
-    features = bundled_table("diabetes_data_raw.csv.gz", delimiter=None)
-    progression = bundled_table("diabetes_target.csv.gz", delimiter=None)
+    measured = {name: MEASUREMENT for name in FEATURES}
+    table = bundled_table("diabetes_data_raw.csv.gz", measured, delimiter=None)
+    target = {"progression": Numbers(25, 346)}
+    target = bundled_table("diabetes_target.csv.gz", target, delimiter=None)["progression"]
+    features = matrix(table, FEATURES)
     require_rows(ENTRY, records=len(features))
-    return Diabetes(features=features, progression=progression[:, 0].copy())
+    require_rows(ENTRY, records=len(target))
+    return Diabetes(features=features, progression=target)

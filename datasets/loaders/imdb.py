@@ -6,18 +6,15 @@ One record is one review; an author may have written several.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.archives import members
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.fetching.archives import chunks, members
+from datasets.fetching.data_error import reading, wrong_file
 
 ENTRY = Dataset(
     name="imdb",
@@ -51,14 +48,8 @@ ENTRY = Dataset(
 _PATH = re.compile(r"(?:.*/)?(train|test)/(neg|pos)/(\d+)_(\d+)\.txt")
 
 
-class Review(NamedTuple):
-    """One review: its split and number, its stars (1..4 or 7..10) and its text."""
-
-    split: str
-    positive: bool
-    number: int
-    rating: int
-    text: str
+_STARS = {"neg": range(1, 5), "pos": range(7, 11)}
+_LONGEST = 1 << 20  # bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,61 +75,36 @@ class Imdb:
     test: Reviews
 
 
-def load(folder: Path) -> Imdb:
-    """Both splits, from the official archive or its repack.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(archive: Path) -> Imdb:
+    """Both splits from a tar, official or the repack; unlabelled reviews (train/unsup) and other
+    files are skipped.
 
     Raises:
-        DataError: archive missing or changed, or not 25,000 + 25,000 reviews.
+        DataError: a file is not the published one.
     """
-    (archive,) = local_files(ENTRY, folder).values()
-    imdb = parse(archive)
+    found: dict[tuple[str, str, int], tuple[int, str]] = {}
+    for path, size, stream in members(archive):
+        if not (match := _PATH.fullmatch(path)):
+            continue
+        split, mood, number, stars = match.groups()
+        review, place = (split, mood, int(number)), f"{archive}: {path}"
+        if review in found or int(stars) not in _STARS[mood] or not 0 < size <= _LONGEST:
+            raise wrong_file(
+                place,
+                f"{size:,} bytes with {stars} stars, allowed is each number once, of 1 to "
+                f"{_LONGEST:,} bytes, neg with 1..4 and pos with 7..10 stars",
+            )
+        with reading(place, "not UTF-8 text"):
+            found[review] = (int(stars), b"".join(chunks(archive, stream)).decode())
+    imdb = Imdb(train=_split(found, "train"), test=_split(found, "test"))
     require_rows(ENTRY, train=len(imdb.train.texts), test=len(imdb.test.texts))
     return imdb
 
 
-def parse(source: Path) -> Imdb:
-    """A tar of the data set, or a folder into which it was unpacked."""
-    ordered = sorted(reviews(source), key=lambda review: review[:3])
-    return Imdb(train=_split(ordered, "train"), test=_split(ordered, "test"))
-
-
-def reviews(source: Path) -> Iterator[Review]:
-    """The labelled reviews of a tar or of an unpacked folder, in stored order.
-
-    Unlabelled reviews (train/unsup) and other files are skipped.
-
-    Raises:
-        DataError: damaged archive, or a review that is not UTF-8 text.
-    """
-    contents = _in_folder(source) if source.is_dir() else _in_archive(source)
-    for path, match, content in contents:
-        split, sentiment, number, rating = match.groups()
-        try:
-            text = content.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise DataError(f"{source}: {path} is not UTF-8 text ({error})") from error
-        yield Review(split, sentiment == "pos", int(number), int(rating), text)
-
-
-def _in_archive(archive: Path) -> Iterator[tuple[str, re.Match[str], bytes]]:
-    for path, stream in members(archive):
-        if match := _PATH.fullmatch(path):
-            yield path, match, stream.read()
-
-
-def _in_folder(folder: Path) -> Iterator[tuple[str, re.Match[str], bytes]]:
-    for path in sorted(folder.rglob("*.txt")):
-        if match := _PATH.fullmatch(path.as_posix()):
-            yield str(path), match, path.read_bytes()
-
-
-def _split(ordered: list[Review], split: str) -> Reviews:
-    chosen = [review for review in ordered if review.split == split]
+def _split(found: dict[tuple[str, str, int], tuple[int, str]], split: str) -> Reviews:
+    chosen = sorted(review for review in found if review[0] == split)
     return Reviews(
-        texts=tuple(review.text for review in chosen),
-        labels=np.array([review.positive for review in chosen], np.int64),
-        ratings=np.array([review.rating for review in chosen], np.int64),
+        texts=tuple(found[review][1] for review in chosen),
+        labels=np.array([mood == "pos" for _, mood, _ in chosen], np.int64),
+        ratings=np.array([found[review][0] for review in chosen], np.int64),
     )

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.formats.columns import Numbers
+from datasets.formats.tables import matrix, read_table
 
 ENTRY = Dataset(
     name="liver_disorders",
@@ -42,6 +42,10 @@ ENTRY = Dataset(
 
 
 FEATURES = ("mcv", "alkphos", "sgpt", "sgot", "gammagt")
+COLUMNS = {name: Numbers(0, 1000) for name in FEATURES} | {
+    "drinks": Numbers(0, 20),
+    "selector": Numbers(1, 2, whole=True),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,32 +65,14 @@ class LiverDisorders:
     selector: NDArray[np.int64]
 
 
-def load(folder: Path) -> LiverDisorders:
-    """All 345 records, in the order of the file.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(path: Path) -> LiverDisorders:
+    """All records, in the order of `bupa.data`: seven numbers per line, no header.
 
     Raises:
-        DataError: file missing or changed, or not 345 records.
+        DataError: a file is not the published one.
     """
-    records = parse(local_files(ENTRY, folder)["bupa.data"])
-    require_rows(ENTRY, records=len(records.drinks))
-    return records
-
-
-def parse(path: Path) -> LiverDisorders:
-    """`bupa.data`: seven numbers per line, no header."""
-    try:
-        values = np.loadtxt(path, delimiter=",", ndmin=2)
-    except ValueError as error:
-        raise DataError(f"{path}: not a table of numbers ({error})") from error
-    if values.shape[1] != 7:
-        raise DataError(f"{path}: {values.shape[1]} columns, expected 7")
-    if not np.isin(values[:, 6], (1, 2)).all():
-        raise DataError(f"{path}: the seventh column has other values than 1 and 2")
+    table = read_table(path.read_bytes(), COLUMNS, path)
+    require_rows(ENTRY, records=len(table["drinks"]))
     return LiverDisorders(
-        features=values[:, :5].copy(),
-        drinks=values[:, 5].copy(),
-        selector=values[:, 6].astype(np.int64),
+        features=matrix(table, FEATURES), drinks=table["drinks"], selector=table["selector"]
     )

@@ -5,12 +5,10 @@ One record is one user with all places visited.
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import read_members
-from datasets.fetching.checksums import local_files
 from datasets.formats.arrays import BinaryRecords
 from datasets.formats.binary_rows import read_labelled
 
@@ -37,21 +35,15 @@ ENTRY = Dataset(
 COLUMNS, CLASSES = 446, 30
 
 
-def load(folder: Path) -> BinaryRecords:
-    """Location-30: uint8 features (5010, 446), int64 labels 0..29.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(archive: Path) -> BinaryRecords:
+    """uint8 features (5010, 446) and int64 labels 0..29 from the table `bangkok` in the archive.
 
     Raises:
-        DataError: file missing or changed, or not 5,010 records.
+        DataError: a file is not the published one.
     """
-    records = parse(local_files(ENTRY, folder)["dataset_location.tgz"])
+    most = ENTRY.rows["records"] * (2 * COLUMNS + 8)
+    content = read_members(archive, {"bangkok": most})["bangkok"]
+    place = f"{archive}: bangkok"
+    records = read_labelled(content, columns=COLUMNS, classes=CLASSES, place=place)
     require_rows(ENTRY, records=len(records.labels))
     return records
-
-
-def parse(archive: Path) -> BinaryRecords:
-    """The table `bangkok` in the archive: the label first, then the features."""
-    stream = io.BytesIO(read_members(archive, {"bangkok"})["bangkok"])
-    return read_labelled(stream, columns=COLUMNS, classes=CLASSES, place=f"{archive}: bangkok")

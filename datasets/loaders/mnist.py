@@ -7,16 +7,16 @@ image does not protect a writer.
 from __future__ import annotations
 
 import gzip
-import zlib
+import math
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
-from datasets.formats.arrays import Images
+from datasets.fetching.data_error import reading, wrong_file
+from datasets.formats.arrays import Images, Part, labelled_images
+from datasets.formats.columns import Numbers
 
 # yann.lecun.com, the address of record, has often refused downloads since 2023. The other two are
 # copies that PyTorch and TensorFlow keep; the checksums are those of the original files.
@@ -70,53 +70,36 @@ ENTRY = Dataset(
 )
 
 
-FILES = (
-    "train-images-idx3-ubyte.gz",
-    "train-labels-idx1-ubyte.gz",
-    "t10k-images-idx3-ubyte.gz",
-    "t10k-labels-idx1-ubyte.gz",
-)
-
-
-def load(folder: Path) -> Images:
-    """MNIST as `Images`: uint8 images (n, 1, 28, 28), int64 labels 0..9.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(train_images: Path, train_labels: Path, test_images: Path, test_labels: Path) -> Images:
+    """uint8 images (n, 1, 28, 28) and int64 labels 0..9 from the four gzipped idx files.
 
     Raises:
-        DataError: files missing or changed, or not 60,000 + 10,000 images.
+        DataError: a file is not the published one.
     """
-    files = local_files(ENTRY, folder)
-    images = parse(*(files[name] for name in FILES))
-    require_rows(ENTRY, train=len(images.train_labels), test=len(images.test_labels))
-    return images
+    train, test = _part(train_images, train_labels), _part(test_images, test_labels)
+    require_rows(ENTRY, train=len(train[1]), test=len(test[1]))
+    return Images(*train, *test)
 
 
-def parse(train_images: Path, train_labels: Path, test_images: Path, test_labels: Path) -> Images:
-    """The four gzipped idx files, in the order of `FILES`."""
-    return Images(
-        train_images=read_idx(train_images)[:, None],
-        train_labels=read_idx(train_labels).astype(np.int64),
-        test_images=read_idx(test_images)[:, None],
-        test_labels=read_idx(test_labels).astype(np.int64),
-    )
+def _part(images: Path, labels: Path) -> Part:
+    pixels = read_idx(images, (28, 28))[:, None]
+    return labelled_images(pixels, read_idx(labels, ()), Numbers(0, 9, whole=True), images)
 
 
-def read_idx(path: Path) -> NDArray[np.uint8]:
-    """A gzipped idx file of unsigned bytes: two zero bytes, the type 8, the number of axes,
-    the lengths as big-endian 32-bit integers, the values in row-major order."""
-    try:
-        content = gzip.decompress(path.read_bytes())
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: truncated or damaged ({error}); fetch mnist again") from error
-    if content[:3] != b"\0\0\x08" or len(content) < 4:
-        raise DataError(f"{path}: not an idx file of bytes (it starts with {content[:4]!r})")
-    axes = content[3]
-    shape = np.frombuffer(content, ">u4", count=axes, offset=4).astype(int)
-    values = np.frombuffer(content, np.uint8, offset=4 + 4 * axes)
-    if values.size != shape.prod():
-        raise DataError(
-            f"{path}: {values.size:,} values, but its header states {tuple(shape.tolist())}"
-        )
-    return values.reshape(shape).copy()  # a view of bytes is read-only
+def read_idx(path: Path, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    """The values (n, *shape) of a gzipped idx file of unsigned bytes.
+
+    It has two zero bytes, the type 8, the number of axes, the lengths as big-endian 32-bit
+    integers, and the values in row-major order.
+    """
+    most = 16 + max(ENTRY.rows.values()) * math.prod(shape)
+    with reading(path, "truncated or damaged idx file"), gzip.open(path) as stream:
+        content = stream.read(most + 1)
+        if len(content) > most or content[:4] != bytes([0, 0, 8, 1 + len(shape)]):
+            found = f"it starts with {content[:4]!r} and has at least {len(content):,} bytes"
+            raise wrong_file(path, f"not an idx file of bytes of this data set ({found})")
+        header = np.frombuffer(content, ">u4", count=1 + len(shape), offset=4).tolist()
+        values = np.frombuffer(content[8 + 4 * len(shape) :], np.uint8)
+    if header[1:] != list(shape) or values.size != math.prod(header):
+        raise wrong_file(path, f"{values.size:,} values, but its header states {tuple(header)}")
+    return values.reshape(header).copy()  # a view of bytes is read-only

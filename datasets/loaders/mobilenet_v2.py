@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.fetching.data_error import reading, wrong_file
 
 ENTRY = Dataset(
     name="mobilenet_v2",
@@ -35,36 +34,21 @@ ENTRY = Dataset(
 FILE = "mobilenet_v2-b0353104.pth"
 
 
-def load(folder: Path) -> dict:
+def parse(path: Path) -> dict:
     """Tensors by the names of `torchvision.models.mobilenet_v2`.
 
-    Args:
-        folder: the data folder given to `fetch`.
+    A pickle that contains anything else is refused.
 
     Raises:
-        DataError: file missing or changed, not tensors by name, or not 3,504,872 parameters.
+        DataError: a file is not the published one.
     """
-    path = local_files(ENTRY, folder)[FILE]
-    weights = parse(path)
-    parameters = sum(
-        tensor.numel() for name, tensor in weights.items() if name.endswith(("weight", "bias"))
-    )
-    require_rows(ENTRY, parameters=parameters)
-    return weights
-
-
-def parse(path: Path) -> dict:
-    """A file of tensors by name; a pickle that contains anything else is refused."""
-    import pickle
-
     import torch
 
-    try:
+    with reading(path, "not a file of tensors by name"):
         weights = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-        raise DataError(
-            f"{path}: not a file of weights ({error}); fetch mobilenet_v2 again"
-        ) from error
-    if not isinstance(weights, dict) or not all(map(torch.is_tensor, weights.values())):
-        raise DataError(f"{path}: not tensors by name; fetch mobilenet_v2 again")
+        for name, tensor in weights.items():
+            if not torch.isfinite(tensor).all():
+                raise wrong_file(path, f"{name} has a number that is not finite")
+        trained = [name for name in weights if name.endswith(("weight", "bias"))]
+    require_rows(ENTRY, parameters=sum(weights[name].numel() for name in trained))
     return weights

@@ -6,18 +6,17 @@ step, not a walk.
 
 from __future__ import annotations
 
-import io
-import re
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.archives import members
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.fetching.archives import read_members
+from datasets.fetching.data_error import wrong_file
+from datasets.formats.columns import Numbers, require
+from datasets.formats.tables import matrix, read_table
 
 ENTRY = Dataset(
     name="movement_aal",
@@ -36,7 +35,7 @@ ENTRY = Dataset(
             urls=(
                 "https://archive.ics.uci.edu/ml/machine-learning-databases/00348/MovementAAL.zip",
             ),
-            check=lambda path: parse_all(path),
+            check=lambda path: parse(path),
         ),
     ),
     # The csv and text files in a new tar, without the papers and the picture.
@@ -50,10 +49,12 @@ ENTRY = Dataset(
 
 FEATURES = ("anchor1", "anchor2", "anchor3", "anchor4")
 
-_SEQUENCE = re.compile(r"MovementAAL_RSS_(\d+)\.csv")
-_TARGET = "MovementAAL_target.csv"
-_GROUP = "MovementAAL_DatasetGroup.csv"
-_PATHS = "MovementAAL_Paths.csv"
+_TABLES = {
+    "targets": ("MovementAAL_target.csv", Numbers(-1, 1, whole=True)),
+    "groups": ("MovementAAL_DatasetGroup.csv", Numbers(1, 3, whole=True)),
+    "paths": ("MovementAAL_Paths.csv", Numbers(1, 6, whole=True)),
+}
+_MOST_BYTES = 1 << 20  # of one csv file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,59 +75,29 @@ class MovementAAL:
     paths: NDArray[np.int64]
 
 
-def load(folder: Path) -> MovementAAL:
-    """All 314 sequences, 13,197 steps.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(archive: Path) -> MovementAAL:
+    """All sequences from the publisher's zip, or from a tar of the same csv files in any folders.
 
     Raises:
-        DataError: file missing or changed, or other numbers of sequences or steps.
+        DataError: a file is not the published one.
     """
-    (archive,) = local_files(ENTRY, folder).values()
-    return parse_all(archive)
-
-
-def parse_all(archive: Path) -> MovementAAL:
-    """As `parse`; DataError unless there are 314 sequences with 13,197 steps."""
-    movement = parse(archive)
-    steps = sum(map(len, movement.sequences))
-    require_rows(ENTRY, sequences=len(movement.sequences), steps=steps)
-    return movement
-
-
-def parse(archive: Path) -> MovementAAL:
-    """The publisher's zip, or a tar of the same csv files in any folders."""
-    sequences: dict[int, NDArray[np.float64]] = {}
-    columns: dict[str, dict[int, int]] = {}
-    for path, stream in members(archive):
-        name = PurePosixPath(path).name
-        if match := _SEQUENCE.fullmatch(name):
-            sequences[int(match[1])] = _numbers(archive, name, stream.read(), 4)
-        elif name in (_TARGET, _GROUP, _PATHS):
-            table = _numbers(archive, name, stream.read(), 2).astype(np.int64)
-            columns[name] = dict(table.tolist())
-    order = sorted(sequences)
-    for name in (_TARGET, _GROUP, _PATHS):
-        if sorted(columns.get(name, {})) != order:
-            raise DataError(
-                f"{archive}: {name} has {len(columns.get(name, {}))} entries for "
-                f"{len(order)} sequences, or other numbers than theirs"
-            )
-    return MovementAAL(
-        sequences=tuple(sequences[k] for k in order),
-        targets=np.array([columns[_TARGET][k] for k in order], np.int64),
-        groups=np.array([columns[_GROUP][k] for k in order], np.int64),
-        paths=np.array([columns[_PATHS][k] for k in order], np.int64),
+    ids = range(1, ENTRY.rows["sequences"] + 1)
+    names = [f"MovementAAL_RSS_{k}.csv" for k in ids]
+    wanted = (*names, *(name for name, _ in _TABLES.values()))
+    files = read_members(archive, dict.fromkeys(wanted, _MOST_BYTES))
+    strengths = {name: Numbers(-1, 1) for name in FEATURES}
+    sequences = tuple(
+        matrix(read_table(files[name], strengths, f"{archive}: {name}", skip=1), FEATURES)
+        for name in names
     )
-
-
-def _numbers(archive: Path, name: str, content: bytes, columns: int) -> NDArray[np.float64]:
-    """A csv with one header line."""
-    try:
-        values = np.loadtxt(io.BytesIO(content), delimiter=",", skiprows=1, ndmin=2)
-    except ValueError as error:
-        raise DataError(f"{archive}: {name} is not a table of numbers ({error})") from error
-    if values.shape[1] != columns:
-        raise DataError(f"{archive}: {name} has {values.shape[1]} columns, expected {columns}")
-    return values
+    found = {}
+    for field, (name, allowed) in _TABLES.items():
+        place = f"{archive}: {name}"
+        columns = {"sequence": Numbers(1, len(ids), whole=True), "value": allowed}
+        table = read_table(files[name], columns, place, skip=1)
+        if not np.array_equal(np.sort(table["sequence"]), ids):
+            raise wrong_file(place, f"not one record of each of the {len(ids)} sequences")
+        require(table["value"] != 0, table["value"], f"{place}: value", "1 and -1")
+        found[field] = table["value"][np.argsort(table["sequence"])]
+    require_rows(ENTRY, sequences=len(sequences), steps=sum(map(len, sequences)))
+    return MovementAAL(sequences=sequences, **found)

@@ -5,12 +5,10 @@ One record is one customer with all purchases.
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import read_members
-from datasets.fetching.checksums import local_files
 from datasets.formats.arrays import BinaryRecords
 from datasets.formats.binary_rows import read_labelled
 
@@ -32,36 +30,24 @@ ENTRY = Dataset(
                 "https://github.com/privacytrustlab/datasets/raw/master/dataset_purchase.tgz",
                 "https://www.comp.nus.edu.sg/~reza/files/dataset_purchase.tgz",
             ),
-            check=lambda path: parse_all(path),
+            check=lambda path: parse(path),
         ),
     ),
 )
 
 
 COLUMNS, CLASSES = 600, 100
-_TABLE = "dataset_purchase"
-
-
-def load(folder: Path) -> BinaryRecords:
-    """Purchase-100: uint8 features (197324, 600), int64 labels 0..99.
-
-    Args:
-        folder: the data folder given to `fetch`.
-
-    Raises:
-        DataError: file missing or changed, or not 197,324 records.
-    """
-    return parse_all(local_files(ENTRY, folder)["dataset_purchase.tgz"])
-
-
-def parse_all(archive: Path) -> BinaryRecords:
-    """As `parse`; DataError unless there are 197,324 records."""
-    records = parse(archive)
-    require_rows(ENTRY, records=len(records.labels))
-    return records
 
 
 def parse(archive: Path) -> BinaryRecords:
-    """The table `dataset_purchase` in the archive: the label first, then the features."""
-    stream = io.BytesIO(read_members(archive, {_TABLE})[_TABLE])
-    return read_labelled(stream, columns=COLUMNS, classes=CLASSES, place=f"{archive}: {_TABLE}")
+    """uint8 features (197324, 600) and int64 labels 0..99 from the table `dataset_purchase`.
+
+    Raises:
+        DataError: a file is not the published one.
+    """
+    most = ENTRY.rows["records"] * (2 * COLUMNS + 8)
+    content = read_members(archive, {"dataset_purchase": most})["dataset_purchase"]
+    place = f"{archive}: dataset_purchase"
+    records = read_labelled(content, columns=COLUMNS, classes=CLASSES, place=place)
+    require_rows(ENTRY, records=len(records.labels))
+    return records

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset
+from datasets.formats.counts import require_counts
 
 ENTRY = Dataset(
     name="reviews",
@@ -50,14 +51,14 @@ def load(*, seed: int = 0, reviews: int = 2500) -> Reviews:
     """Reviews, about half of them positive.
 
     Args:
-        seed: the same seed gives the same reviews.
+        seed: at least 0; the same seed gives the same reviews.
         reviews: their number, at least 1.
 
     Raises:
-        ValueError: `reviews` is below 1.
+        TypeError: an argument is not an int.
+        ValueError: an argument is below its minimum.
     """
-    if reviews < 1:
-        raise ValueError(f"reviews must be at least 1, got {reviews}")
+    require_counts(seed=(seed, 0), reviews=(reviews, 1))
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, reviews)
     return Reviews(texts=tuple(_text(rng, label) for label in labels), labels=labels)

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
-from datasets.formats.arrays import Images
+from datasets.fetching.data_error import reading, wrong_file
+from datasets.formats.arrays import Images, Part, labelled_images
+from datasets.formats.columns import Numbers
 
 ENTRY = Dataset(
     name="svhn",
@@ -45,42 +44,26 @@ ENTRY = Dataset(
 )
 
 
-def load(folder: Path) -> Images:
-    """SVHN as `Images`: uint8 images (n, 3, 32, 32), int64 labels 0..9 (10 in the files is 0).
+_CLASSES = Numbers(1, 10, whole=True)
 
-    Args:
-        folder: the data folder given to `fetch`.
+
+def parse(train: Path, test: Path) -> Images:
+    """uint8 images (n, 3, 32, 32) and int64 labels 0..9 (10 in the files is 0).
 
     Raises:
-        DataError: files missing or changed, or not 73,257 + 26,032 images.
+        DataError: a file is not the published one.
     """
-    files = local_files(ENTRY, folder)
-    images = parse(files["train_32x32.mat"], files["test_32x32.mat"])
+    images = Images(*_part(train), *_part(test))
     require_rows(ENTRY, train=len(images.train_labels), test=len(images.test_labels))
     return images
 
 
-def parse(train: Path, test: Path) -> Images:
-    """The two MATLAB files."""
-    train_images, train_labels = _part(train)
-    test_images, test_labels = _part(test)
-    return Images(
-        train_images=train_images,
-        train_labels=train_labels,
-        test_images=test_images,
-        test_labels=test_labels,
-    )
-
-
-def _part(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _part(path: Path) -> Part:
     """`X` is stored as (height, width, channel, image), `y` as a column of 1..10."""
-    try:
+    with reading(path, "not the MATLAB file of SVHN"):
         content = scipy.io.loadmat(path, variable_names=("X", "y"))
-        pixels, labels = content["X"], content["y"].ravel().astype(np.int64)
-    except (ValueError, KeyError, EOFError, TypeError) as error:
-        raise DataError(f"{path}: not the MATLAB file of SVHN ({error})") from error
-    if pixels.dtype != np.uint8 or pixels.shape != (32, 32, 3, len(labels)):
-        raise DataError(f"{path}: X is {pixels.dtype} {pixels.shape} for {len(labels):,} labels")
-    if labels.size and not 1 <= labels.min() <= labels.max() <= 10:
-        raise DataError(f"{path}: labels {labels.min()}..{labels.max()}, expected 1..10")
-    return np.ascontiguousarray(pixels.transpose(3, 2, 0, 1)), labels % 10
+        pixels = np.ascontiguousarray(content["X"].transpose(3, 2, 0, 1))
+        if pixels.shape[1:] != (3, 32, 32):
+            raise wrong_file(path, f"X has the shape {content['X'].shape}")
+        pixels, labels = labelled_images(pixels, content["y"].ravel(), _CLASSES, path)
+    return pixels, labels % 10

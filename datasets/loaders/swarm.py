@@ -6,17 +6,15 @@ One record is one snapshot, that is one row of 2,400 features.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import IO
+from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.archives import members
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.fetching.archives import named_members
+from datasets.formats.columns import Numbers
+from datasets.formats.tables import matrix, read_frame
 
 ENTRY = Dataset(
     name="swarm",
@@ -37,7 +35,7 @@ ENTRY = Dataset(
                 "https://archive.ics.uci.edu/ml/machine-learning-databases/00524/"
                 "Swarm%20Behavior%20Data.zip",
             ),
-            check=lambda path: parse_all(path),
+            check=lambda path: parse(path),
         ),
     ),
 )
@@ -45,6 +43,8 @@ ENTRY = Dataset(
 
 COLUMNS = 2400
 _TABLE = "Flocking.csv"
+_MOST_BYTES = 2 << 30
+_FEATURE = Numbers(-1e9, 1e9, missing=True)  # in units of a screen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,41 +63,15 @@ class Swarm:
     labels: NDArray[np.int64]
 
 
-def load(folder: Path) -> Swarm:
-    """All records of `Flocking.csv`.
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(archive: Path) -> Swarm:
+    """All records of `Flocking.csv` in any folder: a header, 2,400 numbers, the class.
 
     Raises:
-        DataError: file missing or changed, or not 24,016 records of 2,400 features.
+        DataError: a file is not the published one.
     """
-    return parse_all(local_files(ENTRY, folder)["swarm_behaviour.zip"])
-
-
-def parse_all(archive: Path) -> Swarm:
-    """As `parse`; DataError unless there are 24,016 records."""
-    swarm = parse(archive)
-    require_rows(ENTRY, flocking=len(swarm.labels))
-    return swarm
-
-
-def parse(archive: Path) -> Swarm:
-    """`Flocking.csv` in the archive, in any folder: a header, 2,400 numbers, the class."""
-    for path, stream in members(archive):
-        if PurePosixPath(path).name == _TABLE:
-            return _read(stream, f"{archive}: {_TABLE}")
-    raise DataError(f"{archive}: it has no {_TABLE}, so it is not the expected archive")
-
-
-def _read(stream: IO[bytes], place: str) -> Swarm:
-    try:
-        values = pd.read_csv(stream, na_values=" ", dtype=np.float64).to_numpy()
-    except ValueError as error:  # pandas' parser errors are ValueErrors as well
-        raise DataError(f"{place}: not a table of numbers ({error})") from error
-    if values.shape[1] != COLUMNS + 1:
-        raise DataError(f"{place}: {values.shape[1]} columns, expected {COLUMNS} and the class")
-    labels = values[:, -1]
-    if not np.isin(labels, (0, 1)).all():
-        raise DataError(f"{place}: the last column has other values than 0 and 1")
-    return Swarm(features=values[:, :-1].copy(), labels=labels.astype(np.int64))
+    features = [f"feature {k}" for k in range(1, COLUMNS + 1)]
+    columns = {name: _FEATURE for name in features} | {"class": Numbers(0, 1, whole=True)}
+    for _, stream in named_members(archive, {_TABLE: _MOST_BYTES}):
+        table = read_frame(stream, columns, f"{archive}: {_TABLE}", missing=("", " "), skip=1)
+    require_rows(ENTRY, flocking=len(table["class"]))
+    return Swarm(features=matrix(table, features), labels=table["class"])

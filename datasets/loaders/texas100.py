@@ -5,12 +5,10 @@ One record is one stay; a patient may have several.
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import read_members
-from datasets.fetching.checksums import local_files
 from datasets.formats.arrays import BinaryRecords
 from datasets.formats.binary_rows import read_separate
 
@@ -32,7 +30,7 @@ ENTRY = Dataset(
                 "https://github.com/privacytrustlab/datasets/raw/master/dataset_texas.tgz",
                 "https://www.comp.nus.edu.sg/~reza/files/dataset_texas.tgz",
             ),
-            check=lambda path: parse_all(path),
+            check=lambda path: parse(path),
         ),
     ),
 )
@@ -41,32 +39,22 @@ ENTRY = Dataset(
 COLUMNS, CLASSES = 6169, 100
 
 
-def load(folder: Path) -> BinaryRecords:
-    """Texas-100: uint8 features (67330, 6169), int64 labels 0..99; needs about 2 GB of memory.
+def parse(archive: Path) -> BinaryRecords:
+    """uint8 features (67330, 6169) and int64 labels 0..99 from `feats` and `labels`.
 
-    Args:
-        folder: the data folder given to `fetch`.
+    Needs about 2 GB of memory.
 
     Raises:
-        DataError: file missing or changed, or not 67,330 records.
+        DataError: a file is not the published one.
     """
-    return parse_all(local_files(ENTRY, folder)["dataset_texas.tgz"])
-
-
-def parse_all(archive: Path) -> BinaryRecords:
-    """As `parse`; DataError unless there are 67,330 records."""
-    records = parse(archive)
-    require_rows(ENTRY, records=len(records.labels))
-    return records
-
-
-def parse(archive: Path) -> BinaryRecords:
-    """`feats` and `labels` in the archive's folder texas/100."""
-    found = read_members(archive, {"feats", "labels"})
-    return read_separate(
-        io.BytesIO(found["feats"]),
-        io.BytesIO(found["labels"]),
+    rows = ENTRY.rows["records"]
+    found = read_members(archive, {"feats": rows * (2 * COLUMNS + 2), "labels": rows * 8})
+    records = read_separate(
+        found["feats"],
+        found["labels"],
         columns=COLUMNS,
         classes=CLASSES,
         place=f"{archive}: feats",
     )
+    require_rows(ENTRY, records=len(records.labels))
+    return records

@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.checksums import local_files
-from datasets.fetching.data_error import DataError
+from datasets.formats.columns import Numbers, Words, require
+from datasets.formats.tables import read_frame
 
 ENTRY = Dataset(
     name="uber",
@@ -38,6 +38,16 @@ ENTRY = Dataset(
         ),
     ),
 )
+
+
+START, END = np.datetime64("2014-04-01"), np.datetime64("2014-05-01")
+# Degrees, some 200 km around New York City; the codes are those of the bases.
+COLUMNS = {
+    "Date/Time": Words(),
+    "Lat": Numbers(39, 43),
+    "Lon": Numbers(-76, -71),
+    "Base": Words("B02512 B02598 B02617 B02682 B02764"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,32 +74,20 @@ class Pickups:
         )
 
 
-def load(folder: Path) -> Pickups:
-    """April 2014, in the order of the file (by company base, then time).
-
-    Args:
-        folder: the data folder given to `fetch`.
+def parse(path: Path) -> Pickups:
+    """April 2014 in the order of the csv (by company base, then time): a header, times like
+    4/1/2014 0:11:00, latitude, longitude and base.
 
     Raises:
-        DataError: file missing or changed, or not 564,516 pickups.
+        DataError: a file is not the published one.
     """
-    pickups = parse(local_files(ENTRY, folder)["uber-raw-data-apr14.csv"])
-    require_rows(ENTRY, pickups=len(pickups))
-    return pickups
-
-
-def parse(path: Path) -> Pickups:
-    """The csv with the header Date/Time, Lat, Lon, Base and times like 4/1/2014 0:11:00."""
-    try:
-        frame = pd.read_csv(path, usecols=["Date/Time", "Lat", "Lon"])
-        time = pd.to_datetime(frame["Date/Time"], format="%m/%d/%Y %H:%M:%S")
-        places = frame[["Lat", "Lon"]].to_numpy(np.float64)
-    except ValueError as error:  # pandas' parser errors are ValueErrors as well
-        raise DataError(f"{path}: not the csv of Uber pickups ({error})") from error
-    if not np.isfinite(places).all():
-        raise DataError(f"{path}: a latitude or longitude is missing")
+    table = read_frame(path, COLUMNS, path, skip=1)
+    time = pd.to_datetime(table["Date/Time"], format="%m/%d/%Y %H:%M:%S", errors="coerce")
+    allowed = "times in April 2014 like 4/1/2014 0:11:00"
+    require((time >= START) & (time < END), table["Date/Time"], f"{path}: Date/Time", allowed)
+    require_rows(ENTRY, pickups=len(time))
     return Pickups(
         time=time.to_numpy("datetime64[s]"),
-        latitude=places[:, 0].copy(),
-        longitude=places[:, 1].copy(),
+        latitude=table["Lat"],
+        longitude=table["Lon"],
     )

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, require_rows
-from datasets.formats.bundled import bundled_table
+from datasets.formats.bundled import MEASUREMENT, bundled_table
+from datasets.formats.columns import Numbers
+from datasets.formats.tables import matrix
 
 ENTRY = Dataset(
     name="wine",
@@ -60,6 +62,7 @@ def load() -> Wine:
     Raises:
         DataError: scikit-learn or its file is missing, or not 178 records.
     """
-    values = bundled_table("wine_data.csv", skiprows=1)
-    require_rows(ENTRY, records=len(values))
-    return Wine(features=values[:, :-1].copy(), grower=values[:, -1].astype(np.int64))
+    columns = {name: MEASUREMENT for name in FEATURES} | {"grower": Numbers(0, 2, whole=True)}
+    table = bundled_table("wine_data.csv", columns, skip=1)
+    require_rows(ENTRY, records=len(table["grower"]))
+    return Wine(features=matrix(table, FEATURES), grower=table["grower"])

@@ -19,7 +19,7 @@ total equals the budget.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from learning.releases.joint_calibration import rescaled
@@ -29,7 +29,6 @@ from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.sampling import kairouz
 from mechanisms.privacy.sampling.known_samples import KnownSamplesProfile
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
-from studies.base.study import Variant
 
 # Secret samples gain little above this epsilon; composing large losses is skipped there.
 _LARGEST_SECRET = 300.0
@@ -67,22 +66,28 @@ class Uploads:
         return replace(use, epsilon=kairouz.before_sampling(use.epsilon, self.rate))
 
     def calibrate_round(
-        self, variant: Variant, queries: Sequence[Query], total: Budget, calibration: str
+        self,
+        published: Callable[[Query, Budget], Mechanism],
+        queries: Sequence[Query],
+        total: Budget,
+        calibration: str,
     ) -> tuple[Mechanism, ...]:
         """One mechanism per upload of a round, in the order of `queries`.
+
+        Args:
+            published: Calibrates the mechanism as its source does.
+            calibration: "published" or "exact".
 
         Raises:
             Unsupported: As `Mechanism.calibrate` does; or there is no exact calibration, because
                 the exact total privacy loss is not known or no scale reaches the budget.
         """
         use = self.use_budget(total, len(queries))
-        made = {
-            query: variant.calibrate(query, use, "published") for query in dict.fromkeys(queries)
-        }
-        published = tuple(made[query] for query in queries)
+        made = {query: published(query, use) for query in dict.fromkeys(queries)}
+        found = tuple(made[query] for query in queries)
         if calibration == "published":
-            return published
-        return rescaled(published, self.spent(published), total)
+            return found
+        return rescaled(found, self.spent(found), total)
 
     def worst_delta(self, profile: PrivacyProfile, epsilon: float) -> float:
         """delta of one fresh upload at epsilon, a lower bound on that of the run."""

@@ -1,26 +1,14 @@
-"""The device that networks are trained on: its setting, and how torch is prepared."""
+"""The device that networks are trained on, and how torch is prepared."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal
-
-from pydantic import Field
-
-from studies.base.study_settings import StudySettings
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import torch
 
     from learning.records.labelled import Split
-
-
-class OnDevice(StudySettings):
-    """Settings of a study that trains networks."""
-
-    device: Literal["cpu", "auto"] = Field(
-        "cpu", description="auto: CUDA where available; results then differ from the CPU's"
-    )
 
 
 def prepared(device: str = "cpu") -> str:

@@ -17,6 +17,7 @@ by `SampledRun`, is that of the budget. All mechanisms then have the same true b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -33,7 +34,6 @@ from mechanisms.catalogue.training.moments_accountant import MomentsAccountant
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.sampling import kairouz
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun, step_budget
-from studies.base.study import Variant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,11 +120,18 @@ def amplified(budget: Budget, rate: float) -> Budget:
 
 
 def step_mechanism(
-    variant: Variant, query: Query, total: Budget, steps: SampledSteps, calibration: str
+    mechanism: type[Mechanism],
+    published: Callable[[Query, Budget], Mechanism],
+    query: Query,
+    total: Budget,
+    steps: SampledSteps,
+    calibration: str,
 ) -> Mechanism:
     """The mechanism that releases the gradient of every step.
 
     Args:
+        mechanism: Its class.
+        published: Calibrates it as its source does.
         query: The clipped sum of gradients.
         total: Budget of the whole run.
         calibration: "published" or "exact"; see the docstring of this module.
@@ -133,29 +140,26 @@ def step_mechanism(
         Unsupported: As `Mechanism.calibrate` does; or there is no exact calibration, because the
             mechanism adds no noise, its profile is not exactly known, or no scale reaches `total`.
     """
-    if steps.noise_multiplier_by_rdp(variant.mechanism):
-        published = gaussian_by_rdp(variant, query, total, steps)
+    if steps.noise_multiplier_by_rdp(mechanism):
+        found = gaussian_by_rdp(mechanism, query, total, steps)
     else:
-        budget = steps.step_budget(total)
-        published = variant.calibrate(query, budget, "published")
-    if published.guarantee == "none":
+        found = published(query, steps.step_budget(total))
+    if found.guarantee == "none":
         # Controls train without clipping, so that no bound on the sum holds.
-        published = replace(published, query=replace(query, frobenius_bound=None))
+        found = replace(found, query=replace(query, frobenius_bound=None))
     if calibration == "published":
-        return published
-    profile = step_profile(published)
-    return rescaled([published], None if profile is None else steps.run(profile), total)[0]
+        return found
+    profile = step_profile(found)
+    return rescaled([found], None if profile is None else steps.run(profile), total)[0]
 
 
 def gaussian_by_rdp(
-    variant: Variant, query: Query, total: Budget, steps: SampledSteps
+    mechanism: type[Mechanism], query: Query, total: Budget, steps: SampledSteps
 ) -> AdditiveMechanism:
-    """The variant with the moments accountant's noise; its `budget` is that of the run."""
+    """A mechanism with the moments accountant's noise; its `budget` is that of the run."""
     settings = {"rate": steps.rate, "steps": steps.steps}
     noise = MomentsAccountant.noise_for(query, total, **settings)
-    return variant.mechanism(
-        query=query, budget=total, settings=MappingProxyType(settings), noise=noise
-    )
+    return mechanism(query=query, budget=total, settings=MappingProxyType(settings), noise=noise)
 
 
 def step_profile(mechanism: Mechanism) -> PrivacyProfile | None:

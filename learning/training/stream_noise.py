@@ -10,7 +10,7 @@ times the prefix sum of what was released: the workload of the factorisation.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import islice
 
 import numpy as np
@@ -21,22 +21,18 @@ from mechanisms.base.public_information import (
     MOMENTUM,
     PARTICIPATIONS,
     SEPARATION,
-    public_options,
 )
-from studies.base.study import Value, Variant
 
 
-def stream_mechanism(
-    variant: Variant, total: Budget, calibration: str, plan: DescentPlan, records: int
-) -> AdditiveMechanism:
-    """The mechanism for one element of the sums of all steps: a stream (1, n).
+def stream_query(plan: DescentPlan, records: int) -> Query:
+    """One element of the sums of all steps: a stream (1, n).
 
     All elements have independent noise of this one's distribution. A record moves the sums of its
     steps by vectors of norm at most C, which moves C x no further than if one element moved alone.
     Adjacency: one record's gradients become, or were, zero.
     """
     bound = plan.clipping.bound
-    query = Query(
+    return Query(
         shape=(1, plan.steps(records)),
         l2_sensitivity=bound,
         l1_sensitivity=bound,
@@ -45,32 +41,36 @@ def stream_mechanism(
         structure="records",
         record_bound=bound,
     )
-    offered = {
+
+
+def participation(plan: DescentPlan, records: int) -> dict[str, Callable]:
+    """How often and how far apart a record takes part, as public information on the stream."""
+    return {
         PARTICIPATIONS: lambda: plan.epochs,
         SEPARATION: lambda: plan.steps(records, 1),
         MOMENTUM: lambda: 0.0,
     }
-    options = public_options(variant.mechanism, offered)
-    return variant.calibrate(query, total, calibration, **options)
 
 
-def stream_values(mechanism: AdditiveMechanism, total: Budget) -> Iterator[Value]:
-    """What a whole run spends, and what its noise costs."""
+def spent_by_stream(mechanism: AdditiveMechanism, total: Budget) -> dict[str, float]:
+    """What a whole run spends, and what its noise costs, by the name of the number."""
     profile = mechanism.profile()
     delta = profile.delta(total.epsilon)
-    yield Value("true_delta_lower", float(delta.lower))
-    yield Value("true_delta_upper", float(delta.upper))
-    yield Value("true_epsilon_upper", float(profile.epsilon(total.delta).upper))
-    bound = mechanism.query.l2_sensitivity
-    yield Value("sum_error", math.sqrt(mechanism.expected_error().mean) / bound)
-    yield Value("noise_memory", float(mechanism.noise.factorisation.memory))
+    error = math.sqrt(mechanism.expected_error().mean) / mechanism.query.l2_sensitivity
+    return {
+        "true_delta_lower": float(delta.lower),
+        "true_delta_upper": float(delta.upper),
+        "true_epsilon_upper": float(profile.epsilon(total.delta).upper),
+        "sum_error": error,
+        "noise_memory": float(mechanism.noise.factorisation.memory),
+    }
 
 
 class StreamRelease:
     """Adds the noise step by step; calls must come in the order of the steps.
 
     Args:
-        mechanism: That of `stream_mechanism`.
+        mechanism: Calibrated for `stream_query`.
         size: Elements of a sum, M.
         seed: Of all its draws.
     """

@@ -60,8 +60,8 @@ def get_mechanism(name: str) -> type[Mechanism]:
     known = all_mechanisms()
     if name not in known:
         raise UnknownMechanism(
-            f"unknown mechanism {name!r}; {nearest(name, known)}known are {', '.join(known)}, or "
-            "module:Class"
+            f"unknown mechanism {name!r}; {nearest(name, known)}`python -m mechanisms list` has "
+            "all; one of your own is module:Class"
         )
     return known[name]
 

@@ -14,6 +14,7 @@ from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.comparison.advisor import compare, conclusion, rmse_text, unranked
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.privacy.fisher import MEANING
+from mechanisms.query.csv_cells import marked
 from mechanisms.query.query import Budget, Query
 from mechanisms.strategies.workload import NAMED
 
@@ -98,7 +99,9 @@ def add_compare_command(
             draw_curves(frame, options.plot, per)
         if options.json:
             return {"rows": _plain(frame), "conclusion": conclusion(frame, per)}
-        return frame.to_csv(index=False).rstrip() if options.csv else text(query, frame, per)
+        return (
+            marked(frame).to_csv(index=False).rstrip() if options.csv else text(query, frame, per)
+        )
 
     parser.set_defaults(run=run, show=str)
 
@@ -161,7 +164,7 @@ def _table(frame: pd.DataFrame) -> str:
     """Ranked mechanisms of one budget, with what is true of their published calibration."""
     published = frame[frame["calibration"] == "published"].set_index("mechanism")
     head = (
-        *("rank", "mechanism", "calibration", "RMSE", "of best", "99% below"),
+        *("rank", "mechanism", "calibration", "RMSE", "of best", "of the limit", "99% below"),
         *("published RMSE", "true epsilon", "true delta", "verdict", "seconds per draw", "kappa"),
     )
     lines = [head]
@@ -170,7 +173,8 @@ def _table(frame: pd.DataFrame) -> str:
         lines.append(
             (
                 *(_number(row.rank), row.mechanism, row.calibration),
-                *(_rmse(row), _number(row.times_best), _number(row.rmse_quantile, 3)),
+                *(_rmse(row), _number(row.times_best), _number(row.of_limit)),
+                _number(row.rmse_quantile, 3),
                 *(("", "", "", "") if claim is None else _claim(claim)),
                 _number(row.seconds_per_draw, 2),
                 _number(row.kappa, 4),

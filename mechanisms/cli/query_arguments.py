@@ -10,7 +10,7 @@ import sys
 import warnings
 
 from mechanisms.base.mechanism import CALIBRATIONS, Mechanism
-from mechanisms.base.registry import get_mechanism
+from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.cli.arguments import number
 from mechanisms.query.query import ADJACENCIES, STRUCTURES, Budget, Query
 
@@ -44,9 +44,25 @@ def _option(text: str) -> tuple[str, object]:
         return name, value
 
 
+def mechanism_key(text: str) -> str:
+    """A type for `add_argument`: a mechanism by its key or its title, in capitals or not."""
+    names = {text.casefold(), text.casefold().replace(" ", "-")}
+    for key, cls in all_mechanisms().items():
+        if names & {key, cls.title.casefold()}:
+            return key
+    return text
+
+
+def add_key(parser: argparse.ArgumentParser) -> None:
+    """The mechanism that a command is about."""
+    parser.add_argument(
+        "key", type=mechanism_key, help="a mechanism's key or title, or module:Class"
+    )
+
+
 def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of every command that calibrates a mechanism."""
-    parser.add_argument("key", help="mechanism key, or module:Class")
+    add_key(parser)
     add_shape_and_sensitivities(parser)
     parser.add_argument("--epsilon", type=number, required=True, help="epsilon of the budget")
     parser.add_argument(
@@ -72,7 +88,9 @@ def add_shape_and_sensitivities(parser: argparse.ArgumentParser) -> None:
     """Options that describe a query, see `query_of`."""
     parser.add_argument("--shape", type=_shape, required=True, help="axes, such as 89x89")
     parser.add_argument(
-        "--l2-sensitivity", type=number, required=True, help="largest l2 change of the answer"
+        "--l2-sensitivity",
+        type=number,
+        help="largest l2 change of the answer (default: the largest that the others allow)",
     )
     parser.add_argument("--l1-sensitivity", type=number, help="largest l1 change of the answer")
     parser.add_argument("--linf-sensitivity", type=number, help="largest change of one element")
@@ -87,7 +105,11 @@ def add_shape_and_sensitivities(parser: argparse.ArgumentParser) -> None:
         help="what neighbouring data sets are (default: add-remove)",
     )
     parser.add_argument("--structure", choices=STRUCTURES, help="how records form the answer")
-    parser.add_argument("--record-bound", type=number, help="largest l2 norm of a record")
+    parser.add_argument(
+        "--record-bound",
+        type=number,
+        help="largest l2 norm of a record (default: 1 for a histogram)",
+    )
 
 
 def query_of(options) -> Query:

@@ -11,6 +11,7 @@ from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.comparison.assessment import SERVED, Task
 from mechanisms.comparison.assessor import Assessor
+from mechanisms.limit.limit import limit
 from mechanisms.query.query import Budget, Query
 from mechanisms.strategies.workload_options import workload_factors
 from mechanisms.verification.verification import HOLDS, LOOSE
@@ -26,7 +27,15 @@ TIE_DEVIATIONS = 3.0
 _MOST_NAMED = 3
 COLUMNS = (
     *("epsilon", "delta", "mechanism", "title", "calibration", "status", "rank", "rmse"),
-    *("rmse_error", "times_best", "rmse_quantile", "quantile_from", "true_epsilon", "true_delta"),
+    *(
+        "rmse_error",
+        "times_best",
+        "of_limit",
+        "rmse_quantile",
+        "quantile_from",
+        "true_epsilon",
+        "true_delta",
+    ),
     *("verdict", "seconds_per_draw", "kappa", "note"),
 )
 _WORDS = {"mechanism", "title", "calibration", "status", "quantile_from", "verdict", "note"}
@@ -62,6 +71,9 @@ def compare(
         rmse: Root mean square error of an element, or of a query of the workload, exact where
             rmse_error, its relative standard error, is 0.
         times_best: rmse over the least of the ranked ones.
+        of_limit: rmse over a lower bound of that of every mechanism, see docs/the_limit.md; NaN
+            where no bound is known, or another workload than the identity is asked. The bound is
+            that of a fast test: below M of about 1,000 `mechanisms limit` finds a larger one.
         rmse_quantile: What the root mean square error of one release exceeds once in 100 releases
             (the 99% quantile of the loss); quantile_from says how it was computed: "closed form",
             "cumulants" or "sampled". NaN if it is unknown.
@@ -91,7 +103,19 @@ def compare(
         raise ValueError(f"seconds must be a finite number > 0, got {seconds!r}")
     with Assessor(task, float(seconds)) as assessor:
         rows = [row for key in keys for row in assessor.rows(key)]
-    return ranked(pd.DataFrame(rows, columns=list(COLUMNS)))
+    frame = ranked(pd.DataFrame(rows, columns=list(COLUMNS)))
+    return frame.assign(of_limit=frame["rmse"] / _limits(task, frame))
+
+
+def _limits(task: Task, frame: pd.DataFrame) -> list[float]:
+    """The limit of the RMSE at the budget of every row; NaN if none is known."""
+    if not task.asks_elements:
+        return [math.nan] * len(frame)
+    known = {
+        (budget.epsilon, budget.delta): limit(task.query, budget, fast=True).rmse or math.nan
+        for budget in task.budgets
+    }
+    return [known[row.epsilon, row.delta] for row in frame.itertuples()]
 
 
 def checked_task(query: Query, budget, workload, calibrations) -> Task:

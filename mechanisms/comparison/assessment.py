@@ -41,6 +41,11 @@ class Task:
     factors: tuple[Workload, ...]
 
     @property
+    def asks_elements(self) -> bool:
+        """Whether every element is asked for, and nothing else."""
+        return all(isinstance(factor, Identity) for factor in self.factors)
+
+    @property
     def asked(self) -> int:
         """The number of queries asked of the answer; for the identity the number of elements."""
         return math.prod(factor.queries for factor in self.factors)
@@ -153,7 +158,7 @@ def _error(mechanism: AdditiveMechanism, task: Task) -> dict:
 
 def _mean_loss(mechanism: AdditiveMechanism, task: Task) -> tuple[float, float]:
     """E||W n||^2 and its relative standard error, 0 in closed form."""
-    if all(isinstance(factor, Identity) for factor in task.factors):
+    if task.asks_elements:
         return mechanism.expected_loss(), 0.0
     variance = mechanism.noise.workload_variance(task.factors)
     if variance is not None:

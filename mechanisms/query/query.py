@@ -74,6 +74,11 @@ class Shifts(NamedTuple):
     width: float
     rest: float
 
+    @property
+    def norm(self) -> float:
+        """Their l2 norm together."""
+        return math.hypot(self.width * math.sqrt(self.count), self.rest)
+
 
 def concentrated(l1: float, linf: float, elements: int) -> Shifts:
     """The most concentrated change of at most l1 in all, and linf each, over `elements` elements.
@@ -103,7 +108,7 @@ class Query:
     Args:
         shape: Axes of the answer, each at least 1; M is their product.
         l2_sensitivity: sup ||f(x) - f(x')||_2 (Frobenius for matrices). Like all sensitivities and
-            bounds, in [1e-12, 1e12].
+            bounds, in [1e-12, 1e12]. Where left out, the largest that the others allow.
         l1_sensitivity: sup ||f(x) - f(x')||_1, positive, or None where unknown.
         linf_sensitivity: Largest change of one element, positive. Defaults to the width b - a of
             `element_range` where that is given.
@@ -119,9 +124,9 @@ class Query:
             each record adds linf_sensitivity to at most `most_counts` elements; "votes", each
             record adds the points 0, u, ..., (M - 1) u = linf_sensitivity in its own order (both
             add-remove only); None, none of these or unknown.
-        record_bound: B = sup ||x_j||_2 of those records, positive; required with "records", "gram"
-            and "histogram". A covariance (1/N) sum x x^T of records with norm at most R has
-            B = R / sqrt(N); a histogram that counts records has B = 1.
+        record_bound: B = sup ||x_j||_2 of those records, positive; required with "records" and
+            "gram". A covariance (1/N) sum x x^T of records with norm at most R has
+            B = R / sqrt(N). For a histogram it defaults to 1: it counts records.
 
     Raises:
         TypeError: A number, shape or range of the wrong type.
@@ -130,7 +135,7 @@ class Query:
     """
 
     shape: tuple[int, ...]
-    l2_sensitivity: float
+    l2_sensitivity: float | None = None
     l1_sensitivity: float | None = None
     linf_sensitivity: float | None = None
     element_range: tuple[float, float] | None = None
@@ -152,12 +157,32 @@ class Query:
         positive = ("l2_sensitivity", "l1_sensitivity", "linf_sensitivity", "frobenius_bound")
         for name in (*positive, "record_bound"):
             value = getattr(self, name)
-            if value is not None or name == "l2_sensitivity":
+            if value is not None:
                 object.__setattr__(self, name, _checked_within(name, value, SENSITIVITIES))
         if self.adjacency not in ADJACENCIES:
             raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {self.adjacency!r}")
+        if self.structure == "histogram" and self.record_bound is None:
+            object.__setattr__(self, "record_bound", 1.0)
+        if self.l2_sensitivity is None and self.structure != "histogram":
+            object.__setattr__(self, "l2_sensitivity", self._largest_l2())
         self._check_structure()
         check_sensitivities(self)
+
+    def _largest_l2(self) -> float:
+        """What the other numbers allow, where l2_sensitivity is left out."""
+        if self.structure == "votes" and self.linf_sensitivity is not None and self.size > 1:
+            return self._norms_added()[1]
+        bounds = [] if self.frobenius_bound is None else [2 * self.frobenius_bound]
+        if self.largest_shifts is not None:
+            bounds.append(self.largest_shifts.norm)
+        if self.record_bound is not None and self.gram_change is not None:
+            bounds.append(self.gram_change)
+        if not bounds:
+            raise ValueError(
+                "l2_sensitivity is missing, and no other number of the query bounds it: state it, "
+                "or l1_sensitivity, linf_sensitivity, element_range or frobenius_bound"
+            )
+        return _checked_within("l2_sensitivity", min(bounds), SENSITIVITIES)
 
     def _check_structure(self) -> None:
         if self.structure is None and self.record_bound is None:
@@ -290,9 +315,8 @@ class Query:
         box or the l1 ball.
         """
         bounds = [self.l2_sensitivity]
-        shifts = self.largest_shifts
-        if shifts is not None:
-            bounds.append(math.hypot(shifts.width * math.sqrt(shifts.count), shifts.rest))
+        if self.largest_shifts is not None:
+            bounds.append(self.largest_shifts.norm)
         if self.gram_change is not None:
             bounds.append(self.gram_change)
         return min(bounds)

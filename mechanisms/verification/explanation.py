@@ -45,6 +45,7 @@ def explain(result: Verification) -> str:
         loss = result.expected_loss
         norm = "" if loss is None else f", expected squared norm {loss:.6g}"
         lines.append(f"  noise        scale {result.noise_scale:.6g}{norm}")
+    lines += _limit_broken(result)
     if result.audit is not None:
         bounds = result.audit
         lines.append(
@@ -60,6 +61,20 @@ def explain(result: Verification) -> str:
     lines.append("               knows the noise; the verdict takes the numbers to be random")
     lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
     return "\n".join(lines)
+
+
+def _limit_broken(result: Verification) -> list[str]:
+    """That the noise is smaller than that of any private mechanism, if it is."""
+    if result.limit_broken is None:
+        return []
+    stated, least = result.limit_broken
+    shown = Context(prec=5, rounding=ROUND_FLOOR).create_decimal(least)
+    return [
+        f"  limit        no mechanism of this error can be ({result.claimed_epsilon:g}, "
+        f"{result.claimed_delta:g})-DP: the limit is an",
+        f"               RMSE of {float(shown):.5g} per element, and this one states {stated:.5g} "
+        "(docs/the_limit.md)",
+    ]
 
 
 def _compared(result: Verification) -> str:

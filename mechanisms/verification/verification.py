@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from mechanisms.base.guard import ReleaseError
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
+from mechanisms.limit.limit import limit
 from mechanisms.privacy.profile import Bounds, PrivacyProfile
 from mechanisms.privacy.trade_off import (
     advantage,
     true_positive_rate,
     type_two_error,
 )
-from mechanisms.query.query import Inconsistent, Unsupported
+from mechanisms.query.query import Budget, Inconsistent, Query, Unsupported
 from mechanisms.verification.sampled_audit import AuditResult, audit_losses
 from mechanisms.verification.self_check import THOROUGH, Comparison, Effort, require_consistent
 
@@ -51,6 +53,7 @@ class Verification:
         not_sampled: Why that pair is not known, or None where no samples were asked for or it is.
         slack: Why the true delta and epsilon are known between their bounds only, or None.
         profile: The true privacy profile, or None.
+        query: What the mechanism is calibrated to.
         contradiction: A sentence, if the verdict is "inconsistent".
         comparison: How many releases agree with what the mechanism states, or why none was
             compared; None if it was not asked for or shows a contradiction.
@@ -68,6 +71,7 @@ class Verification:
     verdict: str
     audit: AuditResult | None
     profile: PrivacyProfile | None = field(default=None, repr=False, compare=False)
+    query: Query | None = field(default=None, repr=False, compare=False)
     contradiction: str | None = None
     comparison: Comparison | None = None
     not_sampled: str | None = None
@@ -80,6 +84,20 @@ class Verification:
         One who distinguishes two neighbouring data sets by one release. None without a profile.
         """
         return advantage(self.profile) if self.profile else None
+
+    @cached_property
+    def limit_broken(self) -> tuple[float, float] | None:
+        """The stated RMSE of an element and the least that any private mechanism can have.
+
+        None unless the first is below the second: such a claim needs no profile to be false. The
+        limit is that of a fast test, and is not asked for where the claim is true.
+        """
+        if self.query is None or self.expected_loss is None or self.verdict in (HOLDS, LOOSE):
+            return None
+        budget = Budget(epsilon=self.claimed_epsilon, delta=self.claimed_delta)
+        least = limit(self.query, budget, fast=True).rmse
+        stated = math.sqrt(self.expected_loss / self.query.size)
+        return None if least is None or stated >= least else (stated, least)
 
     @cached_property
     def true_positive_rate(self) -> Bounds | None:
@@ -120,6 +138,7 @@ class Verification:
             "trade_off_curve": self._trade_off_values(),
             "noise_scale": self.noise_scale,
             "expected_loss": self.expected_loss,
+            "limit_rmse_broken": self.limit_broken[1] if self.limit_broken else None,
             "wasted_variance": self.wasted_variance,
             "verdict": self.verdict,
             "contradiction": self.contradiction,
@@ -218,6 +237,7 @@ def verify(
         ),
         audit=audit,
         profile=profile,
+        query=mechanism.query,
         contradiction=contradiction,
         comparison=comparison,
         not_sampled=slack if samples else None,

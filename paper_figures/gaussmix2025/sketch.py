@@ -17,7 +17,7 @@ from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import ok_rows
 from paper_figures.style import PAGE, look
 from runs.results import Results
-from studies.common_queries import NAME, QUERIES
+from studies.common_queries import QUERIES, CommonQueries
 
 ASKED = QUERIES["covariance"]
 SKETCHES = ("jl", "gaussian-sketch")
@@ -27,11 +27,11 @@ SHOWN_ROWS = 100
 LEAST = "least w of either"
 
 
-@drawing("gaussmix2025_added", kind="figures", needs=[f"{NAME}/covariance"])
+@drawing("gaussmix2025_added", kind="figures", needs=[f"{CommonQueries.name}/covariance"])
 def added(results: Results) -> Drawn:
     """Left: w^2 / B^2 over epsilon. Right: that of GaussMix over the least that is private."""
-    if ok_rows(results.rows, NAME, "true_epsilon", "covariance").empty:
-        raise DrawingError(f"the results hold no rows of {NAME}; run it first")
+    if ok_rows(results.rows, CommonQueries.name, "true_epsilon", "covariance").empty:
+        raise DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first")
     delta = ASKED.budget.delta
     table = pd.DataFrame(added_variances(delta))
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 2.7))

@@ -18,7 +18,7 @@ from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import ok_rows
 from paper_figures.style import PAGE, look
 from runs.results import Results
-from studies.common_queries import NAME, QUERIES
+from studies.common_queries import QUERIES, CommonQueries
 
 ASKED = "histogram"
 BUDGET = QUERIES[ASKED].budget
@@ -33,11 +33,11 @@ NOISE = {
 }
 
 
-@drawing("inid2025_dimension", kind="figures", needs=[f"{NAME}/{ASKED}"])
+@drawing("inid2025_dimension", kind="figures", needs=[f"{CommonQueries.name}/{ASKED}"])
 def dimension(results: Results) -> Drawn:
     """Expected squared error over that of analytic Gaussian noise, one panel per decay."""
-    if ok_rows(results.rows, NAME, "rmse", ASKED).empty:
-        raise DrawingError(f"the results hold no rows of {NAME}; run it first")
+    if ok_rows(results.rows, CommonQueries.name, "rmse", ASKED).empty:
+        raise DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first")
     epsilon, delta = BUDGET.epsilon, BUDGET.delta
     table = pd.DataFrame(_ratios())
     figure, axes = plt.subplots(1, len(POWERS), figsize=(PAGE, 2.5), sharey=True)

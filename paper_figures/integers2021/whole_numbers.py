@@ -20,8 +20,9 @@ from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import ok_rows
 from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, look, mechanism_title
 from runs.results import Results
-from studies.common_queries import NAME, QUERIES
+from studies.common_queries import QUERIES, CommonQueries
 
+STUDY = CommonQueries.name
 COUNTS = "counts"
 ASKED = QUERIES[COUNTS]
 GAUSSIAN, LAWS = "gaussian-analytic", ("discrete-gaussian", "skellam")
@@ -30,7 +31,12 @@ EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
 ONE_COUNT = Query(shape=(1,), l2_sensitivity=1.0, linf_sensitivity=1.0, structure="counts")
 
 
-@drawing("integers2021_cost", kind="figures", needs=[f"{NAME}/{COUNTS}"], timings=[NAME])
+@drawing(
+    "integers2021_cost",
+    kind="figures",
+    needs=[f"{STUDY}/{COUNTS}"],
+    timings=[STUDY],
+)
 def whole_numbers(results: Results) -> Drawn:
     """Left: variance over the Gaussian's over epsilon. Right: seconds of a draw of one number."""
     seconds = _seconds(results.timings)
@@ -123,7 +129,7 @@ def _seconds(timings: pd.DataFrame) -> pd.DataFrame:
     Raises:
         DrawingError: The run has no time of a draw of whole numbers.
     """
-    own = ok_rows(timings, NAME, "seconds_per_draw")
+    own = ok_rows(timings, STUDY, "seconds_per_draw")
     own = own[(own["dataset"] == COUNTS) & own["mechanism"].isin((GAUSSIAN, *LAWS))]
     if not set(LAWS) & set(own["mechanism"]):
         raise DrawingError("the results hold no time of a draw of whole numbers")

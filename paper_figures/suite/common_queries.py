@@ -14,7 +14,7 @@ from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.style import mechanism_title
 from runs.result_table import OK
 from runs.results import Results
-from studies.common_queries import NAME, QUERIES, CommonQuery
+from studies.common_queries import QUERIES, CommonQueries, CommonQuery
 
 # The status of a row of results in the words of the comparison.
 _STATUSES = {OK: SERVED, "unsupported": UNSUPPORTED, "timeout": TOO_SLOW}
@@ -25,7 +25,7 @@ def answers(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
     Without seconds_per_draw and kappa, which the study does not store among its rows.
     """
-    rows = rows[rows["study"] == NAME]
+    rows = rows[rows["study"] == CommonQueries.name]
     return {
         name: _answer(rows[rows["dataset"] == name])
         for name in QUERIES
@@ -60,12 +60,12 @@ def _only(column: pd.Series) -> str:
     return "" if values.empty else str(values.iloc[0])
 
 
-@drawing("suite_common_queries", kind="tables", needs=[NAME])
+@drawing("suite_common_queries", kind="tables", needs=[CommonQueries.name])
 def common_queries(results: Results) -> Drawn:
     """One row per query: the best, what ties with it, the next, and whose claim is false."""
     found = answers(results.rows)
     if not found:
-        raise DrawingError(f"the results hold no rows of {NAME}; run it first")
+        raise DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first")
     caption = (
         "Which mechanism for a common query? The least root mean square error, of an element or "
         "of a query of the workload, at equal true privacy; mechanisms within 0.1% of it; the next "

@@ -1,1 +1,44 @@
-"""What a study is: grid points, settings, sets of mechanisms, and values with their units."""
+"""What a study is: grid points, settings, sets of mechanisms, and metrics with their units.
+
+A study imports what it needs from here; `treatments` and `training` are for some of them.
+"""
+
+from studies.base.allowed_words import Words
+from studies.base.case import Case, Point, Setup, Value, Variant
+from studies.base.coordinates import COLUMN, EPOCH, ROUND, ROW, Coordinate
+from studies.base.grid import EpsilonGrid, ReleaseSettings
+from studies.base.metrics import (
+    ACCOUNTED,
+    ACCOUNTED_DELTA,
+    EXACT,
+    ROUNDED,
+    SCORE,
+    Metric,
+    Tolerance,
+    ranked,
+)
+from studies.base.settings import (
+    LARGEST_COUNT,
+    MOST_TRIALS,
+    ByDataset,
+    ByMechanism,
+    ConfigError,
+    Count,
+    Delta,
+    Disallowed,
+    Distinct,
+    Epsilon,
+    MissingEntry,
+    Name,
+    Number,
+    Positive,
+    Section,
+    Shape,
+    Share,
+    Text,
+    Trials,
+    UnknownName,
+    Whole,
+)
+from studies.base.study import Study, all_studies
+from studies.base.study_settings import StudySettings

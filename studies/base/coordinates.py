@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 TYPES = {str: "text", int: "whole number", float: "number"}
@@ -16,11 +15,16 @@ class Coordinate:
         name: Name of the column.
         type: str, int or float.
         meaning: One line for the data dictionary, with the unit and the range.
+        choice: Title of what the reader of a leaderboard chooses a value of; empty for no choice.
+        is_use: Whether it tells uses of one mechanism apart, which a leaderboard ranks on their
+            own.
     """
 
     name: str
     type: type
     meaning: str
+    choice: str = ""
+    is_use: bool = False
 
 
 # Coordinates that several studies share.
@@ -34,29 +38,3 @@ OF_MAPS = (ROW, COLUMN)
 
 class UndeclaredValue(ValueError):
     """A study measured a metric, or used a column, that it does not declare."""
-
-
-def check_declared(
-    metric: str,
-    at: Mapping[str, object],
-    metrics: Mapping[str, str],
-    coordinates: tuple[Coordinate, ...],
-) -> None:
-    """Raise UndeclaredValue unless a study declares `metric` and every coordinate in `at`.
-
-    Types are checked too: a number may be a whole number, and nothing else is converted.
-    """
-    if metric not in metrics:
-        raise UndeclaredValue(f"the metric {metric!r} is not declared; METRICS has {list(metrics)}")
-    known = {coordinate.name: coordinate.type for coordinate in coordinates}
-    for name, value in at.items():
-        if name not in known:
-            raise UndeclaredValue(
-                f"{metric} uses the column {name!r}, which COORDINATES does not declare; it has "
-                f"{list(known)}"
-            )
-        allowed = (int, float) if known[name] is float else known[name]
-        if not isinstance(value, allowed) or isinstance(value, bool):
-            raise UndeclaredValue(
-                f"{metric} has {name} = {value!r}; the column holds a {TYPES[known[name]]}"
-            )

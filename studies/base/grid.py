@@ -1,11 +1,11 @@
-"""Grids over epsilon, which most studies have."""
+"""Settings that several studies share: a grid over epsilon, and trials."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from studies.base.settings import ByMechanism, Delta, Distinct, Epsilon
-from studies.base.study import Point
+from studies.base.case import Point
+from studies.base.settings import ByMechanism, Delta, Distinct, Epsilon, Trials
 from studies.base.study_settings import StudySettings
 
 
@@ -18,16 +18,20 @@ class EpsilonGrid(StudySettings):
     )
     delta: Delta = Field(description="delta")
 
+    def points_over(self, shapes: list[tuple[int, ...]], mechanism: str) -> list[Point]:
+        """Every shape with every epsilon of the mechanism."""
+        return [
+            Point(shape=shape, epsilon=epsilon, delta=self.delta)
+            for shape in shapes
+            for epsilon in self.epsilons_for.get(mechanism, self.epsilons)
+        ]
 
-def epsilon_grid(settings: dict, mechanism: str) -> list[float]:
-    """The epsilons of one mechanism."""
-    return settings["epsilons_for"].get(mechanism, settings["epsilons"])
 
+class ReleaseSettings(StudySettings):
+    """Settings of a study that releases several times at every grid point."""
 
-def points_over(shapes: list[tuple[int, ...]], settings: dict, mechanism: str) -> list[Point]:
-    """Every shape with every epsilon."""
-    return [
-        Point(shape=tuple(shape), epsilon=epsilon, delta=settings["delta"])
-        for shape in shapes
-        for epsilon in epsilon_grid(settings, mechanism)
-    ]
+    trials: Trials = Field(100, description="releases per grid point")
+
+    def trial_count(self, dataset: str) -> int:
+        """`trials`."""
+        return self.trials

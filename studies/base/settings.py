@@ -21,6 +21,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     ValidationError,
     model_validator,
 )
@@ -195,6 +196,8 @@ Name = Annotated[
 Shape = Annotated[
     tuple[int, ...],
     BeforeValidator(_read_shape),
+    # As JSON data it is written as it is read.
+    PlainSerializer(lambda axes: "x".join(map(str, axes)), when_used="json"),
     Words(
         "a shape such as 10x10 with at most 10^8 elements",
         "shapes such as 10x10 with at most 10^8 elements",

@@ -37,7 +37,7 @@ class Surroundings:
     """What a study's settings may refer to.
 
     Args:
-        study: The module of the study.
+        study: The study.
         available: Every mechanism and variant by name.
         sets: The named sets of the config.
     """
@@ -48,7 +48,7 @@ class Surroundings:
 
 
 class StudySettings(Section):
-    """Settings of every study. A study adds its own as fields of a subclass `Settings`.
+    """Settings of every study. A study adds its own as fields of a subclass.
 
     Fields of type `ByDataset` without a default need an entry for every data set of the run. The
     keys of `ByDataset` and of `ByMechanism` must be data sets and mechanisms of the run; a
@@ -76,18 +76,38 @@ class StudySettings(Section):
         "are split",
     )
 
+    @classmethod
+    def of_cell(cls, data: dict[str, Any], **grid: list) -> StudySettings:
+        """The settings of one cell, from the JSON data that its process got.
+
+        Args:
+            data: Settings without those of the grid.
+            grid: What the cell has of the grid, such as datasets=["adult"].
+        """
+        own = {name: values for name, values in grid.items() if name in cls.model_fields}
+        return cls.model_validate(data | own)
+
+    @property
+    def takes_gpu(self) -> bool:
+        """Whether cells use a CUDA device where there is one."""
+        return False
+
+    def trial_count(self, dataset: str) -> int:
+        """Trials of a grid point on a data set; 1 in a study without trials."""
+        return 1
+
     @field_validator("mechanisms", mode="before")
     @classmethod
     def _named(cls, value: Any, info: ValidationInfo) -> list[str]:
         near = info.context
-        return chosen(value, near.available, near.sets, getattr(near.study, "NEEDS", "any"))
+        return value if near is None else chosen(value, near.available, near.sets, near.study.needs)
 
     @field_validator("mechanisms_for", mode="before")
     @classmethod
     def _named_for_datasets(cls, value: Any, info: ValidationInfo) -> Any:
-        if not isinstance(value, dict) or "mechanisms" not in info.data:
-            return value
         near, found = info.context, {}
+        if near is None or not isinstance(value, dict) or "mechanisms" not in info.data:
+            return value
         run = {name: near.available[name] for name in info.data["mechanisms"]}
         for dataset, wanted in value.items():
             try:
@@ -98,8 +118,13 @@ class StudySettings(Section):
 
     @model_validator(mode="after")
     def _fit(self, info: ValidationInfo):
-        study = info.context.study
-        _check_names("datasets", self.datasets, study.DATASETS)
+        if info.context is not None:
+            self._check_all_names(info.context.study)
+        self.check()
+        return self
+
+    def _check_all_names(self, study: Any) -> None:
+        _check_names("datasets", self.datasets, study.datasets)
         for name, field in type(self).model_fields.items():
             keys = _keys_of(field.annotation)
             if keys == DatasetName:
@@ -109,10 +134,8 @@ class StudySettings(Section):
                 _check_names(name, getattr(self, name), known)
         for mechanism, calibrations in self.calibrations_for.items():
             _check_names(f"calibrations_for.{mechanism}", calibrations, self.calibrations)
-        if self.split_trials and not getattr(study, "SPLITS_TRIALS", False):
+        if self.split_trials and not study.splits_trials:
             raise Disallowed("split_trials", "false in this study, whose trials are quick", True)
-        self.check()
-        return self
 
     def _check_datasets(self, name: str, *, required: bool) -> None:
         entries = getattr(self, name)

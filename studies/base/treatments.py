@@ -17,10 +17,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pydantic import Field
 
-from mechanisms import AdditiveMechanism, Budget, Query
+from mechanisms import AdditiveMechanism, Query
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from paper_figures.mvg2018.numbers import EPSILON, binary_allocation
+from studies.base.case import Case, Point, Value
 from studies.base.coordinates import Coordinate
+from studies.base.grid import ReleaseSettings
+from studies.base.metrics import Metric
 from studies.base.settings import (
     MOST_TRIALS,
     ByDataset,
@@ -33,13 +36,6 @@ from studies.base.settings import (
     Text,
     UnknownName,
 )
-from studies.base.study import (
-    Names,
-    Point,
-    Value,
-    Variant,
-)
-from studies.base.study_settings import StudySettings
 
 # Treatments that are not sets of features: equal precision for every direction; private principal
 # directions; a mechanism without directions on the right features alone. Only the regression has
@@ -47,7 +43,7 @@ from studies.base.study_settings import StudySettings
 IID, PCA, SUBSPACE = "iid", "pca", "subspace"
 
 
-class TreatmentSettings(StudySettings):
+class TreatmentSettings(ReleaseSettings):
     """Settings of the three studies."""
 
     records: Count = Field(ge=2, description="private records N; delta is 1/N, as in the paper")
@@ -59,6 +55,14 @@ class TreatmentSettings(StudySettings):
         [0.55, 0.65, 0.75, 0.85, 0.95],
         description="tau, the share of the precision budget that the informative directions get",
     )
+
+    def point_at(self, shape: tuple[int, int]) -> Point:
+        """The study's only grid point: the paper's epsilon, and delta = 1/N."""
+        return Point(shape=shape, epsilon=EPSILON, delta=1 / self.records)
+
+    def right_features(self, dataset: str) -> tuple[str, list[str]]:
+        """The set that the paper calls informative, with its name: by convention the first."""
+        return next(iter(self.directions[dataset].items()))
 
     def check(self) -> None:
         """Raise unless every data set of the run has sets of known features, none of all."""
@@ -84,17 +88,28 @@ COORDINATES = (
         "treatment",
         str,
         "a set of informative features, or iid, pca, subspace; null where a mechanism has one use",
+        is_use=True,
     ),
-    Coordinate("share", float, "tau, the informative directions' share of the precision budget"),
+    Coordinate(
+        "share",
+        float,
+        "tau, the informative directions' share of the precision budget",
+        is_use=True,
+    ),
 )
-METRICS = {
-    "expected_loss": "E||noise||^2 in closed form, squared units of the answer",
-    "r_hat": "split R-hat of a mechanism that samples by a Markov chain, 1 when it has converged",
-    "sweeps": "sweeps of that chain",
-    "calibrate_seconds": "wall-clock seconds to calibrate",
-    "release_seconds": "wall-clock seconds of one release, without the checks around it",
-    "svd_seconds": "wall-clock seconds of one SVD of both covariances of matrix Gaussian noise",
-}
+METRICS = (
+    Metric("expected_loss", "E||noise||^2 in closed form, squared units of the answer"),
+    Metric(
+        "r_hat",
+        "split R-hat of a mechanism that samples by a Markov chain, 1 when it has converged",
+    ),
+    Metric("sweeps", "sweeps of that chain"),
+    Metric("calibrate_seconds", "wall-clock seconds to calibrate"),
+    Metric("release_seconds", "wall-clock seconds of one release, without the checks around it"),
+    Metric(
+        "svd_seconds", "wall-clock seconds of one SVD of both covariances of matrix Gaussian noise"
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -122,105 +137,69 @@ def feature_names(dataset: str) -> tuple[str, ...]:
     return importlib.import_module(f"datasets.loaders.{dataset}").FEATURES
 
 
-def point_at(shape: tuple[int, int], settings: dict) -> Point:
-    """The study's only grid point: the paper's epsilon, and delta = 1/N."""
-    return Point(shape=shape, epsilon=EPSILON, delta=1 / settings["records"])
-
-
-def right_features(settings: dict, dataset: str) -> tuple[str, list[str]]:
-    """The set that the paper calls informative, and its name: by convention the config's first."""
-    return next(iter(settings["directions"][dataset].items()))
-
-
-def is_directional(variant: Variant) -> bool:
+def is_directional(case: Case) -> bool:
     """Whether the mechanism spreads a precision budget over directions."""
-    return {"directions", "precision"} <= variant.mechanism.options.keys()
+    return {"directions", "precision"} <= case.mechanism.options.keys()
 
 
-def treatments_of(
-    variant: Variant, mode: str, settings: dict, dataset: str, features: tuple[str, ...]
-) -> dict[Treatment, dict]:
+def treatments_of(case: Case, mode: str, features: tuple[str, ...]) -> dict[Treatment, dict]:
     """The treatments of a mechanism on the whole query, each with the mechanism's options.
 
     Args:
-        variant: The mechanism, with the config's options.
+        case: What the cell measures.
         mode: MVG's mode where the config names none: "unimodal" is Algorithm 1, "equimodal" 2.
-        settings: Those of the study.
-        dataset: Its data set.
         features: Names of the query's rows, in order.
     """
-    if not is_directional(variant):
-        return {Treatment(): variant.options}
-    options = {"mode": mode} | variant.options
+    if not is_directional(case):
+        return {Treatment(): {}}
+    options = {"mode": mode} | case.variant.options
     found = {Treatment(IID): options}
-    for name, informative in settings["directions"][dataset].items():
+    for name, informative in case.settings.directions[case.dataset].items():
         indices = [features.index(feature) for feature in informative]
-        for share in settings["shares"]:
+        for share in case.settings.shares:
             theta = binary_allocation(len(features), indices, share)
             found[Treatment(name, share)] = options | {"precision": theta}
     return found
 
 
 def measure_treatments(
-    variant: Variant,
     treatments: Mapping[Treatment, dict],
-    calibration: str,
     query: Query,
     value_of: Callable[[int], np.ndarray],
     score: Score,
+    case: Case,
     point: Point,
-    names: Names,
-    trials: int,
 ) -> Iterator[Value]:
-    """Calibrate `variant` for every treatment, release `value_of(trial)` and score the answers."""
-    budget = Budget(epsilon=point.epsilon, delta=point.delta)
+    """Calibrate for every treatment, release `value_of(trial)` and score the answers."""
     for treatment, options in treatments.items():
-        mechanism, seconds = variant.timed_calibration(query, budget, calibration, **options)
+        mechanism, seconds = case.timed_calibration(query, point.budget, **options)
         yield Value("calibrate_seconds", seconds, at=treatment.at, timing=True)
         if isinstance(mechanism, AdditiveMechanism):
             yield Value("expected_loss", mechanism.expected_loss(), at=treatment.at)
-            if is_directional(variant) and treatment.name == IID and calibration == "published":
+            published = case.calibration == "published"
+            if is_directional(case) and treatment.name == IID and published:
                 seconds = _svd_seconds(mechanism.noise)
                 yield Value("svd_seconds", seconds, at=treatment.at, timing=True)
 
         def release(trial, rng, mechanism=mechanism):
             return mechanism.timed_release(value_of(trial), rng)
 
-        yield from measure_releases(release, score, treatment, point, names, trials)
+        yield from measure_releases(release, score, treatment, case, point)
 
 
 @dataclass(frozen=True)
 class OneAnswer:
-    """The exact answer that every trial releases, with the data set's name and the settings."""
+    """The exact answer that every trial releases."""
 
     exact: np.ndarray
-    dataset: str
-    settings: dict
 
 
 def measure_one_answer(
-    problem: OneAnswer,
-    variant: Variant,
-    mode: str,
-    calibration: str,
-    query: Query,
-    score: Score,
-    point: Point,
-    names: Names,
+    problem: OneAnswer, mode: str, query: Query, score: Score, case: Case, point: Point
 ) -> Iterator[Value]:
     """Every treatment of the whole query, each released in every trial; `mode` is MVG's."""
-    features = feature_names(problem.dataset)
-    yield from measure_treatments(
-        variant,
-        treatments_of(variant, mode, problem.settings, problem.dataset, features),
-        calibration,
-        query,
-        lambda trial: problem.exact,
-        score,
-        point,
-        names,
-        problem.settings["trials"],
-    )
+    ways = treatments_of(case, mode, feature_names(case.dataset))
+    yield from measure_treatments(ways, query, lambda trial: problem.exact, score, case, point)
 
 
 def _svd_seconds(noise: MatrixGaussian) -> float:
@@ -240,16 +219,11 @@ def _svd_seconds(noise: MatrixGaussian) -> float:
 
 
 def measure_releases(
-    release: Release,
-    score: Score,
-    treatment: Treatment,
-    point: Point,
-    names: Names,
-    trials: int,
+    release: Release, score: Score, treatment: Treatment, case: Case, point: Point
 ) -> Iterator[Value]:
     """Seconds, scores and diagnostics of every trial of one treatment."""
-    for trial in range(trials):
-        seed = names.seed(point, trial)
+    for trial in case.trials:
+        seed = case.seed(point, trial)
         rng = np.random.default_rng(seed)
         answer, diagnostics, seconds = release(trial, rng)
         yield Value("release_seconds", seconds, trial, treatment.at, timing=True)

@@ -243,7 +243,7 @@ def test_limits_are_rows_and_the_request_holds_them(project):
         project, ["gaussian", "hangs", "eats"], limits=limits, strict=False, cells_per_job=2
     )
     project.snakemake("results", *OPTIONS, config=config)
-    frame = read_frame(project.folder / "results/cluster/results.parquet")
+    frame = read_frame(project.folder / "results/cluster/studies/noise_only.parquet")
     status = frame.groupby("mechanism")["status"].agg(lambda found: sorted(set(found)))
     assert status.to_dict() == {"gaussian": ["ok"], "hangs": ["timeout"], "eats": ["error"]}
     reasons = frame.groupby("mechanism")["message"].agg(" ".join)

@@ -1,5 +1,6 @@
 """A web server on this machine, and official data from the mirror where there is one."""
 
+import contextlib
 import http.server
 import os
 import subprocess
@@ -14,7 +15,7 @@ import datasets
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder; /short/ announces more bytes than it sends, /flaky/ fails twice first."""
+    """Serves a folder; /short/ sends less than it announces, /flaky/ fails twice first."""
 
     def do_GET(self):
         self.server.agents.append(self.headers["User-Agent"])
@@ -27,7 +28,14 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         elif self.path.startswith("/denied/"):
             self.send_error(403)
         elif self.path.startswith("/flaky/") and self.server.requests.count(self.path) <= 2:
-            self.send_error(503)
+            self.send_error(self.server.code)
+        elif self.path.startswith("/endless/"):
+            self.send_response(200)
+            self.send_header("Content-Length", str(1 << 40))
+            self.end_headers()
+            with contextlib.suppress(ConnectionError):
+                while True:
+                    self.wfile.write(bytes(1 << 16))
         else:
             self.path = self.path.removeprefix("/flaky")
             super().do_GET()
@@ -47,6 +55,7 @@ def server(tmp_path, monkeypatch):
         address, lambda *arguments: _Handler(*arguments, directory=str(folder))
     )
     running.folder, running.agents, running.requests = folder, [], []
+    running.code = 503
     running.url = f"http://127.0.0.1:{running.server_port}"
     thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
     thread.start()

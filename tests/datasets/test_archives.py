@@ -1,8 +1,10 @@
 """Archives are unpacked safely or not at all."""
 
+import gzip
 import io
 import stat
 import tarfile
+import tracemalloc
 import zipfile
 
 import pytest
@@ -50,7 +52,7 @@ def refused(archive, what):
     inside = archive.parent / "inside"
     inside.mkdir()
     with pytest.raises(DataError, match=f"(?s){what}.*was not unpacked"):
-        extract(archive, inside, {"evil"})
+        extract(archive, inside, {"evil": 4})
     assert list(inside.iterdir()) == []
     assert not (archive.parent / "evil").exists()
 
@@ -63,6 +65,9 @@ def refused(archive, what):
         (tar_entry("a\\..\\..\\evil"), "leaves the folder"),
         (tar_entry("/tmp/evil"), "absolute path"),
         (tar_entry("C:\\evil"), "absolute path"),
+        (tar_entry("\\evil"), "absolute path"),
+        (tar_entry("\\\\host\\evil"), "absolute path"),
+        (tar_entry("/folder", tarfile.DIRTYPE), "absolute path"),
         (tar_entry("evil", tarfile.SYMTYPE, "/etc/passwd"), "link"),
         (tar_entry("evil", tarfile.SYMTYPE, "folder/wanted"), "link"),
         (tar_entry("evil", tarfile.LNKTYPE, "folder/wanted"), "link"),
@@ -81,6 +86,8 @@ def test_unsafe_tar_is_refused(tmp_path, entry, what):
         ("a\\..\\..\\evil", stat.S_IFREG, "leaves the folder"),
         ("/tmp/evil", stat.S_IFREG, "absolute path"),
         ("C:/evil", stat.S_IFREG, "absolute path"),
+        ("\\evil", stat.S_IFREG, "absolute path"),
+        ("\\\\host\\evil", stat.S_IFREG, "absolute path"),
         ("evil", stat.S_IFLNK, "link"),
     ],
 )
@@ -96,32 +103,94 @@ def archive(request, tmp_path):
 
 
 def test_harmless_archive(archive, tmp_path):
-    assert [name for name, _ in members(archive)] == ["folder/wanted", "other"]
-    assert read_members(archive, {"wanted"}) == {"wanted": WANTED}
+    sizes = [(name, size) for name, size, _ in members(archive)]
+    assert sizes == [("folder/wanted", 6), ("other", 4)]
+    assert read_members(archive, {"wanted": 6}) == {"wanted": WANTED}
     inside = tmp_path / "inside"
     inside.mkdir()
-    extract(archive, inside, {"wanted"})
+    extract(archive, inside, {"wanted": 6})
     assert [path.name for path in inside.iterdir()] == ["wanted"]
     assert (inside / "wanted").read_bytes() == WANTED
 
 
 def test_missing_member(archive, tmp_path):
-    with pytest.raises(DataError, match="it has no absent"):
-        extract(archive, tmp_path, {"wanted", "absent"})
+    with pytest.raises(DataError, match="it has no absent;"):
+        extract(archive, tmp_path, {"wanted": 6, "absent": 6})
+    many = dict.fromkeys(["wanted", *"abcdef"], 6)
+    with pytest.raises(DataError, match="it has no a, b, c and 3 more;"):
+        read_members(archive, many)
 
 
-def test_repeated_member(tmp_path):
-    archive = write_tar(tmp_path / "a.tar", tar_entry("elsewhere/wanted"))
+@pytest.mark.parametrize("name", ["a.tgz", "a.zip"])
+def test_two_members_of_one_name_are_refused(tmp_path, name):
+    path = tmp_path / name
+    write = (
+        write_zip if path.suffix == ".zip" else lambda path, name: write_tar(path, tar_entry(name))
+    )
     with pytest.raises(DataError, match="it has two files wanted"):
-        read_members(archive, {"wanted"})
+        read_members(write(path, "elsewhere/wanted"), {"wanted": 6})
+    for twice in ("./folder/wanted", "folder//wanted"):
+        with pytest.raises(DataError, match="wanted' is there twice, so the archive was not"):
+            check_intact(write(path, twice))
 
 
-def test_size_limit(archive, monkeypatch):
-    monkeypatch.setattr("datasets.fetching.archives.MAX_UNPACKED_BYTES", 9)
-    with pytest.raises(DataError, match="unpacks to more than 9 bytes"):
-        read_members(archive, {"wanted"})
-    monkeypatch.setattr("datasets.fetching.archives.MAX_UNPACKED_BYTES", 10)
-    read_members(archive, {"wanted"})
+def test_limits_of_size_and_number(archive, monkeypatch):
+    with pytest.raises(DataError, match="its wanted has 6 bytes, expected at most 5"):
+        read_members(archive, {"wanted": 5})
+    for limit, value in (("MAX_UNPACKED_BYTES", 9), ("MAX_MEMBERS", 1)):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"datasets.fetching.archives.{limit}", value)
+            with pytest.raises(DataError, match=f"unpacks to more than .*\\b{value} "):
+                read_members(archive, {"wanted": 6})
+            patch.setattr(f"datasets.fetching.archives.{limit}", value + 1)
+            read_members(archive, {"wanted": 6})
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_a_long_header_of_a_tar_is_refused_before_it_is_read(tmp_path, kind):
+    """64 MB of zeros that a gzip of 65 kB says is a file's name."""
+    path = tmp_path / "a.tgz"
+    with tarfile.open(path, "w:gz", format=kind) as tar:
+        info = tarfile.TarInfo("a" * (64 << 20))
+        tar.addfile(info)
+    tracemalloc.start()
+    with pytest.raises(
+        DataError, match=r"damaged archive .*it has a header of 67,1\d\d,\d{3} bytes"
+    ):
+        check_intact(path)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+
+
+def test_many_long_headers_of_a_tar_end_in_an_error(tmp_path):
+    """One header may follow another without a file, so that tarfile calls itself."""
+    info = tarfile.TarInfo("././@LongLink")
+    info.type, info.size = tarfile.GNUTYPE_LONGNAME, 512
+    path = tmp_path / "a.tgz"
+    path.write_bytes(gzip.compress((info.tobuf(tarfile.GNU_FORMAT) + b"a" * 512) * 3000))
+    with pytest.raises(DataError, match=r"damaged archive .*RecursionError"):
+        check_intact(path)
+
+
+def test_an_encrypted_zip(tmp_path):
+    path = write_zip(tmp_path / "a.zip")
+    content = bytearray(path.read_bytes())
+    for start, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):  # bit 0 says that it is encrypted
+        content[content.index(start) + flags] |= 1
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"damaged archive .*encrypted, password required"):
+        check_intact(path)
+
+
+@pytest.mark.parametrize("method", [12, 14, 99])
+def test_a_zip_of_another_compression(tmp_path, method):
+    path = write_zip(tmp_path / "a.zip")
+    content = bytearray(path.read_bytes())
+    for start, place in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
+        content[content.index(start) + place] = method
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=f"wanted' is compressed by method {method}, so the"):
+        check_intact(path)
 
 
 def test_truncated(archive):
@@ -136,7 +205,7 @@ def test_changed_byte_in_a_zip(tmp_path):
         container.writestr("file", WANTED)
     archive.write_bytes(archive.read_bytes().replace(WANTED, b"wonted"))
     with pytest.raises(DataError, match="truncated or damaged"):
-        read_members(archive, {"file"})
+        read_members(archive, {"file": 6})
 
 
 def test_not_an_archive(tmp_path):

@@ -41,11 +41,12 @@ def test_they_are_not_fetched(name, tmp_path):
 
 def test_a_missing_file_is_an_error():
     with pytest.raises(DataError, match=r"no_such\.csv"):
-        bundled.bundled_table("no_such.csv")
+        bundled.bundled_table("no_such.csv", {})
 
 
 def test_another_number_of_records_is_refused(monkeypatch):
-    monkeypatch.setattr(wine, "bundled_table", lambda *a, **k: np.zeros((177, 14)))
+    table = dict.fromkeys([*wine.FEATURES, "grower"], np.zeros(177))
+    monkeypatch.setattr(wine, "bundled_table", lambda *a, **k: table)
     with pytest.raises(DataError, match="found 177, expected 178"):
         wine.load()
 

@@ -11,7 +11,7 @@ from test_text_graph_and_sequence_loaders import CASES as OTHERS
 
 import datasets.loaders
 from datasets import DATASETS, DataError, load
-from datasets.catalogue import find, loader
+from datasets.catalogue import loader
 
 OFFICIAL = [entry for entry in DATASETS.values() if entry.source == "official"]
 
@@ -27,7 +27,7 @@ def test_every_official_data_set_is_tried_in_its_own_format():
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_entries_are_complete(name):
-    entry = find(name)
+    entry = DATASETS[name]
     assert loader(name).__doc__
     assert entry.title and entry.licence and entry.citation and entry.record
     assert all(count > 0 for count in entry.rows.values())
@@ -57,11 +57,11 @@ def test_no_checksum_is_listed_twice():
 
 def test_unknown_names():
     with pytest.raises(DataError, match="unknown data set 'cifra10'; did you mean cifar10"):
-        find("cifra10")
+        load("cifra10")
     with pytest.raises(DataError, match="did you mean mnist"):
         load("minst", "data")
     with pytest.raises(DataError, match="'zzz'; known are adult, boids"):
-        find("zzz")
+        load("zzz")
     assert "zzz" not in DATASETS
 
 
@@ -82,7 +82,7 @@ def test_a_module_that_is_no_loader(tmp_path, monkeypatch, code, message):
     monkeypatch.setattr(datasets.loaders, "__path__", [*datasets.loaders.__path__, str(tmp_path)])
     monkeypatch.delitem(sys.modules, "datasets.loaders.extra", raising=False)
     with pytest.raises(TypeError, match=rf"extra\.py {message}"):
-        find("extra")
+        loader("extra")
     sys.modules.pop("datasets.loaders.extra")
 
 

@@ -47,7 +47,12 @@ def test_another_file_is_refused(copied, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [("1,2\n", "2 columns, expected 3"), ("a,b,c\n", "not a table")]
+    ("content", "message"),
+    [
+        ("1,2\n", "record 1 has 2 columns, expected 3"),
+        ("1,2,x\n", "label: record 1 has 'x', allowed are whole numbers 0..1"),
+        ("1,2,0.5\n", "'0.5'"),
+    ],
 )
 def test_a_file_of_another_form_is_refused(copied, tmp_path, content, message):
     path = tmp_path / "other.csv"

@@ -98,8 +98,10 @@ def test_only_missing_files_are_fetched(server, data):
     assert server.requests == ["/toy/b"]
 
 
-def test_a_failing_server_is_asked_again(server, data):
+@pytest.mark.parametrize("code", [429, 500, 503])
+def test_a_failing_server_is_asked_again(server, data, code):
     put(server.folder)
+    server.code = code
     fetch(dataset(remote(urls=[f"{server.url}/flaky/toy/file.bin"])), data)
     assert server.requests == ["/flaky/toy/file.bin"] * 3
 
@@ -132,12 +134,17 @@ def test_wrong_md5_is_refused(tmp_path, data):
 def test_a_corrupted_local_file_is_reported_not_replaced(tmp_path, data):
     put(tmp_path / "mirror")
     path = put(data, content=b"changed")
-    with pytest.raises(DataError, match=r"has the wrong content(.|\n)*Delete it") as caught:
+    with pytest.raises(DataError) as caught:
         fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
-    assert sha256(CONTENT) in str(caught.value)
-    assert sha256(b"changed") in str(caught.value)
-    assert "DATA_MIRROR" in str(caught.value)
+    assert str(caught.value).splitlines() == [
+        f"{path} has the wrong content: sha256 {sha256(b'changed')}, "
+        f"expected sha256 {sha256(CONTENT)}",
+        "Delete it, then fetch toy again: a file that is there is never replaced",
+    ]
     assert path.read_bytes() == b"changed"
+    path.unlink()
+    fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
+    assert path.read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize(
@@ -153,10 +160,30 @@ def test_damaged_xz(tmp_path, data, content, message):
 
 @pytest.mark.parametrize("published", [None, sha256(CONTENT)])
 def test_a_download_cut_short_leaves_nothing(server, data, published):
-    file = remote(urls=[f"{server.url}/short/f"], sha256=published, check=print)
+    toy = dataset(remote(sha256=published, bytes=None, check=print))
     with pytest.raises(DataError, match=r"broke off \(IncompleteRead\(100 bytes read, 900 more"):
-        fetch(dataset(file), data)
-    assert server.requests == ["/short/f"] * 3
+        fetch(toy, data, mirror=f"{server.url}/short")
+    assert server.requests == ["/short/toy/file.bin"] * 3 + ["/short/toy/file.bin.xz"] * 3
+    assert left_in(data) == []
+
+
+@pytest.mark.parametrize("size", [len(CONTENT) - 1, None])
+def test_a_bomb_of_xz_fills_no_disk(tmp_path, data, monkeypatch, size):
+    """Its unpacked size is published, or else there is a limit for all files."""
+    put(tmp_path / "mirror", "file.bin.xz", lzma.compress(CONTENT))
+    monkeypatch.setattr("datasets.entry.MAX_BYTES", len(CONTENT) - 1)
+    with pytest.raises(DataError, match=r"file\.bin: wrong content, more than 899 bytes"):
+        fetch(dataset(remote(bytes=size)), data, mirror=tmp_path / "mirror")
+    assert left_in(data) == []
+    monkeypatch.setattr("datasets.entry.MAX_BYTES", len(CONTENT))
+    fetch(dataset(remote(bytes=size and size + 1)), data, mirror=tmp_path / "mirror")
+
+
+def test_a_server_that_never_ends_is_cut_off(server, data):
+    """It announces a terabyte for a file of one byte."""
+    with pytest.raises(DataError, match=r"/endless/f: wrong content, more than \d+,\d+ bytes"):
+        fetch(dataset(remote(bytes=1, urls=[f"{server.url}/endless/f"])), data)
+    assert server.requests == ["/endless/f"]
     assert left_in(data) == []
 
 

@@ -76,8 +76,8 @@ class TestContract(LoaderContract):
         (lambda row: row[:-1] + b"2", "line 2 has other features"),
         (lambda row: row[:-2] + b";1", "line 2 has other features"),
         (lambda row: row[:-3] + b"010", "line 2 has other features"),
-        (lambda row: b"31" + row[1:], r"labels 5\.\.31, expected 1\.\.30"),
-        (lambda row: b"a" + row[1:], "not a whole number"),
+        (lambda row: b"31" + row[1:], "record 2 has '31', allowed are whole numbers 1..30"),
+        (lambda row: b"a" + row[1:], "record 2 has 'a'"),
     ],
 )
 def test_binary_rows_of_another_form(tmp_path, change, message):

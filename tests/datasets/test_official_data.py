@@ -10,7 +10,7 @@ import datasets
 from datasets import DATASETS
 from datasets.loaders import cardiotocography, cifar10
 from paper_figures.mgm2021.federated_accuracies import MAJORITY
-from paper_figures.mvg2018.first_component import RANDOM_COMPONENT
+from paper_figures.mvg2018.first_component import EXACT_COVARIANCE, RANDOM_COMPONENT
 from paper_figures.r1smg2024.numbers import DENSEST_WINDOW, PLACES
 
 
@@ -52,10 +52,11 @@ def test_cifar10(mirror, tmp_path, monkeypatch):
     part = tuple(file for file in cifar10.ENTRY.files if file.name in names)
     monkeypatch.setattr(cifar10, "ENTRY", dataclasses.replace(cifar10.ENTRY, files=part))
     folder = datasets.fetch("cifar10", tmp_path, mirror=mirror)
-    data = cifar10.parse([folder / "data_batch_1"], folder / "test_batch")
-    assert data.train_images.shape == (10_000, 3, 32, 32)
+    files = [folder / "data_batch_1"] * 5
+    data = cifar10.parse(*files, folder / "test_batch")
+    assert data.train_images.shape == (50_000, 3, 32, 32)
     counts = [1005, 974, 1032, 1016, 999, 937, 1030, 1001, 1025, 981]
-    assert np.bincount(data.train_labels).tolist() == counts
+    assert np.bincount(data.train_labels[:10_000]).tolist() == counts
     assert np.bincount(data.test_labels).tolist() == [1000] * 10
     means = data.train_images.mean(axis=(0, 2, 3)) / 255
     assert means == pytest.approx([0.4914, 0.4822, 0.4465], abs=4e-3)

@@ -61,7 +61,9 @@ def test_a_wrong_archive_put_by_hand_is_refused_and_kept(server, data, published
     if not published:
         toy = dataclasses.replace(toy, archive=RemoteFile(name="toy.tar.gz"))
     put(data, "toy.tar.gz", b"wrong")
-    with pytest.raises(DataError, match=r"toy\.tar\.gz(.|\n)*Delete it and fetch toy again"):
+    with pytest.raises(
+        DataError, match=r"toy\.tar\.gz(.|\n)*Delete it(, then| and) fetch toy again"
+    ):
         fetch(toy, data)
     assert left_in(data) == ["toy.tar.gz"]
     assert server.requests == []
@@ -106,15 +108,15 @@ def test_loading_what_was_not_fetched_names_the_command(data):
         local_files(dataset(remote("a"), remote("b")), data)
 
 
-def test_zip_of_a_publisher(server, data):
-    path = server.folder / "toy.zip"
+def test_zip_of_a_publisher(tmp_path, data):
+    path = put(tmp_path / "mirror", "toy.zip")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("inner/a", CONTENT)
-    published = RemoteFile(name="toy.zip", urls=(f"{server.url}/toy.zip",))
-    fetch(dataset(remote("a"), archive=published), data)
+    toy = dataset(remote("a"), archive=RemoteFile(name="toy.zip"))
+    fetch(toy, data, mirror=tmp_path / "mirror")
     assert left_in(data) == ["a"]
     shutil.rmtree(data)
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(DataError, match="truncated or damaged archive"):
-        fetch(dataset(remote("a"), archive=published), data)
+        fetch(toy, data, mirror=tmp_path / "mirror")
     assert left_in(data) == []

@@ -4,7 +4,6 @@ import struct
 import zipfile
 
 import numpy as np
-import pandas as pd
 import pytest
 from loader_contract import LoaderContract
 
@@ -13,7 +12,6 @@ from datasets.loaders import (
     adult,
     cardiotocography,
     darknet2020,
-    liver_disorders,
     swarm,
     uber,
 )
@@ -82,7 +80,12 @@ def check_liver_disorders(data):
 
 
 def write_cardiotocography(folder):
-    """A workbook of Excel 97 (BIFF8), record by record."""
+    write_workbook(folder / "CTG.xls", ctg_rows())
+    return {"records": 2}
+
+
+def write_workbook(path, rows):
+    """A workbook of Excel 97 (BIFF8) with the sheet Data, record by record."""
 
     def record(kind, content=b""):
         return struct.pack("<HH", kind, len(content)) + content
@@ -92,7 +95,7 @@ def write_cardiotocography(folder):
 
     start = record(0x0809, struct.pack("<HHHHII", 0x0600, 0x0005, 0, 1997, 0, 6))
     sheet = record(0x0809, struct.pack("<HHHHII", 0x0600, 0x0010, 0, 1997, 0, 6))
-    for i, row in enumerate(ctg_rows()):
+    for i, row in enumerate(rows):
         for j, cell in enumerate(row):
             place = struct.pack("<HHH", i, j, 0)
             if isinstance(cell, float):
@@ -102,8 +105,7 @@ def write_cardiotocography(folder):
     name = struct.pack("<BB", 4, 0) + b"Data"
     offset = len(start) + 4 + 6 + len(name) + 4
     bound = record(0x0085, struct.pack("<IBB", offset, 0, 0) + name)
-    (folder / "CTG.xls").write_bytes(start + bound + record(0x000A) + sheet + record(0x000A))
-    return {"records": 2}
+    path.write_bytes(start + bound + record(0x000A) + sheet + record(0x000A))
 
 
 def check_cardiotocography(data):
@@ -161,71 +163,68 @@ class TestContract(LoaderContract):
     cases = CASES
 
 
-def test_adult_with_an_unknown_class(tmp_path):
+@pytest.mark.parametrize(
+    ("cell", "other", "message"),
+    [
+        ("<=50K\n", "50K\n", "income: record 1 has '50K', allowed are <=50K >50K"),
+        ("39, State", "39.5, State", "age: record 1 has 39.5, allowed are whole numbers 0..120;"),
+        ("39, State", "?, State", "age: record 1 has nan, allowed"),
+        ("Male", "?", "sex: record 1 has nan, allowed are Female Male;"),
+        ("<=50K\n", "<=50K, 1\n", "Expected 16 fields in line 2, saw 15|not a table|16 columns"),
+    ],
+)
+def test_adult_of_another_form(tmp_path, cell, other, message):
+    write_adult(tmp_path)
     path = tmp_path / "adult.data"
-    path.write_text(f"39, State-gov, 77516, {PERSON.format('Sales')}, 50K\n")
-    with pytest.raises(DataError, match="class '50K', expected <=50K or >50K"):
-        adult.parse(path)
-    path.write_text(f"?, State-gov, 77516, {PERSON.format('Sales')}, >50K\n")
-    with pytest.raises(DataError, match="not a file of the Adult data"):
-        adult.parse(path)
+    path.write_text(path.read_text().replace(cell, other))
+    with pytest.raises(DataError, match=message):
+        adult.parse(*(tmp_path / file.name for file in adult.ENTRY.files))
 
 
-def test_uber_with_another_header_or_a_hole(tmp_path):
-    path = tmp_path / "uber.csv"
-    path.write_text("time,lat\n1,2\n")
-    with pytest.raises(DataError, match="not the csv of Uber pickups"):
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("", "Date/Time: record 1 has ''"),
+        ("4/31/2014 0:11:00", "record 1 has '4/31/2014 0:11:00', allowed are times in April 2014"),
+        ("4/1/2013 0:11:00", "record 1 has '4/1/2013 0:11:00'"),
+        ("2014-04-01 00:11:00", "record 1 has '2014-04-01 00:11:00'"),
+    ],
+)
+def test_uber_with_a_time_of_another_form(tmp_path, cell, message):
+    write_uber(tmp_path)
+    path = tmp_path / "uber-raw-data-apr14.csv"
+    path.write_text(path.read_text().replace("4/1/2014 0:11:00", cell))
+    with pytest.raises(DataError, match=message):
         uber.parse(path)
-    path.write_text('"Date/Time","Lat","Lon","Base"\n"4/1/2014 0:11:00",40.769,,"B02512"\n')
-    with pytest.raises(DataError, match="a latitude or longitude is missing"):
-        uber.parse(path)
-
-
-def test_liver_disorders_with_a_header_or_another_selector(tmp_path):
-    path = tmp_path / "bupa.data"
-    path.write_text("mcv,alkphos,sgpt,sgot,gammagt,drinks,selector\n85,92,45,27,31,0.0,1\n")
-    with pytest.raises(DataError, match="not a table of numbers"):
-        liver_disorders.parse(path)
-    path.write_text("85,92,45,27,31,0.0,3\n")
-    with pytest.raises(DataError, match="other values than 1 and 2"):
-        liver_disorders.parse(path)
-    path.write_text("85,92,45,27,31,0.0\n")
-    with pytest.raises(DataError, match="6 columns, expected 7"):
-        liver_disorders.parse(path)
 
 
 def test_cardiotocography_of_another_form(tmp_path):
     path = tmp_path / "CTG.xls"
-    path.write_bytes(b"<html>not a workbook</html>")
-    with pytest.raises(DataError, match="not the workbook"):
-        cardiotocography.parse(path)
+    for content in (b"<html>not a workbook</html>", b"PK\3\4 a broken xlsx", b""):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"CTG\.xls: not the workbook of the CTG data \(\w+"):
+            cardiotocography.parse(path)
     rows = ctg_rows()
     rows[1][12] = "XX"
+    write_workbook(path, rows)
     with pytest.raises(DataError, match="another header"):
-        cardiotocography.table(rows, place="here")
-    rows = ctg_rows()
-    rows[3][15] = "n/a"
-    with pytest.raises(DataError, match="not a number"):
-        cardiotocography.table(rows, place="here")
+        cardiotocography.parse(path)
 
 
-def test_swarm_of_another_form(tmp_path):
-    path = tmp_path / "swarm.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("Flocking.csv", "x1,Class\n1.0,1\n")
-    with pytest.raises(DataError, match="2 columns, expected 2400"):
-        swarm.parse(path)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("Aligned.csv", "x1,Class\n1.0,1\n")
-    with pytest.raises(DataError, match=r"it has no Flocking\.csv"):
+@pytest.mark.parametrize("folder", ["", "elsewhere/"])
+def test_swarm_with_two_tables(tmp_path, folder):
+    write_swarm(tmp_path)
+    path = tmp_path / "swarm_behaviour.zip"
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(f"{folder}Flocking.csv", "other")
+    with pytest.raises(DataError, match=r"it has two files Flocking\.csv"):
         swarm.parse(path)
 
 
-def test_darknet2020_of_another_form(tmp_path):
+@pytest.mark.parametrize("label", ["", "None", "NA", "NaN", "Chat room", "1"])
+def test_darknet2020_needs_its_second_label(tmp_path, label):
+    write_darknet2020(tmp_path)
     path = tmp_path / "Darknet.CSV"
-    pd.DataFrame(np.zeros((1, 84))).to_csv(path, index=False)
-    with pytest.raises(DataError, match="84 columns, expected 85"):
-        darknet2020.parse(path)
-    pd.DataFrame(np.zeros((1, 85))).to_csv(path, index=False)
-    with pytest.raises(DataError, match=r"traffic '0\.0', expected one of Non-Tor"):
+    path.write_text(path.read_text().replace(",Chat\n", f",{label}\n"))
+    with pytest.raises(DataError, match=r"Darknet\.CSV: Label\.1: record 2 has"):
         darknet2020.parse(path)

@@ -1,8 +1,8 @@
 """Loaders of reviews, of a graph and of sequences, on small files in the official formats."""
 
 import struct
-import tarfile
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def movement_members(root):
     members = {f"{root}dataset_description.txt": b"text"}
     anchors = b"#RSS_anchor1, RSS_anchor2, RSS_anchor3, RSS_anchor4\n"
     for k in range(1, 12):
-        steps = b"".join(b"-0.%d,0.5,0.25,%d\n" % (step, k) for step in range(k))
+        steps = b"".join(b"-0.%d,0.5,0.25,0.%02d\n" % (step, k) for step in range(k))
         members[f"{root}dataset/MovementAAL_RSS_{k}.csv"] = anchors + steps
     for place, column in (
         ("dataset/MovementAAL_target", [1, -1]),
@@ -63,7 +63,7 @@ def write_movement_aal(folder):
 
 def check_movement_aal(data):
     assert [len(sequence) for sequence in data.sequences] == list(range(1, 12))
-    assert data.sequences[1].tolist() == [[0.0, 0.5, 0.25, 2.0], [-0.1, 0.5, 0.25, 2.0]]
+    assert data.sequences[1].tolist() == [[0.0, 0.5, 0.25, 0.02], [-0.1, 0.5, 0.25, 0.02]]
     assert data.targets.tolist() == [-1, 1] * 5 + [-1]
     assert data.groups.tolist() == [3, 1] * 5 + [3]
     assert data.paths.tolist() == [2, 6] * 5 + [2]
@@ -120,34 +120,37 @@ class TestContract(LoaderContract):
     cases = CASES
 
 
+@pytest.fixture
+def eleven(monkeypatch):
+    rows = {"sequences": 11, "steps": 66}
+    monkeypatch.setattr(movement_aal, "ENTRY", replace(movement_aal.ENTRY, rows=rows))
+
+
+@pytest.mark.usefixtures("eleven")
 def test_movement_aal_from_a_tar_with_a_root_folder(tmp_path):
     path = tmp_path / "MovementAAL.tar"
     tar_of(path, movement_members("MovementAAL/"), mode="w")
     check_movement_aal(movement_aal.parse(path))
 
 
-def test_movement_aal_without_a_target(tmp_path):
+@pytest.mark.usefixtures("eleven")
+@pytest.mark.parametrize("targets", [b"1,1\n", b"1,1\n" * 11, b"2,1\n" * 2])
+def test_movement_aal_without_a_target(tmp_path, targets):
     members = movement_members("")
-    members["dataset/MovementAAL_target.csv"] = b"#sequence_ID, class_label\n1,1\n"
+    members["dataset/MovementAAL_target.csv"] = b"#sequence_ID, class_label\n" + targets
     path = tmp_path / "MovementAAL.tar"
     tar_of(path, members, mode="w")
-    with pytest.raises(DataError, match=r"target\.csv has 1 entries for 11 sequences"):
+    with pytest.raises(DataError, match=r"target\.csv: not one record of each of the 11 seq"):
         movement_aal.parse(path)
 
 
-def test_cora_with_another_index(tmp_path):
-    write_cora(tmp_path)
-    (tmp_path / "ind.cora.test.index").write_text("505\n506\n600\n")
-    files = {path.name: path for path in tmp_path.iterdir()}
-    with pytest.raises(DataError, match=r"not the nodes 505\.\.507"):
-        cora.parse(files)
-
-
-def test_imdb_from_an_unpacked_folder(tmp_path):
-    write_imdb(tmp_path)
-    with tarfile.open(tmp_path / "aclImdb_v1.tar.gz") as tar:
-        tar.extractall(tmp_path)
-    check_imdb(imdb.parse(tmp_path / "aclImdb"))
+@pytest.mark.parametrize("lines", ["505\n506\n600\n", "505\n506\n506\n", "505\n506\n505.5\n"])
+def test_cora_with_another_index(tmp_path, monkeypatch, lines):
+    declared = write_cora(tmp_path)
+    monkeypatch.setattr(cora, "ENTRY", replace(cora.ENTRY, rows=declared))
+    (tmp_path / "ind.cora.test.index").write_text(lines)
+    with pytest.raises(DataError, match=r"test\.index: .*\b505\.\.507"):
+        cora.parse(*(tmp_path / file.name for file in cora.ENTRY.files))
 
 
 def test_imdb_that_is_not_text(tmp_path):

@@ -47,6 +47,15 @@ def test_the_checksum_is_printed_and_recorded(tmp_path, data, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_an_http_address_needs_a_checksum():
+    """Anyone on the way can replace the file."""
+    for address in ("http://a.org/f", "HTTP://a.org/f"):
+        with pytest.raises(ValueError, match=r"file\.bin has an http address and no sha256"):
+            remote(sha256=None, check=anything, urls=["https://a.org/f", address])
+    remote(sha256=None, check=anything, urls=["https://a.org/f"])
+    remote(urls=["http://a.org/f"])
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -96,7 +105,10 @@ def test_an_archive_without_the_expected_files_is_refused(tmp_path, data, name):
         pass
     (file,) = datasets.DATASETS[name].files
     put(data, file.name, buffer.getvalue(), folder=name)
-    with pytest.raises(DataError, match=r"has no Flocking\.csv|wrong number of records"):
+    with pytest.raises(
+        DataError,
+        match=r"it has no Flocking\.csv|it has no MovementAAL_RSS_1\.csv, .* and 314 more",
+    ):
         fetch(name, data)
     assert left_in(data) == [file.name]
 
@@ -105,7 +117,7 @@ def test_an_archive_without_the_expected_files_is_refused(tmp_path, data, name):
 def test_an_archive_of_other_files_is_refused(data, name):
     (file,) = datasets.DATASETS[name].files
     put(data, file.name, tar_bytes({"readme": b"text"}), folder=name)
-    with pytest.raises(DataError, match=r"is not the expected archive|wrong content"):
+    with pytest.raises(DataError, match=r"it has no |wrong content"):
         fetch(name, data)
     assert left_in(data) == [file.name]
 
@@ -116,7 +128,7 @@ def test_a_changed_file_is_found_by_its_record(tmp_path, data):
     path = fetch(toy, data, mirror=tmp_path / "mirror") / "file.bin"
     path.write_bytes(b"changed")
     for use in (fetch, local_files):
-        with pytest.raises(DataError, match=f"recorded {sha256(CONTENT)}"):
+        with pytest.raises(DataError, match=f"recorded sha256 {sha256(CONTENT)}"):
             use(toy, data)
 
 
@@ -125,7 +137,7 @@ def test_a_changed_publisher_is_found_by_the_record(tmp_path, data):
     toy = unpublished()
     (fetch(toy, data, mirror=tmp_path / "mirror") / "file.bin").unlink()
     put(tmp_path / "mirror", content=b"changed")
-    message = f"sha256 {sha256(b'changed')}, recorded {sha256(CONTENT)} .*delete its line"
+    message = f"sha256 {sha256(b'changed')}, recorded sha256 {sha256(CONTENT)} .*delete its line"
     with pytest.raises(DataError, match=message):
         fetch(toy, data, mirror=tmp_path / "mirror")
     assert left_in(data) == ["SHA256SUMS"]

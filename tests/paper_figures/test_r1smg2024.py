@@ -18,25 +18,25 @@ def studies(request):
 @pytest.mark.parametrize("dataset", sorted(r1smg2024.TRAINING))
 def test_the_training_has_the_budgets_of_the_paper(studies, dataset):
     settings = studies["dpsgd"]
-    assert settings["budgets"][dataset] == r1smg2024.TRAINING[dataset].totals
-    assert settings["batch"] == r1smg2024.BATCH
-    assert settings["delta"] == r1smg2024.TRAINING_DELTA
-    assert settings["slack"] == r1smg2024.SLACK
+    assert settings.budgets[dataset] == r1smg2024.TRAINING[dataset].totals
+    assert settings.batch == r1smg2024.BATCH
+    assert settings.delta == r1smg2024.TRAINING_DELTA
+    assert settings.slack == r1smg2024.SLACK
 
 
 def test_the_maps_have_the_budgets_of_the_paper(studies):
     settings = studies["count_query"]
-    assert settings["delta"] == r1smg2024.COUNT_DELTA
-    side = settings["cells_per_side"]
+    assert settings.delta == r1smg2024.COUNT_DELTA
+    side = settings.cells_per_side
     assert (side, side) == r1smg2024.count_query(1.0).shape
-    for name, epsilon in settings["map_epsilons"].items():
+    for name, epsilon in settings.map_epsilons.items():
         assert epsilon == r1smg2024.count_epsilon(name)
 
 
 def test_the_noise_alone_has_the_budgets_of_figure_9(studies):
     settings = studies["noise_only"]
-    assert settings["epsilons"] == list(r1smg2024.GROWTH_EPSILONS)
-    assert settings["delta"] == r1smg2024.GROWTH_DELTA
+    assert settings.epsilons == list(r1smg2024.GROWTH_EPSILONS)
+    assert settings.delta == r1smg2024.GROWTH_DELTA
 
 
 def test_the_paper_s_own_grids():

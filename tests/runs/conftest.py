@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from one_cell import planned_as
+from one_cell import spec_as
 
-from runs.frames import check_table, read_frame
-from runs.result_table import read_table
-from runs.runner import cell_files, run_cells
+from runs.frames import check_table, frame_of
+from runs.runner import run_cells
+from runs.store import cell_file, read_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,11 +24,10 @@ def run(tmp_path):
     """Runs a cell; returns its rows as a data frame."""
 
     def run_it(cell, config, name="cell", digest=None):
-        plan = planned_as(name, cell, config, digest)
-        run_cells([plan], tmp_path, limits=config["limits"])
-        rows = cell_files(plan, tmp_path)[0]
+        run_cells([spec_as(name, cell, config, digest)], tmp_path, limits=config["limits"])
+        rows, _ = read_cell(cell_file(tmp_path, name))
         named = (cell.study, cell.dataset, cell.mechanism, cell.calibration)
-        check_table(read_table(rows), {named: len(cell.points(config))})
-        return read_frame(rows)
+        check_table(rows, {named: len(cell.points(config))})
+        return frame_of(rows)
 
     return run_it

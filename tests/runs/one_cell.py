@@ -1,14 +1,15 @@
-"""One cell in a folder: its plan, and what was measured."""
+"""One cell in a folder: what it is told, and what was measured."""
 
 import time
+from dataclasses import replace
 
 import psutil
 
 
-def planned_as(stem, cell, config, digest=None):
-    """The plan of a cell under another path, or with another digest."""
-    plan = cell.planned(config) | {"stem": stem}
-    return plan | ({} if digest is None else {"digest": digest})
+def spec_as(stem, cell, config, digest=None):
+    """What a cell is told, under another path, or with another digest."""
+    spec = cell.spec(config)
+    return replace(spec, stem=stem, digest=digest or spec.digest)
 
 
 def measured(folder):

@@ -10,23 +10,30 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from runs.aggregation import aggregate_maps, aggregate_results, aggregate_study
+from runs.aggregation import join_study, write_csv
+from runs.cell_spec import CellSpec
 from runs.frames import TableError, check_table, read_frame
 from runs.parts import failure
 from runs.result_table import (
     BASE,
     DamagedTable,
     digest_in,
+    read_file,
     read_table,
     to_table,
     write_table,
 )
-from studies.base.coordinates import COLUMN, ROW, Coordinate
+from runs.store import cell_file, read_stamp, scan, write_cell, write_stamp
+from studies.base.coordinates import Coordinate
 
 ROOT = Path(__file__).resolve().parents[2]
 CELL = {
     "paper": "p", "study": "e", "dataset": "d", "data_source": "none", "mechanism": "m",
     "calibration": "published", "shape": "2x2", "delta": 1e-5,
+}  # fmt: skip
+SPEC = {name: CELL[name] for name in list(CELL)[:6]} | {
+    "digest": "digest", "use": "m", "options": {}, "points": (), "settings": {}, "seed": 1,
+    "data_folder": "data",
 }  # fmt: skip
 EPOCH = Coordinate("epoch", int, "epoch")
 EXPECTED = {("e", "d", "m", "published"): 2}
@@ -106,93 +113,118 @@ def test_a_failure_needs_no_finite_value_but_ok_does():
 MAPS = ("released_count",)
 
 
+def stored(rows, run, stem="cell"):
+    """A cell of a run with these rows and one timing; returns its specification."""
+    spec = SPEC | {"columns": {"row": "whole number", "column": "whole number"}, "stem": stem}
+    timed = row(metric="calibrate_seconds", value=0.1) | {"timing": True}
+    write_cell(cell := CellSpec(**spec), [{"timing": False} | each for each in rows] + [timed], run)
+    return cell
+
+
 @pytest.fixture
-def aggregate(tmp_path):
-    """Aggregates rows written as one cell; returns the paths of rows and timings."""
+def join(tmp_path):
+    """Joins rows stored as one cell; returns the paths of rows, timings and maps."""
 
     def run(rows, *, expected=EXPECTED):
-        cell, timing = tmp_path / "cell.parquet", tmp_path / "cell.timings.parquet"
-        write_table(to_table(rows, [ROW, COLUMN]), cell)
-        timed = [row(metric="calibrate_seconds", value=0.1)]
-        write_table(to_table(timed, [ROW, COLUMN]), timing)
-        out = tmp_path / "e.parquet", tmp_path / "e.timings.parquet"
-        aggregate_study([str(cell)], [str(timing)], expected, MAPS, *out)
-        return out
+        write_stamp(tmp_path / "0.json", [stored(rows, tmp_path)])
+        out = {kind: tmp_path / f"{kind}.parquet" for kind in ("rows", "timings", "maps")}
+        join_study([tmp_path / "0.json"], tmp_path, expected, of_maps=MAPS, **out)
+        return tuple(out.values())
 
     return run
 
 
-def test_a_study_keeps_its_rows_in_order(aggregate):
-    rows, timings = aggregate(complete())
+def test_a_study_keeps_its_rows_in_order(join):
+    rows, timings, _ = join(complete())
     assert read_table(rows).equals(to_table(complete()))
     assert read_frame(timings)["metric"].tolist() == ["calibrate_seconds"]
 
 
-def test_an_incomplete_study_writes_nothing(aggregate, tmp_path):
+def test_an_incomplete_study_writes_nothing(join, tmp_path):
     with pytest.raises(TableError):
-        aggregate(complete()[:3])
-    assert not (tmp_path / "e.parquet").exists()
+        join(complete()[:3])
+    assert not (tmp_path / "rows.parquet").exists()
+
+
+def test_maps_go_into_a_file_of_their_own(join):
+    cells = [row(metric=MAPS[0], trial=0, row=0, column=c, value=0.1 * c) for c in (0, 1)]
+    rows, _, maps = join([*complete(), *cells])
+    assert set(read_frame(rows)["metric"]) == {"loss", "expected_loss", ""}
+    assert not {"row", "column"} & set(read_frame(rows).columns)
+    assert read_frame(maps)[["row", "column", "value"]].values.tolist() == [
+        [0, 0, 0.0],
+        [0, 1, 0.1],
+    ]
 
 
 @pytest.fixture
-def run_files(aggregate, tmp_path):
-    """The four files of a run of one study."""
-    rows, timings = aggregate([*complete()[:3], failed(2.0, "unsupported", "needs, a b")])
+def written(join, tmp_path):
+    """Writes rows as the CSV files of a run; returns their paths: all, timings, failures."""
 
-    def write(folder):
-        names = {
-            "parquet": "results.parquet",
-            "csv": "results.csv",
-            "timings_csv": "timings.csv",
-            "failures_csv": "failures.csv",
-        }
-        (tmp_path / folder).mkdir()
-        paths = {key: tmp_path / folder / name for key, name in names.items()}
-        aggregate_results([str(rows)], [str(timings)], **paths)
-        return paths
+    def run(rows):
+        rows, timings, _ = join(rows)
+        paths = {key: tmp_path / f"{key}.csv" for key in ("csv", "timed", "failed")}
+        write_csv([str(rows)], [str(timings)], **paths)
+        return tuple(paths.values())
 
-    return write
+    return run
 
 
-def test_a_run_has_all_rows(run_files):
-    paths = run_files("one")
-    assert len(read_table(paths["parquet"])) == 4
-    csv = pd.read_csv(paths["csv"])
-    assert csv["metric"].fillna("").tolist() == ["loss", "loss", "expected_loss", ""]
-    assert list(csv.columns) == BASE
-    assert pd.read_csv(paths["timings_csv"])["metric"].tolist() == ["calibrate_seconds"]
+def test_a_run_has_all_rows_as_csv_and_its_failures_apart(written):
+    csv, timed, failures = written([*complete()[:3], failed(2.0, "unsupported", "needs, a b")])
+    frame = pd.read_csv(csv)
+    assert frame["metric"].fillna("").tolist() == ["loss", "loss", "expected_loss", ""]
+    assert list(frame.columns) == BASE
+    assert pd.read_csv(timed)["metric"].tolist() == ["calibrate_seconds"]
+    (found,) = pd.read_csv(failures).itertuples()
+    assert (found.epsilon, found.status, found.message) == (2, "unsupported", "needs, a b")
 
 
-def test_maps_go_into_a_file_of_their_own(aggregate, tmp_path):
-    cells = [row(metric=MAPS[0], trial=0, row=0, column=c, value=0.1 * c) for c in (0, 1)]
-    rows, _ = aggregate([*complete(), *cells])
-    assert set(read_frame(rows)["metric"]) == {"loss", "expected_loss", ""}
-    assert not {"row", "column"} & set(read_frame(rows).columns)
-    aggregate_maps([str(tmp_path / "cell.parquet")], MAPS, tmp_path / "maps.parquet")
-    kept = read_frame(tmp_path / "maps.parquet")
-    assert kept[["row", "column", "value"]].values.tolist() == [[0, 0, 0.0], [0, 1, 0.1]]
+def test_csv_keeps_every_digit(written):
+    csv, *_ = written([row(value=0.1 + 0.2, trial=0, seed=2**63 - 1), failed(2.0)])
+    frame = pd.read_csv(csv, dtype={"seed": "Int64"})
+    assert frame["value"][0] == 0.1 + 0.2
+    assert frame["seed"][0] == 2**63 - 1
 
 
-def test_failures_have_a_file_of_their_own(run_files):
-    failures = pd.read_csv(run_files("one")["failures_csv"])
-    assert len(failures) == 1
-    found = failures.iloc[0]
-    assert (found["epsilon"], found["status"], found["message"]) == (2, "unsupported", "needs, a b")
+def test_a_batch_is_stale_where_a_cell_is_not_as_it_left_it(tmp_path):
+    cells = [stored(complete(), tmp_path, stem) for stem in ("one", "two")]
+    stamp, file = tmp_path / "0.json", cell_file(tmp_path, "two")
+    write_stamp(stamp, cells)
+    assert read_stamp(stamp) == {"one": "digest", "two": "digest"}
+    rows, timings = scan([stamp], tmp_path)
+    assert (len(rows), len(timings)) == (2 * len(complete()), 2)
+    whole = file.read_bytes()
+    changed = bytearray(whole)
+    # Of a page: the footer with the digest is intact.
+    changed[200] ^= 0x55
+
+    def measured_again():
+        write_table(read_file(file), file, "other")
+
+    for harm, words in (
+        (file.unlink, "two.parquet is missing: run again"),
+        (measured_again, "two.parquet was measured with other code or settings: run again"),
+        (lambda: file.write_bytes(changed), "two.parquet is damaged"),
+        (lambda: file.write_bytes(whole[:-9]), "two.parquet is damaged"),
+    ):
+        file.write_bytes(whole)
+        write_stamp(stamp, cells)
+        harm()
+        with pytest.raises(TableError, match=words):
+            scan([stamp], tmp_path)
+        assert not stamp.exists(), words
 
 
-def test_files_repeat_byte_by_byte(run_files):
-    first, second = run_files("one"), run_files("two")
-    for key, path in first.items():
-        assert path.read_bytes() == second[key].read_bytes(), key
+@pytest.mark.parametrize("left", ["", "[1]", "{", "3"])
+def test_a_damaged_stamp_is_told(tmp_path, left):
+    (tmp_path / "0.json").write_text(left)
+    with pytest.raises(DamagedTable, match=r"0\.json is damaged: "):
+        scan([tmp_path / "0.json"], tmp_path)
 
 
-def test_csv_keeps_every_digit(run_files, aggregate, tmp_path):
-    rows, timings = aggregate([row(value=0.1 + 0.2, trial=0, seed=2**63 - 1), failed(2.0)])
-    paths = {key: tmp_path / key for key in ("parquet", "csv", "timings_csv", "failures_csv")}
-    aggregate_results([str(rows)], [str(timings)], **paths)
-    csv = pd.read_csv(paths["csv"], dtype={"seed": "Int64"})
-    assert csv["value"][0] == 0.1 + 0.2
-    assert csv["seed"][0] == 2**63 - 1
+def test_a_study_without_cells_has_no_rows(tmp_path):
+    assert [len(table) for table in scan([], tmp_path)] == [0, 0]
 
 
 def test_a_parquet_file_has_no_trace_of_its_time_and_folder(tmp_path):

@@ -39,15 +39,15 @@ def test_split_trials_are_jobs_of_their_own_unless_the_study_says_how_many(make_
 def test_the_size_of_batches_changes_no_cell(make_config):
     one, eight = (make_config(cells_per_job=size) for size in (1, 8))
     assert len(batches_of(one)) > len(batches_of(eight))
-    planned = [[cell.planned(config) for cell in cells_of(config)] for config in (one, eight)]
-    assert planned[0] == planned[1]
+    specs = [[cell.spec(config) for cell in cells_of(config)] for config in (one, eight)]
+    assert specs[0] == specs[1]
 
 
 def test_cells_to_run_are_those_without_a_result_of_this_code_and_config(make_config, tmp_path):
     config = make_config(mechanisms=["gaussian", "laplace"], calibrations=["published"])
     first, second = cells_of(config)
     assert cells_to_run(config, tmp_path) == [first, second]
-    run_cells([first.planned(config)], tmp_path, limits=config["limits"])
+    run_cells([first.spec(config)], tmp_path, limits=config["limits"])
     assert cells_to_run(config, tmp_path) == [second]
     config["seed"] += 1
     assert cells_to_run(config, tmp_path) == [first, second]

@@ -1,15 +1,17 @@
 """The cells of a run: which there are, and what each of them depends on."""
 
-import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mechanisms import all_mechanisms, get_mechanism
+from runs.cell_spec import CellSpec
 from runs.cells import Cell, cells_of
 from runs.config import read_config
 from runs.sources import source_files
-from studies.base.study import Point
+from studies.base import Point
+from studies.base.study import all_studies
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_CLAIM = {key for key, cls in all_mechanisms().items() if cls.guarantee == "none"}
@@ -30,10 +32,10 @@ def test_cells_are_the_product_but_for_exact_calibrations_of_no_claim(tiny):
     assert len(set(cells)) == len(cells)
     expected = 0
     for settings in tiny["studies"].values():
-        for dataset in settings["datasets"]:
-            names = settings["mechanisms_for"].get(dataset, settings["mechanisms"])
+        for dataset in settings.datasets:
+            names = settings.mechanisms_for.get(dataset, settings.mechanisms)
             for name in names:
-                calibrations = settings["calibrations_for"].get(name, settings["calibrations"])
+                calibrations = settings.calibrations_for.get(name, settings.calibrations)
                 expected += 1 if name in NO_CLAIM else len(calibrations)
     assert len(cells) == expected
 
@@ -83,37 +85,45 @@ def test_every_cell_has_a_file_of_its_own(tiny):
 @pytest.mark.parametrize("mechanism", ["mvg", "r1smg"])
 def test_points_follow_the_grid_of_the_mechanism(tiny, mechanism):
     settings = tiny["studies"]["count_query"]
-    epsilons = settings["epsilons_for"].get(mechanism, settings["epsilons"])
-    side = settings["cells_per_side"]
+    epsilons = settings.epsilons_for.get(mechanism, settings.epsilons)
+    side = settings.cells_per_side
     assert cell(mechanism=mechanism).points(tiny) == [
-        Point(shape=(side, side), epsilon=epsilon, delta=settings["delta"]) for epsilon in epsilons
+        Point(shape=(side, side), epsilon=epsilon, delta=settings.delta) for epsilon in epsilons
     ]
 
 
-def test_points_survive_json():
-    point = Point(shape=(3, 4), epsilon=1e-5, delta=1e-7)
-    assert Point.from_list(json.loads(json.dumps(point.to_list()))) == point
-
-
-def test_a_specification_is_json_and_says_all(tiny):
+def test_what_a_cell_is_told_survives_json_and_says_all(tiny):
     for each in cells_of(tiny):
-        specification = each.specification(tiny)
-        assert json.dumps(specification, allow_nan=False)
-        assert len(specification["points"]) == len(each.points(tiny)) > 0
-        assert get_mechanism(specification["use"]).key in all_mechanisms()
-    variant = cell(mechanism="mvg-sqrt").specification(tiny)
-    assert variant["options"] == {"zeta": "sqrt"}
-    assert variant["mechanism"] == "mvg-sqrt"
-    assert get_mechanism(variant["use"]).key == "mvg"
+        spec = each.spec(tiny)
+        again = CellSpec.from_json(spec.to_json())
+        assert again.to_json() == spec.to_json()
+        assert list(again.columns) == [c.name for c in all_studies()[each.study].coordinates]
+        assert list(again.points) == each.points(tiny) != []
+        assert get_mechanism(spec.use).key in all_mechanisms()
+    variant = cell(mechanism="mvg-sqrt").spec(tiny)
+    assert variant.options == {"zeta": "sqrt"}
+    assert variant.mechanism == "mvg-sqrt"
+    assert get_mechanism(variant.use).key == "mvg"
+
+
+def test_cells_share_a_problem_where_data_and_settings_are_the_same(make_config):
+    datasets = ["fixed-sensitivity", "growing-sensitivity"]
+    config = make_config(mechanisms=["mvg", "udn"], datasets=datasets)
+    told = [CellSpec.from_json(each.spec(config).to_json()) for each in cells_of(config)]
+    assert len(told) == 8
+    for one in told:
+        for other in told:
+            assert (one.problem == other.problem) == (one.dataset == other.dataset)
+            assert one.problem != replace(other, seed=other.seed + 1).problem
 
 
 def test_another_mechanism_or_epsilon_does_not_change_a_cell(make_config):
     small = make_config(mechanisms=["mvg", "udn"], epsilons_for={"udn": [1]})
     large = make_config(mechanisms=["mvg", "udn", "idn"], epsilons_for={"udn": [1, 2]})
     of = {"study": "noise_only", "dataset": "fixed-sensitivity"}
-    assert cell(**of).specification(small) == cell(**of).specification(large)
+    assert cell(**of).spec(small) == cell(**of).spec(large)
     udn = cell(**of, mechanism="udn")
-    assert udn.specification(small) != udn.specification(large)
+    assert udn.spec(small) != udn.spec(large)
 
 
 def test_sources_are_what_the_numbers_depend_on_and_no_other_mechanism(tiny):

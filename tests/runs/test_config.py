@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_numbers_that_yaml_reads_as_text_are_numbers(config):
     assert config["studies"]["count_query"]["delta"] == "1e-7"
     checked = check_config(config)["studies"]["count_query"]
-    assert checked["delta"] == 1e-7
-    assert checked["epsilons_for"]["r1smg"][0] == 1e-5
+    assert checked.delta == 1e-7
+    assert checked.epsilons_for["r1smg"][0] == 1e-5
 
 
 def test_defaults_are_filled_in(config):
@@ -30,7 +30,7 @@ def test_defaults_are_filled_in(config):
     checked = check_config(config)
     assert (checked["seed"], checked["strict"]) == (0, True)
     assert checked["limits"] == {"seconds": 3600.0, "memory_gib": 2.0}
-    assert checked["studies"]["count_query"]["calibrations"] == ["published", "exact"]
+    assert checked["studies"]["count_query"].calibrations == ["published", "exact"]
 
 
 def mechanisms_of(config, value, study="count_query", **more):
@@ -39,7 +39,7 @@ def mechanisms_of(config, value, study="count_query", **more):
     config["studies"][study].pop("map_epsilons", None)
     if study == "count_query":
         config["studies"][study]["map_epsilons"] = {"default": 1}
-    return check_config(config)["studies"][study]["mechanisms"]
+    return check_config(config)["studies"][study].mechanisms
 
 
 def variants(config):
@@ -78,7 +78,7 @@ def test_a_data_set_takes_a_part_of_the_mechanisms(config):
     study["mechanisms"] = ["udn", "laplace", "mvg"]
     study["mechanisms_for"] = {"gradient-shapes": {"except": ["laplace"]}}
     checked = check_config(config)["studies"]["noise_only"]
-    assert checked["mechanisms_for"] == {"gradient-shapes": ["udn", "mvg"]}
+    assert checked.mechanisms_for == {"gradient-shapes": ["udn", "mvg"]}
 
 
 def test_a_run_has_no_more_audits_than_share_the_confidence(config, monkeypatch):
@@ -100,7 +100,7 @@ def test_a_time_may_stand_without_quotes(config):
     unquoted = yaml.safe_load("2014-04-01T00:11:00")
     assert not isinstance(unquoted, str)
     checked = check_config(changed(config, "studies.count_query.start", unquoted))
-    assert checked["studies"]["count_query"]["start"] == "2014-04-01T00:11:00"
+    assert checked["studies"]["count_query"].start == "2014-04-01T00:11:00"
 
 
 def test_the_environment_names_the_mirror_before_the_config(config, monkeypatch):

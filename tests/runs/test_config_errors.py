@@ -7,8 +7,10 @@ from changed_config import changed
 
 from runs.config import check_config
 from studies.base.settings import ConfigError
+from studies.count_query import NEW_YORK
 
 ROOT = Path(__file__).resolve().parents[2]
+BOX = NEW_YORK.model_dump()
 
 
 @pytest.mark.parametrize(
@@ -179,18 +181,18 @@ ROOT = Path(__file__).resolve().parents[2]
             "studies.count_query.end must be a time such as 2014-04-01T00:11:00, got 5",
         ),
         (
-            "studies.count_query.bounding_box.north",
-            95,
+            "studies.count_query.bounding_box",
+            BOX | {"north": 95},
             "studies.count_query.bounding_box.north must be a number in [-90, 90], got 95",
         ),
         (
-            "studies.count_query.bounding_box.nort",
-            41,
+            "studies.count_query.bounding_box",
+            BOX | {"nort": 41},
             "studies.count_query.bounding_box.nort; did you mean 'north'?",
         ),
         (
-            "studies.count_query.bounding_box.south",
-            89,
+            "studies.count_query.bounding_box",
+            BOX | {"south": 89},
             "bounding_box.north must be north of the southern edge 89, got 40.9155",
         ),
         (

@@ -127,7 +127,7 @@ def test_an_included_file_reads_as_if_it_stood_in_the_config(tmp_path):
     assert list(included["variants"]) == ["loud", "mine"]
     assert included["sets"]["two"] == ["mine", "laplace", "loud", "gaussian"]
     study = included["studies"]["private_data"]
-    assert study["mechanisms"] == ["mine", "laplace", "loud", "gaussian"]
+    assert study.mechanisms == ["mine", "laplace", "loud", "gaussian"]
 
 
 @pytest.mark.parametrize(

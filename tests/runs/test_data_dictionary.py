@@ -9,7 +9,7 @@ from runs.config import read_config
 from runs.data_dictionary import data_dictionary
 from runs.frames import read_frame
 from runs.result_table import AFTER, BEFORE, METRICS_OF_EVERY_STUDY
-from studies.base.study import all_studies, maps_of
+from studies.base.study import all_studies
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "results" / "reference" / "studies"
@@ -18,10 +18,10 @@ STORED = ROOT / "results" / "reference" / "studies"
 @pytest.mark.parametrize("name", read_config(ROOT / "config" / "reference.yaml")["studies"])
 def test_stored_columns_and_metrics_are_described(name):
     study = all_studies()[name]
-    section = data_dictionary().split(f"## {study.NAME}\n")[1].split("\n## ")[0]
+    section = data_dictionary().split(f"## {study.name}\n")[1].split("\n## ")[0]
     everywhere = {column.name for column in (*BEFORE, *AFTER)} | set(METRICS_OF_EVERY_STUDY)
-    files = [f"{study.NAME}.parquet", f"{study.NAME}.timings.parquet"]
-    files += [f"{study.NAME}.maps.parquet"] if maps_of(study) else []
+    files = [f"{study.name}.parquet", f"{study.name}.timings.parquet"]
+    files += [f"{study.name}.maps.parquet"] if study.maps else []
     for file in files:
         frame = read_frame(STORED / file)
         names = {*frame.columns, *frame.loc[frame["status"] == "ok", "metric"]} - everywhere

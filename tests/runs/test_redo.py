@@ -1,5 +1,7 @@
 """Cells that are made stale, and the summary of a run."""
 
+import json
+
 import pytest
 
 from runs.__main__ import main
@@ -35,21 +37,21 @@ def run(tmp_path, monkeypatch):
             }
             for i, status in enumerate(statuses)
         ]  # fmt: skip
-        for ending in ("", ".timings"):
-            write_table(to_table(rows), run / "cells" / f"{stem}{ending}.parquet", "digest")
+        write_table(to_table(rows), run / "cells" / f"{stem}.parquet", "digest")
         tables.setdefault(study, []).extend(rows)
-        batches.setdefault(BATCHES[dataset], []).extend(rows)
-    for batch, rows in batches.items():
-        for ending in ("", ".timings"):
-            write_table(to_table(rows), run / "batches" / f"{batch}{ending}.parquet")
+        batches.setdefault(BATCHES[dataset], {})[stem] = "digest"
+    for batch, cells in batches.items():
+        stamp = run / "batches" / f"{batch}.json"
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.write_text(json.dumps(cells))
     for study, rows in tables.items():
         write_table(to_table(rows), run / "studies" / f"{study}.parquet")
     return run
 
 
 def left(run):
-    found = {str(path.relative_to(run / "cells")) for path in (run / "cells").rglob("*.parquet")}
-    return {name.removesuffix(".parquet") for name in found if "timings" not in name}
+    cells = run / "cells"
+    return {str(path.relative_to(cells).with_suffix("")) for path in cells.rglob("*.parquet")}
 
 
 @pytest.mark.parametrize(
@@ -73,9 +75,7 @@ def test_the_cells_that_are_wanted_go_with_their_batches(run, wanted, removed):
     for study in ("counts", "noise"):
         assert (run / f"studies/{study}.parquet").exists() == (study not in studies)
     for dataset, batch in BATCHES.items():
-        for ending in ("", ".timings"):
-            there = (run / f"batches/{batch}{ending}.parquet").exists()
-            assert there == (dataset not in datasets)
+        assert (run / f"batches/{batch}.json").exists() == (dataset not in datasets)
 
 
 def test_damaged_cells_are_always_among_them(run):
@@ -84,6 +84,12 @@ def test_damaged_cells_are_always_among_them(run):
     assert redo(run, Wanted(statuses=["timeout"])) == [
         "counts/city/good--published", "counts/uber/slow--exact"
     ]  # fmt: skip
+
+
+def test_a_damaged_stamp_may_name_any_cell(run):
+    (run / "batches/counts/0.json").write_text("{")
+    redo(run, Wanted(datasets=["uber"]))
+    assert not (run / "batches/counts/0.json").exists()
 
 
 def test_from_the_command_line(run, capsys):

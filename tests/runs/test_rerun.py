@@ -12,7 +12,8 @@ from runs.cells import Cell
 from runs.config import read_config
 from runs.frames import read_frame
 from runs.rerun import cells_with_values, compare, sample_of, stored_rows
-from runs.result_table import BASE, read_table, write_table
+from runs.result_table import BASE, write_table
+from runs.store import read_cell
 from studies.base.settings import ConfigError
 
 PCA = Cell(study="pca", dataset="boids", mechanism="gaussian", calibration="published")
@@ -122,9 +123,8 @@ def finished(tmp_path_factory):
         arguments = ["run", "noise_only", "--dataset", "fixed-sensitivity", "--mechanism"]
         assert main([*arguments, "gaussian", "--config", "config/small.yaml"]) == 0
     (folder / "results/small/studies").mkdir()
-    cell = "results/small/cells/noise_only/fixed-sensitivity/gaussian--published"
-    for ending in (".parquet", ".timings.parquet"):
-        table = read_table(folder / f"{cell}{ending}")
+    cell = folder / "results/small/cells/noise_only/fixed-sensitivity/gaussian--published.parquet"
+    for ending, table in zip((".parquet", ".timings.parquet"), read_cell(cell), strict=True):
         write_table(table, folder / f"results/small/studies/noise_only{ending}")
     return folder
 

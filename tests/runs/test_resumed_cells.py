@@ -1,6 +1,5 @@
 """Cells that were killed or damaged: what is left of them is used where it is whole and current."""
 
-import json
 import os
 import shutil
 import signal
@@ -9,21 +8,22 @@ import sys
 from pathlib import Path
 
 import pytest
-from one_cell import ended, measured, planned_as, wait_for
+from one_cell import ended, measured, spec_as, wait_for
 
 from runs.parts import part_path
-from runs.result_table import read_table
-from runs.runner import CellError, is_current, run_batch
+from runs.runner import CellError
+from runs.store import is_current, read_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 
 # Runs a cell in a process of its own, so that a test may kill that process.
 PARENT = """
-import json, sys
+import sys
 from pathlib import Path
+from runs.cell_spec import CellSpec
 from runs.runner import run_cells
-plan, folder = sys.argv[1:]
-run_cells([json.loads(plan)], Path(folder), limits={"seconds": 60, "memory_gib": 2})
+spec, folder = sys.argv[1:]
+run_cells([CellSpec.from_json(spec)], Path(folder), limits={"seconds": 60, "memory_gib": 2})
 """
 
 
@@ -42,8 +42,8 @@ def killed_run(odd_cell, tmp_path):
     """A cell whose first run was killed at the third of four points, and what is left of it."""
 
     cell, config, folder = odd_cell(KILLS_ITS_RUN.format(generation=1), [1, 2, 3, 4])
-    plan = planned_as("cell", cell, config)
-    command = [sys.executable, "-c", PARENT, json.dumps(plan), str(tmp_path)]
+    spec = spec_as("cell", cell, config)
+    command = [sys.executable, "-c", PARENT, spec.to_json(), str(tmp_path)]
     ended = subprocess.run(
         command,
         env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"},
@@ -52,7 +52,7 @@ def killed_run(odd_cell, tmp_path):
         timeout=60,
     )
     assert ended.returncode == -signal.SIGKILL
-    assert not is_current(plan, tmp_path)
+    assert not is_current(spec, tmp_path)
     assert measured(folder) == [1, 2, 3]
     return cell, config, folder
 
@@ -71,18 +71,18 @@ def test_a_killed_run_goes_on_where_it_stopped(killed_run, run, tmp_path):
     assert measured(folder) == [1, 2, 3, 3, 4]
     assert not partial.exists()
     written = tmp_path / "cells/cell.parquet"
-    resumed, its_bytes = read_table(written), written.read_bytes()
+    resumed, _ = read_cell(written)
 
     written.unlink()
     run(cell, config)
-    assert written.read_bytes() == its_bytes
+    assert read_cell(written)[0].equals(resumed)
     assert measured(folder)[5:] == [1, 2, 3, 4]
 
     # The same leftovers are worth nothing once the code is another.
     shutil.copytree(kept, partial)
     run(cell, config, digest="of other code")
     assert measured(folder)[9:] == [1, 2, 3, 4]
-    assert read_table(written).equals(resumed)
+    assert read_cell(written)[0].equals(resumed)
 
 
 def test_damaged_leftovers_are_measured_again(killed_run, run, tmp_path):
@@ -129,26 +129,13 @@ def test_a_damaged_note_of_the_point_blames_none(odd_cell, run, left):
     assert measured(folder) == [1, 2, 2]
 
 
-def test_a_damaged_cell_is_measured_again(odd_cell, run, tmp_path):
+def test_a_cell_that_was_cut_short_is_measured_again(odd_cell, run, tmp_path):
     cell, config, folder = odd_cell("pass", [1, 2])
-    run(cell, config)
-    rows = tmp_path / "cells/cell.parquet"
-    whole = rows.read_bytes()
-    # Cut short, its digest is lost; with a byte changed, it is found when the batch is joined.
-    rows.write_bytes(whole[:-9])
-    run(cell, config)
+    before = run(cell, config)
+    path = tmp_path / "cells/cell.parquet"
+    path.write_bytes(path.read_bytes()[:-9])
+    assert run(cell, config).equals(before)
     assert measured(folder) == [1, 2, 1, 2]
-    assert rows.read_bytes() == whole
-    changed = bytearray(whole)
-    changed[60] ^= 0x55
-    rows.write_bytes(changed)
-    out = tmp_path / "batch.parquet", tmp_path / "batch.timings.parquet"
-    plan = planned_as("cell", cell, config)
-    with pytest.raises(CellError, match=r"cell.parquet is damaged: .*it is removed: run again"):
-        run_batch([plan], tmp_path, *out, limits=config["limits"])
-    run_batch([plan], tmp_path, *out, limits=config["limits"])
-    assert measured(folder) == [1, 2, 1, 2, 1, 2]
-    assert rows.read_bytes() == whole
 
 
 def test_a_cell_runs_again_only_when_its_digest_changes(odd_cell, run):

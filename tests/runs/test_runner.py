@@ -9,13 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
-from one_cell import ended, measured, planned_as, wait_for
+from one_cell import ended, measured, spec_as, wait_for
 
 from runs import worker
 from runs.cells import Cell
-from runs.frames import read_frame
-from runs.runner import CellError, cell_files, is_current, require_sources, run_batch
+from runs.machine import fault_of_machine
+from runs.runner import CellError, require_sources, run_batch
 from runs.sources import current_digest_of
+from runs.store import is_current, read_cell, read_stamp
 from studies.base.study import Value
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,16 +45,14 @@ def test_a_cell_that_works(odd_cell, run, log, tmp_path, capfd):
     assert losses.to_dict() == {1.0: 4.0, 2.0: 1.0}
     assert set(frame["shape"]) == {"2x2"}
     assert set(frame["mechanism"]) == {"odd"}
-    timings = read_frame(tmp_path / "cells/cell.timings.parquet")
-    assert set(timings["metric"]) == {"calibrate_seconds", "peak_memory_bytes", "cpu_seconds"}
-    assert not set(timings["metric"]) & set(frame["metric"])
+    timings = read_cell(tmp_path / "cells/cell.parquet")[1]["metric"].to_pylist()
+    assert set(timings) == {"calibrate_seconds", "peak_memory_bytes", "cpu_seconds"}
+    assert not set(timings) & set(frame["metric"])
     # Progress is shown while the cell runs, and kept; nothing else is left behind.
     progress = "noise_only fixed-sensitivity odd published: point 2 of 2"
     assert progress in log()
     assert progress in capfd.readouterr().err
-    assert {path.name for path in (tmp_path / "cells").iterdir()} == {
-        "cell.parquet", "cell.timings.parquet"
-    }  # fmt: skip
+    assert [path.name for path in (tmp_path / "cells").iterdir()] == ["cell.parquet"]
 
 
 def test_whatever_happens_at_a_point_the_others_are_measured(odd_cell, run, log):
@@ -205,10 +204,10 @@ def test_a_full_disk_is_no_failure_of_the_mechanism(odd_cell, run, tmp_path, rai
 def test_any_error_on_a_full_disk_is_the_machines(tmp_path, monkeypatch):
     """Some libraries drop the system's error altogether."""
     error = RuntimeError("PytorchStreamWriter failed writing file")
-    assert worker._fault_of_machine(error, tmp_path) is None
+    assert fault_of_machine(error, tmp_path) is None
     usage = shutil.disk_usage(tmp_path)._replace(free=4096)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    assert worker._fault_of_machine(error, tmp_path) == f"the disk of {tmp_path} is full"
+    assert fault_of_machine(error, tmp_path) == f"the disk of {tmp_path} is full"
 
 
 def test_a_cell_that_fails_leaves_the_others_of_its_batch(odd_cell, tmp_path):
@@ -218,15 +217,15 @@ def test_a_cell_that_fails_leaves_the_others_of_its_batch(odd_cell, tmp_path):
             os.kill(os.getpid(), signal.SIGKILL)
     """
     cell, config, folder = odd_cell(happen, [1, 2])
-    plans = [planned_as(name, cell, config) for name in ("first", "second")]
-    out = tmp_path / "batch.parquet", tmp_path / "batch.timings.parquet"
+    cells = [spec_as(name, cell, config) for name in ("first", "second")]
+    stamp = tmp_path / "batch.json"
     with pytest.raises(CellError, match="cell first failed"):
-        run_batch(plans, tmp_path, *out, limits=config["limits"])
-    assert [is_current(plan, tmp_path) for plan in plans] == [False, True]
-    assert not out[0].exists()
-    run_batch(plans, tmp_path, *out, limits=config["limits"])
+        run_batch(cells, tmp_path, stamp, limits=config["limits"])
+    assert [is_current(spec, tmp_path) for spec in cells] == [False, True]
+    assert not stamp.exists()
+    run_batch(cells, tmp_path, stamp, limits=config["limits"])
     assert measured(folder) == [1, 2, 1, 2, 2]
-    assert len(read_frame(out[0])) == 2 * len(read_frame(cell_files(plans[0], tmp_path)[0]))
+    assert list(read_stamp(stamp)) == ["first", "second"]
 
 
 def test_code_that_changes_while_a_run_waits_ends_it(tmp_path):
@@ -285,11 +284,12 @@ def test_slow_modules_are_imported_before_the_first_cell(study):
     """And not by importing the study, which every plan of a run does."""
     code = f"""
 import sys
-from studies.{study} import SLOW_IMPORTS
-before = set(SLOW_IMPORTS) & set(sys.modules)
+from studies.base.study import study_named
+slow = set(study_named("{study}").slow_imports)
+before = slow & set(sys.modules)
 from runs.worker import import_study
 import_study("{study}")
-print(sorted(before), set(SLOW_IMPORTS) <= set(sys.modules))
+print(sorted(before), bool(slow) and slow <= set(sys.modules))
 """
     ended = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

@@ -11,7 +11,8 @@ from datasets import DataError
 from runs.__main__ import main
 from runs.cells import cells_of
 from runs.config import read_config
-from runs.frames import read_frame
+from runs.frames import frame_of
+from runs.store import read_cell
 from studies.base.study import all_studies
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,29 +39,28 @@ def test_a_cell_from_the_command_line_and_again(tmp_path):
     assert "expected_loss" in ended.stdout
     assert "count_query city mvg-sqrt exact: point 2 of 2" in ended.stderr
     stem = "results/tiny/cells/count_query/city/mvg-sqrt--exact"
-    assert f"rows in {stem}.parquet" in ended.stdout
     one = tmp_path / f"{stem}.parquet"
-    first = one.read_bytes()
+    assert f"rows, seconds and memory in {stem}.parquet" in ended.stdout
+    first, _ = read_cell(one)
     one.unlink()
     assert main(arguments) == 0
-    assert one.read_bytes() == first
-    frame = read_frame(one)
+    rows, timings = read_cell(one)
+    assert rows.equals(first)
+    assert len(timings) > 0
+    frame = frame_of(rows)
     assert set(frame["status"]) == {"ok"}
     assert set(frame["mechanism"]) == {"mvg-sqrt"}
     assert set(frame["calibration"]) == {"exact"}
     assert set(frame["data_source"]) == {"simulated"}
     assert frame["epsilon"].nunique() == 2
-    assert one.with_name("mvg-sqrt--exact.timings.parquet").exists()
     assert not list(tmp_path.rglob(".*.partial"))
 
 
-@pytest.mark.parametrize("ending", [".parquet", ".timings.parquet"])
-def test_a_damaged_cell_is_removed_and_measured_again(tmp_path, capsys, ending):
+def test_a_damaged_cell_is_removed_and_measured_again(tmp_path, capsys):
     arguments = [*CITY, "--mechanism", "gaussian"]
     assert main(arguments) == 0
-    path = Path("results/tiny/cells/count_query/city", f"gaussian--published{ending}")
-    rows = path.with_name("gaussian--published.parquet")
-    whole = rows.read_bytes()
+    path = Path("results/tiny/cells/count_query/city/gaussian--published.parquet")
+    whole, _ = read_cell(path)
     # The footer with the digest is intact.
     changed = bytearray(path.read_bytes())
     changed[60] ^= 0x55
@@ -70,8 +70,7 @@ def test_a_damaged_cell_is_removed_and_measured_again(tmp_path, capsys, ending):
     first = capsys.readouterr().err.splitlines()[0]
     assert first.startswith(f"{path} is damaged: ")
     assert first.endswith("; it is removed and its cell measured again")
-    assert rows.read_bytes() == whole
-    assert path.read_bytes() != changed
+    assert read_cell(path)[0].equals(whole)
 
 
 def test_what_is_unsupported_is_told_and_no_failure(capsys):
@@ -109,7 +108,6 @@ def test_a_study_that_the_config_lacks_says_what_to_do(tmp_path, capsys):
     config.write_text(
         "run: small\nstudies:\n  count_query:\n    datasets: [city]\n    epsilons: [1]\n"
         "    delta: 1e-7\n    map_epsilons: {default: 1}\n"
-        "    bounding_box: {south: 40, north: 41, west: -75, east: -73}\n"
     )
     asked = ["run", "pca", "--dataset", "boids", "--mechanism", "mvg", "--config", str(config)]
     assert main(asked) == 2

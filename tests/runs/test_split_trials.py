@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from runs.aggregation import aggregate_study
+from runs.aggregation import join_study
 from runs.cells import cells_of
 from runs.frames import read_frame
 from runs.result_table import TIMEOUT
-from runs.runner import cell_files, run_cells
+from runs.runner import run_batch
 from studies.base.settings import ConfigError
 
 
@@ -24,14 +24,14 @@ def run(make_config, tmp_path):
             split_trials=split,
         )
         cells = cells_of(config)
-        plans = [cell.planned(config) for cell in cells]
-        run_cells(plans, tmp_path / str(split), limits=config["limits"])
-        files = zip(*(cell_files(plan, tmp_path / str(split)) for plan in plans), strict=True)
+        specs = [cell.spec(config) for cell in cells]
+        folder = tmp_path / str(split)
+        run_batch(specs, folder, folder / "0.json", limits=config["limits"])
         points = {
             (c.study, c.dataset, c.mechanism, c.calibration): len(c.points(config)) for c in cells
         }
         out = tmp_path / f"{split}.parquet", tmp_path / f"{split}.timings.parquet"
-        aggregate_study(*files, points, (), *out)
+        join_study([folder / "0.json"], folder, points, rows=out[0], timings=out[1])
         return cells, *(read_frame(path) for path in out)
 
     return run

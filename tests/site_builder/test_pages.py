@@ -1,7 +1,6 @@
 """Pages without a browser: what they say follows from the run, and nothing in data is trusted."""
 
 import html
-from dataclasses import replace
 from pathlib import Path
 
 import altair as alt
@@ -20,7 +19,6 @@ from site_builder import build as building
 from site_builder.advisor_page import advisor_page
 from site_builder.charts import Chart, over_size
 from site_builder.example_calls import example_call
-from site_builder.families import Family, Measure, RankedStudy
 from site_builder.formulas import formulas
 from site_builder.leaderboards import views_of
 from site_builder.mechanism_pages import mechanism_pages
@@ -32,6 +30,7 @@ from site_builder.run_pages import STATUS_WORDS, failures_page
 from site_builder.site_data import SiteData
 from site_builder.start_page import R1SMG, findings, start_page
 from site_builder.words import TIMES, first_sentence, number, prose
+from studies.base import Coordinate, Metric, Study, ranked
 from studies.common_queries import QUERIES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -147,19 +146,13 @@ def test_a_headline_that_the_verdict_does_not_bear_is_not_told(site):
     assert any(headline.endswith("In this run: confirmed.") for headline in headlines)
 
 
-FAMILY = Family(
-    "f",
-    "F",
-    "",
-    (
-        RankedStudy(
-            "s",
-            (Measure(("exact_loss", "loss"), "loss"),),
-            "",
-            choices=(("workload", "Workload"),),
-        ),
-    ),
-)
+class Ranked(Study):
+    """A study of the rows below, of which only what ranks matters."""
+
+    name = "s"
+    metrics = (Metric("loss", "loss", title="loss", closed_form="exact_loss"),)
+    coordinates = (Coordinate("workload", str, "queries", choice="Workload"),)
+    points = load = measure = None
 
 
 def result_rows(mechanism, values, metric="loss", calibration="exact", epsilon=1.0, trials=True):
@@ -189,7 +182,7 @@ def test_means_have_students_interval_and_closed_forms_none():
             result_rows("udn", [7.0], "exact_loss", trials=False),
         ]
     )
-    (view,) = views_of(FAMILY, {"s": rows})
+    (view,) = views_of(Ranked(), rows)
     mvg, udn = (line.scores[1.0] for line in view.lines)
     # Student's t with two degrees of freedom: 4.302653 times 1 / sqrt(3).
     assert (mvg.value, mvg.low) == pytest.approx((4.0, 4 - 4.3026527 / np.sqrt(3)))
@@ -197,10 +190,10 @@ def test_means_have_students_interval_and_closed_forms_none():
 
 
 def test_intervals_end_where_their_measure_does():
-    shares = Measure(("loss",), "accuracy", "larger", 1.0)
-    family = replace(FAMILY, studies=(replace(FAMILY.studies[0], measures=(shares,)),))
+    study = Ranked()
+    study.metrics = (ranked(Metric("loss", "accuracy"), "accuracy"),)
     rows = pd.concat([result_rows("mvg", [0.1, 0.9]), result_rows("udn", [0.2, 0.8])])
-    (view,) = views_of(family, {"s": rows})
+    (view,) = views_of(study, rows)
     assert {(line.scores[1.0].low, line.scores[1.0].high) for line in view.lines} == {(0.0, 1.0)}
 
 
@@ -214,7 +207,7 @@ def test_ties_are_called_ties_and_controls_do_not_compete():
             result_rows("random-answer", [99.0, 99.0, 99.1]),
         ]
     )
-    (view,) = views_of(FAMILY, {"s": rows})
+    (view,) = views_of(Ranked(), rows)
     assert [line.mechanism for line in view.lines[:3]] == ["mvg", "udn", "idn"]
     best = {line.mechanism for line in view.lines if view.leads(line, 1.0)}
     assert best == {"mvg", "udn"}
@@ -228,7 +221,7 @@ def test_nothing_leads_where_the_best_is_no_better_than_a_random_answer():
             result_rows("random-answer", [99.0, 100.0, 101.0]),
         ]
     )
-    (view,) = views_of(FAMILY, {"s": rows})
+    (view,) = views_of(Ranked(), rows)
     assert not view.tells_apart(1.0)
     assert not any(view.leads(line, 1.0) for line in view.lines)
 

@@ -1,21 +1,20 @@
 """mvg2018's three studies on bundled data, and mechanisms whose answers a test chooses."""
 
-import warnings
 from pathlib import Path
 
 import numpy as np
+import yaml
+from one_case import case_of, checked, measured, points_of, problem_of, setup_of, variant
 
-from mechanisms import Mechanism, OutOfRangeWarning, get_mechanism
-from runs.config import check_config, read_config
-from studies import covariance, first_component, regression
-from studies.base.study import Names, Variant
+from mechanisms import Mechanism, get_mechanism
+from runs.config import read_config
 
 ROOT = Path(__file__).resolve().parents[2]
-# The study, its bundled data set and its score.
+# The bundled data set of a study, and its score.
 STUDIES = {
-    "regression": (regression, "diabetes", "rmse"),
-    "first_component": (first_component, "wine", "error"),
-    "covariance": (covariance, "breast_cancer", "rss"),
+    "regression": ("diabetes", "rmse"),
+    "first_component": ("wine", "error"),
+    "covariance": ("breast_cancer", "rss"),
 }
 
 
@@ -47,27 +46,29 @@ class DirectionalEcho(Echo):
 
 def settings_of(name, **changes):
     """The checked settings of a study in config/tiny.yaml with some replaced."""
-    settings = read_config(ROOT / "config/tiny.yaml")["studies"][name] | changes
-    return check_config({"run": "test", "studies": {name: settings}})["studies"][name]
+    settings = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())["studies"][name]
+    return checked(name, settings | {"mechanisms": ["gaussian"]} | changes)
 
 
-def names_of(study, dataset, mechanism):
-    """Names for seeds."""
-    return Names(base_seed=1, study=study, dataset=dataset, mechanism=mechanism)
+def reference(name, dataset, folder):
+    """The problem and the point of the reference run."""
+    settings = read_config(ROOT / "config/reference.yaml")["studies"][name]
+    setup = setup_of(name, dataset, settings)
+    (point,) = points_of(case_of(setup, "mvg"))
+    return problem_of(setup, folder), point
+
+
+def case(name, mechanism, calibration="published", options=None, **changes):
+    """One cell on bundled data; `mechanism` is a key or a class."""
+    setup = setup_of(name, STUDIES[name][0], settings_of(name, **changes))
+    return case_of(setup, variant(mechanism, **(options or {})), calibration)
 
 
 def measure(name, mechanism, calibration="published", options=None, **changes):
     """(problem, values) of one cell on bundled data; `mechanism` is a key or a class."""
-    module, dataset, _ = STUDIES[name]
-    settings = settings_of(name, **changes)
-    cls = get_mechanism(mechanism) if isinstance(mechanism, str) else mechanism
-    variant = Variant(name=cls.key, mechanism=cls, options=options or {})
-    problem = module.load(settings, dataset, Path("nowhere"), names_of(name, dataset, "shared"))
-    (point,) = module.points(settings, variant.name, dataset)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        names = names_of(name, dataset, variant.name)
-        return problem, list(module.measure(problem, variant, calibration, point, names))
+    own = case(name, mechanism, calibration, options, **changes)
+    problem = problem_of(own)
+    return problem, measured(own, problem)
 
 
 def series(values, metric, **at):

@@ -3,12 +3,13 @@
 import shlex
 
 import pytest
+from one_case import case_of, checked, setup_of
+from one_case import measured as values_of
 
-from mechanisms import Unsupported, get_mechanism
+from mechanisms import Unsupported
 from mechanisms.__main__ import main
 from mechanisms.cli import compare_command
-from studies.base.study import Names, Variant
-from studies.common_queries import METRICS, QUERIES, measure, points
+from studies.common_queries import QUERIES
 
 
 class Asked(BaseException):
@@ -35,11 +36,8 @@ def test_the_command_asks_for_the_query(name, monkeypatch):
 
 def measured(name, key, calibration="published"):
     """The metrics of one mechanism, and the columns that stand beside them."""
-    (point,) = points({}, key, name)
-    variant = Variant(name=key, mechanism=get_mechanism(key))
-    names = Names(base_seed=1, study="common_queries", dataset=name, mechanism=key)
-    values = list(measure(QUERIES[name], variant, calibration, point, names))
-    assert {value.metric for value in values} <= set(METRICS)
+    settings = checked("common_queries", {"datasets": [name], "mechanisms": [key]})
+    values = values_of(case_of(setup_of("common_queries", name, settings), key, calibration))
     at = {column: text for value in values for column, text in value.at.items()}
     return {value.metric: value.value for value in values if not value.timing}, at
 

@@ -5,13 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from one_case import case_of, checked, points_of, setup_of
+from one_case import measured as values_of
 
-from mechanisms import Unsupported, get_mechanism
+from mechanisms import Unsupported
 from mechanisms.privacy.gaussian_profile import mu_for
 from runs.config import check_config
-from studies import continual_release
 from studies.base.settings import ConfigError
-from studies.base.study import Names, Variant
+from studies.base.study import study_named
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,7 +24,6 @@ SETTINGS = {
     "participation_steps": [16],
     "trials": 60,
     "epsilons": [1.0],
-    "epsilons_for": {},
     "delta": 1e-6,
 }
 VARIANCE = float(mu_for(1.0, 1e-6)) ** -2
@@ -31,12 +31,14 @@ VARIANCE = float(mu_for(1.0, 1e-6)) ** -2
 
 def measured(dataset, key="factorisation", **options):
     """The values of every point, as {(steps, metric, k, b): mean over trials}."""
-    variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
-    names = Names(base_seed=1, study="continual_release", dataset=dataset, mechanism=key)
-    problem = continual_release.load(SETTINGS, dataset, None, names)
-    found = {}
-    for point in continual_release.points(SETTINGS, key, dataset):
-        for value in continual_release.measure(problem, variant, "published", point, names):
+    setup = setup_of(
+        "continual_release",
+        dataset,
+        checked("continual_release", SETTINGS | {"datasets": [dataset]}),
+    )
+    case, found = case_of(setup, key, **options), {}
+    for point in points_of(case):
+        for value in values_of(case, point=point):
             place = (point.shape[1], value.metric, *value.at.values())
             found.setdefault(place, []).append(value.value)
     return {place: float(np.mean(values)) for place, values in found.items()}
@@ -52,7 +54,7 @@ def test_independent_noise_has_the_error_of_sums():
     assert (8, "mean_error", 4, 2) not in found
 
 
-@pytest.mark.parametrize("dataset", list(continual_release.DATASETS))
+@pytest.mark.parametrize("dataset", list(study_named("continual_release").datasets))
 def test_measured_errors_are_near_the_closed_form(dataset):
     found = measured(dataset)
     errors = {place for place in found if place[1] == "mean_error"}

@@ -1,19 +1,19 @@
 """The count query against brute force, and its sensitivities."""
 
 import math
-import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from measured_values import number, series
+from one_case import case_of, measured, problem_of, setup_of
 
 from datasets.loaders import city
-from mechanisms import OutOfRangeWarning, get_mechanism
+from mechanisms import get_mechanism
 from paper_figures.r1smg2024 import numbers as r1smg2024
 from studies import count_query
-from studies.base.study import Names, Point, Variant
+from studies.base import Point
 from studies.count_query import (
     histogram,
     map_edges,
@@ -35,10 +35,6 @@ def pickups():
     """500 random places, some of them outside the map."""
     rng = np.random.default_rng(3)
     return pickups_at(rng.uniform(39.9, 41.1, 500), rng.uniform(-75.2, -72.8, 500))
-
-
-def names(mechanism="gaussian", dataset="city"):
-    return Names(base_seed=1, study="count_query", dataset=dataset, mechanism=mechanism)
 
 
 def cell_of(latitude, longitude):
@@ -132,38 +128,44 @@ def settings(make_config):
 
 
 @pytest.fixture
-def problem(settings, tmp_path):
-    return count_query.load(settings, "city", tmp_path, names())
+def setup(settings):
+    return setup_of("count_query", "city", settings)
 
 
-def measure(problem, key, epsilon=0.5, calibration="published", **options):
-    side = len(problem.counts)
-    point = Point(shape=(side, side), epsilon=epsilon, delta=1e-7)
-    variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        return list(count_query.measure(problem, variant, calibration, point, names(key)))
+@pytest.fixture
+def problem(setup):
+    return problem_of(setup)
+
+
+@pytest.fixture
+def measure(setup):
+    def values(problem, key, epsilon=0.5, calibration="published", **options):
+        side = len(problem.counts)
+        point = Point(shape=(side, side), epsilon=epsilon, delta=1e-7)
+        return measured(case_of(setup, key, calibration, **options), problem, point)
+
+    return values
 
 
 def test_the_city_s_problem(problem, settings):
     assert problem.counts.shape == (6, 6)
-    assert problem.counts.sum() == settings["city_pickups"]
+    assert problem.counts.sum() == settings.city_pickups
     # Nobody is picked up on the water.
     assert problem.empty.any()
     assert problem.counts[problem.empty].sum() == 0
     top, left, bottom, right = problem.rectangles.T
-    assert len(problem.rectangles) == settings["rectangles"]
+    assert len(problem.rectangles) == settings.rectangles
     assert np.all((top >= 0) & (top < bottom) & (bottom <= 6))
     assert np.all((left >= 0) & (left < right) & (right <= 6))
 
 
-def test_all_mechanisms_see_one_problem(settings, tmp_path, problem):
-    other = count_query.load(settings, "city", tmp_path, names("mvg"))
+def test_all_mechanisms_see_one_problem(setup, problem):
+    other = problem_of(setup)
     assert np.array_equal(other.counts, problem.counts)
     assert np.array_equal(other.rectangles, problem.rectangles)
 
 
-def test_metrics_against_brute_force(problem):
+def test_metrics_against_brute_force(problem, measure, setup):
     values = measure(problem, "gaussian")
     point = Point(shape=(6, 6), epsilon=0.5, delta=1e-7)
     query = r1smg2024.count_query(problem.counts.sum(), problem.counts.shape)
@@ -171,7 +173,7 @@ def test_metrics_against_brute_force(problem):
 
     mechanism = get_mechanism("gaussian").calibrate(query, Budget(epsilon=0.5, delta=1e-7))
     for trial in range(4):
-        seed = names().seed(point, trial)
+        seed = case_of(setup, "gaussian").seed(point, trial)
         released = mechanism.release(problem.counts, np.random.default_rng(seed))
         answer = released.copy()
         loss, post, squares, valid, largest = 0.0, 0.0, 0.0, 0, -math.inf
@@ -207,7 +209,7 @@ def test_metrics_against_brute_force(problem):
     )
 
 
-def test_pickups_in_cells_thought_empty_are_counted_as_lost(problem):
+def test_pickups_in_cells_thought_empty_are_counted_as_lost(problem, measure):
     empty = problem.empty.copy()
     empty[np.unravel_index(problem.counts.argmax(), empty.shape)] = True
     wrong = replace(problem, empty=empty)
@@ -218,14 +220,14 @@ def test_pickups_in_cells_thought_empty_are_counted_as_lost(problem):
     assert series(values, "loss_postprocessed").tolist() == [lost**2] * 4
 
 
-def test_the_non_private_answer_has_no_error(problem):
+def test_the_non_private_answer_has_no_error(problem, measure):
     values = measure(problem, "non-private")
     for metric in ("loss", "loss_postprocessed", "rmse_valid_cell", "rectangle_rmse"):
         assert series(values, metric).tolist() == [0.0] * 4
     assert set(series(values, "largest_count")) == {problem.counts.max()}
 
 
-def test_the_random_answer_does_not_know_the_counts(problem):
+def test_the_random_answer_does_not_know_the_counts(problem, measure):
     """Its error is that of answering near zero everywhere: about the squared counts."""
     values = measure(problem, "random-answer")
     squared = np.sum(problem.counts**2)
@@ -233,7 +235,7 @@ def test_the_random_answer_does_not_know_the_counts(problem):
     assert not [v for v in values if v.metric == "expected_loss"]
 
 
-def test_the_map_of_the_first_trial_is_kept_at_its_epsilon(problem):
+def test_the_map_of_the_first_trial_is_kept_at_its_epsilon(problem, measure):
     kept = [v for v in measure(problem, "gaussian") if v.metric == "released_count"]
     assert [(v.at["row"], v.at["column"]) for v in kept] == list(np.ndindex(6, 6))
     assert {v.trial for v in kept} == {0}
@@ -243,7 +245,7 @@ def test_the_map_of_the_first_trial_is_kept_at_its_epsilon(problem):
     assert "released_count" not in {v.metric for v in others}
 
 
-OUTER = {"south": 40.0, "north": 41.0, "west": -75.0, "east": -73.0}
+OUTER = count_query.BoundingBox(south=40.0, north=41.0, west=-75.0, east=-73.0)
 
 
 TWO_PLACES = [(40.7, -74.1), (40.6, -73.6)]
@@ -273,7 +275,7 @@ def test_the_largest_count_of_a_box_is_that_of_its_map(pickups):
     assert found[1] < found[0]
 
 
-def test_the_boxes_are_scanned_once_and_without_noise(problem, pickups):
+def test_the_boxes_are_scanned_once_and_without_noise(problem, pickups, measure):
     boxes = count_query.boxes_with(TWO_PLACES, OUTER, 3, seed=4)
     positions = np.stack([pickups.latitude, pickups.longitude])
     scanned = replace(problem, boxes=boxes, positions=positions)
@@ -285,7 +287,7 @@ def test_the_boxes_are_scanned_once_and_without_noise(problem, pickups):
         assert "largest_in_box" not in {v.metric for v in others}
 
 
-def test_calibrations_share_their_draws(problem):
+def test_calibrations_share_their_draws(problem, measure):
     """The classic and the analytic noise are the same normals at two scales."""
     published = series(measure(problem, "gaussian"), "loss")
     exact = series(measure(problem, "gaussian", calibration="exact"), "loss")

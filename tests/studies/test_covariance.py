@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from runs.config import read_config
-from studies import covariance
-from tests.studies.mvg_studies import ROOT, Echo, measure, names_of, series
+from tests.studies.mvg_studies import Echo, measure, reference, series
 
 
 @pytest.fixture(autouse=True)
@@ -47,11 +45,7 @@ def test_calibrations_share_their_draws():
 
 
 def test_the_paper_s_data(official_data):
-    settings = read_config(ROOT / "config/reference.yaml")["studies"]["covariance"]
-    folder = official_data("cardiotocography")
-    names = names_of("covariance", "cardiotocography", "mvg")
-    problem = covariance.load(settings, "cardiotocography", folder, names)
-    (point,) = covariance.points(settings, "mvg", "cardiotocography")
+    problem, point = reference("covariance", "cardiotocography", official_data("cardiotocography"))
     assert (point.shape, point.epsilon, point.delta) == ((21, 2126), 1.0, 1 / 2126)
     assert problem.exact.shape == (21, 2126)
     assert np.abs(problem.exact).max() == 1

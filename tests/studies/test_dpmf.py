@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 import torch
 from measured_values import number
+from one_case import case_of, checked, measured, setup_of, variant
 
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records.labelled import load
 from learning.training import noisy_descent
 from learning.training.clipping import Clipping
-from learning.training.stream_noise import StreamRelease, stream_mechanism
+from learning.training.stream_noise import StreamRelease, participation, stream_query
 from learning.training.trial import Seeds
-from mechanisms import Budget, get_mechanism
+from mechanisms import Budget
+from mechanisms.base.public_information import public_options
 from mechanisms.privacy.gaussian_profile import mu_for
-from runs.config import check_config
-from studies import dpmf
-from studies.base.study import Names, Variant
 
 SETTINGS = {
     "datasets": ["digits"],
@@ -41,17 +40,16 @@ NETWORK = TUTORIALS["digits"]
 SEEDS = Seeds(start=1, batches=2, noise=3)
 
 
-def variant(key="factorisation", **options):
-    return Variant(name=key, mechanism=get_mechanism(key), options=options)
+def measure(chosen, calibration="published", **changed):
+    setup = setup_of("dpmf", "digits", checked("dpmf", SETTINGS | changed))
+    return measured(case_of(setup, chosen, calibration))
 
 
-def measured(chosen, calibration="published", **changed):
-    config = check_config({"run": "test", "studies": {"dpmf": SETTINGS | changed}})
-    settings = config["studies"]["dpmf"]
-    names = Names(base_seed=1, study="dpmf", dataset="digits", mechanism=chosen.name)
-    problem = dpmf.load(settings, "digits", None, names)
-    (point,) = dpmf.points(settings, "factorisation", "digits")
-    return list(dpmf.measure(problem, chosen, calibration, point, names))
+def stream(**options):
+    """The mechanism of the run of `PLAN`."""
+    chosen = variant("factorisation", **options)
+    public = public_options(chosen.mechanism, participation(PLAN, RECORDS))
+    return chosen.calibrate(stream_query(PLAN, RECORDS), TOTAL, **public)
 
 
 def test_every_record_takes_part_once_per_epoch_always_at_the_same_step():
@@ -68,7 +66,7 @@ def test_every_record_takes_part_once_per_epoch_always_at_the_same_step():
 @pytest.mark.parametrize("family", ["identity", "square-root", "bandmf", "blt", "dense"])
 def test_what_a_record_changes_is_covered_by_the_noise(family):
     """Over all elements: mu^2 = tr(D^T S^-1 D) for any vectors D of norm C in a record's steps."""
-    mechanism = stream_mechanism(variant(factorisation=family), TOTAL, "published", PLAN, RECORDS)
+    mechanism = stream(factorisation=family)
     precision = np.linalg.inv(mechanism.noise.sigma**2 * mechanism.noise.factorisation.covariance())
     rng, found = np.random.default_rng(0), []
     for start in range(4):
@@ -81,7 +79,7 @@ def test_what_a_record_changes_is_covered_by_the_noise(family):
 
 
 def test_rows_of_a_factorisation():
-    values = measured(variant(factorisation="bandmf", bands=4))
+    values = measure(variant("factorisation", factorisation="bandmf", bands=4))
     assert number(values, "steps") == 12 and number(values, "records") == 105
     assert number(values, "noise_memory") == 3
     for bound in ("lower", "upper"):
@@ -89,18 +87,21 @@ def test_rows_of_a_factorisation():
     assert number(values, "true_epsilon_upper") == pytest.approx(2.0, rel=1e-6)
     runs = [(v.at["learning_rate"], v.trial) for v in values if v.metric == "final_test_accuracy"]
     assert runs == [(0.5, 0), (0.5, 1), (1.0, 0), (1.0, 1)]
-    assert {v.metric for v in values} <= set(dpmf.METRICS)
 
 
 def test_independent_noise_has_the_error_of_sums():
-    values = measured(variant(factorisation="identity"), trials=1, learning_rates={"digits": [1.0]})
+    values = measure(
+        variant("factorisation", factorisation="identity"),
+        trials=1,
+        learning_rates={"digits": [1.0]},
+    )
     # sigma^2 t for step t, sigma = sqrt(k) / mu.
     assert number(values, "sum_error") == pytest.approx(math.sqrt(3 * 6.5) / MU)
 
 
 def test_dpsgd_beside_it_is_rescaled_to_the_same_budget():
     rates = {"digits": [1.0]}
-    values = measured(variant("moments-accountant"), "exact", trials=1, learning_rates=rates)
+    values = measure(variant("moments-accountant"), "exact", trials=1, learning_rates=rates)
     assert 0.98e-5 < number(values, "true_delta_upper") <= 1e-5
     assert number(values, "sampling_rate") == pytest.approx(25 / 105)
     sigma = number(values, "noise_norm") / math.sqrt(NETWORK.size)
@@ -109,12 +110,12 @@ def test_dpsgd_beside_it_is_rescaled_to_the_same_budget():
 
 def test_too_large_a_batch_is_refused():
     with pytest.raises(ValueError, match="at most the number of training records, 105, got 200"):
-        measured(variant(), batch={"digits": 200})
+        measure(variant("factorisation"), batch={"digits": 200})
 
 
 def test_a_killed_run_goes_on_with_the_noise_that_it_would_have_had(tmp_path):
     data = load("digits", None, RECORDS, seed=0)
-    mechanism = stream_mechanism(variant(factorisation="blt"), TOTAL, "published", PLAN, RECORDS)
+    mechanism = stream(factorisation="blt")
 
     def run(name, calls=math.inf):
         release, made = StreamRelease(mechanism, NETWORK.size, SEEDS.noise), 0
@@ -149,7 +150,7 @@ def test_a_killed_run_goes_on_with_the_noise_that_it_would_have_had(tmp_path):
 def test_the_end_of_a_run_has_the_noise_of_its_last_sum(tmp_path):
     """Without gradients the parameters move by -rate / batch times the summed noise."""
     data = load("digits", None, RECORDS, seed=0)
-    mechanism = stream_mechanism(variant(), TOTAL, "published", PLAN, RECORDS)
+    mechanism = stream()
     release = StreamRelease(mechanism, NETWORK.size, 7)
     noisy_descent.train(
         NETWORK,

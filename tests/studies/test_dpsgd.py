@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from measured_values import number
+from one_case import case_of, checked, measured, setup_of, variant
 from scipy import stats
 
 from learning.training.clipping import Clipping
@@ -21,10 +22,11 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon
-from runs.config import check_config, read_config
+from runs.config import read_config
 from studies import dpsgd
+from studies.base import Point
 from studies.base.settings import ConfigError
-from studies.base.study import Names, Point, Variant
+from studies.base.study import study_named
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
@@ -44,34 +46,28 @@ STEPS = StrongCompositionSteps(rate=0.2, steps=10, epochs=2, slack=1e-10)
 QUERY = Clipping(bound=1.0).query(2410, 30)
 
 
+STUDY = study_named("dpsgd")
+
+
 @pytest.fixture
 def settings():
-    config = {"run": "test", "studies": {"dpsgd": SETTINGS}}
-    return check_config(config)["studies"]["dpsgd"]
+    return checked("dpsgd", SETTINGS)
 
 
-def variant(key):
-    return Variant(name=key, mechanism=get_mechanism(key))
-
-
-def names_of(mechanism, folder=None):
-    return Names(base_seed=1, study="dpsgd", dataset="digits", mechanism=mechanism, folder=folder)
-
-
-def measure(settings, mechanism, calibration="published", folder=None):
-    names = names_of(mechanism, folder)
-    problem = dpsgd.load(settings, "digits", None, names)
-    (point,) = dpsgd.points(settings, mechanism, "digits")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        return list(dpsgd.measure(problem, variant(mechanism), calibration, point, names))
+def measure(mechanism, calibration="published", folder=None, **changed):
+    setup = setup_of("dpsgd", "digits", checked("dpsgd", SETTINGS | changed))
+    return measured(case_of(setup, mechanism, calibration, folder))
 
 
 @functools.cache
-def measured(mechanism):
+def published(mechanism):
     """The values of a mechanism as published at the settings above, once for all tests."""
-    config = check_config({"run": "test", "studies": {"dpsgd": SETTINGS}})
-    return measure(config["studies"]["dpsgd"], mechanism)
+    return measure(mechanism)
+
+
+def calibrated(key, calibration):
+    own = variant(key)
+    return step_mechanism(own.mechanism, own.calibrate, QUERY, TOTAL, STEPS, calibration)
 
 
 def of(values, metric):
@@ -89,11 +85,11 @@ def test_reading_a_config_loads_neither_torch_nor_scikit_learn():
 
 
 def test_points_are_the_budgets_at_the_shape_of_the_gradient(settings):
-    assert dpsgd.points(settings, "gaussian", "digits") == [
+    assert STUDY.points(settings, "gaussian", "digits") == [
         Point(shape=(1, 2410), epsilon=2.0, delta=1e-5)
     ]
     paper = read_config(ROOT / "config/paper.yaml")["studies"]["dpsgd"]
-    shapes = {p.shape for d in paper["datasets"] for p in dpsgd.points(paper, "r1smg", d)}
+    shapes = {p.shape for d in paper.datasets for p in STUDY.points(paper, "r1smg", d)}
     assert shapes == {(1, 26_010), (1, 122_570)}
 
 
@@ -110,11 +106,11 @@ def test_points_are_the_budgets_at_the_shape_of_the_gradient(settings):
 )
 def test_bad_settings_are_named(changed, words):
     with pytest.raises(ConfigError, match=words):
-        check_config({"run": "test", "studies": {"dpsgd": SETTINGS | changed}})
+        checked("dpsgd", SETTINGS | changed)
 
 
 def test_the_classic_gaussian_is_dpsgd_by_renyi_accounting():
-    mechanism = step_mechanism(variant("gaussian"), QUERY, TOTAL, STEPS, "published")
+    mechanism = calibrated("gaussian", "published")
     sigma = mechanism.noise.sigma / QUERY.l2_sensitivity
     assert gaussian_epsilon(sigma, 0.2, 10, 1e-5) == pytest.approx(2.0, rel=1e-8)
     # Tighter accounting finds that it has room.
@@ -123,16 +119,14 @@ def test_the_classic_gaussian_is_dpsgd_by_renyi_accounting():
 
 @pytest.mark.parametrize("key", ["gaussian-analytic", "laplace", "udn"])
 def test_other_noise_has_the_step_budget_of_eq_16(key):
-    mechanism = step_mechanism(variant(key), QUERY, TOTAL, STEPS, "published")
+    mechanism = calibrated(key, "published")
     step = STEPS.step_budget(TOTAL)
     assert mechanism.budget == step
     assert mechanism.profile().delta(step.epsilon).value <= step.delta * (1 + 1e-9)
 
 
 def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
-    found = [
-        step_mechanism(variant(key), QUERY, TOTAL, STEPS, "exact") for key in ("gaussian", "udn")
-    ]
+    found = [calibrated(key, "exact") for key in ("gaussian", "udn")]
     losses = [mechanism.expected_loss() for mechanism in found]
     assert losses[1] == pytest.approx(losses[0], rel=2e-3)
     # Not above what the accountant of dp_accounting wants, but for our bound's own error.
@@ -147,11 +141,11 @@ def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
 @pytest.mark.parametrize("key", ["random-answer", "non-private"])
 def test_no_exact_calibration_without_noise(key):
     with pytest.raises(Unsupported, match="no exact calibration"):
-        step_mechanism(variant(key), QUERY, TOTAL, STEPS, "exact")
+        calibrated(key, "exact")
 
 
 def test_rows_of_a_point():
-    values = measured("gaussian")
+    values = published("gaussian")
     assert number(values, "records") == 150
     assert number(values, "sampling_rate") == 0.2
     assert number(values, "steps") == 10
@@ -169,13 +163,13 @@ def test_rows_of_a_point():
 
 
 def test_a_point_measured_twice_is_the_same(settings):
-    runs = measured("r1smg"), measure(settings, "r1smg")
+    runs = published("r1smg"), measure("r1smg")
     first, second = ([v for v in values if not v.timing] for values in runs)
     assert first == second
 
 
 def test_r1smg_spends_far_more_than_its_budget():
-    values = measured("r1smg")
+    values = published("r1smg")
     # One step shows the record whenever it is sampled.
     assert number(values, "true_delta_lower") == pytest.approx(0.2, rel=1e-3)
     assert number(values, "true_delta_upper") > 0.8
@@ -187,18 +181,18 @@ def test_r1smg_spends_far_more_than_its_budget():
 @pytest.mark.parametrize("calibration", ["published", "exact"])
 def test_the_canary_of_gaussian_noise_follows_its_closed_form(settings, calibration):
     """TPR = Phi(mu - PhiInv(1 - FPR)), and no more than the claim allows."""
-    values = measure(settings | {"trials": 0}, "gaussian-analytic", calibration)
+    values = measure("gaussian-analytic", calibration, trials=1)
     fpr, tpr = (
         np.array([v.value for v in of(values, f"canary_{kind}_positive_rate")])
         for kind in ("false", "true")
     )
     rates = np.array(dpsgd.CANARY_RATES)
-    error = np.sqrt(2 * rates / settings["canary_samples"])
+    error = np.sqrt(2 * rates / settings.canary_samples)
     assert np.all(np.abs(fpr - rates) < 5 * error)
     step = STEPS.step_budget(TOTAL)
     mu = get_mechanism("gaussian-analytic").calibrate(QUERY, step).profile().mu
     expected = stats.norm.cdf(mu - stats.norm.isf(fpr))
-    error = 5 * np.sqrt(expected / settings["canary_samples"])
+    error = 5 * np.sqrt(expected / settings.canary_samples)
     assert np.all(np.abs(tpr - expected) < error)
     assert np.all(tpr < math.exp(step.epsilon) * fpr + step.delta + error)
 
@@ -230,23 +224,21 @@ def test_the_canary_s_losses_are_those_of_real_releases(key):
 
 
 def test_checkpoints_lie_in_the_folder_of_the_cell(settings, tmp_path):
-    with_folder = measure(settings, "gaussian", folder=tmp_path)
+    with_folder = measure("gaussian", folder=tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "epsilon-2-learning_rate-0.15-0.checkpoint",
         "epsilon-2-learning_rate-0.15-1.checkpoint",
     ]
     # Gone through again from its checkpoints, which hold all epochs.
-    again = measure(settings, "gaussian", folder=tmp_path)
-    without = measured("gaussian")
+    again = measure("gaussian", folder=tmp_path)
+    without = published("gaussian")
     kept = [[v for v in run if not v.timing] for run in (with_folder, again, without)]
     assert kept[0] == kept[1] == kept[2]
 
 
 def test_a_second_learning_rate_leaves_the_runs_of_the_first_unchanged(settings, tmp_path):
-    alone = measured("gaussian")
-    swept = measure(
-        settings | {"learning_rates": {"digits": [0.15, 2.0]}}, "gaussian", folder=tmp_path
-    )
+    alone = published("gaussian")
+    swept = measure("gaussian", folder=tmp_path, learning_rates={"digits": [0.15, 2.0]})
 
     def runs(values, rate):
         return [v for v in values if v.at.get("learning_rate") == rate and not v.timing]
@@ -259,17 +251,17 @@ def test_a_second_learning_rate_leaves_the_runs_of_the_first_unchanged(settings,
 
 
 def test_a_run_that_diverges_leaves_the_others_their_accuracies(settings, tmp_path):
-    alone = [v for v in measured("gaussian") if not v.timing]
-    rates = settings | {"learning_rates": {"digits": [0.15, 1e30]}}
-    swept = [v for v in measure(rates, "gaussian", folder=tmp_path) if not v.timing]
+    alone = [v for v in published("gaussian") if not v.timing]
+    rates = {"learning_rates": {"digits": [0.15, 1e30]}}
+    swept = [v for v in measure("gaussian", folder=tmp_path, **rates) if not v.timing]
     assert swept[: len(alone)] == alone
     lost = swept[len(alone) :]
     assert {(v.metric, v.at["learning_rate"]) for v in lost} == {("diverged_epoch", 1e30)}
-    assert [v.trial for v in lost] == list(range(settings["trials"]))
+    assert [v.trial for v in lost] == list(range(settings.trials))
     assert all(v.value == 1 for v in lost)
-    audited = measure(rates | {"canaries": {"digits": 50}}, "gaussian", folder=tmp_path)
+    audited = measure("gaussian", folder=tmp_path, canaries={"digits": 50}, **rates)
     epochs = [v.value for v in audited if v.metric == "diverged_epoch"]
-    assert epochs == [1] * settings["trials"]
+    assert epochs == [1] * settings.trials
 
 
 def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings, monkeypatch):
@@ -290,7 +282,7 @@ def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings,
         ("gaussian", "exact"),
         ("udn", "published"),
     ):
-        measure(settings, mechanism, calibration)
+        measure(mechanism, calibration)
     published, exact, other = seen.values()
     assert published == exact
     assert [s[:2] for s in published] == [s[:2] for s in other]
@@ -299,8 +291,8 @@ def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings,
 
 
 def test_canaries_add_a_row_per_run_and_nothing_else(settings, tmp_path):
-    audited = measure(settings | {"canaries": {"digits": 300}}, "gaussian", folder=tmp_path)
-    alone = measured("gaussian")
+    audited = measure("gaussian", folder=tmp_path, canaries={"digits": 300})
+    alone = published("gaussian")
     bounds = of(audited, "one_run_epsilon_lower")
     assert [(v.trial, v.at) for v in bounds] == [(t, {"learning_rate": 0.15}) for t in (0, 1)]
     assert all(0 <= v.value < number(audited, "true_epsilon_upper") for v in bounds)

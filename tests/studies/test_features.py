@@ -1,18 +1,18 @@
 """Private features: sensitivity, what is claimed of amplification, releases, rows."""
 
 import math
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 from measured_values import number
+from one_case import case_of, checked, measured, setup_of
 
-from mechanisms import Budget, OutOfRangeWarning, get_mechanism
-from runs.config import check_config, read_config
+from mechanisms import Budget, get_mechanism
+from runs.config import read_config
 from studies import features
 from studies.base.settings import ConfigError
-from studies.base.study import Names, Variant
+from studies.base.study import study_named
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
@@ -30,28 +30,18 @@ SETTINGS = {
 }
 
 
-def checked(**changes):
-    config = {"run": "test", "studies": {"features": SETTINGS | changes}}
-    return check_config(config)["studies"]["features"]
-
-
-def names_of(mechanism):
-    return Names(base_seed=1, study="features", dataset="digits", mechanism=mechanism)
+def settings_of(**changes):
+    return checked("features", SETTINGS | changes)
 
 
 def measure(mechanism, calibration="published", **changes):
-    settings, names = checked(**changes), names_of(mechanism)
-    problem = features.load(settings, "digits", None, names)
-    (point,) = features.points(settings, mechanism, "digits")
-    variant = Variant(name=mechanism, mechanism=get_mechanism(mechanism))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        return list(features.measure(problem, variant, calibration, point, names))
+    setup = setup_of("features", "digits", settings_of(**changes))
+    return measured(case_of(setup, mechanism, calibration))
 
 
 def test_shapes_are_those_of_table_1_but_for_the_batch_of_svhn():
     paper = read_config(ROOT / "config/paper.yaml")["studies"]["features"]
-    shapes = {d: features.points(paper, "imgm", d)[0].shape for d in paper["datasets"]}
+    shapes = {d: study_named("features").points(paper, "imgm", d)[0].shape for d in paper.datasets}
     assert shapes == {
         "mnist": (256, 400),
         "cifar10": (256, 512),
@@ -63,7 +53,7 @@ def test_shapes_are_those_of_table_1_but_for_the_batch_of_svhn():
 @pytest.mark.parametrize("key", ["networks", "extractor_epochs", "training_epochs"])
 def test_every_data_set_needs_its_settings(key):
     with pytest.raises(ConfigError, match=f"{key} has no entry for digits"):
-        checked(**{key: {}})
+        settings_of(**{key: {}})
 
 
 def test_sensitivities_are_attained_by_one_record():

@@ -7,20 +7,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from measured_values import number
+from one_case import case_of, checked, measured, problem_of, setup_of
 
 from learning.records.labelled import Split
 from learning.training.trial import Seeds
 from mechanisms import (
     Budget,
     OutOfRangeWarning,
-    get_mechanism,
 )
 from mechanisms.privacy.sampling import kairouz
-from runs.config import check_config, read_config
+from runs.config import read_config
 from studies import federated as both_studies
-from studies import federated_horizontal, federated_vertical
+from studies import federated_horizontal
+from studies.base import Point
 from studies.base.settings import ConfigError
-from studies.base.study import Names, Point, Variant
+from studies.base.study import study_named
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMON = {
@@ -39,7 +40,8 @@ OWN = {
     "federated_horizontal": {"local_epochs": {"breast_cancer": 1}, "clip": {"breast_cancer": 0.1}},
     "federated_vertical": {"iterations": {"breast_cancer": 4}},
 }
-STUDIES = (federated_horizontal, federated_vertical)
+STUDIES = [study_named(name) for name in OWN]
+HORIZONTAL, VERTICAL = STUDIES
 TOTAL = Budget(epsilon=300.0, delta=1e-5)
 
 
@@ -50,38 +52,26 @@ def quiet():
         yield
 
 
-def settings_of(study, **changed):
-    settings = COMMON | OWN[study.NAME] | changed
-    return check_config({"run": "test", "studies": {study.NAME: settings}})["studies"][study.NAME]
-
-
-def variant(key, **options):
-    return Variant(name=key, mechanism=get_mechanism(key), options=options)
+def setup(study, **changed):
+    settings = checked(study.name, COMMON | OWN[study.name] | changed)
+    return setup_of(study.name, "breast_cancer", settings)
 
 
 def measure(study, mechanism, calibration="published", folder=None, **changed):
-    settings = settings_of(study, **changed)
-    names = Names(
-        base_seed=1,
-        study=study.NAME,
-        dataset="breast_cancer",
-        mechanism=mechanism,
-        folder=folder,
-    )
-    problem = study.load(settings, "breast_cancer", Path("nowhere"), names)
-    point = study.points(settings, mechanism, "breast_cancer")[0]
-    return list(study.measure(problem, variant(mechanism), calibration, point, names))
+    case = case_of(setup(study, **changed), mechanism, calibration, folder)
+    first, *_ = study.points(case.settings, mechanism, case.dataset)
+    return measured(case, point=first)
 
 
 def test_points_have_the_shapes_of_the_paper_s_tables():
     paper = read_config(ROOT / "config/paper.yaml")["studies"]
     for study, expected in (
         (
-            federated_horizontal,
+            HORIZONTAL,
             {"mnist": (401, 120), "cifar10": (4608, 512), "imdb": (20002, 128), "adult": (106, 12)},
         ),
         (
-            federated_vertical,
+            VERTICAL,
             {
                 "adult": (2, 10),
                 "purchase100": (100, 64),
@@ -90,17 +80,17 @@ def test_points_have_the_shapes_of_the_paper_s_tables():
             },
         ),
     ):
-        settings = paper[study.NAME]
-        found = {d: study.points(settings, "idn", d)[0].shape for d in settings["datasets"]}
+        settings = paper[study.name]
+        found = {d: study.points(settings, "idn", d)[0].shape for d in settings.datasets}
         assert found == expected
     # Training records of Table 2: 55,000 of MNIST; the other official files have as many.
-    assert paper["federated_horizontal"]["records"] == {"mnist": 55_000}
+    assert paper["federated_horizontal"].records == {"mnist": 55_000}
 
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_points_and_bad_settings(study):
-    settings = settings_of(study)
-    shape = {"federated_horizontal": (31, 8), "federated_vertical": (16, 8)}[study.NAME]
+    settings = setup(study).settings
+    shape = {"federated_horizontal": (31, 8), "federated_vertical": (16, 8)}[study.name]
     assert study.points(settings, "idn", "breast_cancer") == [
         Point(shape=shape, epsilon=300.0, delta=1e-5)
     ]
@@ -108,21 +98,16 @@ def test_points_and_bad_settings(study):
         3.0,
         30.0,
     ]
-    for key in ("budgets", "rounds", *OWN[study.NAME]):
+    for key in ("budgets", "rounds", *OWN[study.name]):
         with pytest.raises(ConfigError, match=f"{key} has no entry for breast_cancer"):
-            settings_of(study, **{key: {}})
-    names = Names(base_seed=1, study="x", dataset="breast_cancer", mechanism="idn")
+            setup(study, **{key: {}})
     with pytest.raises(ValueError, match=r"tests must be at most 113, .*, got 114"):
-        study.load(
-            settings_of(study, tests={"breast_cancer": 114}), "breast_cancer", Path("x"), names
-        )
+        problem_of(setup(study, tests={"breast_cancer": 114}))
 
 
 def test_a_batch_is_no_larger_than_the_data():
-    names = Names(base_seed=1, study="x", dataset="breast_cancer", mechanism="idn")
-    settings = settings_of(federated_vertical, batch={"breast_cancer": 457})
     with pytest.raises(ValueError, match="at most the 456 training records"):
-        federated_vertical.load(settings, "breast_cancer", Path("x"), names)
+        problem_of(setup(VERTICAL, batch={"breast_cancer": 457}))
 
 
 def test_local_models_carry_a_record_into_later_batches():
@@ -158,13 +143,13 @@ def test_local_models_carry_a_record_into_later_batches():
 @pytest.mark.parametrize("study", STUDIES)
 def test_rows_of_a_point(study, tmp_path):
     values = measure(study, "idn", folder=tmp_path)
-    uses = {"federated_horizontal": 6, "federated_vertical": 24}[study.NAME]
+    uses = {"federated_horizontal": 6, "federated_vertical": 24}[study.name]
     assert number(values, "uses") == uses
     assert number(values, "records") == 456
     assert number(values, "noise_norm") > 0
     assert number(values, "true_epsilon_upper") > 0
     lower = [v.value for v in values if v.metric == "true_delta_lower"]
-    assert len(lower) == (study is federated_horizontal)
+    assert len(lower) == (study is HORIZONTAL)
     assert all(value <= number(values, "true_delta_upper") <= 1 for value in lower)
     rows = [v for v in values if v.metric == "test_accuracy"]
     assert [(v.trial, v.at["round"]) for v in rows] == [(t, r) for t in (0, 1) for r in (1, 2, 3)]
@@ -178,10 +163,10 @@ def test_rows_of_a_point(study, tmp_path):
 
 
 def test_trials_train_one_by_one_where_the_network_does_not_stack(tmp_path, monkeypatch):
-    together = measure(federated_horizontal, "idn")
+    together = measure(HORIZONTAL, "idn")
     network = replace(federated_horizontal.NETWORKS["breast_cancer"], stacks=False)
     monkeypatch.setitem(federated_horizontal.NETWORKS, "breast_cancer", network)
-    alone = measure(federated_horizontal, "idn", folder=tmp_path)
+    alone = measure(HORIZONTAL, "idn", folder=tmp_path)
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "epsilon-300-0.checkpoint",
         "epsilon-300-1.checkpoint",
@@ -205,8 +190,8 @@ def test_few_trials_train_together(study, monkeypatch, tmp_path):
 
 
 def test_what_a_vertical_budget_is_meant_for():
-    release = measure(federated_vertical, "idn")
-    run = measure(federated_vertical, "idn", composition="run")
+    release = measure(VERTICAL, "idn")
+    run = measure(VERTICAL, "idn", composition="run")
     rate = 16 / 456
     assert number(release, "use_epsilon") == kairouz.before_sampling(300.0, rate)
     use = kairouz.share(TOTAL, 24)
@@ -238,7 +223,7 @@ def test_training_without_privacy_does_not_clip(monkeypatch):
         return original(network, data, plan, *args, **kwargs)
 
     monkeypatch.setattr(federated, "train", keep)
-    measure(federated_horizontal, "non-private")
-    measure(federated_horizontal, "idn")
+    measure(HORIZONTAL, "non-private")
+    measure(HORIZONTAL, "idn")
     assert [plan.clip for plan in plans] == [None, 0.1]
     assert plans[1] == replace(plans[0], clip=0.1)

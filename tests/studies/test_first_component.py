@@ -7,9 +7,7 @@ import pytest
 
 from datasets import load as load_dataset
 from mechanisms import Unsupported
-from runs.config import read_config
-from studies import first_component
-from tests.studies.mvg_studies import ROOT, Echo, measure, names_of, series
+from tests.studies.mvg_studies import Echo, measure, reference, series
 
 
 @pytest.fixture(autouse=True)
@@ -60,11 +58,8 @@ def test_the_exact_calibration_uses_what_one_record_can_change():
 
 
 def test_the_paper_s_data(official_data):
-    settings = read_config(ROOT / "config/reference.yaml")["studies"]["first_component"]
     folder = official_data("movement_aal")
-    names = names_of("first_component", "movement_aal", "mvg")
-    problem = first_component.load(settings, "movement_aal", folder, names)
-    (point,) = first_component.points(settings, "mvg", "movement_aal")
+    problem, point = reference("first_component", "movement_aal", folder)
     assert (point.shape, point.epsilon, point.delta) == ((4, 4), 1.0, 1 / 2021)
     assert problem.exact.shape == (4, 4)
     assert np.abs(problem.exact).max() <= 1

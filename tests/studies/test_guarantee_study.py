@@ -1,30 +1,30 @@
 """The guarantee study: true delta, verdict and audit at the papers' settings, and the grid."""
 
 import math
-import warnings
 
 import pytest
+from one_case import case_of, checked, setup_of
+from one_case import measured as values_of
 
-from mechanisms import OutOfRangeWarning, Unsupported, get_mechanism
+from mechanisms import Unsupported
 from paper_figures.paper_settings import PAPER_SETTINGS
 from studies import guarantee
-from studies.base.coordinates import check_declared
-from studies.base.study import Names, Point, Variant
+from studies.base import Point
+from studies.base.study import study_named
 
 SETTINGS = {setting.name: setting for setting in PAPER_SETTINGS}
 
 
+STUDY = study_named("guarantee")
+
+
 def measured(mechanism, point, dataset="papers", calibration="published", samples=0):
     """The values at a point by metric; every one is declared and finite."""
-    names = Names(base_seed=0, study="guarantee", dataset=dataset, mechanism=mechanism)
-    problem = guarantee.load({"audit_samples": samples}, dataset, None, names)
-    variant = Variant(name=mechanism, mechanism=get_mechanism(mechanism))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        values = list(guarantee.measure(problem, variant, calibration, point, names))
-    for value in values:
-        check_declared(value.metric, value.at, guarantee.METRICS, guarantee.COORDINATES)
-        assert math.isfinite(value.value)
+    given = {"datasets": [dataset], "epsilons": [1], "delta": 1e-5, "sizes": ["2x2"]}
+    settings = checked("guarantee", given | {"mechanisms": [mechanism], "audit_samples": samples})
+    setup = setup_of("guarantee", dataset, settings, base_seed=0)
+    values = values_of(case_of(setup, mechanism, calibration), point=point)
+    assert all(math.isfinite(value.value) for value in values)
     assert len({value.metric for value in values}) == len(values)
     return {value.metric: value for value in values}
 
@@ -35,7 +35,7 @@ def point_of(name):
 
 
 def test_every_setting_has_a_point_of_its_own():
-    points = guarantee.points({}, "gaussian", "papers")
+    points = STUDY.points(None, "gaussian", "papers")
     assert [guarantee.setting_at(point) for point in points] == list(PAPER_SETTINGS)
 
 
@@ -78,7 +78,7 @@ def test_the_grid_has_sensitivity_1():
     assert not any(value.at for value in found.values())
 
 
-@pytest.mark.parametrize("dataset", guarantee.DATASETS)
+@pytest.mark.parametrize("dataset", STUDY.datasets)
 def test_a_mechanism_without_a_profile_is_unsupported(dataset):
     point = point_of("r1smg2024-count-0.5")
     with pytest.raises(Unsupported, match=r"no exact profile|claims no privacy"):

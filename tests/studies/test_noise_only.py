@@ -1,21 +1,20 @@
 """The queries of noise_only hold what they state, and every family yields its rows."""
 
 import math
-import warnings
 
 import numpy as np
 import pytest
+from one_case import case_of, measured, setup_of
 from scipy import stats
 
 from mechanisms import (
     AdditiveMechanism,
-    OutOfRangeWarning,
     Unsupported,
     all_mechanisms,
-    get_mechanism,
 )
 from studies import noise_only
-from studies.base.study import Names, Point, Variant
+from studies.base import Point
+from studies.base.study import study_named
 
 # These queries are no Gram matrices.
 GRAM_ONLY = ["analyze-gauss", "mod-sulq", "wishart"]
@@ -32,10 +31,11 @@ ADDITIVE = [
     and key not in (*GRAM_ONLY, *COUNTS_ONLY, *STREAMS_ONLY, *TENSORS_ONLY)
 ]
 SIZE = 16
+STUDY = study_named("noise_only")
 SECONDS = ("calibrate_seconds", "draw_seconds", "svd_draw_seconds")
 
 
-@pytest.mark.parametrize("dataset", list(noise_only.DATASETS))
+@pytest.mark.parametrize("dataset", list(STUDY.datasets))
 @pytest.mark.parametrize("shape", [(1, 1), (4,), (3, 5), (2, 3, 4)])
 def test_sensitivities_follow_from_the_element_range(dataset, shape):
     """Answers anywhere in the range stay within every bound, and two of them attain each."""
@@ -74,7 +74,7 @@ def settings(make_config):
 
 def test_points_of_each_family(settings):
     def shapes(dataset):
-        return [point.shape for point in noise_only.points(settings, "mvg", dataset)]
+        return [point.shape for point in STUDY.points(settings, "mvg", dataset)]
 
     assert shapes("fixed-sensitivity") == [(4, 4), (2, 8)]
     assert shapes("growing-sensitivity") == [(2, 4), (4, 2)]
@@ -84,11 +84,8 @@ def test_points_of_each_family(settings):
 def measure(settings, key, dataset="fixed-sensitivity", shape=(4, 4), calibration="published"):
     """Values of one point as metric, or (metric, coordinate) where it has one -> list of values."""
     point = Point(shape=shape, epsilon=0.1, delta=1e-5)
-    names = Names(base_seed=0, study="noise_only", dataset=dataset, mechanism=key)
-    variant = Variant(name=key, mechanism=get_mechanism(key))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        values = list(noise_only.measure((dataset, settings), variant, calibration, point, names))
+    setup = setup_of("noise_only", dataset, settings, base_seed=0)
+    values = measured(case_of(setup, key, calibration), point=point)
     found = {}
     for value in values:
         assert math.isfinite(value.value)
@@ -135,21 +132,20 @@ def test_rows_of_the_other_families(settings, key):
     assert measure(settings, key, "growing-sensitivity", (2, 4)).keys() == ALWAYS
     timed = measure(settings, key, "gradient-shapes", (2, 2))
     assert timed.keys() == ALWAYS | {"draw_seconds"}
-    assert len(timed["draw_seconds"]) == settings["timed_draws"]
+    assert len(timed["draw_seconds"]) == settings.timed_draws
 
 
 @pytest.mark.parametrize(("key", "twice"), [("mvg", True), ("udn", True), ("idn", False)])
 def test_directional_draws_are_timed_with_an_svd_too(settings, key, twice):
-    # Lists of numbers: a cell's settings come as JSON.
-    chosen = settings | {"svd_shapes": [[2, 3]]}
+    chosen = settings.model_copy(update={"svd_shapes": [(2, 3)]})
     timed = measure(chosen, key, "gradient-shapes", (2, 3))
     assert ("svd_draw_seconds" in timed) == twice
-    assert len(timed.get("svd_draw_seconds", [])) == twice * settings["timed_draws"]
+    assert len(timed.get("svd_draw_seconds", [])) == twice * settings.timed_draws
     assert "svd_draw_seconds" not in measure(chosen, key, "gradient-shapes", (2, 2))
 
 
 @pytest.mark.parametrize("key", GRAM_ONLY)
-@pytest.mark.parametrize("dataset", list(noise_only.DATASETS))
+@pytest.mark.parametrize("dataset", list(STUDY.datasets))
 def test_mechanisms_of_gram_matrices_are_unsupported(settings, key, dataset):
     with pytest.raises(Unsupported, match="structure 'gram'"):
         measure(settings, key, dataset, (3, 3))
@@ -176,7 +172,7 @@ def test_the_scale_does_not_change_kurtosis_or_tails(settings):
 
 
 def test_draws_are_limited_by_the_numbers_they_cost(settings):
-    settings = settings | {"largest_draw": 100}
+    settings = settings.model_copy(update={"largest_draw": 100})
     assert measure(settings, "gaussian")["sampled_trials"] == [100 // SIZE]
 
 

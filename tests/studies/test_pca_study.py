@@ -1,5 +1,6 @@
 """The PCA study against brute force and closed forms."""
 
+import dataclasses
 import math
 import warnings
 import zipfile
@@ -8,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from measured_values import number, series
+from one_case import case_of, checked, measured, problem_of, setup_of
 from scipy.optimize import minimize
 
 from datasets.loaders import boids, swarm
@@ -21,10 +23,10 @@ from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.verification.verification import verify
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.r1smg2024.numbers import covariance_query
-from runs.config import check_config
 from studies import pca
+from studies.base import Point
 from studies.base.settings import ConfigError
-from studies.base.study import Names, Point, Variant
+from studies.base.study import study_named
 
 SETTINGS = {
     "datasets": ["boids"],
@@ -37,41 +39,36 @@ SETTINGS = {
 }
 
 
-def settings_with(**changes):
-    config = {"run": "test", "studies": {"pca": SETTINGS | changes}}
-    return check_config(config)["studies"]["pca"]
+STUDY = study_named("pca")
 
 
-def names(mechanism="gaussian", dataset="boids"):
-    return Names(base_seed=1, study="pca", dataset=dataset, mechanism=mechanism)
+def setup(dataset="boids", **changes):
+    return setup_of("pca", dataset, checked("pca", SETTINGS | {"datasets": [dataset]} | changes))
 
 
 @pytest.fixture(scope="module")
 def problem():
-    return pca.load(settings_with(), "boids", None, names())
+    return problem_of(setup())
 
 
 def measure(problem, key, epsilon=0.4, calibration="published", **options):
-    variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
     size = problem.features.shape[1]
     point = Point(shape=(size, size), epsilon=epsilon, delta=1e-7)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        return list(pca.measure(problem, variant, calibration, point, names(key)))
+    return measured(case_of(setup(), key, calibration, **options), problem, point)
 
 
 def test_points_have_the_shape_of_the_covariance():
-    assert [p.shape for p in pca.points(settings_with(), "gaussian", "boids")] == [(36, 36)]
-    assert [p.shape for p in pca.points(settings_with(), "gaussian", "swarm")] == [(2400, 2400)]
+    assert [p.shape for p in STUDY.points(setup().settings, "gaussian", "boids")] == [(36, 36)]
+    assert [p.shape for p in STUDY.points(setup().settings, "gaussian", "swarm")] == [(2400, 2400)]
 
 
 def test_more_components_than_features_are_refused():
     with pytest.raises(ConfigError, match="components must be at most 36"):
-        settings_with(components=37)
+        setup(components=37)
 
 
 def test_all_mechanisms_see_one_problem(problem):
-    other = pca.load(settings_with(), "boids", None, names("mvg"))
+    other = problem_of(setup())
     assert np.array_equal(other.features, problem.features)
     assert np.array_equal(other.training, problem.training)
     assert problem.training.sum() == 72
@@ -106,7 +103,7 @@ def test_metrics_against_brute_force(problem):
         covariance_query(120, 36), Budget(epsilon=0.4, delta=1e-7)
     )
     for trial in range(3):
-        rng = np.random.default_rng(names().seed(point, trial))
+        rng = np.random.default_rng(case_of(setup(), "gaussian").seed(point, trial))
         released = mechanism.release(problem.covariance, rng)
         noisy, vectors = np.linalg.eigh((released + released.T) / 2)
         order = np.argsort(noisy)[::-1]
@@ -173,8 +170,9 @@ def test_ppca_gets_the_components_and_tells_of_its_chains(problem):
     assert len(series(values, "leading_deviation")) == 3
     assert series(values, "r_hat").max() < 1.01
     assert series(values, "sweeps").min() >= 128
+    point = Point(shape=(36, 36), epsilon=1.6, delta=1e-7)
     assert {v.seed for v in values if v.metric == "r_hat"} == {
-        names("ppca").seed(Point(shape=(36, 36), epsilon=1.6, delta=1e-7), t) for t in range(3)
+        case_of(setup(), "ppca").seed(point, t) for t in range(3)
     }
     fewer = measure(problem, "ppca", epsilon=1.6, components=1)
     assert series(fewer, "leading_deviation").mean() != series(values, "leading_deviation").mean()
@@ -212,8 +210,8 @@ def test_swarm_is_scaled_and_its_incomplete_record_left_out(monkeypatch, tmp_pat
     features[10, 0] = np.nan
     labels = np.arange(11) % 2
     data = SimpleNamespace(features=features, labels=labels)
-    monkeypatch.setattr(swarm, "load", lambda folder: data)
-    problem = pca.load(settings_with(datasets=["swarm"]), "swarm", tmp_path, names(dataset="swarm"))
+    monkeypatch.setattr(pca, "load_dataset", lambda name, folder: data)
+    problem = problem_of(setup("swarm"), tmp_path)
     assert (len(problem.features), problem.dropped) == (10, 1)
     assert problem.labels.tolist() == labels[:10].tolist()
     assert np.all(problem.features[:, 7] == 0)
@@ -235,14 +233,15 @@ def test_a_swarm_file_reaches_the_problem(monkeypatch, tmp_path):
     archive = tmp_path / "swarm.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("Flocking.csv", "\n".join(lines) + "\n")
-    monkeypatch.setattr(swarm, "load", lambda folder: swarm.parse(archive))
-    problem = pca.load(settings_with(datasets=["swarm"]), "swarm", tmp_path, names(dataset="swarm"))
+    monkeypatch.setattr(swarm, "ENTRY", dataclasses.replace(swarm.ENTRY, rows={"flocking": 5}))
+    monkeypatch.setattr(pca, "load_dataset", lambda name, folder: swarm.parse(archive))
+    problem = problem_of(setup("swarm"), tmp_path)
     assert problem.features.shape == (4, 2400)
     assert problem.labels.tolist() == [0, 1, 1, 0]
 
 
 def test_boids_are_used_as_they_are(problem):
-    data = boids.load(seed=names().shared_seed("boids"), groups=120, boids=3)
+    data = boids.load(seed=setup().shared_seed("boids"), groups=120, boids=3)
     assert np.array_equal(problem.features, data.features)
 
 

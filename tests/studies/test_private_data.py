@@ -2,11 +2,11 @@
 
 import dataclasses
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 from measured_values import numbers, series
+from one_case import case_of, checked, measured, problem_of, setup_of
 
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.releases.protected_records import protected, squared_error
@@ -17,14 +17,13 @@ from paper_figures.tldp2025.numbers import PIXELS
 from runs.cells import cells_of
 from runs.config import check_config
 from studies import private_data
+from studies.base import Point
 from studies.base.settings import ConfigError
-from studies.base.study import Names, Point, Variant
 from studies.private_data import SHAPES
 
 SETTINGS = {
     "datasets": ["digits"],
     "epsilons": [1.0],
-    "epsilons_for": {},
     "delta": 1e-5,
     "classifiers": {"digits": "logistic"},
     "records": {"digits": 400},
@@ -34,23 +33,22 @@ SETTINGS = {
 }
 
 
-def names(mechanism="tldp-l"):
-    return Names(base_seed=1, study="private_data", dataset="digits", mechanism=mechanism)
+def setup(**changed):
+    return setup_of("private_data", "digits", checked("private_data", SETTINGS | changed))
 
 
 @pytest.fixture(scope="module")
 def problem():
-    return private_data.load(SETTINGS, "digits", Path("data"), names())
+    return problem_of(setup())
 
 
 def image_query(shape):
     return box_query(shape, *PIXELS)
 
 
-def measured(problem, key, epsilon=1.0, calibration="published", **options):
-    variant = Variant(name=key, mechanism=get_mechanism(key), options=options)
+def measure(problem, key, epsilon=1.0, calibration="published", **options):
     point = Point(shape=SHAPES["digits"], epsilon=epsilon, delta=1e-5)
-    return list(private_data.measure(problem, variant, calibration, point, names(key)))
+    return measured(case_of(setup(), key, calibration, **options), problem, point)
 
 
 def test_any_two_images_are_neighbours_within_the_sensitivities():
@@ -63,7 +61,7 @@ def test_any_two_images_are_neighbours_within_the_sensitivities():
 
 
 def test_mechanisms_share_the_images_and_no_others_are_kept(problem):
-    other = private_data.load(SETTINGS, "digits", Path("data"), names("gaussian"))
+    other = problem_of(setup())
     assert np.array_equal(problem.split.train_inputs, other.split.train_inputs)
     assert problem.split.train_inputs.shape == (400, 1, 8, 8)
     assert problem.split.train_inputs.min() == 0 and problem.split.train_inputs.max() == 1
@@ -98,18 +96,18 @@ def test_channels_are_rows():
 
 
 def test_without_noise_the_digits_are_learned_and_random_images_teach_nothing(problem):
-    clean = series(measured(problem, "non-private"), "f1")
+    clean = series(measure(problem, "non-private"), "f1")
     assert (clean > 0.9).all() and clean[0] == clean[1]
-    assert series(measured(problem, "random-answer"), "f1").max() < 0.3
+    assert series(measure(problem, "random-answer"), "f1").max() < 0.3
 
 
 def test_published_noise_learns_and_noise_of_the_same_true_privacy_does_not(problem):
-    assert series(measured(problem, "tldp-g", epsilon=5.0), "f1").min() > 0.8
-    assert series(measured(problem, "tldp-g", 5.0, "exact"), "f1").max() < 0.5
+    assert series(measure(problem, "tldp-g", epsilon=5.0), "f1").min() > 0.8
+    assert series(measure(problem, "tldp-g", 5.0, "exact"), "f1").max() < 0.5
 
 
 def test_the_same_seeds_give_the_same_numbers(problem):
-    first, second = (measured(problem, "tldp-l") for _ in range(2))
+    first, second = (measure(problem, "tldp-l") for _ in range(2))
     runs = [[(v.metric, v.value, v.seed) for v in run if not v.timing] for run in (first, second)]
     assert runs[0] == runs[1]
     scores = series(first, "squared_error")
@@ -123,8 +121,8 @@ def test_weights_are_those_of_the_public_test_inputs(problem):
     loss = {
         name: next(v.value for v in values if v.metric == "expected_loss")
         for name, values in {
-            "public": measured(problem, "tldp-g-w", epsilon=0.01),
-            "ones": measured(problem, "tldp-g-w", epsilon=0.01, weights=np.ones((8, 8)).tolist()),
+            "public": measure(problem, "tldp-g-w", epsilon=0.01),
+            "ones": measure(problem, "tldp-g-w", epsilon=0.01, weights=np.ones((8, 8)).tolist()),
         }.items()
     }
     plain = get_mechanism("tldp-g").calibrate(image_query((8, 8)), Budget(epsilon=0.01))
@@ -135,10 +133,10 @@ def test_weights_are_those_of_the_public_test_inputs(problem):
 
 def test_public_information_is_declared_and_recorded(problem):
     """No option is recognised by its name: without the declaration `weights` keeps its default."""
-    public = numbers(measured(problem, "tldp-g-w"), "public_records")
+    public = numbers(measure(problem, "tldp-g-w"), "public_records")
     assert public == [len(problem.split.test_labels)]
-    assert numbers(measured(problem, "tldp-g"), "public_records") == []
-    given = measured(problem, "tldp-g-w", weights=np.ones((8, 8)).tolist())
+    assert numbers(measure(problem, "tldp-g"), "public_records") == []
+    given = measure(problem, "tldp-g-w", weights=np.ones((8, 8)).tolist())
     assert numbers(given, "public_records") == []
 
 
@@ -201,10 +199,8 @@ def test_a_classifier_with_imagenet_weights(problem, monkeypatch):
 
     monkeypatch.setattr(private_data.datasets, "load", lambda name, folder: {"read": name})
     monkeypatch.setattr(private_data, "fine_tuned", guess)
-    loaded = private_data.load(settings, "digits", None, names("laplace"))
-    variant = Variant(name="laplace", mechanism=get_mechanism("laplace"))
-    point = private_data.points(settings, "laplace", "digits")[0]
-    values = list(private_data.measure(loaded, variant, "published", point, names("laplace")))
+    case = case_of(setup_of("private_data", "digits", settings), "laplace")
+    values = measured(case)
     scores = [v for v in values if v.metric == "f1"]
     assert [v.value for v in scores] == [1.0, 1.0]
     assert all(v.at["classifier"] == "mobilenet_v2" for v in scores)

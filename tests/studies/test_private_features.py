@@ -1,11 +1,11 @@
 """Training on protected features: what is shared, what is released, who sees what."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from measured_values import numbers
+from one_case import case_of, checked, measured, points_of, problem_of, setup_of
 from torchvision.models import mobilenet_v2
 
 from learning.records.labelled import Split
@@ -16,7 +16,6 @@ from runs.cells import cells_of
 from runs.config import check_config
 from studies import private_features
 from studies.base.settings import ConfigError
-from studies.base.study import Names, Variant
 
 SETTINGS = {
     "datasets": ["digits"],
@@ -29,38 +28,30 @@ SETTINGS = {
 }
 
 
-def checked(changed):
-    config = {"run": "test", "studies": {"private_features": changed}}
-    return check_config(config)["studies"]["private_features"]
-
-
-def names(mechanism="tldp-g"):
-    return Names(base_seed=1, study="private_features", dataset="digits", mechanism=mechanism)
+def setup(dataset="digits", **changed):
+    return setup_of("private_features", dataset, checked("private_features", SETTINGS | changed))
 
 
 @pytest.fixture(scope="module")
 def problem():
-    return private_features.load(checked(SETTINGS), "digits", None, names())
+    return problem_of(setup())
 
 
-def measured(problem, key, calibration="published", **changed):
-    problem = replace(problem, settings=problem.settings | changed)
-    variant = Variant(name=key, mechanism=get_mechanism(key))
-    (point,) = private_features.points(checked(SETTINGS), key, "digits")
-    return list(private_features.measure(problem, variant, calibration, point, names(key)))
+def measure(problem, key, calibration="published", **changed):
+    return measured(case_of(setup(**changed), key, calibration), problem)
 
 
 def test_features_lie_in_the_range_of_the_query(problem):
-    split = problem.extracted.split
+    split = problem.split
     for features in (split.train_inputs, split.test_inputs):
         assert features.shape[1:] == (32,)
         assert np.abs(features).max() <= 1
     assert np.abs(split.train_inputs).max() > 0.9
-    assert problem.extracted.public + len(split.train_labels) == 1438
+    assert problem.public + len(split.train_labels) == 1438
 
 
 def test_rows_of_a_point(problem):
-    values = measured(problem, "tldp-g")
+    values = measure(problem, "tldp-g")
     assert numbers(values, "records") == numbers(values, "public_records") == [719]
     assert numbers(values, "extractor_accuracy")[0] > 0.8
     # 32 components of variance Delta^2 / (2 epsilon), Delta = 2.
@@ -73,11 +64,7 @@ def test_rows_of_a_point(problem):
 
 def test_the_same_seeds_give_the_same_numbers(problem):
     first, second = (
-        [
-            (v.metric, v.value)
-            for v in measured(problem, "tldp-l", training_epochs=1)
-            if not v.timing
-        ]
+        [(v.metric, v.value) for v in measure(problem, "tldp-l", training_epochs=1) if not v.timing]
         for _ in range(2)
     )
     assert first == second
@@ -85,7 +72,7 @@ def test_the_same_seeds_give_the_same_numbers(problem):
 
 def test_scores_without_noise_with_noise_and_with_none_of_the_data(problem):
     clean, noisy, exact, chance = (
-        numbers(measured(problem, *args, trials=1, training_epochs=60), "f1")[0]
+        numbers(measure(problem, *args, trials=1, training_epochs=60), "f1")[0]
         for args in (
             ("non-private",),
             ("tldp-g",),
@@ -120,7 +107,7 @@ def test_eq_18():
 
 def test_every_data_set_needs_epochs_of_its_extractor():
     with pytest.raises(ConfigError, match="extractor_epochs has no entry for digits"):
-        checked(SETTINGS | {"extractor_epochs": {}})
+        setup(extractor_epochs={})
 
 
 IMAGENET = {"datasets": ["mnist"], "extractors": {"mnist": "mobilenet_v2"}, "extractor_epochs": {}}
@@ -141,13 +128,12 @@ def test_an_extractor_with_imagenet_weights(monkeypatch):
         test_labels=labels[20:],
     )
     monkeypatch.setattr(private_features.labelled, "load", lambda *args: split)
-    settings = checked(SETTINGS | IMAGENET)
-    (point,) = private_features.points(settings, "gaussian", "mnist")
+    case = case_of(setup("mnist", **IMAGENET), "gaussian")
+    (point,) = points_of(case)
     assert point.shape == (1, 1280)
-    problem = private_features.load(settings, "mnist", None, names())
+    problem = problem_of(case)
     assert loaded == ["mobilenet_v2"]
-    variant = Variant(name="gaussian", mechanism=get_mechanism("gaussian"))
-    values = list(private_features.measure(problem, variant, "published", point, names("gaussian")))
+    values = measured(case, problem)
     assert numbers(values, "records") == [20] and numbers(values, "public_records") == [0]
     assert numbers(values, "extractor_accuracy") == []
     assert len(numbers(values, "f1")) == 2
@@ -170,6 +156,6 @@ def test_imagenet_weights_are_fetched_before_a_cell_that_reads_them():
 
 def test_an_extractor_without_training_needs_no_epochs():
     with pytest.raises(ConfigError, match="extractor_epochs has no entry for mnist"):
-        checked(SETTINGS | IMAGENET | {"extractors": {}})
+        setup("mnist", **IMAGENET | {"extractors": {}})
     with pytest.raises(ConfigError, match=r"own or mobilenet_v2, got .*vgg16"):
-        checked(SETTINGS | IMAGENET | {"extractors": {"mnist": "vgg16"}})
+        setup("mnist", **IMAGENET | {"extractors": {"mnist": "vgg16"}})

@@ -1,26 +1,24 @@
 """Private gradients: budgets by Theorem 3.4 and amplification, calibrations, rows, resuming."""
 
 import math
-import warnings
 from pathlib import Path
 
 import pytest
 from measured_values import number
+from one_case import case_of, checked, measured, setup_of, variant
 
 from learning.training.clipping import Clipping
 from learning.training.step_noise import AmplifiedShares, amplified, step_mechanism
 from mechanisms import (
     Budget,
-    OutOfRangeWarning,
     Unsupported,
-    get_mechanism,
 )
 from mechanisms.privacy.sampling import kairouz
 from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon
-from runs.config import check_config, read_config
-from studies import gradients
+from runs.config import read_config
+from studies.base import Point
 from studies.base.settings import ConfigError
-from studies.base.study import Names, Point, Variant
+from studies.base.study import study_named
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
@@ -39,33 +37,29 @@ SCHEDULE = AmplifiedShares(rate=0.2, steps=10)
 QUERY = Clipping(bound=1.0).query(2410, 30)
 
 
-def checked(**changes):
-    config = {"run": "test", "studies": {"gradients": SETTINGS | changes}}
-    return check_config(config)["studies"]["gradients"]
+STUDY = study_named("gradients")
 
 
-def variant(key):
-    return Variant(name=key, mechanism=get_mechanism(key))
+def settings_of(**changes):
+    return checked("gradients", SETTINGS | changes)
 
 
 def measure(mechanism, calibration="published", folder=None, **changes):
-    settings = checked(**changes)
-    names = Names(
-        base_seed=1, study="gradients", dataset="digits", mechanism=mechanism, folder=folder
-    )
-    problem = gradients.load(settings, "digits", None, names)
-    (point,) = gradients.points(settings, mechanism, "digits")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        return list(gradients.measure(problem, variant(mechanism), calibration, point, names))
+    setup = setup_of("gradients", "digits", settings_of(**changes))
+    return measured(case_of(setup, mechanism, calibration, folder))
+
+
+def step(key, calibration):
+    own = variant(key)
+    return step_mechanism(own.mechanism, own.calibrate, QUERY, TOTAL, SCHEDULE, calibration)
 
 
 def test_shapes_are_those_of_the_networks():
     paper = read_config(ROOT / "config/paper.yaml")["studies"]["gradients"]
-    shapes = {d: gradients.points(paper, "imgm", d)[0].shape for d in paper["datasets"]}
+    shapes = {d: STUDY.points(paper, "imgm", d)[0].shape for d in paper.datasets}
     assert shapes["mnist"] == (1, 61_706)
     assert shapes["cora"] == (1, 1433 * 16 + 16 + 16 * 7 + 7)
-    assert gradients.points(checked(), "imgm", "digits") == [
+    assert STUDY.points(settings_of(), "imgm", "digits") == [
         Point(shape=(1, 2410), epsilon=1.0, delta=1e-5)
     ]
 
@@ -73,7 +67,7 @@ def test_shapes_are_those_of_the_networks():
 @pytest.mark.parametrize("key", ["lots", "epochs", "learning_rates"])
 def test_every_data_set_needs_its_settings(key):
     with pytest.raises(ConfigError, match=f"{key} has no entry for digits"):
-        checked(**{key: {}})
+        settings_of(**{key: {}})
 
 
 def test_a_step_s_budget_composes_to_the_total():
@@ -91,31 +85,25 @@ def test_amplification_stops_where_delta_reaches_one():
 
 
 def test_the_classic_gaussian_has_the_step_budget_and_the_accountant_the_total():
-    step = SCHEDULE.step_budget(TOTAL)
-    classic = step_mechanism(variant("gaussian"), QUERY, TOTAL, SCHEDULE, "published")
+    share = SCHEDULE.step_budget(TOTAL)
+    classic = step("gaussian", "published")
     assert classic.noise.sigma == pytest.approx(
-        math.sqrt(2 * math.log(1.25 / step.delta)) / step.epsilon
+        math.sqrt(2 * math.log(1.25 / share.delta)) / share.epsilon
     )
-    accountant = step_mechanism(variant("moments-accountant"), QUERY, TOTAL, SCHEDULE, "published")
+    accountant = step("moments-accountant", "published")
     epsilon = gaussian_epsilon(accountant.noise.sigma, 0.2, 10, 1e-5)
     assert epsilon == pytest.approx(1.0, rel=1e-8)
 
 
 def test_the_matrix_mechanism_is_the_classic_gaussian_and_imgm_the_analytic_one():
     for first, second in (("matrix-mechanism", "gaussian"), ("imgm", "gaussian-analytic")):
-        sigmas = [
-            step_mechanism(variant(key), QUERY, TOTAL, SCHEDULE, "published").noise.sigma
-            for key in (first, second)
-        ]
+        sigmas = [step(key, "published").noise.sigma for key in (first, second)]
         assert sigmas[0] == pytest.approx(sigmas[1], rel=1e-12)
 
 
 def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
     keys = ("moments-accountant", "mvg")
-    losses = [
-        step_mechanism(variant(key), QUERY, TOTAL, SCHEDULE, "exact").expected_loss()
-        for key in keys
-    ]
+    losses = [step(key, "exact").expected_loss() for key in keys]
     assert losses == pytest.approx([losses[0]] * 2, rel=2e-3)
 
 

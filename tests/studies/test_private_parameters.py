@@ -6,20 +6,18 @@ import warnings
 import numpy as np
 import pytest
 from measured_values import numbers
+from one_case import case_of, checked, measured, points_of, problem_of, setup_of, variant
 
-from learning.releases.repeated_releases import calibrate_each_release, spent_by_releases
+from learning.releases.repeated_releases import rescaled_for_all, spent_by_releases
 from mechanisms import (
     Budget,
     OutOfRangeWarning,
     Unsupported,
-    get_mechanism,
 )
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.query.box_query import box_query
-from runs.config import check_config
 from studies import private_parameters
 from studies.base.settings import ConfigError
-from studies.base.study import Names, Variant
 
 SETTINGS = {
     "datasets": ["digits"],
@@ -37,47 +35,23 @@ SETTINGS = {
 BUDGET = Budget(epsilon=20.0, delta=1e-5)
 
 
-@pytest.fixture
-def settings():
-    return checked(SETTINGS)
+def setup(**changed):
+    settings = checked("private_parameters", SETTINGS | changed)
+    return setup_of("private_parameters", "digits", settings)
 
 
-def checked(changed):
-    config = {"run": "test", "studies": {"private_parameters": changed}}
-    return check_config(config)["studies"]["private_parameters"]
-
-
-def variant(key):
-    return Variant(name=key, mechanism=get_mechanism(key))
-
-
-def names(mechanism, folder=None):
-    return Names(
-        base_seed=1,
-        study="private_parameters",
-        dataset="digits",
-        mechanism=mechanism,
-        folder=folder,
-    )
-
-
-def measured(settings, key, calibration="published", folder=None):
-    problem = private_parameters.load(settings, "digits", None, names(key))
-    (point,) = private_parameters.points(settings, key, "digits")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        return list(
-            private_parameters.measure(
-                problem, variant(key), calibration, point, names(key, folder)
-            )
-        )
+def measure(key, calibration="published", folder=None, **changed):
+    return measured(case_of(setup(**changed), key, calibration, folder))
 
 
 def calibrate(key, releases, calibration="published", size=50, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         query = box_query((1, size), -1.0, 1.0)
-        return calibrate_each_release(variant(key), query, BUDGET, releases, calibration, **options)
+        mechanism = variant(key).calibrate(query, BUDGET, **options)
+        if calibration == "published":
+            return mechanism
+        return rescaled_for_all(mechanism, BUDGET, releases)
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-0.3, 0.3), (0.0, 1.0)])
@@ -115,7 +89,7 @@ def test_all_releases_of_gaussian_noise_are_composed_by_hand(releases):
     mechanism = calibrate("llagp", releases, layers=[30, 20])
     mus = [mu_for(share * 20.0, 1e-5 / 2) for share in (2 / 3, 1 / 3)]
     total = GaussianProfile(mu=math.sqrt(releases * np.sum(np.square(mus))))
-    found = {value.metric: value.value for value in spent_by_releases(mechanism, releases)}
+    found = spent_by_releases(mechanism, releases)
     assert found["true_delta_upper"] == pytest.approx(total.delta(20.0).value, rel=1e-6)
     assert found["true_epsilon_upper"] == pytest.approx(total.epsilon(1e-5).value, rel=1e-6)
 
@@ -141,9 +115,8 @@ def test_no_exact_calibration_without_noise(key):
         calibrate(key, 2, "exact")
 
 
-def test_users_the_public_and_the_test_are_apart(settings):
-    problem = private_parameters.load(settings, "digits", None, names("laplace"))
-    other = private_parameters.load(settings, "digits", None, names("gaussian"))
+def test_users_the_public_and_the_test_are_apart():
+    problem, other = problem_of(setup()), problem_of(setup())
     assert [len(labels) for _, labels in problem.users] == [112, 112, 112]
     assert len(problem.public[1]) == 64 and len(problem.test[1]) == 150
     parts = [problem.public, problem.test, *problem.users]
@@ -153,8 +126,8 @@ def test_users_the_public_and_the_test_are_apart(settings):
         assert np.array_equal(mine[0], theirs[0])
 
 
-def test_rows_of_a_point(settings):
-    values = measured(settings, "tldp-g")
+def test_rows_of_a_point():
+    values = measure("tldp-g")
     assert numbers(values, "records") == [336] and numbers(values, "rounds") == [2]
     # Delta / sqrt(2 epsilon), Delta = 2.
     sigma = 2 / math.sqrt(200)
@@ -171,16 +144,16 @@ def test_rows_of_a_point(settings):
     assert len({(v.metric, v.trial) for v in values}) == len(values)
 
 
-def test_a_point_measured_twice_is_the_same_and_goes_on_from_a_checkpoint(settings, tmp_path):
-    first = measured(settings, "tldp-g", folder=tmp_path)
+def test_a_point_measured_twice_is_the_same_and_goes_on_from_a_checkpoint(tmp_path):
+    first = measure("tldp-g", folder=tmp_path)
     assert len(list(tmp_path.glob("*.checkpoint"))) == 2
-    assert first == measured(settings, "tldp-g", folder=tmp_path) == measured(settings, "tldp-g")
+    assert first == measure("tldp-g", folder=tmp_path) == measure("tldp-g")
 
 
-def test_small_noise_learns_and_noise_of_the_same_true_privacy_does_not(settings):
-    longer = settings | {"rounds": {"digits": 5}, "records": {}, "trials": 1}
+def test_small_noise_learns_and_noise_of_the_same_true_privacy_does_not():
+    longer = {"rounds": {"digits": 5}, "records": {}, "trials": 1}
     clean, published, exact = (
-        np.mean(numbers(measured(longer, key, calibration), "f1"))
+        np.mean(numbers(measure(key, calibration, **longer), "f1"))
         for key, calibration in (
             ("non-private", "published"),
             ("tldp-g", "published"),
@@ -192,7 +165,7 @@ def test_small_noise_learns_and_noise_of_the_same_true_privacy_does_not(settings
     assert exact < 0.3
 
 
-BY_RANGE = SETTINGS | {
+BY_RANGE = {
     "epsilons_by_range": {"digits": {"clip": [100.0], "stated": [100.0, 3000.0]}},
     "trials": 1,
     "rounds": {"digits": 1},
@@ -201,16 +174,11 @@ BY_RANGE = SETTINGS | {
 
 def at(key, epsilon, calibration="published"):
     """The values at one epsilon by range."""
-    settings = checked(BY_RANGE)
-    problem = private_parameters.load(settings, "digits", None, names(key))
-    points = private_parameters.points(settings, key, "digits")
+    case = case_of(setup(**BY_RANGE), key, calibration)
+    points = points_of(case)
     assert [point.epsilon for point in points] == [100.0, 3000.0]
     point = next(point for point in points if point.epsilon == epsilon)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        values = list(
-            private_parameters.measure(problem, variant(key), calibration, point, names(key))
-        )
+    values = measured(case, point=point)
     ranges = dict.fromkeys(value.at["range"] for value in values if value.at)
     return {
         name: {value.metric: value.value for value in values if value.at == {"range": name}}
@@ -244,11 +212,15 @@ def test_at_equal_true_privacy_one_range_stands_for_both():
 
 
 @pytest.mark.parametrize("key", ["llagp", "dphsgd"])
-def test_baselines_get_the_public_information_that_they_declare(settings, key):
-    problem = private_parameters.load(settings, "digits", None, names(key))
-    (point,) = private_parameters.points(settings, key, "digits")
-    args = (problem, variant(key), "published", "clip", point, names(key))
-    first, second = (private_parameters._mechanism(*args, trial) for trial in (0, 1))
+def test_baselines_get_the_public_information_that_they_declare(key):
+    case = case_of(setup(), key)
+    problem = problem_of(case)
+    (point,) = points_of(case)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        first, second = (
+            private_parameters._mechanism(problem, "clip", case, point, trial) for trial in (0, 1)
+        )
     if key == "llagp":
         assert first.settings["layers"] == [64 * 32 + 32, 32 * 10 + 10]
     else:
@@ -271,10 +243,9 @@ def test_baselines_get_the_public_information_that_they_declare(settings, key):
 )
 def test_bad_settings_are_named(changed, words):
     with pytest.raises(ConfigError, match=words):
-        checked(SETTINGS | changed)
+        setup(**changed)
 
 
-def test_too_few_test_records_are_an_error(settings):
-    asked = settings | {"test_records": {"digits": 360}}
+def test_too_few_test_records_are_an_error():
     with pytest.raises(ValueError, match=r"test_records must be at most 359, .*, got 360"):
-        private_parameters.load(asked, "digits", None, names("x"))
+        problem_of(setup(test_records={"digits": 360}))

@@ -10,15 +10,12 @@ from datasets import load as load_dataset
 from mechanisms.catalogue.gram.symmetric import ModSulq
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from paper_figures.mvg2018.numbers import record_covariance, scaled_records
-from runs.config import read_config
-from studies import regression
-from studies.base import study
+from studies.base import case
 from tests.studies.mvg_studies import (
-    ROOT,
     DirectionalEcho,
     Echo,
     measure,
-    names_of,
+    reference,
     series,
 )
 
@@ -109,8 +106,8 @@ def test_private_directions_split_the_budget(monkeypatch):
     monkeypatch.setattr(ModSulq, "calibrate", classmethod(watched_calibrate))
     monkeypatch.setattr(ModSulq, "_release", watched_release)
     # An echo adds no noise, whatever its profile: the comparison with itself would say so.
-    monkeypatch.setattr(study, "require_consistent", lambda mechanism, seed, effort: 0)
-    monkeypatch.setattr(study, "require_stated_norms", lambda mechanism, seed: None)
+    monkeypatch.setattr(case, "require_consistent", lambda mechanism, seed, effort: 0)
+    monkeypatch.setattr(case, "require_stated_norms", lambda mechanism, seed: None)
     _, values = measure("regression", ClaimingEcho, "exact")
     assert series(values, "rmse", treatment="pca", share=0.95, kernel="linear").shape == (3,)
     private = [call for call in Echo.calls if call[3]["directions"] is not None]
@@ -141,11 +138,7 @@ def test_mechanisms_share_the_splits_and_no_noise():
 
 
 def test_the_paper_s_data(official_data):
-    settings = read_config(ROOT / "config/reference.yaml")["studies"]["regression"]
-    folder = official_data("liver_disorders")
-    names = names_of("regression", "liver_disorders", "mvg")
-    problem = regression.load(settings, "liver_disorders", folder, names)
-    (point,) = regression.points(settings, "mvg", "liver_disorders")
+    problem, point = reference("regression", "liver_disorders", official_data("liver_disorders"))
     assert (point.shape, point.epsilon, point.delta) == ((6, 248), 1.0, 1 / 248)
     assert problem.private(0).shape == (6, 248)
     assert problem.splits.shape == (100, 345)

@@ -4,16 +4,14 @@ import os
 
 import numpy as np
 import pytest
+from one_case import problem_of, setup_of
 
 from datasets import fetch
 from datasets import load as load_dataset
 from studies import count_query
-from studies.base.study import Names
 from studies.count_query import (
     map_edges,
 )
-
-NAMES = Names(base_seed=1, study="count_query", dataset="uber", mechanism="gaussian")
 
 
 @pytest.fixture(scope="module")
@@ -35,26 +33,28 @@ def uber_settings(make_config):
 def test_the_window_of_the_paper_holds_52692_pickups(uber, uber_settings):
     pickups = load_dataset("uber", uber)
     assert len(pickups) == 564_516
-    window = pickups.between(uber_settings["start"], uber_settings["end"])
+    window = pickups.between(uber_settings.start, uber_settings.end)
     assert len(window) == 52_692
 
 
 def test_the_uber_problem(uber, uber_settings):
-    problem = count_query.load(uber_settings, "uber", uber, NAMES)
+    problem = problem_of(setup_of("count_query", "uber", uber_settings), uber)
     pickups = load_dataset("uber", uber)
-    window = pickups.between(uber_settings["start"], uber_settings["end"])
-    box = uber_settings["bounding_box"]
-    inside = (window.latitude >= box["south"]) & (window.latitude <= box["north"])
-    inside &= (window.longitude >= box["west"]) & (window.longitude <= box["east"])
+    window = pickups.between(uber_settings.start, uber_settings.end)
+    box = uber_settings.bounding_box
+    inside = (window.latitude >= box.south) & (window.latitude <= box.north)
+    inside &= (window.longitude >= box.west) & (window.longitude <= box.east)
     assert problem.counts.sum() == inside.sum()
     assert 52_000 < problem.counts.sum() <= 52_692
     # Figure 4 of the paper says a maximum near 27.
     assert problem.counts.max() > 1000
-    scanned = count_query.load(uber_settings | {"boxes": 4}, "uber", uber, NAMES)
+    scanned = problem_of(
+        setup_of("count_query", "uber", uber_settings.model_copy(update={"boxes": 4})), uber
+    )
     assert scanned.positions.shape == (2, 52_692)
     assert min(count_query.largest_in_boxes(scanned.positions, scanned.boxes, 89)) > 100
     # A cell is known to be empty when no pickup outside the window lies in it.
-    rows, columns = map_edges((box["south"], box["north"]), (box["west"], box["east"]), 89)
+    rows, columns = map_edges((box.south, box.north), (box.west, box.east), 89)
     outside = (pickups.time < window.time.min()) | (pickups.time > window.time.max())
     assert outside.sum() == 564_516 - 52_692
     row = np.searchsorted(rows, pickups.latitude[outside], side="right") - 1

@@ -84,7 +84,7 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
     (project.folder / "broken.yaml").write_text(yaml.safe_dump(config))
     ended = project.snakemake("results", "r1smg2024_counts", config="broken.yaml")
     results = project.folder / "results/broken"
-    frame = read_frame(results / "results.parquet")
+    frame = read_frame(results / "studies/count_query.parquet")
     status = {m: set(rows["status"]) for m, rows in frame.groupby("mechanism")}
     assert status == {
         "non-private": {"ok"}, "gaussian": {"ok"}, "mine": {"ok"},
@@ -107,7 +107,14 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
     assert summary in ended.stderr
     config |= {"strict": True}
     (project.folder / "broken.yaml").write_text(yaml.safe_dump(config))
-    ended = project.snakemake("summary", config="broken.yaml", check=False)
-    assert ended.returncode
-    assert summary in ended.stdout + ended.stderr
-    assert "count_query/city/raises--published: error at 2 grid points" in ended.stderr
+    for target in ("summary", "results", "tables", "figures"):
+        ended = project.snakemake(target, config="broken.yaml", check=False)
+        assert ended.returncode, target
+        assert summary in ended.stdout + ended.stderr, target
+        assert "count_query/city/raises--published: error at 2 grid points" in ended.stderr
+    # One figure, which needs no summary; the second time there is nothing to draw.
+    (results / "figures/r1smg2024_counts.csv").unlink()
+    ended = project.snakemake("r1smg2024_counts", config="broken.yaml", check=False)
+    assert ended.returncode == 1
+    assert summary in ended.stderr and "Traceback" not in ended.stderr
+    assert (results / "figures/r1smg2024_counts.csv").exists()

@@ -26,6 +26,7 @@ from claims.judges import all_judges
 from mechanisms import all_mechanisms
 from paper_figures.drawings import words_of
 from runs.frames import read_frame
+from runs.store import read_cell
 from studies.base.study import all_studies
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,7 +68,7 @@ def finished(new_project, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def rows(finished):
-    return read_frame(finished.folder / "results/tiny/results.parquet")
+    return rows_of(finished.folder / "results/tiny")
 
 
 def test_every_mechanism_is_there_and_none_failed(finished, rows):
@@ -186,6 +187,12 @@ def test_the_site_of_any_run_has_every_page_and_no_broken_link(finished):
     assert TITLE in (site / "leaderboard/counts.html").read_text(encoding="utf-8")
 
 
+def rows_of(run):
+    """All rows of a run, whole maps left out."""
+    studies = sorted((run / "studies").glob("*.parquet"))
+    return read_frame(*(path for path in studies if path.suffixes == [".parquet"]))
+
+
 def small_config(project):
     """The path of a part of the tiny config: counts, noise alone and learning."""
     config = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
@@ -214,26 +221,22 @@ def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_c
     )
     cells = killed.folder / "results/small/cells"
     deadline = time.monotonic() + 120
-    while len(list(cells.rglob("*.timings.parquet"))) < 6:
+    while len(list(cells.rglob("*.parquet"))) < 6:
         assert time.monotonic() < deadline, "the run made no progress"
         assert child.poll() is None, "the run ended before it could be killed"
         time.sleep(0.05)
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()
-    assert not (killed.folder / "results/small/results.parquet").exists()
+    assert not (killed.folder / "results/small/results.csv").exists()
     killed.snakemake("--unlock", config=config)
     killed.snakemake("results", cores=1, config=config)
-    found = {
-        path.relative_to(cells): path.read_bytes()
-        for path in cells.rglob("*.parquet")
-        if "timings" not in path.name
-    }
+    found = {path.relative_to(cells): read_cell(path)[0] for path in cells.rglob("*.parquet")}
     stems = {stem for stems in killed.plan(config).values() for stem in stems}
     assert {str(path.with_suffix("")) for path in found} == stems
     whole = finished.folder / "results/tiny/cells"
-    assert [path for path in found if (whole / path).read_bytes() != found[path]] == []
+    assert [path for path in found if not read_cell(whole / path)[0].equals(found[path])] == []
     # The tables have the rows that these cells have in the whole run, those of maps apart.
-    small = read_frame(killed.folder / "results/small/results.parquet")
+    small = rows_of(killed.folder / "results/small")
     stem = rows[["study", "dataset"]].agg("/".join, axis=1)
     stem += "/" + rows[["mechanism", "calibration"]].agg("--".join, axis=1)
     same = rows[stem.isin(stems)][small.columns]
@@ -254,6 +257,6 @@ def test_editing_a_mechanism_reruns_its_cells_only(finished):
     (batch,) = (each for each in edited if each.startswith("common_queries/"))
     cells = finished.folder / "results/tiny/cells/common_queries/histogram"
     before = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.parquet")}
-    finished.snakemake(f"results/tiny/batches/{batch}.parquet")
+    finished.snakemake(f"results/tiny/batches/{batch}.json")
     after = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.parquet")}
     assert {name.split("--")[0] for name in after if after[name] != before[name]} == {"r1smg"}

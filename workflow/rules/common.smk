@@ -11,7 +11,7 @@ from studies.base.settings import ConfigError, nearest
 from runs.config import check_config
 from runs.sources import digest_of
 from runs.yaml_file import located, read_yaml
-from studies.base.study import all_studies, maps_of
+from studies.base.study import all_studies
 from mechanisms import UnknownMechanism
 from claims.ledger import judging_sources
 from paper_figures.drawings import by_studies, drawings_for
@@ -59,13 +59,11 @@ wildcard_constraints:
     ),
 
 
-def batch_files(study, ending):
-    """Files of every batch of a study, in the order of the config."""
-    return [
-        RUN / "batches" / f"{stem}{ending}"
-        for stem, batch in BATCHES.items()
-        if batch.study == study
-    ]
+def tables_of(study):
+    """The tables of a study: its rows, its seconds and, where it has any, its maps."""
+    endings = [".parquet", ".timings.parquet"]
+    endings += [".maps.parquet"] if STUDIES[study].maps else []
+    return [RUN / "studies" / f"{study}{ending}" for ending in endings]
 
 
 def no_target(name):
@@ -122,12 +120,13 @@ def with_tables(drawings):
 
 
 def print_summary():
-    """Show what became of the cells that this run has."""
+    """Show what became of the cells that this run has; returns how many failed."""
     from runs.summary import summary_of
 
     there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
-    if there:
-        print(summary_of(RUN, there)[0], file=sys.stderr)
+    text, failed = summary_of(RUN, there) if there else ("", 0)
+    print(text, end="", file=sys.stderr)
+    return failed
 
 
 def print_what_is_missing():
@@ -138,4 +137,5 @@ def print_what_is_missing():
 
 
 def table_of(study):
+    """The table of a study's rows."""
     return RUN / "studies" / f"{study}.parquet"

@@ -4,11 +4,13 @@
 rule tables:
     input:
         with_tables(each for each in DRAWINGS.values() if each.kind == "tables"),
+        RUN / "summary.txt",
 
 
 rule figures:
     input:
         with_tables(each for each in DRAWINGS.values() if each.kind == "figures"),
+        RUN / "summary.txt",
 
 
 # One job for all that reads the same studies.

@@ -7,6 +7,7 @@ rule claims:
         expand(RUN / "studies" / "{name}.parquet", name=CONFIG["studies"]),
         RUN / "claims.csv",
         RUN / "claims.md",
+        RUN / "summary.txt",
 
 
 rule judge_claims:

@@ -21,4 +21,5 @@ rule build_site:
 rule site:
     input:
         rules.build_site.output,
+        RUN / "summary.txt",
     localrule: True

@@ -7,8 +7,8 @@ rule run_batch:
             DATA / name / "fetched.json" for name in BATCHES[wildcards.batch].downloads(CONFIG)
         ],
     output:
-        rows=RUN / "batches" / "{batch}.parquet",
-        timings=RUN / "batches" / "{batch}.timings.parquet",
+        # Its cells are in the store, and each knows whether it is current; see runs/store.py.
+        RUN / "batches" / "{batch}.json",
     log:
         RUN / "logs" / "batches" / "{batch}.log",
     # Batches go first, then what judging waits for. Figures fill the idle cores at the end.
@@ -26,7 +26,7 @@ rule run_batch:
         gpu=lambda wildcards: int(BATCHES[wildcards.batch].cells[0].takes_gpu(CONFIG)),
     params:
         # Digests stand for the source files: as inputs they would be looked at before every job.
-        cells=lambda wildcards: BATCHES[wildcards.batch].planned(CONFIG),
+        cells=lambda wildcards: [cell.to_json() for cell in BATCHES[wildcards.batch].specs(CONFIG)],
         sources=lambda wildcards: sorted(BATCHES[wildcards.batch].sources(CONFIG)),
         digest=lambda wildcards: digest_of(BATCHES[wildcards.batch].sources(CONFIG)),
     script:

@@ -2,19 +2,19 @@
 
 from pathlib import Path
 
+from runs.cell_spec import CellSpec
 from runs.job import end_with, ending_with_planner
 from runs.runner import CellError, require_sources, run_batch
 
-rows = Path(snakemake.output.rows)
+stamp = Path(snakemake.output[0])
 try:
     with ending_with_planner():
         require_sources(snakemake.params.sources, snakemake.params.digest)
         run_batch(
-            snakemake.params.cells,
-            # results/<run>/batches/<study>/<batch>.parquet
-            rows.parents[2],
-            rows,
-            Path(snakemake.output.timings),
+            [CellSpec.from_json(cell) for cell in snakemake.params.cells],
+            # results/<run>/batches/<study>/<batch>.json
+            stamp.parents[2],
+            stamp,
             limits=snakemake.config["limits"],
         )
 except (CellError, OSError) as error:

@@ -1,5 +1,6 @@
 """Budgets of repeated uploads: shares, composition, the exact calibration, and what is spent."""
 
+import functools
 import math
 import warnings
 
@@ -13,7 +14,6 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
 from mechanisms.privacy.sampling import kairouz
 from mechanisms.query.box_query import box_query
-from studies.base.study import Variant
 
 TOTAL = Budget(epsilon=300.0, delta=1e-5)
 QUERIES = [box_query(shape, -0.1, 0.1, adjacency="replace") for shape in ((5, 4), (3, 2))]
@@ -24,10 +24,6 @@ def quiet():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         yield
-
-
-def variant(key):
-    return Variant(name=key, mechanism=get_mechanism(key))
 
 
 def test_uses_share_the_total_by_composition_and_sampling():
@@ -41,7 +37,7 @@ def test_uses_share_the_total_by_composition_and_sampling():
 
 def test_gaussian_noise_composes_over_layers_and_rounds_by_its_squares():
     uploads = Uploads(rounds=7)
-    made = uploads.calibrate_round(variant("idn"), QUERIES, TOTAL, "published")
+    made = uploads.calibrate_round(get_mechanism("idn").calibrate, QUERIES, TOTAL, "published")
     # Opposite corners of both boxes: the change over the noise, element by element.
     squares = sum(
         np.sum((0.2 / m.parameters()["sigma_min"]) ** 2 * np.ones(q.shape))
@@ -68,8 +64,8 @@ def test_other_noise_composes_where_all_releases_are_alike():
 @pytest.mark.parametrize("epsilon", [2.0, 100.0])
 def test_on_the_exact_calibration_the_run_spends_its_budget(key, rate, epsilon):
     uploads, total = Uploads(rounds=10, rate=rate), Budget(epsilon=epsilon, delta=1e-5)
-    made = uploads.calibrate_round(variant(key), QUERIES, total, "exact")
-    published = uploads.calibrate_round(variant(key), QUERIES, total, "published")
+    made = uploads.calibrate_round(get_mechanism(key).calibrate, QUERIES, total, "exact")
+    published = uploads.calibrate_round(get_mechanism(key).calibrate, QUERIES, total, "published")
     # Where samples are secret the factor is within 1e-3, on the private side.
     assert 0.97e-5 <= uploads.spent(made).delta(epsilon) <= 1e-5 * (1 + 1e-9)
     factors = [
@@ -95,7 +91,7 @@ def test_the_published_claim_holds_for_matrix_gaussian_noise():
     """Composition and Theorem 6 are bounds: the truth stays within the total."""
     for rate in (1.0, 0.3):
         uploads = Uploads(rounds=10, rate=rate)
-        made = uploads.calibrate_round(variant("idn"), QUERIES, TOTAL, "published")
+        made = uploads.calibrate_round(get_mechanism("idn").calibrate, QUERIES, TOTAL, "published")
         assert uploads.spent(made).epsilon(1e-5) < TOTAL.epsilon
 
 
@@ -110,14 +106,14 @@ def test_the_published_claim_holds_for_matrix_gaussian_noise():
 )
 def test_no_exact_calibration(key, words):
     with pytest.raises(Unsupported, match=words):
-        Uploads(rounds=3).calibrate_round(variant(key), QUERIES, TOTAL, "exact")
+        Uploads(rounds=3).calibrate_round(get_mechanism(key).calibrate, QUERIES, TOTAL, "exact")
 
 
 def test_secret_samples_are_asked_for_where_known_ones_spend_much_more():
     """A run whose scale the secret bound decided spends its budget by the reported bound."""
     uploads, total = Uploads(rounds=300, rate=0.0625), Budget(epsilon=10.0, delta=1e-5)
     query = [box_query((4, 4), -1.0, 1.0, adjacency="replace")]
-    made = uploads.calibrate_round(variant("idn"), query, total, "exact")
+    made = uploads.calibrate_round(get_mechanism("idn").calibrate, query, total, "exact")
     assert uploads.spent(made).epsilon(1e-5) == pytest.approx(10.0, rel=0.01)
 
 
@@ -129,7 +125,7 @@ def test_every_gaussian_noise_spends_one_total_at_the_exact_calibration():
         ("idn", "idn", {}),
         ("gaussian-per-element", "gaussian-per-element", {}),
     ):
-        chosen = Variant(name=name, mechanism=get_mechanism(key), options=options)
+        chosen = functools.partial(get_mechanism(key).calibrate, **options)
         made = uploads.calibrate_round(chosen, QUERIES, TOTAL, "exact")
         shares[name] = [mechanism.profile().mu for mechanism in made]
         whole = GaussianProfile(mu=math.sqrt(7) * math.hypot(*shares[name]))

@@ -159,7 +159,7 @@ def test_runs_as_a_module():
     shown = subprocess.run(
         [sys.executable, "-m", "mechanisms", "list"], capture_output=True, text=True, check=True
     )
-    assert "imgm2022" in shown.stdout
+    assert "IMGM" in shown.stdout
 
 
 def test_describe_does_without_docstrings():

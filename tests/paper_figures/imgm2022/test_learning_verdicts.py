@@ -6,7 +6,7 @@ import yaml
 
 from learning.networks.cut_network import CUTS
 from paper_figures.imgm2022.accuracies import CUT_NETWORKS, GRADIENT_NETWORKS
-from studies import gradients
+from studies.base.study import study_named
 
 ALL = ("mnist", "cifar10", "svhn", "imdb")
 AS_CLAIMED = {"imgm": 0.8, "gaussian-analytic": 0.8, "mvg": 0.12}
@@ -16,7 +16,9 @@ METRICS = {"features": "test_accuracy", "gradients": "final_test_accuracy"}
 
 
 def test_every_network_for_official_data_has_a_title():
-    official = {name for name, source in gradients.DATASETS.items() if source == "official"}
+    official = {
+        name for name, source in study_named("gradients").datasets.items() if source == "official"
+    }
     assert set(GRADIENT_NETWORKS) == official
     config = yaml.safe_load(Path("config/paper.yaml").read_text())
     chosen = config["studies"]["features"]["networks"].values()

@@ -2,15 +2,17 @@
 
 import pytest
 
+from mechanisms import get_mechanism
+from studies.base import Case, Point, Variant
 from studies.base.seeds import seed_of
-from studies.base.study import Names, Point
 
 POINT = Point(shape=(2, 3), epsilon=0.5, delta=1e-5)
 
 
-def names(**changes):
-    defaults = {"base_seed": 7, "study": "e", "dataset": "d", "mechanism": "m"}
-    return Names(**defaults | changes)
+def case(mechanism="m", **changes):
+    names = {"base_seed": 7, "study": "e", "dataset": "d"} | changes
+    variant = Variant(name=mechanism, mechanism=get_mechanism("gaussian"))
+    return Case(**names, settings=None, variant=variant)
 
 
 @pytest.mark.parametrize(
@@ -28,15 +30,15 @@ def test_known_values(words, seed):
 
 def test_seeds_of_cells_have_known_values():
     """Neither may these. Calibration and delta are no part of a trial's seed."""
-    assert names().seed(POINT, 0) == 8825492797682600385
-    assert names().shared_seed("split") == 1816999858222137090
+    assert case().seed(POINT, 0) == 8825492797682600385
+    assert case().shared_seed("split") == 1816999858222137090
 
 
 @pytest.mark.parametrize(
     "change", [{"base_seed": 8}, {"study": "f"}, {"dataset": "g"}, {"mechanism": "n"}]
 )
 def test_every_name_changes_the_seed(change):
-    assert names(**change).seed(POINT, 0) != names().seed(POINT, 0)
+    assert case(**change).seed(POINT, 0) != case().seed(POINT, 0)
 
 
 def test_trials_epsilons_and_shapes_have_seeds_of_their_own():
@@ -45,13 +47,13 @@ def test_trials_epsilons_and_shapes_have_seeds_of_their_own():
         for shape in ((2, 3), (3, 2), (6,))
         for epsilon in (0.5, 1.0)
     ]
-    seeds = {names().seed(point, trial) for point in points for trial in range(100)}
+    seeds = {case().seed(point, trial) for point in points for trial in range(100)}
     assert len(seeds) == 600
 
 
 def test_mechanisms_share_the_data_and_nothing_else():
-    assert names(mechanism="n").shared_seed("split") == names().shared_seed("split")
-    assert names(dataset="x").shared_seed("split") != names().shared_seed("split")
+    assert case(mechanism="n").shared_seed("split") == case().shared_seed("split")
+    assert case(dataset="x").shared_seed("split") != case().shared_seed("split")
 
 
 def test_seeds_fit_a_signed_64_bit_column():

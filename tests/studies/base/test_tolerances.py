@@ -2,8 +2,8 @@
 
 import pytest
 
-from studies.base.study import all_studies
-from studies.base.tolerances import ACCOUNTED, ACCOUNTED_DELTA, EXACT, SCORE, Tolerance
+from studies.base import ACCOUNTED, ACCOUNTED_DELTA, EXACT, SCORE, Tolerance
+from studies.base.study import study_named
 
 
 @pytest.mark.parametrize(
@@ -21,17 +21,11 @@ def test_what_is_allowed(tolerance, before, spread, allowed):
     assert tolerance.allowed(before, spread) == pytest.approx(allowed, rel=1e-4)
 
 
-def test_studies_declare_tolerances_of_their_own_metrics():
-    for study in all_studies().values():
-        assert getattr(study, "TOLERANCES", {}).keys() <= study.METRICS.keys(), study.NAME
-
-
 @pytest.mark.parametrize(
     "study",
     ["dpsgd", "federated_horizontal", "federated_vertical", "gradients", "features",
      "private_data", "private_features", "private_parameters"],
 )  # fmt: skip
 def test_studies_that_train_judge_scores_by_the_spread_of_trials(study):
-    tolerances = all_studies()[study].TOLERANCES
-    scores = [name for name in all_studies()[study].METRICS if "accuracy" in name]
-    assert scores and all(tolerances[name] == SCORE for name in scores)
+    scores = [metric for metric in study_named(study).metrics if "accuracy" in metric.name]
+    assert scores and all(metric.tolerance == SCORE for metric in scores)

@@ -1,6 +1,7 @@
 """Treatments of mvg2018's studies: what mechanisms are calibrated to, rows, config errors."""
 
 import pytest
+from one_case import points_of
 
 from studies.base.settings import ConfigError
 from studies.base.treatments import feature_names
@@ -8,8 +9,8 @@ from tests.studies.mvg_studies import (
     STUDIES,
     DirectionalEcho,
     Echo,
+    case,
     measure,
-    names_of,
     series,
     settings_of,
 )
@@ -27,8 +28,8 @@ def forget_calls():
 def test_a_directional_mechanism_has_every_set_at_every_share(name, mode):
     _, values = measure(name, DirectionalEcho)
     settings = settings_of(name)
-    (sets,) = settings["directions"].values()
-    found = {(v.at["treatment"], v.at.get("share")) for v in values if v.metric == STUDIES[name][2]}
+    (sets,) = settings.directions.values()
+    found = {(v.at["treatment"], v.at.get("share")) for v in values if v.metric == STUDIES[name][1]}
     learnt = {("pca", 0.55), ("pca", 0.95)} if name == "regression" else set()
     expected = {(known, share) for known in sets for share in (0.55, 0.95)}
     assert found == {("iid", None)} | expected | learnt
@@ -59,14 +60,14 @@ def test_options_of_the_config_win():
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_scores_and_diagnostics_have_the_trial_s_seed(name):
-    module, dataset, metric = STUDIES[name]
+    _, metric = STUDIES[name]
     _, values = measure(name, Echo)
     assert series(values, "sweeps").tolist() == [7.0] * 3
-    (point,) = module.points(settings_of(name), "echo", dataset)
-    names = names_of(name, dataset, "echo")
+    own = case(name, Echo)
+    (point,) = points_of(own)
     scored = [value for value in values if value.metric in (metric, "sweeps")]
     assert {value.metric for value in scored} == {metric, "sweeps"}
-    assert all(value.seed == names.seed(point, value.trial) for value in scored)
+    assert all(value.seed == own.seed(point, value.trial) for value in scored)
 
 
 @pytest.mark.parametrize(("mechanism", "times"), [("mvg", 1), ("gaussian", 0)])

@@ -1,16 +1,20 @@
 """How many trials a cell has: `trials`, `trials_for` of its data set, or the one of its job."""
 
-from studies.base.study import trial_count, trials_of
+from dataclasses import replace
 
-SETTINGS = {"trials": 3, "trials_for": {"adult": 20}}
+from one_case import case_of, setup_of
+
+from studies.base.training import TrainingSettings
+
+SETTINGS = TrainingSettings(
+    datasets=["adult", "mnist"], mechanisms=["gaussian"], trials=3, trials_for={"adult": 20}
+)
 
 
 def test_a_data_set_may_have_trials_of_its_own():
-    assert trials_of(SETTINGS, "adult") == range(20)
-    assert trials_of(SETTINGS, "mnist") == range(3)
-    assert trials_of({"trials": 3}, "adult") == range(3)
-    assert trial_count(SETTINGS, "adult") == 20
-
-
-def test_a_job_of_one_trial_runs_that_one():
-    assert trials_of(SETTINGS | {"trial": 7}, "adult") == range(7, 8)
+    adult, mnist = (
+        case_of(setup_of("dpsgd", dataset, SETTINGS), "gaussian") for dataset in ("adult", "mnist")
+    )
+    assert (adult.trials, mnist.trials) == (range(20), range(3))
+    # A job of one trial runs that one.
+    assert replace(adult, trial=7).trials == range(7, 8)

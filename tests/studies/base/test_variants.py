@@ -7,8 +7,7 @@ import pytest
 
 from mechanisms import AdditiveMechanism, Budget, Inconsistent, Query
 from mechanisms.noise.gaussian_noise import IndependentGaussian
-from studies.base import study
-from studies.base.study import Variant
+from studies.base import Variant, case
 
 ROOT = Path(__file__).resolve().parents[3]
 QUERY, BUDGET = Query(shape=(4, 4), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
@@ -60,7 +59,7 @@ def test_one_check_for_each_calibration_and_shape_and_one_for_each_further_budge
     checked = {"require_consistent": [], "require_stated_norms": []}
     for name, calls in checked.items():
         monkeypatch.setattr(
-            study,
+            case,
             name,
             lambda mechanism, seed, effort=None, calls=calls: calls.append(
                 (mechanism.calibration, mechanism.query.shape, mechanism.budget.epsilon, seed)
@@ -84,13 +83,13 @@ TIMED = {"studies/noise_only.py"}
 
 
 def test_every_study_calibrates_through_its_variant():
-    """A direct call of `variant.mechanism.calibrate` would leave the comparison out."""
+    """A direct call of `case.mechanism.calibrate` would leave the comparison out."""
     direct = set()
     for top in ("studies", "learning", "extend"):
         for path in (ROOT / top).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Call) and ast.unparse(node.func) == (
-                    "variant.mechanism.calibrate"
+                    "case.mechanism.calibrate"
                 ):
                     direct.add(str(path.relative_to(ROOT)))
     assert direct == TIMED

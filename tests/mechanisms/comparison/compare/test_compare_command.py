@@ -25,7 +25,7 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys):
     # 2 b^2 (n + 1) / 2 = 7, as published; the root of it.
     laplace = next(line.split() for line in lines if line.startswith("1 "))
     assert laplace[:3] == ["1", "laplace", "exact"]
-    assert laplace[6] == "2.6458"
+    assert laplace[7] == "2.6458"
     assert sum(line.startswith("2 ") for line in lines) == 2
     gaussian = next(line.split() for line in lines if " gaussian-analytic " in line)
     assert (laplace[-1], gaussian[-1]) == ("2", "1")

@@ -1,0 +1,82 @@
+"""Certificates of refuted and proved privacy guarantees: small JSON files that anybody can check.
+
+`check_certificate.py` at the top of the repository checks them and shares no code with this
+package, which writes them. May be imported by the pages of a run; imports `mechanisms`, `claims`
+and what the papers state.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[2] / "results" / "reference" / "certificates"
+# The proofs in words, by mechanism; docs/certificates.md has the arguments.
+_NEAR_X = (
+    "Let x and x' be neighbours, and let E hold the outputs that lie nearer to x than to x' by a "
+    "factor. The length of the noise is about that of one normal number, at any dimension, so the "
+    "noise of x' seldom reaches E"
+)
+PROOFS = {
+    "r1smg": _NEAR_X,
+    "product_noise": _NEAR_X,
+    "tldp": (
+        "Let x and x' be neighbours that differ in several components. Each adds to the loss, and "
+        "E holds the outputs with a component kept from x, or that as a whole lie nearer to x "
+        "than to x'"
+    ),
+    "wishart": (
+        "Let x' have one more record than x, and let E hold the outputs y for which y - x' is not "
+        "positive. The noise is never negative, so x' has no output in E"
+    ),
+    "dawa": (
+        "Let x' have equal cells, and let x differ from it. E holds the outputs in which every "
+        "bucket is one cell; each of the many intervals makes E likelier under x"
+    ),
+    "gaussian": (
+        "Let x and x' be neighbours. Half-spaces across x' - x are the best events, and P and Q "
+        "are normal probabilities"
+    ),
+    "norm_noise": (
+        "Let x and x' be neighbours. By the triangle inequality, the density at x is nowhere more "
+        "than e^epsilon times that at x'"
+    ),
+}
+SIGNS = {
+    "delta_at_least": "delta is at least",
+    "epsilon_at_least": "epsilon is at least",
+    "delta_at_most": "delta is at most",
+}
+
+
+@functools.cache
+def read_certificates(folder: Path = FOLDER) -> dict[Path, dict]:
+    """Every committed file, as it is read."""
+    return {
+        path: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))
+    }
+
+
+def certificate_of(claim_id: str) -> list[Path]:
+    """The committed certificates of a claim of the ledger, or of "guarantee/MECHANISM".
+
+    The latter are the rows of the guarantee study for a mechanism. Empty where there is none.
+    """
+    return [path for path, file in read_certificates().items() if claim_id in file["claims"]]
+
+
+def command(path: Path) -> str:
+    """What checks a file, from the top of the repository."""
+    return f"python check_certificate.py results/reference/certificates/{path.name}"
+
+
+def proof(path: Path) -> str:
+    """The proof of a file's first certificate, in words."""
+    first = read_certificates()[path]["certificates"][0]
+    ((kind, value),) = first["bound"].items()
+    epsilon, delta = first["claim"].values()
+    return (
+        f"{PROOFS[first['mechanism']]}. The claim is ({epsilon}, {delta})-privacy for "
+        f"{first['setting']}; {SIGNS[kind]} {value}."
+    )

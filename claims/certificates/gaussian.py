@@ -1,0 +1,75 @@
+"""Gaussian noise with the least variance: its guarantee, and IMGM's budget of a batch."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+
+from claims.certificates.written import Certificate, certificate, exact, lower_bound, rounded
+from mechanisms import Budget
+from mechanisms.privacy.gaussian_profile import mu_for
+
+
+def half_space_probabilities(z: float, mu: float) -> tuple[mpmath.mpf, mpmath.mpf]:
+    """P and Q of {<y - x, x' - x> <= z sigma |x' - x|} for Gaussian noise, |x - x'| = mu sigma."""
+    return mpmath.ncdf(z), mpmath.ncdf(mpmath.mpf(z) - mu)
+
+
+def root(budget: Budget) -> mpmath.mpf:
+    """mu of the analytic Gaussian to 14 digits, on the private side of the root."""
+    with mpmath.workdps(60):
+        epsilon, delta = mpmath.mpf(exact(budget.epsilon)), _real(exact(budget.delta))
+        start = mpmath.mpf(float(mu_for(budget.epsilon, budget.delta)))
+
+        def excess(mu):
+            p, q = half_space_probabilities(mu / 2 - epsilon / mu, mu)
+            return p - mpmath.exp(epsilon) * q - delta
+
+        found = mpmath.findroot(excess, (start * (1 - 1e-9), start * (1 + 1e-9)), tol=1e-60)
+        return mpmath.mpf(rounded(found, 14))
+
+
+def _real(text: str) -> mpmath.mpf:
+    fraction = Fraction(text)
+    return mpmath.mpf(fraction.numerator) / fraction.denominator
+
+
+def _text(mu: mpmath.mpf) -> str:
+    with mpmath.workdps(40):
+        return mpmath.nstr(mu, 14, min_fixed=-(10**3), max_fixed=10**3)
+
+
+def gaussian_holds(setting: str, budget: Budget) -> Certificate:
+    """Analytic Gaussian noise has at most the claimed delta."""
+    return certificate(
+        setting,
+        "gaussian",
+        budget,
+        {},
+        {"scale": _text(root(budget))},
+        {},
+        {"delta_at_most": exact(budget.delta)},
+    )
+
+
+def imgm_batch(setting: str, budget: Budget, rate: Fraction, *, sampled: bool) -> Certificate:
+    """IMGM's noise at (epsilon / q, delta / q): released for all records, or on a secret sample."""
+    step = {
+        name: Fraction(exact(value)) / rate
+        for name, value in (("epsilon", budget.epsilon), ("delta", budget.delta))
+    }
+    with mpmath.workdps(60):
+        mu = root(Budget(**{name: float(value) for name, value in step.items()}))
+        epsilon = float(budget.epsilon)
+        if sampled:
+            epsilon = math.log1p(math.expm1(epsilon) / float(rate))
+        z = float(f"{float(mu) / 2 - epsilon / float(mu):.12g}")
+        p, q = half_space_probabilities(z, mu)
+        bound = lower_bound(p, q, budget.epsilon, float(rate) if sampled else 1.0)
+    step = {name: str(value) for name, value in step.items()}
+    step["rate"] = str(rate) if sampled else 1
+    return certificate(
+        setting, "gaussian", budget, {}, {"scale": _text(mu)}, {"z": repr(z)}, bound, step
+    )

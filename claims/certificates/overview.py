@@ -1,0 +1,119 @@
+"""The table of all certificates, and the verdicts on guarantees that have none, with the reason."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+from claims.certificates.writer import FOLDER, verdicts
+
+# Why a verdict on a guarantee has no certificate.
+_GAUSSIAN = (
+    "Gaussian noise: the certificates of `guarantee/gaussian-analytic` bound delta at its mu; that "
+    "the noise has this mu is algebra"
+)
+_WASTEFUL = "Gaussian noise with far more variance than needed; its formula is not in the checker"
+_RENYI = "a bound at every order, on sums over the integers; the checker has no Renyi divergence"
+_MIXTURE = "a mixture over gamma draws, bounded numerically; no interval bound is written"
+_CAP = "the odds of a cap are e^epsilon by the choice of p; there is no number to bound"
+_TRIANGLE = "the loss is at most epsilon by the triangle inequality; there is no number to bound"
+_QUALITY = "a proof by the sensitivity of the quality; there is no number to bound"
+# Claims of the ledger.
+CLAIMS_WITHOUT = {
+    "mvg-thm3": _WASTEFUL,
+    "mvg-directions-free": "about the directions of the noise, by a rotation; no number to bound",
+    "discrete-gaussian-guarantee": _RENYI,
+    "skellam-guarantee": _RENYI,
+    "mgm-thm1": _WASTEFUL,
+    "mgm-thm2-udn": _WASTEFUL,
+    "mgm-thm3-idn": _WASTEFUL,
+    "mgm-thm6": "about any algorithm, by the odds of a sample; there is no noise to certify",
+    "imgm-thm4": _GAUSSIAN,
+    "privunit-guarantee": _CAP,
+    "bandmf-guarantee": _GAUSSIAN,
+    "elliptic-guarantee": _GAUSSIAN,
+    "knorm-guarantee": _TRIANGLE,
+    "correlated-guarantee": _GAUSSIAN,
+    "r1-clue": (
+        "noise along one known direction: P = 1 and Q = 0 for the outputs on the line through x, "
+        "without arithmetic"
+    ),
+    "r1-null-space": "about the null space of a vector, not about a delta",
+    "r1-composition": "about which of two accountants is looser, not about a noise",
+    "gaussmix-guarantee": "bounds over sketches of Gaussian columns; no interval bound is written",
+    "inid-guarantee-gaussian": _GAUSSIAN,
+    "inid-guarantee-laplace": _TRIANGLE,
+    "plrvo-guarantee": _MIXTURE,
+}
+# Mechanisms of the guarantee study.
+HOLDS_WITHOUT = {
+    "dawa": "a proof by sensitivity and composition; there is no number to bound",
+    "exponential": _QUALITY,
+    "hb": _TRIANGLE,
+    "matrix-mechanism-l1": _TRIANGLE,
+    "plrv-o": _MIXTURE,
+    "ppca": _QUALITY,
+    "privunit-g": _CAP,
+    "spherical-gamma": "calibrated by a numerical profile; no interval bound is written",
+}
+# Seconds that a check takes at most, in coarse steps so that the page does not change by itself.
+LIMITS = (5, 20, 60)
+_SIGNS = {
+    "delta_at_least": "delta >=",
+    "epsilon_at_least": "epsilon >=",
+    "delta_at_most": "delta <=",
+}
+_JUDGED = ("contradicted", "partly", "confirmed")
+
+
+def overview(seconds: dict[Path, float]) -> str:
+    """The page, from the files and the seconds that the check of each took."""
+    lines = [
+        "# Certificates",
+        "",
+        "Written by `make certify`. How to check one, and the proofs: "
+        "[docs/certificates.md](../../../docs/certificates.md). A whole file is checked in at most "
+        "so many seconds.",
+        "",
+        "| file | claims | certificates | seconds, at most |",
+        "|---|---|---|---|",
+    ]
+    files = {path: json.loads(path.read_text(encoding="utf-8")) for path in seconds}
+    for path, file in files.items():
+        claims = ", ".join(f"`{claim}`" for claim in file["claims"])
+        count, spent = len(file["certificates"]), min(s for s in LIMITS if seconds[path] <= s)
+        lines.append(f"| [{path.stem}]({path.name}) | {claims} | {count} | {spent} |")
+    for path, file in files.items():
+        lines += ["", f"## {path.stem}", ""]
+        lines += ["| setting | claimed (epsilon, delta) | certified |", "|---|---|---|"]
+        for each in file["certificates"]:
+            ((kind, value),) = each["bound"].items()
+            claim = f"({each['claim']['epsilon']}, {each['claim']['delta']})"
+            lines.append(f"| {each['setting']} | {claim} | {_SIGNS[kind]} {value} |")
+    lines += ["", "## Verdicts without a certificate", ""]
+    lines += ["| verdict | on | why |", "|---|---|---|", *without(files)]
+    return "\n".join(lines) + "\n"
+
+
+def without(files: dict[Path, dict]) -> list[str]:
+    """Rows for the guarantees, refuted or holding, that no file covers.
+
+    Raises:
+        LookupError: One of them has neither a certificate nor a reason.
+    """
+    covered = {claim for file in files.values() for claim in file["claims"]}
+    rows = []
+    with (FOLDER.parent / "claims.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["kind"] == "guarantee" and row["verdict"] in _JUDGED:
+                rows.append((row["verdict"], row["claim"], row["claim"], CLAIMS_WITHOUT))
+    for key, found in verdicts().items():
+        for verdict, reasons in (("refuted", {}), ("holds", HOLDS_WITHOUT)):
+            if verdict in found.values():
+                rows.append((verdict, key, f"guarantee/{key}", reasons))
+    open_ = [(verdict, name, reasons) for verdict, name, key, reasons in rows if key not in covered]
+    for verdict, name, reasons in open_:
+        if name not in reasons:
+            raise LookupError(f"{name} is {verdict} and has neither a certificate nor a reason")
+    return [f"| {verdict} | `{name}` | {reasons[name]} |" for verdict, name, reasons in open_]

@@ -1,0 +1,167 @@
+"""Which certificates there are, and their files.
+
+The settings are those of the claims, of the judges and of the guarantee study; the verdicts are
+those of the reference run.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from claims.certificates import FOLDER
+from claims.certificates.bounded_loss import norm_noise, wishart
+from claims.certificates.gaussian import gaussian_holds, imgm_batch
+from claims.certificates.partition import dawa
+from claims.certificates.spherical import product_noise, r1smg, r1smg_step
+from claims.certificates.tensor import tldp
+from claims.certificates.written import Certificate
+from claims.ledger import all_claims
+from mechanisms import Budget, Query, get_mechanism
+from mechanisms.query.box_query import box_query
+from paper_figures.paper_setting import PaperSetting
+from paper_figures.paper_settings import PAPER_SETTINGS
+
+File = tuple[str, list[str], list[Certificate]]
+VERDICTS = FOLDER.parent / "tables" / "suite_verdicts.csv"
+# Their noise is Gaussian of the least variance.
+OPTIMAL_GAUSSIAN = ("gaussian-analytic", "imgm", "llagp", "dphsgd")
+
+
+def verdicts() -> dict[str, dict[str, str]]:
+    """By mechanism and setting: the verdict of the guarantee study of the reference run."""
+    found: dict[str, dict[str, str]] = {}
+    with VERDICTS.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            found.setdefault(row["mechanism"], {})[row["setting"]] = row["verdict"]
+    return found
+
+
+def judged(key: str, verdict: str = "refuted") -> list[PaperSetting]:
+    """The settings at which the study gives a mechanism this verdict."""
+    found = verdicts()[key]
+    return [setting for setting in PAPER_SETTINGS if found.get(setting.name) == verdict]
+
+
+def files() -> Iterator[File]:
+    """Name, claims and certificates of every file."""
+    arguments = {claim.id: claim.arguments for claim in all_claims()}
+    yield from _spherical_files(arguments)
+    yield from _tensor_files(arguments)
+    yield _batch_file(arguments["imgm-f1-budget"])
+    for key, make in (("wishart", wishart), ("dawa-published", dawa)):
+        yield _study_file(key, [make(s.name, s.query, _pure(s)) for s in judged(key)])
+    for key in OPTIMAL_GAUSSIAN:
+        made = [gaussian_holds(s.name, s.budget) for s in judged(key, "holds")]
+        yield _study_file(key, made, "imgm-thm2" if key == "imgm" else "")
+    for key, norm in (("laplace", "l1_sensitivity"), ("l2", "l2_sensitivity")):
+        made = [norm_noise(s.name, getattr(s.query, norm), _pure(s)) for s in judged(key, "holds")]
+        yield _study_file(key, made)
+
+
+def _study_file(key: str, certificates: list[Certificate], claim: str = "") -> File:
+    """The file on what the guarantee study finds for a mechanism, and a claim it decides."""
+    name = f"guarantee/{key}"
+    return name.replace("/", "-"), [name, *filter(None, [claim])], certificates
+
+
+def _pure(setting: PaperSetting) -> Budget:
+    return Budget(epsilon=setting.budget.epsilon)
+
+
+def _spherical_files(arguments: dict[str, Any]) -> Iterator[File]:
+    theorem = get_mechanism("r1smg")
+    inside, outside = [], []
+    for s in judged("r1smg"):
+        rest = inside if theorem.limit(s.query, s.budget) is None else outside
+        rest.append(r1smg(s.name, s.query, s.budget))
+    for m in arguments["r1-thm5"]["lengths"]:
+        if m > 3:  # for M = 3 the claim holds
+            query = Query(shape=(m,), l2_sensitivity=1.0)
+            budget = Budget(epsilon=0.9 / m, delta=1e-5)
+            inside.append(r1smg(f"M = {m}, (0.9 / M, 1e-5)", query, budget))
+    yield "r1-thm5", ["r1-thm5", "guarantee/r1smg"], inside
+    yield _study_file("r1smg", outside)
+
+    steps = arguments["r1-dpsgd-private"]
+    made = [
+        r1smg_step(
+            f"one step of the total {total:g}",
+            Budget(epsilon=step, delta=steps["step_delta"]),
+            Budget(epsilon=total, delta=steps["delta"]),
+            steps["rate"],
+        )
+        for total, _, step in steps["budgets"]
+    ]
+    yield "r1-dpsgd-private", ["r1-dpsgd-private"], made
+
+    made = [
+        product_noise(
+            f"M = {s.query.size}, epsilon {s.epsilon:g}",
+            s.query.query(),
+            Budget(epsilon=s.epsilon),
+            s.options["k"],
+        )
+        for s in arguments["product-guarantee"]["settings"]
+    ]
+    yield "product-guarantee", ["product-guarantee"], made
+    key = "product-noise"
+    yield _study_file(key, [product_noise(s.name, s.query, s.budget) for s in judged(key)])
+
+
+def _tensor_files(arguments: dict[str, Any]) -> Iterator[File]:
+    for claims in (["tldp-thm1", "tldp-thm2"], ["tldp-thm3"]):
+        a = arguments[claims[0]]
+        weight = a["weight"]
+        made = [
+            tldp(
+                f"TLDP-{letter.upper()}{'-w' if weight else ''}, I = {count}",
+                letter,
+                box_query((count,), 0.0, a["width"]),
+                a["epsilon"],
+                weight,
+            )
+            for letter in "lg"
+            for count in a["counts"]
+        ]
+        yield claims[0], claims, made
+    for letter in "lg":
+        for key, weight in ((f"tldp-{letter}", 0.0), (f"tldp-{letter}-w", 0.5)):
+            rows = judged(key)
+            made = [tldp(s.name, letter, s.query, s.budget.epsilon, weight) for s in rows]
+            yield _study_file(key, made)
+
+
+def _batch_file(a: dict[str, Any]) -> File:
+    made = [
+        imgm_batch(
+            f"{data}, {words}, epsilon {epsilon:g}",
+            Budget(epsilon=epsilon, delta=a["delta"]),
+            Fraction(a["batch"], records),
+            sampled=reading == "sampled",
+        )
+        for reading, words in (("released", "all records"), ("sampled", "one secret sample"))
+        for data, records in a["records"].items()
+        for epsilon in a["epsilons"]
+    ]
+    return "imgm-f1-budget", ["imgm-f1-budget"], made
+
+
+def text_of(claims: list[str], certificates: list[Certificate]) -> str:
+    """The bytes of a file."""
+    lines = ",\n".join(json.dumps(each) for each in certificates)
+    return f'{{"claims": {json.dumps(claims)}, "certificates": [\n{lines}\n]}}\n'
+
+
+def write(folder: Path) -> list[Path]:
+    """Write all certificates; returns their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, claims, certificates in files():
+        paths.append(folder / f"{name}.json")
+        paths[-1].write_text(text_of(claims, certificates), encoding="utf-8")
+    return paths

@@ -1,0 +1,72 @@
+"""Numbers as certificates write them, and the order of what a certificate says.
+
+Bounds that refute are rounded down, bounds that hold are rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from mechanisms import Budget
+
+Certificate = dict[str, Any]
+# Share of P that the quadrature of the writer may err; the bound is that much smaller.
+_ERROR = 1e-10
+_DIGITS = 8
+
+
+def exact(value: float) -> str:
+    """A number as its source writes it: a short decimal, or a fraction with a small denominator."""
+    text = f"{value:.12g}".replace("e+", "e")
+    if float(text) == value:
+        return text
+    near = Fraction(value).limit_denominator(10**7)
+    return str(near) if math.isclose(near, value, rel_tol=1e-14, abs_tol=0) else repr(value)
+
+
+def digits(value: float) -> str:
+    """Fifteen digits, without a plus sign."""
+    return f"{value:.15g}".replace("e+", "e")
+
+
+def rounded(value: mpmath.mpf, digits: int, *, up: bool = False) -> str:
+    """A decimal that is not above `value` (not below it, where `up`), to so many digits."""
+    exponent = int(mpmath.floor(mpmath.log10(value))) + 1 - digits
+    unit = mpmath.mpf(10) ** exponent
+    whole = int((mpmath.ceil if up else mpmath.floor)(value / unit))
+    return f"{Decimal(whole).scaleb(exponent).normalize():{'f' if exponent > -25 else 'e'}}"
+
+
+def size(value: str | int, limit: str | int) -> dict[str, str | int]:
+    """A size of the change between neighbours, with what the claim allows."""
+    return {"is": value, "at_most": limit}
+
+
+def certificate(
+    setting: str,
+    mechanism: str,
+    budget: Budget,
+    neighbours: dict,
+    noise: dict,
+    event: dict,
+    bound: dict,
+    step: dict | None = None,
+) -> Certificate:
+    """One certificate in the order in which it is read; delta is the text "0" for a pure claim."""
+    claim = {"epsilon": exact(budget.epsilon), "delta": exact(budget.delta)}
+    own = {"setting": setting, "mechanism": mechanism, "claim": claim}
+    own |= {"step": step} if step else {}
+    return own | {"neighbours": neighbours, "noise": noise, "event": event, "bound": bound}
+
+
+def lower_bound(p: Any, q: Any, epsilon: float, rate: float = 1.0) -> dict[str, str]:
+    """P - e^epsilon Q, less what the probabilities may err, rounded down."""
+    with mpmath.workdps(40):
+        p, q, rate = mpmath.mpf(p), mpmath.mpf(q), mpmath.mpf(rate)
+        gain = rate * p - (mpmath.exp(epsilon) - 1 + rate) * q
+        return {"delta_at_least": rounded(gain - _ERROR * rate * p, _DIGITS)}

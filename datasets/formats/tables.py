@@ -1,0 +1,77 @@
+"""Tables of text with declared columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.fetching.data_error import reading, wrong_file
+from datasets.formats.columns import Columns, read_columns
+
+
+def read_table(
+    content: bytes,
+    columns: Columns,
+    place: Path | str,
+    *,
+    delimiter: str | None = ",",
+    skip: int = 0,
+) -> dict[str, NDArray]:
+    """The columns of a small table (n,) by their names; `skip` lines stand before the records.
+
+    Raises:
+        DataError: a record has another number of cells, or a cell is not allowed.
+    """
+    with reading(place, "not a text"):
+        lines = content.decode().splitlines()[skip:]
+    rows = [line.split(delimiter) for line in lines if line.strip()]
+    for record, row in enumerate(rows, start=1):
+        if len(row) != len(columns):
+            found = f"record {record} has {len(row)} columns, expected {len(columns)}"
+            raise wrong_file(place, found)
+    cells = np.array(rows, str).reshape(-1, len(columns)).T
+    return read_columns(dict(zip(columns, cells, strict=True)), columns, place)
+
+
+def read_frame(
+    source: Path | IO[bytes],
+    columns: Columns,
+    place: Path | str,
+    *,
+    missing: Collection[str] = (),
+    skip: int = 0,
+    comment: str | None = None,
+) -> dict[str, NDArray]:
+    """As `read_table`, of a large table or one of texts; cells that spell `missing` are NaN.
+
+    Raises:
+        DataError: a record has another number of cells, or a cell is not allowed.
+    """
+    # Imported here: it takes half a second, and other loaders do not need it.
+    import pandas as pd
+
+    with reading(place, "not a table"):
+        # Names given to pandas would make it drop cells of longer records.
+        frame = pd.read_csv(
+            source,
+            header=None,
+            skiprows=skip,
+            comment=comment,
+            na_values=list(missing),
+            keep_default_na=False,
+            skipinitialspace=True,
+            low_memory=False,
+        )
+    if frame.shape[1] != len(columns):
+        raise wrong_file(place, f"{frame.shape[1]} columns, expected {len(columns)}")
+    cells = {name: frame[number] for number, name in enumerate(columns)}
+    return read_columns(cells, columns, place)
+
+
+def matrix(table: dict[str, NDArray], names: Collection[str]) -> NDArray[np.float64]:
+    """Columns of a table side by side (n, names)."""
+    return np.column_stack([table[name] for name in names])

@@ -1,0 +1,92 @@
+"""The command `limit`: the least error that is possible, and the best mechanism beside it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from decimal import ROUND_FLOOR, Context
+
+from mechanisms.cli.arguments import number
+from mechanisms.comparison.best_known import best_known
+from mechanisms.limit.limit import limit
+from mechanisms.query.query import Budget, Query
+
+_DESCRIPTION = (
+    "A certified lower bound of the error of every mechanism for a query whose answer takes all "
+    "values, additive or not, and the best mechanism of the package at the exact calibration. "
+    "The proof is in docs/the_limit.md."
+)
+
+
+def add_limit_command(
+    commands,
+    common: argparse.ArgumentParser,
+    add_query: Callable[[argparse.ArgumentParser], None],
+    query_of: Callable[[argparse.Namespace], Query],
+) -> None:
+    """Add the command to the subparsers `commands`; the arguments are those of `compare`."""
+    parser = commands.add_parser(
+        "limit",
+        parents=[common],
+        help="the least error that any mechanism can have",
+        description=_DESCRIPTION,
+    )
+    add_query(parser)
+    parser.add_argument("--epsilon", type=number, required=True, help="epsilon of the budget")
+    parser.add_argument(
+        "--delta", type=number, default=0.0, help="delta of the budget (default: 0)"
+    )
+    parser.add_argument(
+        "--fast", action="store_true", help="a test in closed form: 0.2 s, tight for large M alone"
+    )
+
+    def run(options: argparse.Namespace) -> dict:
+        query = query_of(options)
+        budget = Budget(epsilon=options.epsilon, delta=options.delta)
+        return answer(query, budget, fast=options.fast)
+
+    parser.set_defaults(run=run, show=text)
+
+
+def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
+    """The bound, the best mechanism known, and the bound over its error; None for what is unknown.
+
+    Errors are root mean square errors of an element.
+    """
+    lowest, best = limit(query, budget, fast=fast), best_known(query, budget)
+    known = lowest.rmse is not None and best is not None
+    return {
+        "shape": list(query.shape),
+        "l2_sensitivity": query.l2_sensitivity,
+        "epsilon": budget.epsilon,
+        "delta": budget.delta,
+        "limit_rmse": lowest.rmse,
+        "how": lowest.how,
+        "best": best.mechanism if best else None,
+        "best_rmse": best.rmse if best else None,
+        "ratio": lowest.rmse / best.rmse if known else None,
+    }
+
+
+def text(found: dict) -> str:
+    """The answer in words; the limit is rounded down."""
+    axes = "x".join(map(str, found["shape"]))
+    lines = [
+        f"Answer of shape {axes}, l2 sensitivity {found['l2_sensitivity']:g}, "
+        f"({found['epsilon']:g}, {found['delta']:g})-DP. RMSE of an element.",
+        f"limit  {rounded_down(found['limit_rmse'])}: {found['how']}"
+        if found["limit_rmse"] is not None
+        else found["how"],
+        f"best   {found['best_rmse']:.6g}: {found['best']}"
+        if found["best"]
+        else "best   no mechanism of the package serves this query and budget",
+    ]
+    if found["ratio"] is not None:
+        lines.append(f"ratio  {rounded_down(found['ratio'], 5)}")
+    return "\n".join(lines)
+
+
+def rounded_down(value: float, digits: int = 6) -> str:
+    """The value in so many digits, never above it."""
+    shown = Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(value)
+    return f"{float(shown):.{digits}g}"

@@ -1,0 +1,170 @@
+"""The certified lower bound of the error of every mechanism for a query and a budget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from mechanisms.limit.ball_test import ball_test
+from mechanisms.limit.lattice import LatticeTest, Staircase, lattice_test
+from mechanisms.limit.refined_test import refined_test
+from mechanisms.limit.threshold_test import ThresholdTest
+from mechanisms.query.query import Budget, Query
+
+# The tests are searched for in these ranges. A bound at a larger delta holds at a smaller one too.
+_EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
+# More dimensions than this change the limit of an element by less than 0.1%.
+_SEARCHED = 20_000
+# Covers the rounding of the factors below.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Limit:
+    """What no mechanism can be better than.
+
+    Attributes:
+        lower: Every (epsilon, delta)-DP mechanism A has sup_x E||A(x) - x||^2 >= lower, in squared
+            units of the answer and summed over its M elements; None if no bound is known.
+        how: The argument in words, or why no bound is known.
+        test: The certificate at sensitivity 1; None without a bound. Its `lower(delta)` is the
+            bound for one ball or one element.
+        elements: M.
+    """
+
+    lower: float | None
+    how: str
+    test: ThresholdTest | LatticeTest | Staircase | None
+    elements: int
+
+    @property
+    def rmse(self) -> float | None:
+        """The bound as a root mean square error of an element."""
+        return None if self.lower is None else math.sqrt(self.lower / self.elements)
+
+
+def limit(query: Query, budget: Budget, *, fast: bool = False) -> Limit:
+    """A lower bound of the worst-case expected squared error of every private mechanism.
+
+    It holds for an answer that takes all values (all whole numbers of steps for histograms and
+    counts), for any mechanism, additive or not, biased or not: docs/the_limit.md proves it.
+
+    Args:
+        query: Shape, sensitivities and structure.
+        budget: Any; where no bound is known `lower` is None.
+        fast: Only the closed-form test for M >= 2: about 0.2 s, tight for large M alone. The
+            search takes up to 5 s.
+
+    Raises:
+        TypeError: Not a Query and a Budget.
+    """
+    if not isinstance(query, Query) or not isinstance(budget, Budget):
+        given = f"{type(query).__name__} and {type(budget).__name__}"
+        raise TypeError(f"limit takes a Query and a Budget, got {given}")
+    reason = _unknown(query, budget)
+    if reason:
+        return _none(query, reason)
+    found = [
+        (factor * test.lower(delta), how, test)
+        for factor, how, test, delta in _arguments(query, budget, fast)
+    ]
+    value, how, test = max(found, key=lambda each: each[0])
+    lower = value - _ROUNDING * abs(value)
+    if not lower > 0:
+        return _none(query, "the search for a test finds none at this budget")
+    return Limit(lower=lower, how=how, test=test, elements=query.size)
+
+
+def _none(query: Query, reason: str) -> Limit:
+    return Limit(lower=None, how=f"no bound known: {reason}", test=None, elements=query.size)
+
+
+def _unknown(query: Query, budget: Budget) -> str | None:
+    """Why no bound is known, or None."""
+    if query.element_range is not None or query.frobenius_bound is not None:
+        return "the bound is for answers of unrestricted range, and this one is bounded"
+    if query.adjacency == "local":
+        return "the bound is for answers of unrestricted range, and local records are bounded"
+    if query.structure in ("records", "gram", "votes"):
+        return f"neighbours of structure {query.structure!r} have no bound yet"
+    if query.structure == "histogram" and query.adjacency == "replace":
+        return "a histogram under replacement has no bound yet"
+    if not _EPSILONS[0] <= budget.epsilon <= _EPSILONS[1]:
+        return (
+            f"tests are searched for at epsilon from {_EPSILONS[0]:g} to {_EPSILONS[1]:g}, "
+            f"got {budget.epsilon:g}"
+        )
+    return None
+
+
+def _arguments(query: Query, budget: Budget, fast: bool):
+    """(factor, words, test at sensitivity 1, its delta) of every bound of the query."""
+    epsilon, delta = budget.epsilon, budget.delta
+    if query.structure in ("histogram", "counts"):
+        unit, test = query.linf_sensitivity, lattice_test(epsilon, delta, True, fast)
+        if query.structure == "histogram":
+            yield query.size * unit**2, "whole steps of every cell", test, delta
+        else:
+            factor = unit**2 * _signed_counts(query.size, query.most_counts)
+            yield factor, "random signs and whole steps", test, delta
+        return
+    l1, linf = (
+        math.inf if s is None else s for s in (query.l1_sensitivity, query.linf_sensitivity)
+    )
+    coarse = fast or query.size > 1
+    along = lattice_test(epsilon, delta, False, coarse) if delta else Staircase(epsilon)
+    yield (
+        _signed_changes(query),
+        "one direction at a time, tests at several distances",
+        along,
+        delta,
+    )
+    if query.size == 1:
+        return
+    inner = min(query.l2_sensitivity, l1 / math.sqrt(query.size), linf)
+    # Pure privacy is (epsilon, delta)-DP for every delta.
+    given = max(delta, _LEAST_DELTA)
+    dimension = min(query.size, _SEARCHED)
+    if fast or query.size > dimension:
+        yield inner**2, "the l2 ball of changes", ball_test(query.size, epsilon, given), given
+    if not fast:
+        # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
+        factor = inner**2 * query.size / dimension
+        yield factor, "the l2 ball of changes", refined_test(dimension, epsilon, given), given
+
+
+def _signed_changes(query: Query) -> float:
+    """max over j of M j t^2, where t of j elements may change together: V is at least L_1 times it.
+
+    For h with j random signs and zeros elsewhere the projection <x, h> moves by j t, and the mean
+    of <error, h>^2 over h is j / M times the squared error.
+    """
+    l1, linf = (
+        math.inf if s is None else s for s in (query.l1_sensitivity, query.linf_sensitivity)
+    )
+    l2, size = query.l2_sensitivity, query.size
+    crossings = [l1 / linf, (l2 / linf) ** 2, (l1 / l2) ** 2]
+    near = [round_(c) for c in crossings if 1 <= c < size for round_ in (math.floor, math.ceil)]
+    counts = np.clip(np.array([1, size, *near], float), 1, size)
+    moves = np.minimum(np.minimum(linf, l2 / np.sqrt(counts)), l1 / counts)
+    return float((size * counts * moves**2).max())
+
+
+def _signed_counts(size: int, most: int) -> float:
+    """max over j of (M / j) E min(max(B, j - B), k)^2 with B ~ Binomial(j, 1/2).
+
+    A record adds ones where h has one sign, at most k of them, so that <x, h> moves by that many.
+    """
+    best = 0.0
+    for count in {1, min(most, size), min(2 * most, size), size}:
+        # The binomial probability beyond this range only adds to the mean.
+        width = min(count, 20 * math.isqrt(count) + 20)
+        low = max(0, (count - width) // 2)
+        plus = np.arange(low, count - low + 1)
+        probability = scipy.stats.binom.pmf(plus, count, 0.5) * (1 - 1e-10)
+        moves = np.minimum(np.maximum(plus, count - plus), most)
+        best = max(best, size / count * float(probability @ moves.astype(float) ** 2))
+    return best

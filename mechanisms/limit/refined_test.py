@@ -1,0 +1,325 @@
+"""A nearly optimal threshold test: a start, and linear programmes that improve it.
+
+The best spherical noise known gives the price of delta, lambda = -dV/d delta, near which the best
+weight lies. Starts are its likelihood-ratio tests and, where M is small, a forward recursion: at
+the optimum r^2 + lambda (P - e^epsilon Q) is the same number nu wherever noise may live. The event
+at radius r shows in P(r) alone, and Q(r) follows from smaller radii, so nu determines the test node
+by node, from r = 0. Too large a nu makes P reach 1/2, too small a one lets it die out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import scipy
+from scipy import sparse
+
+from mechanisms.limit.ball_test import (
+    admissible,
+    ball_gaps,
+    ball_test,
+    bulk,
+    gap_of,
+    gaussian_scale,
+    radii_around,
+    shaped,
+)
+from mechanisms.limit.caps import cap, cap_density, cap_height
+from mechanisms.limit.threshold_test import ThresholdTest, split
+from mechanisms.privacy.spherical.spherical_optimum import optimal_shape
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile, radius_moment
+
+# The recursion serves up to this M, alone up to that one, and the closed form from the last one.
+_RECURSIVE, _FEW, _NEAR_BALL = 60, 4, 2000
+_WEIGHTS = np.geomspace(0.1, 30.0, 12)
+_TRIALS, _ROUNDS = 16, 4
+# Shares of epsilon by which a likelihood ratio of the best noise must exceed e^epsilon.
+_EXCESSES = (0.02, 0.05, 0.0)
+# Probabilities below this share of delta count as none.
+_NOTHING = 1e-6
+_NODES = 120
+# At radii where noise hardly lives values exceed nu by this share of r^2, so that what happens
+# between the points of the grid does not bind.
+_START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
+# A test is good enough at this share of the error of the best noise, and worth refining at that.
+_GOOD, _PROMISING = 0.9985, 0.95
+# Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
+# ends them.
+_FIRST_STEP, _POINTS = 0.1, 3
+_REFINEMENTS, _PROGRAMMES, _GAIN = 3, 20, 2e-5
+
+
+def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
+    """A nearly optimal threshold test at sensitivity 1, for M >= 2."""
+    noise = optimal_shape(epsilon, delta, dimension=dimension, sensitivity=1.0)
+    error = _squared_error(noise)
+    found = []
+    for start in _starts(noise, epsilon, delta):
+        test = _improved(_with_more_nodes(start, delta), delta, free=False)
+        found += [start, test]
+        if _bound_on_grid(test, delta) > _PROMISING * error:
+            found.append(_refined(test, delta))
+            if found[-1].lower(delta) >= _GOOD * error:
+                return found[-1]
+    best = max(found, key=lambda test: _bound_on_grid(test, delta))
+    return max(best, _refined(best, delta), key=lambda test: test.lower(delta))
+
+
+def _refined(test: ThresholdTest, delta: float) -> ThresholdTest:
+    for _ in range(_REFINEMENTS):
+        test = _improved(_with_more_nodes(test, delta), delta, free=True)
+    return test
+
+
+def _squared_error(noise: SphericalProfile) -> float:
+    kind = {"shape": noise.shape, "power": noise.power, "scale": noise.scale}
+    return float(radius_moment(2, **kind))
+
+
+def _price(noise: SphericalProfile, epsilon: float, delta: float) -> float:
+    """-dV/d delta where the scale of the noise varies."""
+    step = 1e-3
+    growth = math.exp(noise.scaled(1 - step).log_delta(epsilon).value) / delta - 1
+    return 2 * step * _squared_error(noise) / (delta * max(growth, step))
+
+
+def _starts(noise: SphericalProfile, epsilon: float, delta: float) -> Iterator[ThresholdTest]:
+    dimension, weight = noise.dimension, _price(noise, epsilon, delta)
+    if dimension <= _RECURSIVE:
+        tests = [
+            test
+            for slack in _START_SLACKS
+            for test in _recursive_tests(dimension, epsilon, delta, weight, slack)
+        ]
+        yield max(tests, key=lambda test: _bound_on_grid(test, delta))
+    if dimension <= _FEW:
+        return
+    if dimension >= _NEAR_BALL:
+        yield ball_test(dimension, epsilon, delta, nodes=_NODES)
+    for excess in _EXCESSES:
+        yield _ratio_test(noise, epsilon, delta, weight, excess)
+
+
+def _ratio_test(noise, epsilon, delta, weight, excess) -> ThresholdTest:
+    """The test of a density ratio above e^((1 + excess) epsilon), its gaps falling to 0 far out."""
+    scale = gaussian_scale(epsilon, delta)
+    radii, low = radii_around(noise.dimension, scale, _NODES), bulk(noise.dimension, scale)[0]
+    size = math.sqrt(_squared_error(noise))
+
+    def log_density(r):
+        r = np.maximum(r, 1e-6 * size)
+        return (noise.shape - noise.dimension) * np.log(r) - (r / noise.scale) ** noise.power
+
+    places = np.geomspace(1e-6, 100.0, 20_000) * size
+    thresholds = log_density(radii) - (1 + excess) * epsilon
+    outer = np.interp(-thresholds, -log_density(places), places)
+    return ThresholdTest(
+        dimension=noise.dimension,
+        epsilon=epsilon,
+        radii=radii,
+        gaps=shaped(radii, np.clip(1 + radii - outer, 0.0, 2.0), low, 1.2 * size),
+        weight=weight,
+    )
+
+
+def _recursive_tests(dimension, epsilon, delta, weight, slack) -> list[ThresholdTest]:
+    """The tests of the recursion for several weights."""
+    scale = gaussian_scale(epsilon, delta)
+    radii = radii_around(dimension, scale, _NODES if dimension > 3 else 3 * _NODES // 2)
+    weights = weight * _WEIGHTS
+    found = _largest_dying(dimension, epsilon, delta, radii, weights, slack).T
+    return [
+        ThresholdTest(
+            dimension=dimension,
+            epsilon=epsilon,
+            radii=radii,
+            gaps=admissible(radii, gaps),
+            weight=float(each),
+        )
+        for gaps, each in zip(found, weights, strict=True)
+    ]
+
+
+def _largest_dying(dimension, epsilon, delta, radii, weights, slack) -> np.ndarray:
+    """Gaps (nodes, weights) of the largest nu on a grid whose recursion dies out."""
+    low, high = np.zeros(len(weights)), 1.5 * dimension * gaussian_scale(epsilon, delta) ** 2
+    high = np.full(len(weights), high)
+    gaps, shares = np.zeros((len(radii), len(weights))), np.geomspace(1e-4, 1, _TRIALS)
+    for _ in range(_ROUNDS):
+        levels = low[:, None] + (high - low)[:, None] * shares
+        pairs = np.broadcast_to(weights[:, None], levels.shape).ravel(), levels.ravel()
+        found, dies = _recursion(dimension, epsilon, delta, radii, *pairs, slack)
+        dies = dies.reshape(levels.shape)
+        for k in np.flatnonzero(dies.any(axis=1)):
+            last = int(np.flatnonzero(dies[k])[-1])
+            gaps[:, k], low[k] = found[:, k * _TRIALS + last], levels[k, last]
+            high[k] = levels[k, min(last + 1, _TRIALS - 1)]
+        high = np.where(dies.any(axis=1), high, levels[:, 0])
+        shares = np.linspace(0, 1, _TRIALS + 2)[1:-1]
+    return gaps
+
+
+def _recursion(
+    dimension, epsilon, delta, radii, weights, levels, slack
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gaps (nodes, pairs) of the recursion for pairs of weight and nu, and which die out."""
+    gaps = np.zeros((len(radii), len(levels)))
+    outer = np.ones_like(gaps)
+    columns = np.arange(len(levels))
+    dead = np.zeros(len(levels), bool)
+    grown = np.zeros(len(levels), bool)
+    # At small radii, where noise of a large dimension never is, the ball's gaps do.
+    known = int(np.searchsorted(radii, bulk(dimension, gaussian_scale(epsilon, delta))[0], "left"))
+    known = max(known, 1)
+    near = admissible(radii, ball_gaps(radii, 0.5, epsilon / dimension))
+    gaps[:known] = near[:known, None]
+    outer[:known] = 1 + radii[:known, None] - gaps[:known]
+    for i, r in enumerate(radii[known:], start=known):
+        shifted = np.zeros(len(levels))
+        if r > 1:
+            # Beyond the last node the gap is extrapolated.
+            below = np.minimum((outer[:i] <= r).sum(axis=0) - 1, i - 2)
+            width = outer[below + 1, columns] - outer[below, columns]
+            share = (r - outer[below, columns]) / width
+            gap = gaps[below, columns] * (1 - share) + gaps[below + 1, columns] * share
+            gap = np.maximum(gap, 0.0)
+            shifted = cap(gap * (2 * (r - 1) + gap) / (2 * r), dimension)
+        wanted = levels - r * r + slack * np.maximum(r * r - 2 * levels, 0.0)
+        own = wanted / weights + math.exp(epsilon) * shifted
+        dead = own <= 0
+        grown |= own >= 0.5
+        own = np.clip(own, _NOTHING * delta, 0.5)
+        height = cap_height(own, dimension)
+        gap = gap_of(height, r)
+        steepest = gaps[i - 1] + 0.98 * (r - radii[i - 1])
+        grown |= gap > steepest
+        gaps[i] = np.minimum(gap, steepest)
+        outer[i] = 1 + r - gaps[i]
+    return gaps, dead & ~grown
+
+
+def _improved(test: ThresholdTest, delta: float, *, free: bool) -> ThresholdTest:
+    """Linear programmes in the logarithms of weight P at the nodes and, if `free`, of the weight.
+
+    Each maximises the bound of the linearised test, with changes of at most `step`, which shrinks
+    where a step does not improve the bound.
+    """
+    bound, step = _bound_on_grid(test, delta), _FIRST_STEP
+    for _ in range(_PROGRAMMES):
+        reached, changed, promised = _programme(test, delta, step, free)
+        hoped, gained = promised - bound, reached - bound
+        if gained > 0:
+            test, bound = changed, reached
+            step = min(1.5 * step, 1.0) if gained > 0.5 * hoped else step
+        else:
+            step *= 0.35
+        if step < 1e-4 or hoped < _GAIN * bound:
+            break
+    return test
+
+
+def _bound_on_grid(test: ThresholdTest, delta: float) -> float:
+    return float(test.values(test.points(_POINTS)).min()) - delta * test.weight
+
+
+def _programme(test: ThresholdTest, delta: float, step: float, free: bool):
+    """The test that the linear programme proposes, and the bound that its linear model promises.
+
+    The constraint r^2 + weight P >= nu + weight e^epsilon Q is linearised in its logarithm, where
+    a change of P and Q by the same factor has nearly no effect of second order.
+    """
+    count, weight = len(test.radii), test.weight
+    r = test.points(_POINTS)
+    own, shifted = (weight * part for part in test.parts(r))
+    values = r * r + own - shifted
+    least = max(float(values.min()), 0.05 * delta * weight)
+    # Radii whose value is large either way do not bind.
+    near = values < 20 * least + 20 * r[1] ** 2
+    r, own, shifted = r[near], own[near], shifted[near]
+    left, right = np.maximum(r * r + own, 1e-3 * least), least + shifted
+    unit = sparse.diags(shares := _log_steps(test)) @ sparse.diags(test.gaps)
+    own_slopes, shifted_slopes = (slopes @ unit for slopes in _slopes(test, r))
+    slopes = sparse.diags(1 / left) @ own_slopes - sparse.diags(1 / right) @ shifted_slopes
+    by_weight = own / left - shifted / right - np.asarray(slopes.sum(axis=1)).ravel()
+    above = sparse.hstack([-slopes, -by_weight[:, None], (least / right)[:, None]])
+    grown = sparse.diags([-1.0, 1.0], [0, 1], shape=(count - 1, count)) @ unit
+    by_weight = -np.asarray(grown.sum(axis=1)).ravel()
+    increasing = sparse.hstack([grown, by_weight[:, None], np.zeros((count - 1, 1))])
+    slack = _SLACK * np.maximum(r * r - 2 * least, 0.0) / left
+    size = max(least, delta * weight)
+    answer = scipy.optimize.linprog(
+        np.concatenate([np.zeros(count), [delta * weight / size, -least / size]]),
+        A_ub=sparse.vstack([above, increasing]).tocsr(),
+        b_ub=np.concatenate([np.log(left / right) - slack, 0.9 * np.diff(test.outer)]),
+        bounds=[(-step, step)] * count + [(-step * free, step * free), (None, None)],
+        method="highs",
+    )
+    if answer.x is None:
+        return -math.inf, test, -math.inf
+    grown, heavier, higher = answer.x[:count], answer.x[count], answer.x[count + 1]
+    gaps = admissible(test.radii, test.gaps * np.exp(shares * (grown - heavier)))
+    changed = replace(test, gaps=gaps, weight=weight * math.exp(heavier))
+    promised = least * (1 + higher) - delta * weight * (1 + heavier)
+    return _bound_on_grid(changed, delta), changed, promised
+
+
+def _log_steps(test: ThresholdTest) -> np.ndarray:
+    """The relative change of each gap that multiplies its P by e to first order, at most 1."""
+    own, _ = test.heights(test.radii)
+    probability = cap(own, test.dimension) * test.radii
+    slope = cap_density(own, test.dimension) * (1 + test.radii - test.gaps) * test.gaps
+    return np.where(slope > probability, probability / np.where(slope > 0, slope, 1.0), 1.0)
+
+
+def _slopes(test: ThresholdTest, r: np.ndarray):
+    """The derivatives of weight P and weight e^epsilon Q by the gaps, (len(r), nodes) matrices."""
+    own, shifted = test.heights(r)
+    inner = np.interp(r, test.outer, test.radii)
+    own_slope = np.where(
+        r > 0,
+        (1 + r - np.interp(r, test.radii, test.gaps)) / np.where(r > 0, r, 1.0),
+        1 / test.radii[1],
+    )
+    # The derivative of the height by the gap at X is (r - 1 + k) / r = X / r; X itself moves.
+    at = _piece(test.radii, inner)
+    moving = 1 - np.diff(test.gaps)[at] / np.diff(test.radii)[at]
+    shifted_slope = np.where(r > 1, inner / np.maximum(r, 1.0) / moving, 0.0)
+    own_part = cap_density(own, test.dimension) * own_slope
+    shifted_part = cap_density(shifted, test.dimension) * shifted_slope
+    first = np.where(r > 0, r, test.radii[1])
+    return (
+        test.weight * _interpolation(test.radii, first, own_part),
+        test.weight * math.exp(test.epsilon) * _interpolation(test.radii, inner, shifted_part),
+    )
+
+
+def _piece(nodes: np.ndarray, r: np.ndarray) -> np.ndarray:
+    return np.clip(np.searchsorted(nodes, r, "right") - 1, 0, len(nodes) - 2)
+
+
+def _interpolation(nodes: np.ndarray, r: np.ndarray, factor: np.ndarray):
+    """The matrix that maps values at the nodes to factor times the interpolated value at r."""
+    piece = _piece(nodes, r)
+    share = np.clip((r - nodes[piece]) / (nodes[piece + 1] - nodes[piece]), 0.0, 1.0)
+    rows = np.arange(len(r))
+    entries = np.concatenate([factor * (1 - share), factor * share])
+    places = (np.tile(rows, 2), np.concatenate([piece, piece + 1]))
+    return sparse.csr_array((entries, places), shape=(len(r), len(nodes)))
+
+
+def _with_more_nodes(test: ThresholdTest, delta: float) -> ThresholdTest:
+    """A node more in the middle of each piece on which the bound lies below that on the grid."""
+    r = split(test.points(), 8)
+    values = test.values(r)
+    level = _bound_on_grid(test, delta) + delta * test.weight
+    low = r[values < level - 1e-4 * abs(level)]
+    inner = np.interp(low, test.outer, test.radii)
+    pieces = np.unique(
+        np.concatenate([_piece(test.radii, low), _piece(test.radii, inner[low > 1])])
+    )
+    radii = np.union1d(test.radii, (test.radii[pieces] + test.radii[pieces + 1]) / 2)
+    gaps = np.interp(radii, test.radii, test.gaps)
+    return replace(test, radii=radii, gaps=admissible(radii, gaps))

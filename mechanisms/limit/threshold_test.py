@@ -1,0 +1,149 @@
+"""A test with one threshold for every radius, and a rigorous bound from it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms.limit.caps import cap, cap_error
+
+# Cells are split until each is within this share of the least value at a point, or there are
+# so many of them.
+_TOLERANCE, _MOST_CELLS = 2e-5, 200_000
+_PIECES = 4
+# Added to probabilities that must not be too small: those below it leave the range of floats.
+_TINY = 1e-300
+_ULP = 2.0**-52
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ThresholdTest:
+    """The test `weight` 1{|y - e| > K(|y|)} of noise at y against noise shifted by the unit e.
+
+    K(r) = 1 + r - k(r), and k is linear between the nodes and 0 beyond the last one. Write X for
+    the inverse of K, and u for a uniform unit vector of R^M. Noise of radius r is in the event with
+    probability P(r), and shifted by e with Q(r):
+
+        P(r) = Pr(|r u - e| > K(r)) = Pr(1 + u_1 < k (2 + 2 r - k) / (2 r)),          k = k(r),
+        Q(r) = Pr(|r u + e| < X(r)) = Pr(1 + u_1 < k (2 (r - 1) + k) / (2 r)),        k = k(X(r)),
+
+    and Q(r) = 0 for r <= 1. As K is linear between nodes, so is r -> k(X(r)) between their K(r).
+
+    Args:
+        dimension: M >= 2.
+        epsilon: > 0, at most 700.
+        radii: Nodes, increasing from 0.
+        gaps: k at the nodes, in [0, 2], 0 at the first and the last one; K must increase.
+        weight: The largest value of the test, lambda > 0.
+    """
+
+    dimension: int
+    epsilon: float
+    radii: np.ndarray
+    gaps: np.ndarray
+    weight: float
+
+    def __post_init__(self) -> None:
+        gaps, steps = self.gaps, np.diff(self.radii)
+        if self.radii[0] != 0 or not np.all(steps > 0):
+            raise ValueError("radii must increase from 0")
+        if gaps[0] != 0 or gaps[-1] != 0 or not np.all((gaps >= 0) & (gaps <= 2)):
+            raise ValueError("gaps must lie in [0, 2] and be 0 at both ends")
+        if not np.all(np.diff(self.outer) > 8 * _ULP * self.outer[1:]):
+            raise ValueError("gaps must grow by less than the radii: K must increase")
+        if not (self.dimension >= 2 and 0 < self.epsilon <= 700 and 0 < self.weight < math.inf):
+            raise ValueError("a threshold test needs M >= 2, 0 < epsilon <= 700 and weight > 0")
+
+    @property
+    def outer(self) -> np.ndarray:
+        """K at the nodes."""
+        return 1 + self.radii - self.gaps
+
+    def points(self, pieces: int = 1) -> np.ndarray:
+        """All r where P or Q bends, and `pieces` - 1 points between two of them."""
+        bends = np.union1d(self.radii, self.outer)
+        return split(bends, pieces)
+
+    def heights(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """1 + u_1 at the edges of the caps whose probabilities are P and Q."""
+        gap = np.interp(r, self.radii, self.gaps)
+        # At r = 0 the height is the limit, the slope of the first piece.
+        own = gap + np.divide(gap, r, np.full_like(r, self._first_slope), where=r > 0) * (
+            1 - gap / 2
+        )
+        far = np.maximum(r, 1.0)
+        gap = np.interp(r, self.outer, self.gaps)
+        shifted = gap * (2 * (far - 1) + gap) / (2 * far)
+        return own, np.where(r > 1, shifted, 0.0)
+
+    def values(self, r: np.ndarray) -> np.ndarray:
+        """r^2 + weight (P - e^epsilon Q), in plain floating point."""
+        own, shifted = self.parts(r)
+        return r * r + self.weight * (own - shifted)
+
+    def parts(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """P and e^epsilon Q, in plain floating point."""
+        own, shifted = (cap(height, self.dimension) for height in self.heights(r))
+        return own, math.exp(self.epsilon) * shifted
+
+    def lower(self, delta: float, tolerance: float = _TOLERANCE) -> float:
+        """A lower bound of inf_r [r^2 + weight (P - e^epsilon Q)] - delta weight.
+
+        By the theorem of docs/the_limit.md this is also one of E||A(x) - x||^2 / s^2. The infimum
+        is bounded on cells between the points where P or Q bends.
+        """
+        edges = self.points()
+        a, b = edges[:-1], edges[1:]
+        target = float(self.values(edges).min())
+        target -= tolerance * max(target - delta * self.weight, 0.0)
+        # Beyond the last point the event is empty and r^2 remains.
+        least = edges[-1] ** 2 * (1 - 4 * _ULP)
+        bounds = self._on_cells(a, b)
+        while np.any(low := bounds < target) and len(a) < _MOST_CELLS:
+            least = min(least, bounds[~low].min(initial=math.inf))
+            cuts = np.linspace(a[low], b[low], _PIECES + 1)
+            a, b = cuts[:-1].ravel(), cuts[1:].ravel()
+            bounds = self._on_cells(a, b)
+        least = min(least, float(bounds.min(initial=math.inf)))
+        return least - delta * self.weight * (1 + 4 * _ULP)
+
+    def _on_cells(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Lower bounds of `values` on cells [a, b] on which k(r) and k(X(r)) are linear.
+
+        The height of P is k + (k / r) (1 - k / 2); on a linear piece k and k / r are monotone. That
+        of Q is k - k (2 - k) / (2 r), which increases in r and in k wherever it is positive.
+        """
+        # What an interpolated gap may be wrong by.
+        blur = 8 * _ULP * float(self.gaps.max())
+        ends = [np.maximum(np.interp(r, self.radii, self.gaps) - blur, 0.0) for r in (a, b)]
+        slopes = [
+            np.divide(k, r, np.full_like(r, self._first_slope), where=r > 0)
+            for k, r in zip(ends, (a, b), strict=True)
+        ]
+        own = np.minimum(*ends) + np.minimum(*slopes) * (1 - (np.maximum(*ends) + 2 * blur) / 2)
+        # K at a node is rounded, which moves k(X(r)) along the slopes of the pieces around.
+        steep = np.pad(np.abs(np.diff(self.gaps) / np.diff(self.outer)), 1)
+        steep = np.maximum(np.maximum(steep[:-2], steep[1:-1]), steep[2:])
+        piece = np.clip(np.searchsorted(self.outer, a, "right") - 1, 0, len(steep) - 1)
+        gap = np.maximum(*(np.interp(r, self.outer, self.gaps) for r in (a, b)))
+        gap += blur + 4 * _ULP * b * steep[piece]
+        far = np.maximum(b, 1.0)
+        shifted = np.where(b > 1, gap * (2 * (far - 1) + gap) / (2 * far), 0.0)
+        error = cap_error(self.dimension)
+        own = cap(own, self.dimension) * (1 - error)
+        shifted = np.where(b > 1, cap(shifted, self.dimension) * (1 + error) + _TINY, 0.0)
+        gain = own - math.exp(self.epsilon) * shifted * (1 + 4 * _ULP)
+        weighted = self.weight * gain
+        return a * a * (1 - 4 * _ULP) + weighted - 8 * _ULP * np.abs(weighted)
+
+    @property
+    def _first_slope(self) -> float:
+        return self.gaps[1] / self.radii[1]
+
+
+def split(edges: np.ndarray, pieces: int) -> np.ndarray:
+    """The edges, and `pieces` - 1 points at equal distances between two of them."""
+    cuts = [edges[:-1] + share * np.diff(edges) for share in np.arange(1, pieces) / pieces]
+    return np.unique(np.concatenate([edges, *cuts]))

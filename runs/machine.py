@@ -1,0 +1,45 @@
+"""Faults of the machine, above all a full disk, told from faults of a mechanism."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import tempfile
+from pathlib import Path
+
+from datasets import DataError
+
+# Below this a file system counts as full: libraries hide the system's error in their own.
+FULL_BYTES = 1 << 20
+# Errors of the system that no mechanism causes.
+MACHINE_ERRORS = {
+    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.EMFILE, errno.ENFILE,
+}  # fmt: skip
+
+
+class MachineError(Exception):
+    """The machine failed, for example its disk is full; no mechanism is at fault."""
+
+
+def fault_of_machine(error: BaseException, folder: str | Path) -> str | None:
+    """What is wrong with the machine, or None where an error is not the machine's.
+
+    Files of data that are missing or damaged say nothing about a mechanism either. Libraries may
+    wrap the system's error, or replace it: hence the chain of errors, and the look at the disks
+    that a cell writes to.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        of_system = isinstance(cause, OSError) and cause.errno in MACHINE_ERRORS
+        if of_system or isinstance(cause, MachineError | DataError):
+            return str(cause)
+        cause = cause.__cause__ or cause.__context__
+    return full_disk(folder)
+
+
+def full_disk(folder: str | Path) -> str | None:
+    """Which of the disks that a cell writes to is full, in words; None where none is."""
+    for place in (folder, tempfile.gettempdir()):
+        if shutil.disk_usage(place).free < FULL_BYTES:
+            return f"the disk of {place} is full"
+    return None

@@ -1,0 +1,107 @@
+"""The store of a run: one file for each cell, and for each batch a stamp that names its cells.
+
+A cell's file is current when it carries the digest of the cell's code and settings. Nothing else
+decides what is measured again: a batch whose stamp is gone measures the cells that are not current.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from runs.cell_spec import CellSpec
+from runs.result_table import (
+    DamagedTable,
+    TableError,
+    concatenated,
+    digest_in,
+    read_file,
+    to_table,
+    write_table,
+)
+from studies.base.coordinates import TYPES, Coordinate
+
+# Seconds and memory, which no two runs share, are marked in the store and apart in the tables.
+TIMING = "timing"
+
+
+def cell_file(run: Path, stem: str) -> Path:
+    """The file of a cell."""
+    return run / "cells" / f"{stem}.parquet"
+
+
+def is_current(cell: CellSpec, run: Path) -> bool:
+    """Whether a cell has results of the code and the settings that it has now."""
+    return digest_in(cell_file(run, cell.stem)) == cell.digest
+
+
+def write_cell(cell: CellSpec, rows: list[dict], run: Path) -> None:
+    """Write all rows of a cell; each says in `timing` what it is."""
+    types = {name: kind for kind, name in TYPES.items()}
+    columns = [Coordinate(name, types[kind], "") for name, kind in cell.columns.items()]
+    marks = pa.array([row[TIMING] for row in rows], pa.bool_())
+    table = to_table(rows, columns).append_column(TIMING, marks)
+    write_table(table, cell_file(run, cell.stem), cell.digest)
+
+
+def read_cell(path: Path | str) -> tuple[pa.Table, pa.Table]:
+    """The reproducible rows in the file of a cell, and its seconds and memory."""
+    return _apart(concatenated([read_file(path)]))
+
+
+def write_stamp(path: Path, cells: Iterable[CellSpec]) -> None:
+    """Say that a batch is done: write its cells with their digests."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps({cell.stem: cell.digest for cell in cells}, indent=1))
+    temporary.replace(path)
+
+
+def read_stamp(path: Path) -> dict[str, str]:
+    """The digests of the cells of a batch, by stem, in the order of the config.
+
+    Raises:
+        DamagedTable: It cannot be read.
+    """
+    try:
+        return dict(json.loads(path.read_text()))
+    except (ValueError, TypeError) as error:
+        raise DamagedTable(path, str(error).splitlines()[0]) from None
+
+
+def scan(stamps: Iterable[Path], run: Path) -> tuple[pa.Table, pa.Table]:
+    """The reproducible rows of all cells of some batches, and their seconds and memory.
+
+    The stamp of a batch is removed where a cell is not as the batch left it, so that the next run
+    brings that cell up to date.
+
+    Raises:
+        DamagedTable: A file was cut short, or changed or renamed.
+        TableError: A cell is missing, or was measured again with other code or settings.
+    """
+    tables = []
+    for stamp in stamps:
+        for stem, digest in read_stamp(stamp).items():
+            path = cell_file(run, stem)
+            try:
+                if path.exists() and digest_in(path) not in (digest, None):
+                    raise TableError(f"{path} was measured with other code or settings: run again")
+                tables.append(read_file(path))
+            except FileNotFoundError:
+                stamp.unlink()
+                raise TableError(f"{path} is missing: run again") from None
+            except TableError:
+                stamp.unlink()
+                raise
+    return _apart(concatenated(tables)) if tables else (concatenated([]), concatenated([]))
+
+
+def _apart(table: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Rows that are no timing, and those that are, without the mark."""
+    marks = table[TIMING]
+    table = table.drop_columns([TIMING])
+    return table.filter(pc.invert(marks)), table.filter(marks)

@@ -1,0 +1,99 @@
+"""What the studies that train networks share: settings, seeds, checkpoints and progress lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from learning.records import labelled
+from learning.training.trial import Seeds
+from studies.base.case import Case, Point, Setup
+from studies.base.grid import ReleaseSettings
+from studies.base.metrics import SCORE, Metric
+from studies.base.settings import ByDataset, Count, Trials
+
+
+class TrainingSettings(ReleaseSettings):
+    """Settings of a study that trains networks."""
+
+    device: Literal["cpu", "auto"] = Field(
+        "cpu", description="auto: CUDA where available; results then differ from the CPU's"
+    )
+    records: ByDataset[Count] = Field(
+        {}, description="training records kept, drawn at random; all by default"
+    )
+    trials: Trials = Field(1, description="runs per grid point")
+    trials_for: ByDataset[Trials] = Field(
+        {}, description="runs on single data sets, in place of `trials`"
+    )
+
+    @property
+    def takes_gpu(self) -> bool:
+        """Whether `device` is auto."""
+        return self.device == "auto"
+
+    def trial_count(self, dataset: str) -> int:
+        """`trials`, unless `trials_for` has an entry for the data set."""
+        return self.trials_for.get(dataset, self.trials)
+
+
+def load_records(setup: Setup, folder: Path) -> labelled.Split:
+    """The training records that the settings keep, drawn with a shared seed, and the test ones."""
+    kept = setup.settings.records.get(setup.dataset)
+    return labelled.load(setup.dataset, folder, kept, setup.shared_seed("records"))
+
+
+def scores_on(records: str) -> tuple[Metric, Metric]:
+    """What a leaderboard ranks classifiers by; `records` says what they are tested on."""
+    return tuple(
+        Metric(
+            name,
+            f"{title} on {records}, in [0, 1]",
+            tolerance=SCORE,
+            title=title,
+            better="larger",
+            largest=1.0,
+        )
+        for name, title in (("f1", "weighted F1 score"), ("accuracy", "accuracy"))
+    )
+
+
+def seeds_of(case: Case, point: Point, trial: int) -> Seeds:
+    """The seeds of a trial; all mechanisms share its start and its batches."""
+    return Seeds(
+        start=case.shared_seed("start", trial),
+        batches=case.shared_seed("batches", trial),
+        noise=case.seed(point, trial),
+    )
+
+
+def span(trials: range) -> str:
+    """The numbers of consecutive trials, "3" or "0-19"."""
+    return str(trials[0]) if len(trials) == 1 else f"{trials[0]}-{trials[-1]}"
+
+
+def progress_of(
+    case: Case, point: Point, trial: int | str, at: Mapping[str, object] | None = None
+) -> dict[str, Path | str | None]:
+    """The arguments `checkpoint` and `label` of whatever trains.
+
+    Args:
+        trial: Its number, or the `span` of trials that train together.
+        at: Coordinates of the run, such as its learning rate.
+
+    Returns:
+        A file, one per budget, coordinates and trial, None if the case has no folder; and the
+        beginning of progress lines.
+    """
+    at = at or {}
+    words = "".join(f"{name}-{value}-" for name, value in at.items())
+    file = f"epsilon-{point.epsilon:.17g}-{words}{trial}.checkpoint"
+    said = "".join(f" {name} {value}" for name, value in at.items())
+    budget = f"epsilon {point.epsilon:g}"
+    return {
+        "checkpoint": None if case.folder is None else case.folder / file,
+        "label": f"{case.variant.name} {case.calibration} {budget}{said} trial {trial}",
+    }

@@ -1,0 +1,240 @@
+"""The checker: it confirms what is committed, and its arithmetic agrees with mpmath."""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import pytest
+from flint import arb, fmpq
+
+import check_certificate
+from claims.certificates import FOLDER, certificate_of, command, proof
+
+ROOT = Path(__file__).resolve().parents[3]
+FILES = sorted(FOLDER.glob("*.json"))
+
+
+def certificates(name: str) -> list[dict]:
+    return json.loads((FOLDER / f"{name}.json").read_text())["certificates"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_committed_certificates_are_confirmed(path):
+    for certificate in json.loads(path.read_text())["certificates"]:
+        assert str(certificate["bound"]) in check_certificate.check(certificate)
+
+
+def test_a_stranger_needs_one_file(tmp_path):
+    (tmp_path / "check_certificate.py").write_bytes((ROOT / "check_certificate.py").read_bytes())
+    (tmp_path / "r1-thm5.json").write_bytes((FOLDER / "r1-thm5.json").read_bytes())
+    command = [sys.executable, "check_certificate.py", "r1-thm5.json"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert len(run.stdout.splitlines()) == 8
+    (tmp_path / "r1-thm5.json").write_text((FOLDER / "r1-thm5.json").read_text()[:-40])
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 1
+
+
+def test_the_checker_is_short_and_independent():
+    source = (ROOT / "check_certificate.py").read_text()
+    assert len(source.splitlines()) <= 150
+    imported = [
+        line.split()[1] for line in source.splitlines() if line.startswith(("import ", "from "))
+    ]
+    assert set(imported) - {"flint"} <= set(sys.stdlib_module_names)
+
+
+def test_the_claims_that_the_ledger_contradicts_have_certificates():
+    for claim in (
+        "r1-thm5",
+        "r1-dpsgd-private",
+        "tldp-thm1",
+        "product-guarantee",
+        "imgm-f1-budget",
+    ):
+        assert certificate_of(claim), claim
+    for key in ("r1smg", "product-noise", "tldp-l", "tldp-g-w", "dawa-published", "wishart"):
+        assert certificate_of(f"guarantee/{key}"), key
+    assert [path.stem for path in certificate_of("guarantee/r1smg")] == [
+        "guarantee-r1smg",
+        "r1-thm5",
+    ]
+    assert certificate_of("r1-ca") == []
+
+
+def holds(ball, exact) -> bool:
+    """Whether a ball of the checker contains a number that is known to 40 digits, and is small."""
+    low, high = (mpmath.mpf(str(end.str(45, radius=False))) for end in (ball.lower(), ball.upper()))
+    return (
+        low - mpmath.mpf(10) ** -36 <= exact <= high + mpmath.mpf(10) ** -36 and high - low < 1e-15
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "rho", "tau"),
+    [(3, "0.7", "0.4"), (4, "0.01", "0.1"), (16, "0.5", "0.2")],
+)
+def test_balls_against_quadrature_over_the_radius(size, rho, tau):
+    # sigma = 1, |x - x'| = rho
+    square, height = (fmpq(*Fraction(text).as_integer_ratio()) for text in (rho, tau))
+    _, *found = check_certificate.ball(size, arb(1), square**2, height)
+    with mpmath.workdps(20):
+        rho, tau = mpmath.mpf(rho), mpmath.mpf(tau)
+        excess = tau**2 / (1 - tau**2)
+
+        def cap(cosine):  # P(cosine with a fixed direction <= cosine)
+            if abs(cosine) >= 1:
+                return mpmath.mpf(cosine > 0)
+            half = mpmath.betainc(0.5, mpmath.mpf(size - 1) / 2, 0, cosine**2, regularized=True) / 2
+            return 0.5 + half if cosine > 0 else 0.5 - half
+
+        def mean(function, kinks):
+            def density(r):
+                return (
+                    mpmath.sqrt(2 / mpmath.pi)
+                    * rho
+                    * mpmath.exp(-((rho * r) ** 2) / 2)
+                    * function(r)
+                )
+
+            return mpmath.quad(density, [0, *kinks, 4 / rho, 16 / rho])
+
+        # Where the sphere around x leaves the ball, and where that around x' meets it.
+        w, u = 1 / mpmath.sqrt(1 - tau**2), mpmath.sqrt(1 - tau**2)
+        kinks = sorted([1 / (1 + w), (1 + w) / excess, 1 / mpmath.sqrt(excess)])
+        p = mean(lambda r: cap((1 - excess * r**2) / (2 * r)), kinks)
+        kinks = sorted([1 / (1 + u), 1 / tau, (1 + u) / tau**2])
+        q = mean(lambda r: 1 - cap((tau**2 * r**2 + 1) / (2 * r)), kinks)
+    for ball, exact in zip(found, (p, q), strict=True):
+        middle = mpmath.mpf(ball.mid().str(20, radius=False))
+        assert abs(middle - exact) < 1e-12
+        assert float(ball.rad()) < 1e-15
+
+
+def test_half_spaces_against_the_normal_distribution():
+    with mpmath.workdps(50):
+        for z, mu in ((-8, 0.1), (0.3, 2.5), (12, 3)):
+            p, q = check_certificate.half_spaces(arb(z), arb(mu))
+            assert holds(p, mpmath.ncdf(z))
+            assert holds(q, mpmath.ncdf(mpmath.mpf(z) - mpmath.mpf(mu)))
+
+
+@pytest.mark.parametrize("name", ["r1-thm5", "guarantee-r1smg"])
+def test_scale_of_r1smg(name):
+    for each in certificates(name):
+        m, delta = each["neighbours"]["m"], mpmath.mpf(Fraction(each["claim"]["delta"]).numerator)
+        with mpmath.workdps(40):
+            delta /= Fraction(each["claim"]["delta"]).denominator
+            epsilon = mpmath.mpf(Fraction(each["claim"]["epsilon"]).numerator)
+            epsilon /= Fraction(each["claim"]["epsilon"]).denominator
+            gammas = mpmath.loggamma(mpmath.mpf(m - 1) / 2) - mpmath.loggamma(mpmath.mpf(m) / 2)
+            psi = mpmath.exp(
+                2 / mpmath.mpf(m - 2) * (mpmath.log(delta) + gammas - mpmath.log(mpmath.pi) / 2)
+            )
+            limit = Fraction(each["neighbours"]["distance_squared"]["at_most"])
+            square = 2 * mpmath.mpf(limit.numerator) / limit.denominator / epsilon / psi
+            assert abs(mpmath.mpf(each["noise"]["scale"]) / mpmath.sqrt(square) - 1) < 1e-12
+
+
+def test_laplace_scores_against_an_enumeration():
+    """Two components and three cells: every pair of scores."""
+    claim = {"epsilon": fmpq(1, 2), "delta": 0, "scale": 2}
+    change = {"changed": (2, 2), "change": (1, 1), "laplace": 1, "weight": fmpq(1, 4)}
+    _, p, q = check_certificate.tldp(**claim, **change, cells=3, score=4)
+    with mpmath.workdps(40):
+        middles = [mpmath.mpf(1) / 12, mpmath.mpf(3) / 12, mpmath.mpf(5) / 12]  # (y - x) / b
+
+        def below(u):
+            return mpmath.exp(u) / 2 if u < 0 else 1 - mpmath.exp(-u) / 2
+
+        def score_law(shift):
+            cuts = [0, *(below(middle - shift) for middle in middles), 1]
+            return [cuts[4 - s] - cuts[3 - s] for s in range(4)]
+
+        # p = e^a / (2 b + e^a), a = epsilon - I width / b = -epsilon.
+        kept = mpmath.exp(mpmath.mpf(-0.5)) / (4 + mpmath.exp(mpmath.mpf(-0.5))) * 3 / 4
+        noisy = (1 - kept) ** 2
+        for found, shift, atom in ((p, 0, 1 - noisy), (q, mpmath.mpf(1) / 2, 0)):
+            law = score_law(shift)
+            tail = sum(law[i] * law[j] for i in range(4) for j in range(4) if i + j >= 4)
+            assert holds(found, atom + noisy * tail)
+
+
+def test_dawa_against_all_intervals():
+    """Every interval of 2, 4 and 8 out of 11 cells, with its own deviation."""
+    n, l1, epsilon = 11, 6, Fraction(1, 2)
+    norms = {"l1": (6, l1), "l2_squared": (6, 6), "linf": (1, 1)}
+    scale = fmpq(48)
+    unit, p, q = check_certificate.dawa(fmpq(1, 2), 0, scale, n, **norms, start=0, stride=2)
+    assert unit == 48
+    logs = []
+    for x in ([(i + 1) % 2 for i in range(n)], [0] * n):
+        total = mpmath.mpf(0)
+        for length in (2, 4, 8):
+            noise = (2 - Fraction(1, length) - Fraction(1, n)) * l1 / (epsilon / 4)
+            for first in range(n - length + 1):
+                cells = x[first : first + length]
+                mean = Fraction(sum(cells), length)
+                deviation = sum(abs(cell - mean) for cell in cells)
+                gap = float(((length - 1) * l1 / (epsilon * Fraction(3, 4)) - deviation) / noise)
+                total += mpmath.log(0.5) - gap if gap > 0 else mpmath.log1p(-mpmath.exp(gap) / 2)
+        logs.append(total)
+    assert abs(float(p.log()) - logs[0]) < 1e-12
+    assert abs(float(q.log()) - logs[1]) < 1e-12
+
+
+def test_dawa_of_one_and_two_changed_cells_counts_no_interval_too_much():
+    """log P is at most that of all intervals; for one cell it is the same."""
+    for n, start, stride, changes in ((11, 5, 11, {5: 1}), (12, 3, 6, {3: 1, 9: -1})):
+        count = len(changes)
+        norms = {"l1": (count, count), "l2_squared": (count, count), "linf": (1, 1)}
+        _, p, _ = check_certificate.dawa(
+            fmpq(1), 0, 4 * count, n, **norms, start=start, stride=stride
+        )
+        x = [changes.get(i, 0) for i in range(n)]
+        total = 0.0
+        for length in (2, 4, 8):
+            noise = (2 - 1 / length - 1 / n) * count * 4
+            for first in range(n - length + 1):
+                cells = x[first : first + length]
+                deviation = sum(abs(cell - sum(cells) / length) for cell in cells)
+                gap = ((length - 1) * count * 4 / 3 - deviation) / noise
+                total += float(
+                    mpmath.log(0.5) - gap if gap > 0 else mpmath.log1p(-mpmath.exp(gap) / 2)
+                )
+        assert float(p.log()) <= total + 1e-12
+        assert float(p.log()) == pytest.approx(total, rel=1e-12 if count == 1 else 2e-2)
+
+
+def test_stated_delta_of_product_noise():
+    """The published code prints 1.9779675188e-7 at M = 26010, epsilon 0.3, k = 40000."""
+    (claim,) = (
+        each for each in certificates("product-guarantee") if each["neighbours"]["m"] == 26010
+    )
+    assert float(claim["claim"]["delta"]) == pytest.approx(1.9779675188e-7, rel=1e-5)
+    claim["claim"]["delta"] = "1.97e-7"
+    with pytest.raises(ValueError, match="the stated delta is"):
+        check_certificate.check(claim)
+
+
+def test_noise_of_a_norm_gains_nothing():
+    """At b = s / epsilon a density changes by at most the factor e^epsilon."""
+    scale, p, q = check_certificate.norm_noise(fmpq(1, 2), 0, fmpq(6), distance=(2, 3))
+    assert scale == 6 and p == q == 0
+    (first, *_) = certificates("guarantee-laplace")
+    assert float(Fraction(first["noise"]["scale"])) == 12
+    nearer = first | {"noise": {"scale": "11"}}
+    with pytest.raises(ValueError, match="the scale of the noise is 12"):
+        check_certificate.check(nearer)
+
+
+def test_pages_name_the_file_the_command_and_the_bound():
+    page = (FOLDER.parent / "claims.md").read_text()
+    for claim in ("r1-thm5", "tldp-thm1", "product-guarantee", "imgm-f1-budget", "imgm-thm2"):
+        (path,) = certificate_of(claim)
+        assert command(path) in page and proof(path) in page
+        assert (ROOT / command(path).split()[-1]).is_file()
+    assert "0.2166416" in proof(FOLDER / "r1-thm5.json")

@@ -1,0 +1,155 @@
+"""Certificates with one thing changed are refused."""
+
+import copy
+import json
+from fractions import Fraction
+
+import pytest
+
+import check_certificate
+from claims.certificates import FOLDER
+
+# Of every kind one that is checked in a moment: the file, and its certificate.
+BASES = {
+    "r1smg": ("r1-thm5", 4),
+    "r1smg step": ("r1-dpsgd-private", 0),
+    "product": ("product-guarantee", 5),
+    "tldp laplace": ("tldp-thm1", 1),
+    "tldp gaussian": ("tldp-thm1", 4),
+    "tldp weighted": ("tldp-thm3", 1),
+    "batch": ("imgm-f1-budget", 0),
+    "sample": ("imgm-f1-budget", 17),
+    "wishart": ("guarantee-wishart", 0),
+    "dawa": ("guarantee-dawa-published", 9),
+    "gaussian": ("guarantee-gaussian-analytic", 0),
+    "norm": ("guarantee-laplace", 0),
+}
+MECHANISMS = ("r1smg", "product_noise", "tldp", "wishart", "dawa", "gaussian", "norm_noise", "none")
+GROUPS = ("claim", "neighbours", "noise", "event", "bound")
+NO_NUMBERS = ("NaN", "inf", "-1", "1e9999", "", "0x1", float("nan"), 0.5, True, None, [1], {})
+# How much larger a bound is no more proved: the bounds have eight digits, those on epsilon five.
+ABOVE = {"delta_at_least": 1 + Fraction(4, 10**7), "epsilon_at_least": Fraction(1001, 1000)}
+
+
+def base(name: str) -> dict:
+    file, index = BASES[name]
+    return json.loads((FOLDER / f"{file}.json").read_text())["certificates"][index]
+
+
+def numbers(value: dict, path=()):
+    """The paths of all numbers of a certificate."""
+    for key, each in value.items():
+        if isinstance(each, dict):
+            yield from numbers(each, (*path, key))
+        elif path:
+            yield *path, key
+
+
+def changed(certificate: dict, path: tuple, value) -> dict:
+    mutant = copy.deepcopy(certificate)
+    *groups, key = path
+    group = mutant
+    for each in groups:
+        group = group[each]
+    group[key] = value
+    return mutant
+
+
+def without(certificate: dict, path: tuple) -> dict:
+    mutant = changed(certificate, path, None)
+    *groups, key = path
+    group = mutant
+    for each in groups:
+        group = group[each]
+    del group[key]
+    return mutant
+
+
+def mutants(certificate: dict):
+    """Every certificate that says something false, or nothing that the checker knows."""
+    for path in numbers(certificate):
+        for wrong in NO_NUMBERS:
+            yield changed(certificate, path, wrong)
+        yield without(certificate, path)
+    for group in GROUPS:
+        yield without(certificate, (group,))
+        yield changed(certificate, (group, "adjacency"), 1)
+    yield certificate | {"adjacency": 1}
+    for mechanism in set(MECHANISMS) - {certificate["mechanism"]}:
+        yield changed(certificate, ("mechanism",), mechanism)
+    for key, each in certificate["neighbours"].items():
+        if isinstance(each, dict):
+            yield changed(
+                certificate, ("neighbours", key, "is"), f"{Fraction(each['at_most']) + 1}"
+            )
+    scale = Fraction(certificate["noise"]["scale"])
+    for factor in (Fraction(99, 100), Fraction(101, 100), 1 + Fraction(1, 10**7)):
+        yield changed(certificate, ("noise", "scale"), str(scale * factor))
+    group = "step" if "step" in certificate else "claim"
+    for key in ("epsilon", "delta"):
+        value = Fraction(certificate[group][key])
+        if value:
+            yield changed(certificate, (group, key), str(2 * value))
+    ((kind, value),) = certificate["bound"].items()
+    if kind == "delta_at_most":
+        yield changed(certificate, ("bound", kind), str(Fraction(value) - Fraction(1, 10**6)))
+        yield changed(certificate, ("bound", kind), str(Fraction(value) + Fraction(1, 10**6)))
+    else:
+        yield changed(certificate, ("bound", kind), str(Fraction(value) * ABOVE[kind]))
+    for other in {*ABOVE, "delta_at_most", "delta_above"} - {kind}:
+        yield certificate | {"bound": {other: value}}
+        yield certificate | {"bound": {kind: value, other: value}}
+
+
+def accepted(cases) -> list[dict]:
+    found = []
+    for case in cases:
+        try:
+            check_certificate.check(copy.deepcopy(case))
+        except Exception:
+            continue
+        found.append(case)
+    return found
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_mutants_are_refused(name):
+    assert accepted([base(name)])
+    cases = [case for case in mutants(base(name)) if case != base(name)]
+    assert len(cases) > 80
+    assert accepted(cases) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "values"),
+    [
+        ("r1smg", ("event", "tau"), ("0", "1", "2", "0.9", "1e-12")),
+        ("r1smg", ("neighbours", "m"), (0, 1, 2, 3, 5, "4", "4.5")),
+        ("product", ("event", "tau"), ("0", "1", "2", "0.99", "1e-12")),
+        ("product", ("noise", "k"), (999, 1001, "1000.1", 0)),
+        ("r1smg step", ("step", "rate"), ("0", "2", "-0.1", "1e-6", 2)),
+        ("tldp laplace", ("event", "score"), (0, -1, 300, 10**6, "2")),
+        ("tldp laplace", ("event", "cells"), (0, -1, 10, "64")),
+        ("tldp laplace", ("noise", "laplace"), (0,)),
+        ("tldp laplace", ("noise", "weight"), ("0.9", "1", "-0.1")),
+        ("tldp gaussian", ("event", "z"), ("-1", "3", "0")),
+        ("tldp gaussian", ("noise", "laplace"), (1,)),
+        ("dawa", ("neighbours", "stride"), (0, 1, 3, 700, -1, "2")),
+        ("dawa", ("neighbours", "start"), (-1, 784, "392")),
+        ("gaussian", ("event", "z"), ("-30", "0.4")),
+    ],
+)
+def test_other_events_and_parameters_are_refused(name, path, values):
+    assert accepted(changed(base(name), path, value) for value in values) == []
+
+
+def test_a_step_is_part_of_its_certificate():
+    assert accepted([without(base("r1smg step"), ("step",))]) == []
+
+
+@pytest.mark.parametrize("name", sorted({file for file, _ in BASES.values()}))
+def test_truncated_files_are_refused(name):
+    text = (FOLDER / f"{name}.json").read_text()
+    for length in range(0, len(text) - 3, max(1, len(text) // 20)):
+        with pytest.raises(ValueError):
+            json.loads(text[:length])

@@ -1,0 +1,59 @@
+"""The writer: the committed bytes, and bounds within one hundredth of the exact numbers."""
+
+import csv
+import json
+
+import pytest
+
+from claims.certificates import FOLDER
+from claims.certificates.overview import without
+from claims.certificates.writer import files, text_of
+from claims.certificates.written import exact, rounded
+
+TABLE = FOLDER.parent / "tables" / "suite_verdicts.csv"
+WRITTEN = {name: text_of(claims, certificates) for name, claims, certificates in files()}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_bytes_are_the_committed_ones(name):
+    assert WRITTEN[name] == (FOLDER / f"{name}.json").read_text()
+
+
+def test_no_other_file_is_committed():
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(WRITTEN)
+
+
+def test_every_refuted_row_has_a_certificate_within_a_hundredth():
+    certified = {}
+    for text in WRITTEN.values():
+        file = json.loads(text)
+        for claim in file["claims"]:
+            for each in file["certificates"]:
+                certified[claim, each["setting"]] = each["bound"]
+    with TABLE.open(newline="") as file:
+        refuted = [row for row in csv.DictReader(file) if row["verdict"] == "refuted"]
+    assert len(refuted) > 80
+    for row in refuted:
+        ((kind, value),) = certified[f"guarantee/{row['mechanism']}", row["setting"]].items()
+        true = float(row["true epsilon" if kind == "epsilon_at_least" else "true delta"])
+        assert float(value) <= true * (1 + 1e-6)
+        # Of these only an upper bound and two intervals that hold both changed cells are known.
+        loose = row["profile"] == "upper bound" or kind == "epsilon_at_least"
+        assert float(value) >= true * (
+            0.4 if row["profile"] == "upper bound" else 0.98 if loose else 0.99
+        )
+
+
+def test_verdicts_without_a_certificate_have_a_reason():
+    rows = without({path: json.loads(path.read_text()) for path in FOLDER.glob("*.json")})
+    assert any("`r1-clue`" in row for row in rows)
+    with pytest.raises(LookupError, match="neither a certificate nor a reason"):
+        without({})
+
+
+def test_numbers_are_written_as_their_source_has_them():
+    assert exact(1 / 248) == "1/248"
+    assert exact(1e-5) == "1e-05"
+    assert exact((8 / 2021) ** 2) == "64/4084441"
+    assert rounded(0.216641999, 6) == "0.216641"
+    assert rounded(0.216641001, 6, up=True) == "0.216642"

@@ -1,0 +1,86 @@
+"""A query of which only some numbers are typed, names as people write them, and the overview."""
+
+import math
+
+import pytest
+
+from mechanisms import Query, get_mechanism
+from mechanisms.__main__ import main
+from mechanisms.cli.accepted_queries import KINDS, accepted_queries
+
+
+@pytest.mark.parametrize(
+    ("stated", "l2"),
+    [
+        ({"l1_sensitivity": 3.0}, 3.0),
+        ({"linf_sensitivity": 2.0}, 2 * math.sqrt(6)),
+        # Two elements by 1 and one by a half.
+        ({"l1_sensitivity": 2.5, "linf_sensitivity": 1.0}, 1.5),
+        ({"element_range": (-1.0, 1.0)}, 2 * math.sqrt(6)),
+        ({"frobenius_bound": 0.5}, 1.0),
+        ({"frobenius_bound": 5.0, "linf_sensitivity": 1.0}, math.sqrt(6)),
+        ({"structure": "histogram"}, 1.0),
+        ({"structure": "histogram", "adjacency": "replace"}, math.sqrt(2)),
+        ({"structure": "counts", "linf_sensitivity": 1.0}, math.sqrt(6)),
+        ({"structure": "counts", "linf_sensitivity": 1.0, "l1_sensitivity": 4.0}, 2.0),
+        ({"structure": "votes", "linf_sensitivity": 5.0}, math.sqrt(55)),
+    ],
+)
+def test_the_l2_sensitivity_that_follows(stated, l2):
+    """The largest that the other numbers allow, in an answer of 6 elements."""
+    assert Query(shape=(2, 3), **stated).l2_sensitivity == pytest.approx(l2, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "change"), [("add-remove", 9.0), ("replace", 9 * math.sqrt(2))]
+)
+def test_the_change_of_a_gram_matrix(adjacency, change):
+    query = Query(shape=(3, 3), structure="gram", record_bound=3.0, adjacency=adjacency)
+    assert query.l2_sensitivity == pytest.approx(change, rel=1e-12)
+
+
+def test_a_query_that_nothing_bounds():
+    with pytest.raises(ValueError, match=r"l2_sensitivity is missing, .* state it, or l1_sens"):
+        Query(shape=(2,))
+
+
+def test_laplace_needs_no_l2_sensitivity(capsys):
+    laplace = ["verify", "laplace", "--shape", "8", "--l1-sensitivity", "1", "--epsilon", "1"]
+    assert main(laplace) == 0
+    assert "holds" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["R1SMG", "r1smg", "R1smg"])
+def test_a_name_in_capitals(name, capsys):
+    assert main(["describe", name]) == 0
+    assert "Theorem 5" in capsys.readouterr().out
+
+
+def test_a_title_for_a_key(capsys):
+    assert main(["describe", "analytic gaussian"]) == 0
+    assert "gaussian-analytic" in capsys.readouterr().out
+
+
+def test_an_overview_and_a_version(capsys):
+    assert main([]) == 2
+    assert "test a claim of privacy" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("matrix-noise-bench ")
+
+
+def test_the_list_fits_a_terminal(capsys):
+    main(["list"])
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+def test_what_a_query_must_state(capsys):
+    laplace = accepted_queries(get_mechanism("laplace"))
+    assert set(laplace) == set(KINDS)
+    assert laplace["--l1-sensitivity"] == laplace["--structure histogram"] == "yes"
+    assert laplace["--l2-sensitivity"].startswith("no: needs l1_sensitivity")
+    gaussian = accepted_queries(get_mechanism("gaussian"))
+    assert set(gaussian.values()) == {"with delta > 0"}
+    assert main(["describe", "mvg", "--queries"]) == 0
+    assert "--frobenius-bound" in capsys.readouterr().out

@@ -1,0 +1,185 @@
+"""The limit: closed forms, known values, and never above the error of a private mechanism."""
+
+import csv
+import itertools
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from limit_table import TABLE, markdown, row
+
+from mechanisms import Budget, Query, Unsupported, get_mechanism
+from mechanisms.base.registry import all_mechanisms
+from mechanisms.comparison.best_known import best_known
+from mechanisms.limit.lattice import LatticeTest, Staircase, lattice_test
+from mechanisms.limit.limit import limit
+
+CHEAP = (
+    *("gaussian-analytic", "laplace", "l2", "elliptic-gaussian", "llagp", "imgm", "gaussian"),
+    "r1smg",
+)
+
+
+def test_pure_privacy_on_the_line_is_the_staircase():
+    """Geng and Viswanath: 1.9181 at epsilon 1; the lattice of several distances comes near it."""
+    found = limit(Query(shape=(1,), l2_sensitivity=3.0), Budget(epsilon=1.0))
+    assert found.lower == pytest.approx(9 * 1.918104, rel=1e-6)
+    for epsilon in (0.5, 1.0, 2.0):
+        exact = Staircase(epsilon).lower(0.0)
+        # The cost of the staircase with its first step at gamma, summed over its steps.
+        b = math.exp(-epsilon)
+        gammas = np.linspace(0.01, 0.99, 9801)
+        steps = np.arange(400)[:, None]
+        mass = b**steps * np.array([gammas, b * (1 - gammas)])[:, None]
+        edges = [steps + 0 * gammas, steps + gammas, steps + 1.0 + 0 * gammas]
+        cost = [(high**3 - low**3) / 3 for low, high in itertools.pairwise(edges)]
+        weights = b**steps
+        total = (weights * (cost[0] + b * cost[1])).sum(axis=0)
+        assert exact == pytest.approx((total / mass.sum(axis=(0, 1))).min(), rel=1e-6)
+        assert lattice_test(epsilon, 0.0, False).lower(0.0) <= exact
+        assert lattice_test(epsilon, 0.0, False).lower(0.0) == pytest.approx(exact, rel=6e-3)
+
+
+def test_whole_steps_have_the_geometric_value():
+    """2b / (1 - b)^2 for each cell of a histogram at delta 0, where real changes have more."""
+    query = Query(shape=(50,), l2_sensitivity=1.0, structure="histogram", record_bound=1.0)
+    b = math.exp(-1)
+    least = 50 * 2 * b / (1 - b) ** 2
+    found = limit(query, Budget(epsilon=1.0)).lower
+    assert 0.995 * least <= found <= least
+
+
+@pytest.mark.parametrize(
+    ("size", "epsilon", "delta", "known"),
+    [(10, 1.0, 1e-5, 2.88486), (30, 1.0, 1e-5, 3.40458), (1000, 1.0, 1e-5, 3.71899)],
+)
+def test_known_values_are_reached(size, epsilon, delta, known):
+    """Of an independent implementation, within 0.1%."""
+    found = limit(Query(shape=(size,), l2_sensitivity=1.0), Budget(epsilon=epsilon, delta=delta))
+    assert found.rmse >= known * (1 - 1e-3)
+
+
+def test_fast_reaches_the_values_of_balls():
+    for size, known in ((100, 3.1039), (7921, 3.7226), (48_000, 3.7293)):
+        query = Query(shape=(size,), l2_sensitivity=1.0)
+        found = limit(query, Budget(epsilon=1.0, delta=1e-5), fast=True)
+        assert found.rmse == pytest.approx(known, rel=1e-3)
+
+
+def settings(seed: int, count: int):
+    """Random queries and budgets for which a limit is known."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        size = int(10 ** rng.uniform(0, 5)) if rng.random() < 0.8 else 1
+        s = float(10 ** rng.uniform(-3, 3))
+        kind = rng.choice(["l2", "l1", "linf", "histogram", "counts"])
+        given = {"shape": (size,), "l2_sensitivity": s}
+        if kind == "l1":
+            given["l1_sensitivity"] = s * size ** rng.uniform(0, 0.5)
+        elif kind == "linf":
+            given["linf_sensitivity"] = s * size ** rng.uniform(-0.5, 0)
+        elif kind == "histogram":
+            given |= {"structure": "histogram", "record_bound": s}
+        elif kind == "counts":
+            most = int(rng.integers(1, size + 1))
+            given |= {"structure": "counts", "linf_sensitivity": s}
+            given["l2_sensitivity"] = s * math.sqrt(most)
+        yield Query(**given), float(10 ** rng.uniform(-1.5, 0.9)), float(10 ** rng.uniform(-10, -2))
+
+
+def test_no_exactly_calibrated_mechanism_is_below_the_limit():
+    """One test bounds the error at every delta: some settings of it against several mechanisms."""
+    checked, rng = 0, np.random.default_rng(5)
+    for query, epsilon, near in settings(4, 24):
+        found = limit(query, Budget(epsilon=epsilon, delta=near), fast=True)
+        if found.lower is None:
+            continue
+        # What multiplies the test of sensitivity 1; its bound falls linearly in delta.
+        factor = found.lower / found.test.lower(near)
+        level, price = found.test.lower(0.0), found.test.lower(0.0) - found.test.lower(near)
+        for key in CHEAP:
+            for delta in near * 10 ** rng.uniform(-1, 1, 10):
+                rmse = error(key, query, Budget(epsilon=epsilon, delta=float(delta)))
+                if rmse is None:
+                    break
+                least = factor * (level - price * delta / near)
+                assert rmse**2 * query.size >= least * (1 - 1e-9), (key, query, epsilon, delta)
+                checked += 1
+    assert checked >= 1000
+
+
+def error(key: str, query: Query, budget: Budget) -> float | None:
+    """The RMSE of a mechanism at the exact calibration, None where it serves nothing."""
+    if key not in all_mechanisms():
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            mechanism = get_mechanism(key).calibrate(query, budget, "exact")
+        except Unsupported:
+            return None
+    return math.sqrt(mechanism.expected_loss() / query.size)
+
+
+def test_the_search_is_not_above_the_best_mechanism():
+    for query, epsilon, delta in settings(7, 4):
+        budget = Budget(epsilon=epsilon, delta=delta)
+        found, best = limit(query, budget), best_known(query, budget)
+        assert found.lower is not None
+        assert found.rmse <= best.rmse * (1 + 1e-9), (query, budget)
+
+
+def test_a_mechanism_of_too_little_noise_is_caught():
+    """The test above can fail: noise of 99.9% of the best error is below the limit at M = 1000."""
+    query, budget = Query(shape=(1000,), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
+    assert limit(query, budget).rmse > 0.9995 * best_known(query, budget).rmse
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"element_range": (0.0, 1.0)}, "unrestricted range"),
+        ({"frobenius_bound": 4.0}, "unrestricted range"),
+        ({"adjacency": "local"}, "local"),
+        ({"structure": "records", "record_bound": 1.0}, "records"),
+        ({"structure": "gram", "record_bound": 1.0}, "gram"),
+    ],
+)
+def test_no_bound_is_said_in_words(given, words):
+    found = limit(Query(shape=(2, 2), l2_sensitivity=1.0, **given), Budget(epsilon=1.0, delta=1e-5))
+    assert found.lower is None and found.rmse is None
+    assert found.how.startswith("no bound known: ") and words in found.how
+
+
+def test_budgets_beyond_the_search_have_no_bound():
+    query = Query(shape=(3,), l2_sensitivity=1.0)
+    assert "epsilon from" in limit(query, Budget(epsilon=1e3)).how
+    assert limit(query, Budget(epsilon=1.0, delta=0.9), fast=True).lower is None
+
+
+def test_other_types_are_refused():
+    with pytest.raises(TypeError, match="Query and a Budget"):
+        limit((3,), Budget(epsilon=1.0))
+
+
+def test_tests_of_the_lattice_are_checked():
+    good = {"epsilon": 1.0, "steps": 2, "shifts": np.array([1]), "weights": np.ones((1, 3))}
+    LatticeTest(**good)
+    for bad in ({"shifts": np.array([3])}, {"weights": -np.ones((1, 3))}):
+        with pytest.raises(ValueError, match="shifts must lie"):
+            LatticeTest(**good | bad)
+
+
+def test_the_table_can_be_redone():
+    """A few rows again; the search has no randomness."""
+    with TABLE.open() as file:
+        rows = list(csv.DictReader(file))
+    for stored in (rows[0], rows[-1]):
+        again = row(int(stored["elements"]), float(stored["epsilon"]), float(stored["delta"]))
+        assert again["best"] == stored["best"]
+        for name in ("limit_rmse", "best_rmse"):
+            assert again[name] == pytest.approx(float(stored[name]), rel=1e-4)
+    page = Path(__file__).parents[3] / "docs/the_limit.md"
+    assert "\n".join(markdown()) in page.read_text()

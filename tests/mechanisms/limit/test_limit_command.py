@@ -1,0 +1,74 @@
+"""Where the limit shows: its command, the column of `compare`, the line of `verify`."""
+
+import json
+import math
+
+import pytest
+
+from mechanisms import Budget, Query, get_mechanism
+from mechanisms.__main__ import main
+from mechanisms.cli.limit_command import rounded_down
+from mechanisms.comparison.advisor import compare
+from mechanisms.limit.limit import limit
+from mechanisms.verification.explanation import explain
+from mechanisms.verification.verification import verify
+
+BUDGET = Budget(epsilon=1.0, delta=1e-5)
+
+
+def test_the_command_as_json(capsys):
+    arguments = ["limit", "--shape", "40x50", "--l2-sensitivity", "2", "--epsilon", "1"]
+    assert main([*arguments, "--delta", "1e-5", "--fast", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    query = Query(shape=(40, 50), l2_sensitivity=2.0)
+    assert found["limit_rmse"] == limit(query, BUDGET, fast=True).rmse
+    assert found["best"] == "spherical-gamma"
+    assert found["limit_rmse"] < found["best_rmse"] < 2 * 3.7306317
+    assert found["ratio"] == found["limit_rmse"] / found["best_rmse"]
+
+
+def test_the_command_in_words(capsys):
+    arguments = ["limit", "--shape", "1", "--l2-sensitivity", "1", "--epsilon", "1"]
+    assert main(arguments) == 0
+    shown = capsys.readouterr().out
+    # Laplace noise has sqrt(2), the staircase sqrt(1.9181).
+    assert "limit  1.38495: " in shown and "best   1.41421: " in shown and "ratio  0.9793" in shown
+    assert main([*arguments, "--element-range", "0,1"]) == 0
+    assert "no bound known: the bound is for answers of unrestricted range" in (
+        capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize("value", [3.7200009, 0.1 + 0.2, 1e-9 / 3, 1.0])
+def test_a_bound_is_rounded_down(value):
+    shown = float(rounded_down(value))
+    assert shown <= value and shown == pytest.approx(value, rel=1e-5)
+
+
+def test_compare_says_how_far_from_the_limit():
+    query = Query(shape=(2000,), l2_sensitivity=1.0)
+    frame = compare(query, BUDGET, mechanisms=["gaussian-analytic"], calibrations=["exact"])
+    row = frame.iloc[0]
+    assert row["of_limit"] == row["rmse"] / limit(query, BUDGET, fast=True).rmse
+    assert 1 < row["of_limit"] < 1.02
+    asked = compare(
+        query, BUDGET, workload="prefix", mechanisms=["gaussian-analytic"], calibrations=["exact"]
+    )
+    assert math.isnan(asked["of_limit"].iloc[0])
+
+
+def test_verify_names_the_limit_that_a_claim_breaks():
+    query = Query(shape=(5000,), l2_sensitivity=1.0)
+    claim = verify(get_mechanism("r1smg").calibrate(query, BUDGET), effort=None)
+    stated, least = claim.limit_broken
+    assert stated == pytest.approx(math.sqrt(claim.expected_loss / 5000))
+    assert least == limit(query, BUDGET, fast=True).rmse > 100 * stated
+    assert claim.to_dict()["limit_rmse_broken"] == least
+    assert "no mechanism of this error can be (1, 1e-05)-DP: the limit is" in explain(claim)
+
+
+def test_verify_is_silent_where_no_limit_is_broken():
+    query = Query(shape=(5000,), l2_sensitivity=1.0)
+    honest = verify(get_mechanism("gaussian-analytic").calibrate(query, BUDGET), effort=None)
+    assert honest.limit_broken is None
+    assert "the limit" not in explain(honest)

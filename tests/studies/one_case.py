@@ -1,0 +1,57 @@
+"""One case of a study, as a cell's process makes it."""
+
+import warnings
+from pathlib import Path
+
+from mechanisms import OutOfRangeWarning, get_mechanism
+from runs.config import check_config
+from studies.base import Case, Setup, Variant
+from studies.base.study import study_named
+
+
+def checked(study, settings):
+    """The checked settings of a study."""
+    return check_config({"run": "test", "studies": {study: settings}})["studies"][study]
+
+
+def setup_of(study, dataset, settings, base_seed=1):
+    """What all mechanisms share."""
+    return Setup(study=study, dataset=dataset, settings=settings, base_seed=base_seed)
+
+
+def variant(mechanism, **options):
+    """A mechanism by its key or class, with options."""
+    cls = get_mechanism(mechanism) if isinstance(mechanism, str) else mechanism
+    return Variant(name=cls.key, mechanism=cls, options=options)
+
+
+def case_of(setup, mechanism, calibration="published", folder=None, **options):
+    """A mechanism, by its key, its class or a variant, at a calibration."""
+    own = mechanism if isinstance(mechanism, Variant) else variant(mechanism, **options)
+    shared = dict(vars(setup))
+    return Case(**shared, variant=own, calibration=calibration, folder=folder)
+
+
+def problem_of(setup, folder=Path("nowhere")):
+    """What the study loads."""
+    return study_named(setup.study).load(setup, folder)
+
+
+def points_of(case):
+    """The grid of a case."""
+    study = study_named(case.study)
+    return study.points(case.settings, case.variant.name, case.dataset)
+
+
+def measured(case, problem=None, point=None):
+    """The values of a point, by default of the only one."""
+    if point is None:
+        (point,) = points_of(case)
+    study = study_named(case.study)
+    problem = problem_of(case) if problem is None else problem
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        values = list(study.measure(problem, case, point))
+    for value in values:
+        study.check_declared(value)
+    return values
