@@ -271,7 +271,8 @@ def _log_steps(test: ThresholdTest) -> np.ndarray:
     own, _ = test.heights(test.radii)
     probability = cap(own, test.dimension) * test.radii
     slope = cap_density(own, test.dimension) * (1 + test.radii - test.gaps) * test.gaps
-    return np.where(slope > probability, probability / np.where(slope > 0, slope, 1.0), 1.0)
+    steep = slope > probability
+    return np.divide(probability, slope, out=np.ones_like(slope), where=steep)
 
 
 def _slopes(test: ThresholdTest, r: np.ndarray):

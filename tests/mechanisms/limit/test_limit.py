@@ -100,14 +100,14 @@ def test_no_exactly_calibrated_mechanism_is_below_the_limit():
         factor = found.lower / found.test.lower(near)
         level, price = found.test.lower(0.0), found.test.lower(0.0) - found.test.lower(near)
         for key in CHEAP:
-            for delta in near * 10 ** rng.uniform(-1, 1, 10):
+            for delta in near * 10 ** rng.uniform(-1, 1, 4):
                 rmse = error(key, query, Budget(epsilon=epsilon, delta=float(delta)))
                 if rmse is None:
                     break
                 least = factor * (level - price * delta / near)
                 assert rmse**2 * query.size >= least * (1 - 1e-9), (key, query, epsilon, delta)
                 checked += 1
-    assert checked >= 1000
+    assert checked >= 300
 
 
 def error(key: str, query: Query, budget: Budget) -> float | None:
