@@ -17,6 +17,7 @@ from claims.claim import Claim, all_claims
 from claims.discovery import paper_modules
 from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, Judge, all_judges, rule_modules
+from claims.ledger_pages import claims_page, computed_page, findings_page, size_words
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, Finding, Part, Sizes, not_run
 from mechanisms.query.csv_cells import marked, unmarked
 from runs.results import read_results
@@ -78,8 +79,7 @@ _PAPER_SIZES = [size.name for size in fields(Sizes) if size.name != "dataset"]
 
 
 def _row(claim: Claim, finding: Finding, run: str) -> dict[str, Any]:
-    verdict, ours = finding.verdict, finding.sizes
-    theirs = claim.sizes.on(ours.dataset)
+    verdict = finding.verdict
     sentence = sentence_of(claim, finding, run)
     if not sentence and verdict != CONFIRMED:
         sentence = finding.by_verdict
@@ -99,12 +99,22 @@ def _row(claim: Claim, finding: Finding, run: str) -> dict[str, Any]:
         "choice": finding.choice,
         "decided by": finding.still_to_run,
         "calibration": finding.calibration,
-        **{size.name: getattr(ours, size.name) for size in fields(Sizes)},
-        **{f"paper {name}": getattr(theirs, name) for name in _PAPER_SIZES},
+        **_size_columns(finding.sizes, claim),
+        "other sizes": "\n".join(
+            size_words(pd.Series(_size_columns(sizes, claim))) for sizes in finding.other_sizes
+        ),
         "detail": finding.detail,
         "tolerance": claim.tolerance,
         "margin": claim.margin,
         "reason": claim.reason,
+    }
+
+
+def _size_columns(ours: Sizes, claim: Claim) -> dict[str, Any]:
+    """Our sizes, and those of the paper on the same data set."""
+    theirs = claim.sizes.on(ours.dataset)
+    return {size.name: getattr(ours, size.name) for size in fields(Sizes)} | {
+        f"paper {name}": getattr(theirs, name) for name in _PAPER_SIZES
     }
 
 
@@ -116,11 +126,12 @@ def read_ledger(folder: Path) -> pd.DataFrame:
 
 
 def write_ledger(folder: Path) -> None:
-    """Write `folder`/claims.csv, claims.md and findings.md; same results, same bytes."""
-    # Here, as the pages need nothing of judging.
-    from claims.ledger_pages import claims_page, findings_page
+    """Write `folder`/claims.csv and its pages of claims, findings and what was computed.
 
+    The same results give the same bytes.
+    """
     ledger = evaluate(folder)
     marked(ledger).to_csv(folder / "claims.csv", index=False, lineterminator="\n")
     (folder / "claims.md").write_text(claims_page(ledger), encoding="utf-8")
+    (folder / "computed.md").write_text(computed_page(ledger), encoding="utf-8")
     (folder / "findings.md").write_text(findings_page(ledger), encoding="utf-8")

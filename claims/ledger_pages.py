@@ -1,6 +1,8 @@
-"""The ledger as pages: every claim, and a short page of what is not confirmed."""
+"""The ledger as pages: every claim, what was computed, and a short page of what does not hold."""
 
 from __future__ import annotations
+
+import re
 
 import pandas as pd
 
@@ -20,6 +22,9 @@ from datasets.titles import dataset_title
 
 # How a count reads where the verdict alone does not: "17 partly confirmed".
 _COUNTED = {PARTLY: "partly confirmed", DEPENDS: "dependent on an open choice"}
+# Of a claim on the page of claims; what has no room is on the page of what was computed.
+MOST_WORDS = 200
+_FEW_WORDS = 4
 # In this order on the page of findings.
 _TOLD = {
     CONTRADICTED: "Contradicted at the paper's stated parameters",
@@ -32,7 +37,7 @@ _TOLD = {
 
 
 def claims_page(ledger: pd.DataFrame) -> str:
-    """Every claim with its verdict, our numbers, their sizes and what was computed."""
+    """Every claim with its verdict, the parts of it, and their sizes."""
     lines = ["# Claims ledger", "", f"{_counted(ledger)}.", "", *_vocabulary()]
     for paper, claims in ledger.groupby("paper", sort=False):
         index = pd.DataFrame(
@@ -54,8 +59,9 @@ def findings_page(ledger: pd.DataFrame) -> str:
     lines = [
         "# Findings",
         "",
-        f"{_counted(ledger)}. [The ledger](claims.md) lists every claim with the numbers, the "
-        "sizes and what was computed. This page lists the claims that are not confirmed as stated.",
+        f"{_counted(ledger)}. [The ledger](claims.md) lists every claim with its parts and "
+        "sizes, [another page](computed.md) what was computed. This page lists the claims that are "
+        "not confirmed as stated.",
     ]
     for verdict, title in _TOLD.items():
         claims = ledger[ledger["verdict"] == verdict]
@@ -67,7 +73,7 @@ def findings_page(ledger: pd.DataFrame) -> str:
                 "paper": claims["paper"] + ", " + claims["where"],
                 "statement": claims["statement"],
                 "we find": claims["sentence"],
-                "sizes": [size_words(claim) for _, claim in claims.iterrows()],
+                "sizes": ["; ".join(_all_sizes(claim)) for _, claim in claims.iterrows()],
             }
         )
         lines += ["", f"## {title}", "", MEANING[verdict], "", markdown_table(table)]
@@ -80,7 +86,8 @@ def size_words(claim: pd.Series) -> str:
     for name in ("records", "epochs", "rounds", "trials"):
         ours, theirs = claim[name], claim[f"paper {name}"]
         if pd.notna(ours):
-            less, more = (pd.notna(theirs) and c for c in (ours < theirs, ours > theirs))
+            known = pd.notna(theirs)
+            less, more = known and ours < theirs, known and ours > theirs
             text = f"{ours:,g}{f' of {theirs:,g}' if less else ''} {name}"
             words.append(f"{text} (paper: {theirs:,g})" if more else text)
     if words and _given(claim["dataset"]):
@@ -100,27 +107,114 @@ def _given(value) -> bool:
 
 
 def _section(claim: pd.Series) -> list[str]:
-    paragraphs = {
-        "Claim": claim["statement"],
-        "The paper": claim["paper says"],
-        "Its reservation": claim["reservation"],
-        "Scope": claim["scope"],
-        "We find": claim["we find"],
-        "Open choice": claim["choice"],
-        "Verdict": " ".join(filter(None, (f"**{claim['verdict']}**.", claim["sentence"]))),
-        "Would be decided by": claim["decided by"],
-        "Sizes": size_words(claim),
-        "Computed": " ".join(filter(None, (claim["detail"], claim["reason"]))),
-    }
-    lines = ["", f'<a id="{claim["claim"]}"></a>', f"### {claim['claim']} ({claim['where']})", ""]
-    for title, text in paragraphs.items():
-        if text:
-            lines.append(f"- **{title}:** {' '.join(text.split())}")
-        if title == "Verdict" and claim["parts"]:
-            lines += [f"  - {part}" for part in claim["parts"].split("\n")]
-    for path in certificate_of(claim["claim"]):
-        lines.append(f"- **Proof:** {proof(path)} Check it: `{command(path)}`")
-    return lines
+    """A claim within MOST_WORDS: what is claimed and found first, then parts and choices."""
+    name = claim["claim"]
+    lines = [f"### {name} ({claim['where']})", ""]
+    lines += _paragraph("Claim", claim["statement"])
+    lines += _paragraph("The paper", claim["paper says"])
+    lines += _paragraph("Its reservation", claim["reservation"])
+    lines += _paragraph("Verdict", _verdict(claim))
+    tail = _paragraph("Would be decided by", claim["decided by"])
+    tail += [line for words in _all_sizes(claim) for line in _paragraph("Sizes", words)]
+    tail += _paragraph("Limit", _limit(claim))
+    for path in certificate_of(name):
+        tail += _paragraph("Proof", f"{proof(path)} Check it: `{command(path)}`")
+    link = [f"- [Numbers and what was computed](computed.md#{name})"]
+    room = MOST_WORDS - _words(lines + tail + link)
+    lines += _parts_within(claim, room)
+    room = MOST_WORDS - _words(lines + tail + link)
+    for title, text in (("Scope", claim["scope"]), ("Why that limit", claim["reason"])):
+        title = "Choices" if title == "Why that limit" and not _limit(claim) else title
+        more = _paragraph(title, text)
+        if _words(more) <= room:
+            tail += more
+            room -= _words(more)
+    return ["", f'<a id="{name}"></a>', *lines, *tail, *link]
+
+
+def _parts_within(claim: pd.Series, room: int) -> list[str]:
+    """The parts, or the choices, that have room; the number of the others."""
+    parts = [f"  - {_shortened(part, claim)}" for part in filter(None, claim["parts"].split("\n"))]
+    if not parts and claim["we find"]:
+        only = _paragraph("We find", claim["we find"])
+        return only if _words(only) <= room else []
+    kept = 0
+    while kept < len(parts) and _words(parts[: kept + 1]) + _FEW_WORDS <= room:
+        kept += 1
+    left = len(parts) - kept
+    return parts[:kept] + ([f"  - and {left} more"] if left and kept else [])
+
+
+def _shortened(part: str, claim: pd.Series) -> str:
+    """A choice with its verdict, without the parts behind it; a part as it is."""
+    if not claim["choice"]:
+        return part
+    marks = [part.index(f": {verdict} (") for verdict in MEANING if f": {verdict} (" in part]
+    return part[: part.index(" (", min(marks))] if marks else part
+
+
+def _verdict(claim: pd.Series) -> str:
+    return " ".join(filter(None, (f"**{claim['verdict']}**.", claim["sentence"])))
+
+
+def _limit(claim: pd.Series) -> str:
+    """The tolerance or the margin as text; nothing where the claim has neither."""
+    limits = []
+    if pd.notna(claim["tolerance"]):
+        limits.append(f"tolerance {claim['tolerance']:g} (relative)")
+    if pd.notna(claim["margin"]):
+        limits.append(f"margin {claim['margin']:.3g}")
+    return "; ".join(limits)
+
+
+def _all_sizes(claim: pd.Series) -> list[str]:
+    """One line of sizes for each data set."""
+    return [size_words(claim), *filter(None, claim["other sizes"].split("\n"))]
+
+
+def _paragraph(title: str, text: str) -> list[str]:
+    return [f"- **{title}:** {' '.join(text.split())}"] if text else []
+
+
+def _words(lines: list[str]) -> int:
+    return sum(len(line.split()) for line in lines)
+
+
+def computed_page(ledger: pd.DataFrame) -> str:
+    """The numbers behind every claim: all parts, what was computed, and why its limits."""
+    lines = ["# What was computed", "", "[The ledger](claims.md) has the verdicts in short."]
+    for _, claim in ledger.iterrows():
+        name = claim["claim"]
+        lines += ["", f'<a id="{name}"></a>', f"## {name}", ""]
+        lines += _paragraph("Claim", claim["statement"])
+        lines += _paragraph("Verdict", _verdict(claim))
+        if not said_by_parts(claim["we find"], claim["parts"]):
+            lines += _paragraph("We find", claim["we find"])
+        lines += _paragraph("Open choice", claim["choice"])
+        lines += [f"  - {part}" for part in filter(None, claim["parts"].split("\n"))]
+        lines += [line for words in _all_sizes(claim) for line in _paragraph("Sizes", words)]
+        lines += _paragraph("Limit", _limit(claim))
+        lines += _paragraph("Scope", claim["scope"])
+        lines += _paragraph("Computed", claim["detail"])
+        lines += _paragraph("Why that limit" if _limit(claim) else "Choices", claim["reason"])
+    return "\n".join(lines) + "\n"
+
+
+def said_by_parts(numbers: str, parts: str) -> bool:
+    """Whether these numbers are those of the parts, one after the other, and nothing more."""
+    rest = numbers
+    for part in filter(None, parts.split("\n")):
+        ends = [found.start() for found in re.finditer(": ", part)]
+        length = next((end for end in ends if _is_next(rest, part[:end])), None)
+        if length is None:
+            return False
+        rest = rest[length:].removeprefix("; ")
+    return not rest
+
+
+def _is_next(numbers: str, words: str) -> bool:
+    """Whether the numbers begin with these words as one of several that semicolons divide."""
+    return numbers == words or numbers.startswith(f"{words}; ")
 
 
 def _vocabulary() -> list[str]:

@@ -7,8 +7,12 @@ difference that matters for the claim:
 - contradicted, where the interval at 99%, corrected for the number of comparisons (Bonferroni),
   lies on the other side and the difference may matter (the 95% interval leaves the margin);
 - not found, where the interval stays below the margin, with 10 trials or more;
-- inconclusive otherwise, and wherever there is no signal: all compared means are as good as a
-  random answer's, or all as good as without noise.
+- inconclusive otherwise.
+
+Where there is no signal (all compared means are as good as a random answer's, or all as good as
+without noise) nothing is confirmed or contradicted; an effect that stays below the margin is still
+not found. A signal is not asked for where usefulness is a part of its own: a release that is proven
+to be noise is useless, and an order of it is still an order.
 
 The thresholds keep the rate of false contradictions below 1% for a whole claim.
 """
@@ -30,6 +34,8 @@ from claims.verdicts import (
 
 SUPPORT, OPPOSE = 0.95, 0.99
 ENOUGH_TRIALS = 10
+# At most one release in a hundred differs from noise alone.
+NO_DATA = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +111,8 @@ def order(
         effects: Differences, the larger one first; of one sign of the score, so that positive is
             what the paper says.
         margin: The smallest difference that matters, at least 0, in units of the effects.
-        signal: Where given and missing, every part is inconclusive; or one for each effect by name.
+        signal: Where given and missing, a part is not found or inconclusive; or one for each effect
+            by name.
     """
     return [
         _ordered(name, effect, len(effects), margin, _of_effect(signal, name))
@@ -121,9 +128,10 @@ def _ordered(
     name: str, effect: Effect, comparisons: int, margin: float, signal: Signal | None
 ) -> Part:
     found = words(effect)
-    if signal is not None and signal.missing:
-        return Part(name, INCONCLUSIVE, found, signal.missing)
     low = effect.interval(SUPPORT).low
+    if signal is not None and signal.missing:
+        part = _absent(name, effect, margin, found)
+        return replace(part, reason="; ".join((part.reason, signal.missing)))
     if low > 0:
         return Part(name, CONFIRMED, found)
     opposite = effect.interval(1 - (1 - OPPOSE) / comparisons).high < 0
@@ -141,6 +149,45 @@ def _absent(name: str, effect: Effect, margin: float, found: str) -> Part:
         reason = f"{effect.trials} of the {ENOUGH_TRIALS} trials that `not found` needs"
         return Part(name, INCONCLUSIVE, found, reason)
     return Part(name, NOT_FOUND, found, f"below the margin of {margin:g}")
+
+
+def beyond(name: str, effect: Effect, *, margin: float) -> Part:
+    """One effect that the claim says is larger than the margin: "reasonably small", "clearly".
+
+    Confirmed where the 95% interval lies above the margin, contradicted where the 99% one lies
+    below zero, not found where the 95% one stays below the margin, with enough trials.
+    """
+    if effect.interval(SUPPORT).low > margin:
+        return Part(name, CONFIRMED, words(effect))
+    if effect.interval(OPPOSE).high < 0:
+        return Part(name, CONTRADICTED, words(effect))
+    return _absent(name, effect, margin, words(effect))
+
+
+def more_than_noise(name: str, distance: float, found: str = "") -> Part:
+    """What is computed from a release is more useful than an answer without data.
+
+    Args:
+        distance: Upper bound on the total variation between the release and noise that does not
+            depend on the data, see `mechanisms.comparison.no_data`. At most NO_DATA contradicts:
+            the release is an answer without data, whatever reads it. A larger one decides nothing.
+    """
+    if distance <= NO_DATA:
+        return Part(name, CONTRADICTED, found)
+    return Part(name, INCONCLUSIVE, found, f"a bound above {NO_DATA:g} decides nothing")
+
+
+def at_most(name: str, effect: Effect, *, margin: float) -> Part:
+    """One effect that the claim says does not exceed the margin: "remains low".
+
+    Confirmed where the 95% interval stays at or below it, contradicted where the 99% one is above.
+    """
+    if effect.interval(SUPPORT).high <= margin:
+        return Part(name, CONFIRMED, words(effect))
+    if effect.interval(OPPOSE).low > margin:
+        return Part(name, CONTRADICTED, words(effect), f"above the margin of {margin:g}")
+    reason = f"the interval crosses the margin of {margin:g}"
+    return Part(name, INCONCLUSIVE, words(effect), reason)
 
 
 def equal(

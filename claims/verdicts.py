@@ -136,6 +136,7 @@ class Finding:
         detail: What was computed, and how it differs from the paper's study.
         calibration: "published", "exact", "both" or "" where it does not matter.
         sizes: What the numbers rest on.
+        other_sizes: The same on further data sets.
     """
 
     parts: Sequence[Part] = ()
@@ -147,6 +148,7 @@ class Finding:
     detail: str = ""
     calibration: str = ""
     sizes: Sizes = field(default_factory=Sizes)
+    other_sizes: Sequence[Sizes] = ()
 
     def __post_init__(self) -> None:
         if bool(self.parts) == bool(self.outcomes) or bool(self.choice) != bool(self.outcomes):

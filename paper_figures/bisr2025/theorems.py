@@ -8,8 +8,8 @@ import numpy as np
 
 from claims.judged_rows import pick, rounded_up
 from claims.judges import CannotJudge, judge
-from claims.rules import universal
-from claims.verdicts import Finding
+from claims.rules import statement, universal
+from claims.verdicts import Finding, Part
 from mechanisms.strategies.streams.designs import Design, factorisation
 from mechanisms.strategies.streams.lower_bounds import least_mean_error
 from mechanisms.strategies.streams.participation import Participation
@@ -62,10 +62,13 @@ def error_on_par(
 def bounded_ratio(*, steps: list[int], participations: list[int]) -> Finding:
     """The error over a lower bound of every factorisation's.
 
-    No finite n decides what happens in the limit: every case is open.
+    No finite n decides what happens in the limit. For one participation, the limit is known: with
+    all bands BISR is the square root, whose error and lower bound both grow as ln(n) / pi.
     """
-    parts = []
+    parts = [_all_bands(steps[0])] if 1 in participations else []
     for times in participations:
+        if times == 1:
+            continue
         ratios = [_over_bound(size, times) for size in steps]
         found = f"{', '.join(f'{ratio:.3f}' for ratio in ratios)} times"
         parts.append(universal(f"k = {times}", [None], found, "finite streams show no limit"))
@@ -77,6 +80,20 @@ def bounded_ratio(*, steps: list[int], participations: list[int]) -> Finding:
             "bound is not tight for k > 1, and how loose it is changes with n."
         ),
     )
+
+
+def _all_bands(steps: int) -> Part:
+    """Whether BISR with all bands is the square root, asymptotically optimal by counting-mean."""
+    workload, once = StreamWorkload(steps=steps), Participation()
+    errors = []
+    for family, bands in (("bisr", steps), ("square-root", None)):
+        design = Design(
+            family=family, workload=workload, participation=once, bands=bands, buffers=1
+        )
+        errors.append(factorisation(design).error(workload, once).mean)
+    ratio = errors[0] / errors[1]
+    found = f"{ratio:.9g} times the square root's error at n = {steps} (see counting-mean)"
+    return statement("k = 1, all bands", abs(ratio - 1) <= 1e-9, found)
 
 
 def _over_bound(steps: int, times: int) -> float:

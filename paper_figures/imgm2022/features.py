@@ -169,7 +169,7 @@ def features_order(
             + ", ".join(f"{at_equal_privacy.get(key, float('nan')):.3g}" for key in ("imgm", "mvg"))
         )
     absent = f" Not run: {listed(missing)}." if missing else ""
-    sizes = sizes_of(results.rows, STUDY, present)
+    sizes, *others = (sizes_of(results.rows, STUDY, [name]) for name in present)
     return Finding(
         parts=tuple(parts),
         because=tally(parts, sizes.trials),
@@ -181,6 +181,7 @@ def features_order(
         ),
         calibration="both",
         sizes=sizes,
+        other_sizes=others,
     )
 
 

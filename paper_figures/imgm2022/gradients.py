@@ -108,7 +108,7 @@ def gradients_beside_features(
         else part
         for part in order(effects, margin=margin)
     ]
-    sizes = sizes_of(results.rows, STUDY, list(dict.fromkeys(compared)))
+    sizes, *others = (sizes_of(results.rows, STUDY, [name]) for name in dict.fromkeys(compared))
     return Finding(
         parts=tuple(parts),
         because=tally(parts, sizes.trials),
@@ -122,6 +122,7 @@ def gradients_beside_features(
         ),
         calibration="both",
         sizes=sizes,
+        other_sizes=others,
     )
 
 

@@ -93,13 +93,11 @@ def federated_order(
         detail=" ".join(filter(None, sentences)),
         calibration="published",
         trials=shared_trials(finals),
-        sizes=sizes_of(rows, study, present, finals),
+        **sizes_by_dataset(rows, study, present, finals),
     )
 
 
-def finding_of(
-    outcomes: list[Outcome], *, choice: str, trials: int | None, sizes: Sizes, **facts
-) -> Finding:
+def finding_of(outcomes: list[Outcome], *, choice: str, trials: int | None, **facts) -> Finding:
     """A finding under every reading, or under the only one that was run.
 
     Its reason counts the comparisons by verdict.
@@ -110,7 +108,7 @@ def finding_of(
     if not outcomes:
         raise CannotJudge("The results have no Gaussian mechanism under any reading")
     parts = [part for outcome in outcomes for part in outcome.parts]
-    facts |= {"sizes": sizes, "because": tally(parts, trials)}
+    facts |= {"because": tally(parts, trials)}
     if len(outcomes) == 1:
         return Finding(parts=outcomes[0].parts, **facts)
     return Finding(choice=choice, outcomes=tuple(outcomes), **facts)
@@ -169,10 +167,11 @@ def _parts(
 
 
 def floor_of(rows: pd.DataFrame) -> tuple[float | None, str]:
-    """The best accuracy without any information on one data set, and what has it.
+    """The best accuracy without private answers on one data set, and what has it.
 
-    That of a random answer or, where the rows' data set has one in `MAJORITY`, of the commoner
-    class. None where neither is known.
+    That of the commonest class, where the rows' data set has one in `MAJORITY`, or of random
+    answers. The latter is larger where classes are many: networks also learn from the labels beside
+    random answers. None where neither is known.
     """
     random = rows[rows["mechanism"] == "random-answer"]["value"]
     majority = MAJORITY.get(rows["dataset"].iloc[0])
@@ -257,23 +256,24 @@ def shared_trials(finals: dict[str, pd.DataFrame]) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
-def sizes_of(
+def sizes_by_dataset(
     rows: pd.DataFrame, study: str, datasets: list[str], finals: dict[str, pd.DataFrame]
-) -> Sizes:
-    """What a verdict rests on; of several data sets the one with the fewest records."""
-    found = {dataset: study_size(rows, study, dataset) for dataset in datasets}
-    least = min(found, key=lambda dataset: found[dataset].records)
-    private = [own[~own["mechanism"].isin(LEVELS)] for own in finals.values()]
+) -> dict[str, Sizes | list[Sizes]]:
+    """What a verdict rests on, one line for each data set: the sizes of a finding."""
+    first, *others = (_sizes_on(rows, study, name, finals[name]) for name in datasets)
+    return {"sizes": first, "other_sizes": others}
+
+
+def _sizes_on(rows: pd.DataFrame, study: str, dataset: str, finals: pd.DataFrame) -> Sizes:
+    size = study_size(rows, study, dataset)
+    private = finals[~finals["mechanism"].isin(LEVELS)]
     return Sizes(
-        dataset=least,
-        records=int(found[least].records),
-        rounds=found[least].rounds,
-        trials=min(int(own["trial"].nunique()) for own in private),
-        network=", ".join(NETWORKS[study].get(dataset, dataset) for dataset in datasets),
-        epsilons="; ".join(
-            f"{dataset_title(dataset)} {', '.join(f'{e:g}' for e in sorted(set(own['epsilon'])))}"
-            for dataset, own in zip(datasets, private, strict=True)
-        ),
+        dataset=dataset,
+        records=int(size.records),
+        rounds=size.rounds,
+        trials=int(private["trial"].nunique()),
+        network=NETWORKS[study].get(dataset, dataset),
+        epsilons=", ".join(f"{e:g}" for e in sorted(set(private["epsilon"]))),
     )
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Literal
 
 import pandas as pd
 
 from claims.intervals import Mean, paired
-from claims.judged_rows import pick, tally
+from claims.judged_rows import calibrated, pick, tally
 from claims.judges import CannotJudge, judge
-from claims.rules import equal, order
-from claims.verdicts import Finding, Outcome, Part
+from claims.rules import equal, order, statement
+from claims.verdicts import NOT_RUN, Finding, Outcome, Part
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mgm2021.federated_accuracies import (
@@ -29,9 +30,10 @@ from paper_figures.mgm2021.federated_comparisons import (
     shared_trials,
     signal_of,
     size_sentence,
-    sizes_of,
+    sizes_by_dataset,
     where_one_learns,
 )
+from paper_figures.mgm2021.numbers import SETTINGS
 from paper_figures.mgm2021.same_noise import same_noise_on_elements, same_noise_on_whole
 from paper_figures.style import mechanism_title
 from runs.results import Results
@@ -78,7 +80,6 @@ def horizontal_trend(
             signal = signal_of(own, [mechanism], margin)
             parts += order(rise, margin=margin, signal=signal)
         parts += equal(_gaps_of_most(own, mechanisms, title), margin=close)
-    sizes = sizes_of(results.rows, STUDY, present, finals)
     return Finding(
         parts=tuple(parts),
         because=tally(parts, shared_trials(finals)),
@@ -90,7 +91,7 @@ def horizontal_trend(
             ]
         ).strip(),
         calibration="published",
-        sizes=sizes,
+        **sizes_by_dataset(results.rows, STUDY, present, finals),
     )
 
 
@@ -164,7 +165,7 @@ def matrix_mechanism_on_adult(
         ),
         calibration="published",
         trials=shared_trials({dataset: finals}),
-        sizes=sizes_of(results.rows, STUDY, [dataset], {dataset: finals}),
+        **sizes_by_dataset(results.rows, STUDY, [dataset], {dataset: finals}),
     )
 
 
@@ -173,7 +174,10 @@ def harder_tasks_need_more(
     results: Results, *, hard: list[str], easy: list[str], mechanism: str, margin: float
 ) -> Finding:
     """Accuracy on hard and on easy data at one epsilon, as a share of the gain without noise."""
-    slow, fast = (official_datasets(results.rows, STUDY, names) for names in (hard, easy))
+    try:
+        slow, fast = (official_datasets(results.rows, STUDY, names) for names in (hard, easy))
+    except CannotJudge:
+        return _noise_of_uploads(hard, easy, mechanism)
     finals = {name: published_finals(results.rows, STUDY, name) for name in (*slow, *fast)}
     effects = {}
     for one in fast:
@@ -188,14 +192,42 @@ def harder_tasks_need_more(
                 *shares
             )
     parts = order(effects, margin=margin)
-    sizes = sizes_of(results.rows, STUDY, [*slow, *fast], finals)
     return Finding(
         parts=tuple(parts),
         because=tally(parts, shared_trials(finals)),
         detail="Shares of the gain over what needs no information (random answers, or on Adult the "
         "majority class) that training without noise has.",
         calibration="published",
-        sizes=sizes,
+        **sizes_by_dataset(results.rows, STUDY, [*slow, *fast], finals),
+    )
+
+
+def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> Finding:
+    """The same without accuracies: whose uploads get more noise, in units of their clip C."""
+    deviations = {}
+    for name in (*hard, *easy):
+        [setting] = [each for each in SETTINGS if each.name == f"mgm2021-{name}"]
+        noise = calibrated(mechanism, setting.query, setting.budget).noise
+        clip = setting.query.element_range[1]
+        deviations[name] = math.sqrt(noise.loss().mean / setting.query.size) / clip
+    parts = [
+        statement(
+            f"noise on {dataset_title(one)} above {dataset_title(other)},",
+            deviations[one] > deviations[other],
+            f"{deviations[one] / deviations[other]:.3g} times",
+        )
+        for one in hard
+        for other in easy
+    ]
+    shown = ", ".join(f"{dataset_title(name)} {value:.2g}" for name, value in deviations.items())
+    return Finding(
+        parts=[*parts, Part("accuracy of a valid model", NOT_RUN)],
+        detail=(
+            f"Standard deviation of an element of {mechanism_title(mechanism)}'s noise over the "
+            f"clip C at epsilon 1, delta 1e-5, one upload: {shown}. It falls as 1/epsilon, so that "
+            "these ratios are those of the epsilons of equal noise."
+        ),
+        calibration="published",
     )
 
 

@@ -23,8 +23,9 @@ from paper_figures.mgm2021.federated_comparisons import (
     beside_sentence,
     gain,
     rise_by_trial,
+    shared_trials,
     signal_of,
-    sizes_of,
+    sizes_by_dataset,
 )
 from paper_figures.selections import ok_rows
 from paper_figures.style import mechanism_title
@@ -97,17 +98,17 @@ def vertical_lead(
         strict=True,
     )
     parts = [_one_lead(first, second) for first, second in both]
-    sizes = sizes_of(results.rows, STUDY, present, finals)
+    sizes = sizes_by_dataset(results.rows, STUDY, present, finals)
     return Finding(
         parts=tuple(parts),
-        because=tally(parts, sizes.trials),
+        because=tally(parts, shared_trials(finals)),
         detail=(
             f"The lead of {mechanism_title(leader)} at the smallest epsilon of "
             f"{epsilons[0]:g} to {epsilons[1]:g}, and that lead minus the one at the largest, "
             f"paired by trial. {beside_sentence(beside, beside_words, finals)}"
         ).strip(),
         calibration="published",
-        sizes=sizes,
+        **sizes,
     )
 
 

@@ -43,11 +43,14 @@ def finding_per_kernel(
     study: ComparedStudy,
     judged: Callable[[pd.DataFrame], Judged],
     detail: str,
+    every_kernel: Sequence[Part] | None = None,
 ) -> Finding:
     """One outcome per kernel, or the parts of a study without kernels.
 
     Args:
         judged: From the scores with one kernel to what is judged of them.
+        every_kernel: Parts that no kernel changes. Then the kernels' parts stand beside them,
+            because the choice of a kernel does not change the verdict on the whole.
     """
     scores = study.scores(study.judged_rows(results.rows))
     outcomes, words = [], []
@@ -56,8 +59,16 @@ def finding_per_kernel(
         title = KERNEL_TITLES.get(kernel, "")
         outcomes.append(Outcome(choice=title, parts=tuple(parts)))
         words.append(f"{title}: {means}" if title else means)
+    if every_kernel is not None:
+        named = [
+            replace(part, name=", ".join(filter(None, (outcome.choice, part.name))))
+            for outcome in outcomes
+            for part in outcome.parts
+        ]
+        outcomes = [Outcome(choice="", parts=(*every_kernel, *named))]
+    means = f" Mean errors: {'; '.join(words)}." if len(outcomes) == 1 else ""
     shared = {
-        "detail": f"{detail} Mean errors: {'; '.join(words)}.",
+        "detail": f"{detail}{means}",
         "calibration": "both",
         "sizes": study.sizes(scores),
     }

@@ -11,6 +11,15 @@ from runs.results import Results
 # The mean error of a uniformly random direction v, lambda_1 - tr(C) / 4 because E v v^T = I / 4,
 # for the covariance C of the first 2,021 records.
 RANDOM_COMPONENT = 0.5064142
+# C itself, X X^T / N of these records, which the study computes from the official file.
+EXACT_COVARIANCE = (
+    (0.3875999732615629, 0.2048593908560119, -0.14219287595013907, -0.19369234210786745),
+    (0.2048593908560119, 0.1899431964374073, -0.12431089227115291, -0.14706284017812962),
+    (-0.14219287595013907, -0.12431089227115291, 0.23357558285949329, 0.16343859557149928),
+    (-0.19369234210786745, -0.14706284017812962, 0.16343859557149928, 0.237522266204849),
+)
+# Anchors, counted from 0 as the paper does, by the name of their set.
+ANCHORS = {"anc0-anc3": [0, 3], "anc0": [0], "anc3": [3], "anc1-anc2": [1, 2]}
 
 FIRST_COMPONENT = ComparedStudy(
     name="first_component",

@@ -1,6 +1,8 @@
 """Verdicts on all three studies of mvg2018: whose error is below whose (Tables 3 to 5, Figure 4).
 
 MVG has the features that the paper calls informative, or other directions, at its best share tau.
+Where its release is proven to be noise, its usefulness is a part of its own, and the order of the
+errors is judged as it is, although it is one of noise.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from paper_figures.mvg2018.compared_study import (
     MVG,
     MVG_SQRT,
     WHOLE_QUERY,
+    ComparedStudy,
     at_best_share,
     judged_treatment,
     mean_over_shares,
@@ -27,17 +30,18 @@ from paper_figures.mvg2018.compared_study import (
 from paper_figures.mvg2018.comparison_findings import (
     SETTING,
     Judged,
-    blind_margin,
     difference,
     finding_per_kernel,
     signal_of,
 )
 from paper_figures.mvg2018.covariance import COVARIANCE
 from paper_figures.mvg2018.first_component import FIRST_COMPONENT
+from paper_figures.mvg2018.noise_alone import STUDIES as PROVEN
+from paper_figures.mvg2018.noise_alone import useful
 from paper_figures.mvg2018.regression import REGRESSION
 from paper_figures.style import mechanism_title
 from runs.results import Results
-from studies.base.treatments import SUBSPACE
+from studies.base.treatments import PCA, SUBSPACE
 
 STUDIES = {study.name: study for study in (REGRESSION, FIRST_COMPONENT, COVARIANCE)}
 Study = Literal["regression", "first_component", "covariance"]
@@ -61,6 +65,7 @@ def error_above(
     features alone.
     """
     compared, least = STUDIES[study], factor * (1 - tolerance)
+    is_noise = study in PROVEN
     of_others = SUBSPACE if subspace else WHOLE_QUERY
 
     def judged(scores: pd.DataFrame) -> Judged:
@@ -75,14 +80,16 @@ def error_above(
         }
         scaled = ours.assign(value=least * ours["value"])
         present = {f"{title} above": frame for title, frame in frames.items() if len(frame)}
+        signals = {
+            name: signal_of(compared, results.rows, ours, frame) for name, frame in present.items()
+        }
         parts = order(
             {name: difference(frame, scaled) for name, frame in present.items()},
             margin=margin,
-            signal={
-                name: signal_of(compared, results.rows, ours, frame)
-                for name, frame in present.items()
-            },
+            signal=None if is_noise else signals,
         )
+        if directions == PCA:
+            parts = [_learnt_useful(compared, results.rows, ours, margin), *parts]
         parts += _not_run(f"{title} above" for title, frame in frames.items() if frame.empty)
         words = _means({"MVG": ours} | frames)
         return parts, words + _other_calibrations(scores, treatment, others, of_others)
@@ -92,7 +99,18 @@ def error_above(
         f"{SETTING}. MVG has its best share tau. Parts are the others' errors minus MVG's{times}, "
         "with 95% intervals over shared trials."
     )
-    return finding_per_kernel(results, compared, judged, detail)
+    # Directions that were learnt from the data are information that the proof does not cover.
+    first = [] if directions == PCA else [useful(compared.setting)] if is_noise else None
+    return finding_per_kernel(results, compared, judged, detail, first)
+
+
+def _learnt_useful(
+    study: ComparedStudy, rows: pd.DataFrame, ours: pd.DataFrame, margin: float
+) -> Part:
+    """Whether MVG with learnt directions does better than the answer without data."""
+    floor = study.blind_error(rows)
+    effect = {f"{study.floor_words} above": difference(floor, ours)}
+    return order(effects=effect, margin=margin)[0]
 
 
 @judge
@@ -120,8 +138,9 @@ def directions_above(
         titles = {name: f"{treatment_title(name)} above" for name in others}
         present = [name for name in others if len(means[name])]
         effects = {titles[name]: difference(means[name], means[right]) for name in present}
+        # With the signal that the study has; where it is proven to have none, as it is.
         signal = signal_of(compared, results.rows, *(means[name] for name in (right, *present)))
-        parts = order(effects, margin=margin, signal=signal)
+        parts = order(effects, margin=margin, signal=None if study in PROVEN else signal)
         parts += _not_run(titles[name] for name in others if name not in present)
         words = _means(means)
         if len(exact[right]):
@@ -132,39 +151,8 @@ def directions_above(
         f"{SETTING}. The error is the mean over all shares tau. Parts are the errors minus that "
         "with the right features, with 95% intervals over shared trials."
     )
-    return finding_per_kernel(results, compared, judged, detail)
-
-
-@judge
-def error_below_random(results: Results, *, study: Study) -> Finding:
-    """Whether MVG's error is below a random answer's, as a "reasonably small" one must be.
-
-    A difference of two standard errors of the random answer's mean matters.
-    """
-    compared = STUDIES[study]
-    scores = compared.scores(compared.judged_rows(results.rows))
-    right = judged_treatment(scores, compared)
-    ours, exact = (
-        at_best_share(select(scores, calibration=calibration, mechanism=MVG, treatment=right))
-        for calibration in ("published", "exact")
-    )
-    blind = compared.blind_error(results.rows)
-    if blind.empty:
-        raise CannotJudge(f"The results of {study} have no rows of random-answer")
-    margin = blind_margin(compared, blind["value"])
-    if compared.exact_floor is not None:
-        blind = ours.assign(value=compared.exact_floor)
-    means = _means({"MVG": ours, compared.floor_words: blind})
-    at_exact = f" At the exact calibration MVG has {_means({'': exact})}." if len(exact) else ""
-    return Finding(
-        parts=order({f"{compared.floor_words} above": difference(blind, ours)}, margin=margin),
-        detail=(
-            f"{SETTING}. MVG has its best share tau and the features that the paper calls "
-            f"informative. Mean errors: {means}.{at_exact}"
-        ),
-        calibration="both",
-        sizes=compared.sizes(scores),
-    )
+    first = [useful(compared.setting)] if study in PROVEN else None
+    return finding_per_kernel(results, compared, judged, detail, first)
 
 
 def _not_run(names) -> list[Part]:

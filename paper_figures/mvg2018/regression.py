@@ -34,8 +34,8 @@ from paper_figures.mvg2018.comparison_findings import (
     Judged,
     difference,
     finding_per_kernel,
-    signal_of,
 )
+from paper_figures.mvg2018.noise_alone import useful
 from runs.result_table import OK
 from runs.results import Results
 from studies.base.treatments import PCA, SUBSPACE
@@ -150,11 +150,9 @@ def regression_sources(results: Results, *, margin: float) -> Finding:
         known, learnt = (at_best_share(select(published, treatment=t)) for t in (right, PCA))
         if learnt.empty:
             raise CannotJudge(f"The results have no rows of {MVG} with private directions")
-        signal = signal_of(REGRESSION, results.rows, known, learnt)
         effects = {"MVG-2 above MVG-1": difference(learnt, known)}
         means = f"MVG-1 {known['value'].mean():.4g}, MVG-2 {learnt['value'].mean():.4g}"
-        return order(effects, margin=margin, signal=signal), means
+        return order(effects, margin=margin), means
 
-    return finding_per_kernel(
-        results, REGRESSION, judged, f"{SETTING}. Both have their best share tau."
-    )
+    detail = f"{SETTING}. Both have their best share tau."
+    return finding_per_kernel(results, REGRESSION, judged, detail, [useful(REGRESSION.setting)])

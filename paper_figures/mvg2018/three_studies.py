@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from claims.intervals import SHOWN, Mean, bootstrapped
 from claims.judged_rows import tally
-from claims.judges import CannotJudge, judge
+from claims.judges import CannotJudge, Count, judge
 from claims.rules import equal, order
-from claims.verdicts import NOT_RUN, Finding, Outcome, Part
+from claims.verdicts import NOT_RUN, Finding, Part, not_run
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import legend_below
@@ -33,8 +35,8 @@ from paper_figures.mvg2018.comparison_findings import (
     Judged,
     difference,
     finding_per_kernel,
-    signal_of,
 )
+from paper_figures.mvg2018.component_draws import RIGHT, drawn_sizes, over_shares
 from paper_figures.mvg2018.covariance import COVARIANCE
 from paper_figures.mvg2018.first_component import FIRST_COMPONENT
 from paper_figures.mvg2018.numbers import STATED_MILLISECONDS, STATED_RMSE
@@ -241,27 +243,19 @@ def study_times(
     drawn = [_mvg_seconds(results, study) for study in STUDIES]
     decomposed = [_svd_seconds(results, study) for study in STUDIES]
     medians = ", ".join(f"{1e3 * np.median(seconds):.3g}" for seconds in drawn)
-    ours = f"MVG, directions given: {medians} ms"
     if None in decomposed:
-        with_svd = (Part("all orders", NOT_RUN, reason="this run did not time the SVDs"),)
-    else:
-        both = [own + svd for own, svd in zip(drawn, decomposed, strict=True)]
-        with_svd = _cost_parts(results, both, others, tolerance)
-        ours += (
-            f"; an SVD of both covariances: {', '.join(f'{1e3 * s:.3g}' for s in decomposed)} ms"
-        )
+        return not_run("This run did not time the SVDs of Section 6.3.", TIMING_RUN)
+    both = [own + svd for own, svd in zip(drawn, decomposed, strict=True)]
+    parts = _cost_parts(results, both, others, tolerance)
+    with_svd = ", ".join(f"{1e3 * seconds:.3g}" for seconds in decomposed)
     scores = REGRESSION.scores(REGRESSION.judged_rows(results.rows))
-    given = _cost_parts(results, drawn, others, tolerance)
+    given = tally(_cost_parts(results, drawn, others, tolerance), None)
     return Finding(
-        choice="whether MVG decomposes its covariances for every draw",
-        outcomes=(
-            Outcome(choice="directions given", parts=given),
-            Outcome(choice="an SVD of both covariances per draw", parts=with_svd),
-        ),
-        ours=ours,
-        because="" if None in decomposed else tally([*given, *with_svd], None),
-        decided_by=TIMING_RUN if None in decomposed else "",
+        parts=parts,
+        because=tally(parts, None),
         detail=(
+            f"MVG in I, II and III takes {medians} ms along given directions, and {with_svd} ms "
+            f"for an SVD of both covariances. Without the SVDs: {given} "
             "Median milliseconds of a release on one core of this machine. Parts are ratios of "
             "medians, as logarithms, with bootstrapped 95% intervals; medians within a factor of "
             f"{1 + tolerance:g} contradict nothing. Our JL applies its random matrix by a "
@@ -269,7 +263,14 @@ def study_times(
             "and PPCA from a short Markov chain, where the paper samples with emcee."
         ),
         calibration="published",
-        sizes=REGRESSION.sizes(scores),
+        sizes=replace(REGRESSION.sizes(scores), dataset="liver_disorders"),
+        other_sizes=[
+            replace(study.sizes(study.scores(study.judged_rows(results.rows))), dataset=dataset)
+            for study, dataset in (
+                (FIRST_COMPONENT, "movement_aal"),
+                (COVARIANCE, "cardiotocography"),
+            )
+        ],
     )
 
 
@@ -307,40 +308,48 @@ def _cost_parts(
     return (*order(effects, margin=math.log1p(tolerance)), *absent)
 
 
-@judge(studies=NAMES)
+@judge(studies=("regression",))
 def comparable_directions(
-    results: Results, *, others: Others, margins: dict[str, float]
+    results: Results, *, others: Others, margins: dict[str, float], draws: Count
 ) -> Finding:
     """Figure 4, left and middle: another set of features does about as well as the right one."""
 
-    def nearest(study: ComparedStudy, scores: pd.DataFrame) -> Judged:
+    def judged(scores: pd.DataFrame) -> Judged:
         published = select(scores, calibration="published", mechanism=MVG)
-        right = judged_treatment(scores, study)
+        right = judged_treatment(scores, REGRESSION)
         means = {
             name: mean_over_shares(select(published, treatment=name))
-            for name in (right, *others[study.name])
+            for name in (right, *others[REGRESSION.name])
         }
         ours = means.pop(right)
         apart = {name: difference(frame, ours) for name, frame in means.items() if len(frame)}
         if not apart:
-            raise CannotJudge(f"The results of {study.name} have no other set of features")
-        name = min(apart, key=lambda each: abs(apart[each].value))
-        signal = signal_of(study, results.rows, ours, means[name])
-        margin = margins[study.name]
-        effect = {f"{study.numeral}: {treatment_title(name)} above": apart[name]}
+            raise CannotJudge("The results of the regression have no other set of features")
         words = f"{treatment_title(right)} {ours['value'].mean():.4g}"
-        return equal(effect, margin=margin, signal=signal), words
+        return _nearest(REGRESSION, apart, margins), words
 
-    component = FIRST_COMPONENT.scores(FIRST_COMPONENT.judged_rows(results.rows))
-
-    def judged(scores: pd.DataFrame) -> Judged:
-        left, words = nearest(REGRESSION, scores)
-        middle, more = nearest(FIRST_COMPONENT, component)
-        return (*left, *middle), f"{words} and {more}"
-
-    return finding_per_kernel(
-        results, REGRESSION, judged, f"{SETTING}. The error is the mean over all shares tau."
+    right = over_shares(RIGHT, draws)
+    drawn = {name: Mean(over_shares(name, draws) - right) for name in others[FIRST_COMPONENT.name]}
+    detail = (
+        f"{SETTING}. The error is the mean over all shares tau. II is judged by "
+        f"{draws:,} draws of the noise: {treatment_title(RIGHT)} {right.mean():.4f}."
     )
+    middle = _nearest(FIRST_COMPONENT, drawn, margins)
+    finding = finding_per_kernel(results, REGRESSION, judged, detail, middle)
+    return replace(
+        finding,
+        sizes=replace(finding.sizes, dataset="liver_disorders"),
+        other_sizes=[drawn_sizes(draws)],
+    )
+
+
+def _nearest(
+    study: ComparedStudy, apart: Mapping[str, Mean], margins: Mapping[str, float]
+) -> list[Part]:
+    """Whether the nearest of several sets of features is within the margin of the right one."""
+    name = min(apart, key=lambda each: abs(apart[each].value))
+    effect = {f"{study.numeral}: {treatment_title(name)} above": apart[name]}
+    return equal(effect, margin=margins[study.name])
 
 
 def _of_one_treatment(seconds: pd.DataFrame, mechanism: str, treatment: str) -> np.ndarray:

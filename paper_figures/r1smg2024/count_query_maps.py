@@ -14,7 +14,7 @@ import pandas as pd
 
 from claims.judged_rows import pick
 from claims.judges import judge
-from claims.rules import number
+from claims.rules import number, statement
 from claims.verdicts import Finding
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -24,7 +24,13 @@ from paper_figures.r1smg2024.count_query import (
     budget_words,
     official_counts,
 )
-from paper_figures.r1smg2024.numbers import LARGEST_COUNT, LARGEST_RELEASED, PLACES, count_epsilon
+from paper_figures.r1smg2024.numbers import (
+    DENSEST_WINDOW,
+    LARGEST_COUNT,
+    LARGEST_RELEASED,
+    PLACES,
+    count_epsilon,
+)
 from paper_figures.selections import failed_mechanisms, main_dataset, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -197,20 +203,26 @@ def largest_counts(results: Results, *, tolerance: float) -> Finding:
     exact = facts["nonprivate_largest_count"]
     parts = [number("exact, in the box of the five boroughs", exact, stated, tolerance)]
     scanned = pick(rows, metric="largest_in_box", mechanism="non-private")["value"].astype(float)
-    nearest = float(scanned.iloc[(scanned - stated).abs().argmin()])
+    # A cell of a box that contains both places is at least as large as the window, so that the
+    # window meets four cells at most.
+    least = math.ceil(DENSEST_WINDOW / 4)
+    places = " and ".join(PLACES)
     parts.append(
-        number(
-            f"exact, nearest of {len(scanned)} boxes with {' and '.join(PLACES)}",
-            nearest,
-            stated,
-            tolerance,
+        statement(
+            f"exact, in every box with {places}",
+            least <= stated * (1 + tolerance),
+            f"at least {least} (stated {stated:g})",
         )
     )
     released = _largest(rows)
     return Finding(
         parts=parts,
         detail=(
-            "Official pickups of the stated window. The paper gives neither its bounding box nor "
+            f"Official pickups of the stated window. A box that contains {places} has cells of at "
+            "least 1/89 of the rectangle that these span. A window of that size inside the "
+            f"rectangle holds {DENSEST_WINDOW} pickups and meets at most four cells of any grid, "
+            "so "
+            f"one of them has at least {least}. The paper gives neither its bounding box nor "
             "its valid areas. Ours: the five boroughs, and cells with a pickup in the rest of the "
             f"month, {facts['pickups']:.0f} pickups in {facts['valid_cells']:.0f} valid cells, on "
             f"average {facts['pickups'] / facts['valid_cells']:.0f} per cell. The boxes are drawn "

@@ -215,12 +215,7 @@ def stability(*, sides: list[int], factors: list[Positive]) -> Finding:
         for words, ours, theirs in zip(("above", "above twice"), above, theirs_above, strict=True)
     )
     return Finding(
-        choice="what a large loss is measured against",
-        outcomes=(
-            Outcome(choice="the mechanism's own mean", parts=relative),
-            Outcome(choice="absolute, at the budgets of the count query", parts=absolute),
-        ),
-        ours="; ".join(f"{part.name} {part.found}" for part in (*relative, *absolute)),
+        parts=(*relative, *absolute),
         detail=(
             "Exact survival functions of chi-squared distributions, at M = "
             f"{listed(str(side**2) for side in sides)}; in absolute terms at the claimed "

@@ -21,6 +21,9 @@ STATED_LOSSES = {"r1smg": 1.5e4, "gaussian": 5e4, "gaussian-analytic": 5e4, "mvg
 # map: the middle of SoHo (Spring Street at West Broadway) and the terminals of LaGuardia Airport.
 # The third, Fifth Avenue, is a line.
 PLACES = {"SoHo": (40.7243, -74.0018), "LaGuardia": (40.7742, -73.8724)}
+# The largest number of pickups of the window in a rectangle of 1/89 of the extent, in latitude and
+# in longitude, of the rectangle that these two places span, inside of it; from the official file.
+DENSEST_WINDOW = 204
 # Section 7.2: records of Swarm Behaviour, and their features.
 PCA_RECORDS = 24_016
 PCA_FEATURES = 2400

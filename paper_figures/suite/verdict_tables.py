@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from claims.guarantee import by_setting, setting_of
-from claims.judged_rows import calibrated
-from mechanisms import AdditiveMechanism, all_mechanisms
+from claims.judged_rows import calibrated, rounded_up
+from mechanisms import AdditiveMechanism, Unsupported, all_mechanisms, distance_to_no_data
 from mechanisms.privacy.fisher import MEANING
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.paper_setting import PaperSetting
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.selections import LEVELS
 from paper_figures.style import class_of, in_order
@@ -45,7 +46,11 @@ def verdicts(results: Results) -> Drawn:
         "says whether the theorem is stated for such a budget; the papers also use budgets beyond "
         "that range. The noise is calibrated to the sensitivity that a paper states, and the true "
         "values are for the change that neighbours can make, which is smaller in Experiment II of "
-        "mvg2018."
+        "mvg2018. "
+        '"Distance to no data" bounds the total variation between any release and noise around one '
+        "fixed value: a score in [0, 1] of anything computed from the release gains at most that "
+        "much from the data. Empty where the mechanism does more than add noise, or the paper "
+        "states no range of the answers."
     )
     return Drawn(caption, verdict_table(results.rows), note=note)
 
@@ -80,6 +85,7 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
                 "true epsilon": values["true_epsilon"],
                 "profile": _profile(values),
                 "variance over need": values["wasted_variance"],
+                "distance to no data": _distance(mechanism, setting),
                 "sampled delta, at least": values["audit_delta_lower"],
                 "sampled delta, at most": values["audit_delta_upper"],
                 "verdict": values["verdict"],
@@ -133,6 +139,17 @@ def summary(results: Results) -> Drawn:
         f"{MEANING}"
     )
     return Drawn(caption, pd.DataFrame(records), note=note)
+
+
+def _distance(mechanism: str, setting: PaperSetting) -> float | None:
+    """As published, rounded up; None where no bound is known, and for variants of a config."""
+    if mechanism not in all_mechanisms():
+        return None
+    try:
+        published = calibrated(mechanism, setting.query, setting.budget)
+        return float(rounded_up(distance_to_no_data(published), 3))
+    except Unsupported:
+        return None
 
 
 def _kappa(mechanism: str, setting: str) -> float | None:

@@ -13,7 +13,7 @@ import pandas as pd
 from claims.judged_rows import calibrated, listed
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import equal, every, levels, order, statement
-from claims.verdicts import INCONCLUSIVE, Finding, Part, Sizes
+from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes
 from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
@@ -32,6 +32,7 @@ from paper_figures.tldp2025.scores import (
     score_figure,
     shared_number,
     sources,
+    theorem_2_words,
     trials_and_delta,
 )
 from runs.result_table import OK
@@ -215,11 +216,41 @@ def trained_score(
             f"{_conditions(results.rows, scores, dataset)}; without noise it reaches "
             f"{clean:.3g}, on random images {chance:.3g}. At equal true privacy at epsilon "
             f"{epsilons[-1]:g} (noise rescaled until its true delta is the budget's) TLDP has "
-            f"{listed(f'{exact.best([key]):.3g} ({key})' for key in TLDP)}."
+            f"{listed(f'{exact.best([key]):.3g} ({key})' for key in TLDP)}. "
+            f"{theorem_2_words(scores) if others else ''}"
         ),
         because=_because(clean, stated, tolerance),
         calibration="both",
         sizes=_sizes(results.rows, scores, dataset, f"{epsilons[0]:g} to {epsilons[-1]:g}"),
+    )
+
+
+@judge(studies=(STUDY,))
+def others_low(
+    results: Results, *, datasets: list[str], others: list[str], margin: float
+) -> Finding:
+    """All other mechanisms near random answers at every epsilon of the run."""
+    parts, found, words = [], [], []
+    for dataset in datasets:
+        try:
+            scores = official_scores(results.rows, STUDY, dataset)
+        except CannotJudge:
+            parts.append(Part(dataset_title(dataset), NOT_RUN))
+            continue
+        found.append(_sizes(results.rows, scores, dataset, scores.range_of_epsilons))
+        words.append(f"{dataset_title(dataset)}: {theorem_2_words(scores)}")
+        parts += [scores.low(key, margin) for key in others]
+    if not found:
+        raise CannotJudge(f"The run has none of {listed(map(dataset_title, datasets))}")
+    return Finding(
+        parts=parts,
+        detail=(
+            f"Each at its best epsilon, less the F1 of random answers. {' '.join(words)} The "
+            "classic Gaussian is stated for epsilon < 1 only."
+        ),
+        calibration="published",
+        sizes=found[0],
+        other_sizes=found[1:],
     )
 
 

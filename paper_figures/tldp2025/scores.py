@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ import pandas as pd
 from claims.intervals import Mean, paired
 from claims.judged_rows import listed, pick
 from claims.judges import CannotJudge
-from claims.rules import equal, every
+from claims.rules import at_most, equal, every
 from claims.verdicts import Part
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
@@ -210,6 +211,13 @@ class OfficialScores:
         gaps = {label_of(*peak): self.above_chance(*peak) for peak in peaks}
         return every(name, equal(gaps, margin=margin))
 
+    def low(self, mechanism: str, margin: float) -> Part:
+        """Whether one, at its best epsilon, is above random answers by at most the margin."""
+        peak = self.peak([mechanism])
+        title = dataset_title(self.rows["dataset"].iloc[0])
+        name = f"{title}, {label_of(*peak)} above random answers"
+        return at_most(name, self.above_chance(*peak), margin=margin)
+
     @property
     def epsilons(self) -> list[float]:
         """The budgets, controls aside, in order."""
@@ -231,6 +239,26 @@ class OfficialScores:
     def at(self, epsilon: float) -> OfficialScores:
         """The scores at one epsilon."""
         return OfficialScores(pick(self.rows, epsilon=epsilon))
+
+
+def theorem_2_words(scores: OfficialScores) -> str:
+    """The scores of the classic Gaussian, as those of the Gaussian of the paper's Theorem 2.
+
+    sigma_1^2 = I Delta^2 / (2 epsilon) is the classic variance 2 ln(1.25 / delta) I Delta^2 /
+    epsilon'^2 at epsilon' = sqrt(4 ln(1.25 / delta) epsilon), whatever I and Delta are.
+    """
+    own = scores.rows[scores.rows["mechanism"] == "gaussian"]
+    if own.empty:
+        return ""
+    square = 4 * math.log(1.25 / own["delta"].iloc[0])
+    found = listed(
+        f"{group['value'].mean():.2g} at {epsilon**2 / square:.2g}"
+        for epsilon, group in own.groupby("epsilon")
+    )
+    return (
+        "Theorem 2's Gaussian has at epsilon the noise of the classic one, which was run, at "
+        f"{math.sqrt(square):.3g} sqrt(epsilon). So it has the F1 {found}."
+    )
 
 
 def label_of(mechanism: str, epsilon: float) -> str:

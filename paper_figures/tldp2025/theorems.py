@@ -9,11 +9,12 @@ import math
 
 import pandas as pd
 
-from claims.judged_rows import at_least, calibrated, listed
+from claims.judged_rows import at_least, calibrated, listed, rounded_down
 from claims.judges import Count, Delta, Epsilon, Positive, judge
-from claims.rules import number, statement
+from claims.rules import number, statement, universal
 from claims.verdicts import Finding, Outcome, Part
 from mechanisms import AdditiveMechanism, Budget
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.box_query import box_query
 from paper_figures.power_law import power
 from paper_figures.tldp2025.numbers import gaussian_variance, stated_errors
@@ -32,6 +33,37 @@ def tensor_mechanism(
     if weight:
         return calibrated(f"{key}-w", query, budget, weights=[weight] * count)
     return calibrated(key, query, budget)
+
+
+@judge
+def bound_on_kl(*, epsilons: list[Epsilon]) -> Finding:
+    """Section 3.1: epsilon as a bound on a KL-divergence, of two outputs and of Gaussian noise.
+
+    Randomised response on two values attains every log ratio up to epsilon; its divergence is
+    epsilon tanh(epsilon / 2).
+    """
+    divergences = [epsilon * math.tanh(epsilon / 2) for epsilon in epsilons]
+    # Gaussian noise at mu^2 / 2 = epsilon has that divergence; its delta at epsilon is not 0.
+    left = [GaussianProfile(mu=math.sqrt(2 * epsilon)).delta(epsilon).lower for epsilon in epsilons]
+    below = [value <= epsilon for value, epsilon in zip(divergences, epsilons, strict=True)]
+    shown = ", ".join(
+        f"{value:.3g} at {e:g}" for value, e in zip(divergences, epsilons, strict=True)
+    )
+    return Finding(
+        parts=[
+            universal("epsilon bounds the divergence of randomised response,", below, shown),
+            universal(
+                "a divergence of epsilon gives epsilon-LDP,",
+                [delta == 0 for delta in left],
+                f"Gaussian noise has delta(epsilon) at least {rounded_down(min(left))}",
+            ),
+        ],
+        detail=(
+            "KL-divergences of the two outputs for two inputs, at epsilon "
+            f"{', '.join(f'{e:g}' for e in epsilons)}. The paper's words are about data before and "
+            "after perturbation, which is no pair that its Definition 1 compares."
+        ),
+    )
 
 
 @judge

@@ -1,6 +1,7 @@
 """Evaluation and the pages of the ledger, on made-up claims and judges."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,14 @@ from claims.claim import Claim
 from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, judge
 from claims.ledger import evaluate, read_ledger, write_ledger
-from claims.ledger_pages import claims_page, findings_page, size_words
+from claims.ledger_pages import (
+    MOST_WORDS,
+    claims_page,
+    computed_page,
+    findings_page,
+    said_by_parts,
+    size_words,
+)
 from claims.verdicts import Finding, Outcome, Part, Sizes
 from runs.result_table import to_table, write_table
 
@@ -204,7 +212,61 @@ def test_pages_can_be_made_from_the_file(folder):
 def test_the_same_results_give_the_same_bytes(folder):
     def written():
         write_ledger(folder)
-        names = ("claims.csv", "claims.md", "findings.md")
+        names = ("claims.csv", "claims.md", "computed.md", "findings.md")
         return [(folder / name).read_bytes() for name in names]
 
     assert written() == written()
+
+
+def sections(page):
+    """The text of every claim on a page of claims, by its id."""
+    found = re.split(r'\n<a id="([^"]+)"></a>\n', page)[1:]
+    return {
+        name: text.split("\n## ")[0] for name, text in zip(found[::2], found[1::2], strict=True)
+    }
+
+
+def test_no_claim_of_the_reference_is_longer_than_a_reader_reads():
+    page = sections(claims_page(read_ledger(Path("results/reference"))))
+    assert len(page) > 100
+    assert max(len(text.split()) for text in page.values()) <= MOST_WORDS
+
+
+def test_a_long_claim_keeps_its_verdict_and_leads_to_the_rest(run):
+    many = given(*["confirmed", "not found"] * 60, because="Half of it.")
+    ledger_of_many = evaluate(run(entry("long", **many, tolerance=0.2, reason="word " * 150)))
+    text = sections(claims_page(ledger_of_many))["long"]
+    assert len(text.split()) <= MOST_WORDS
+    assert "**partly**. Half of it." in text
+    assert "tolerance 0.2 (relative)" in text
+    assert re.search(r"- and \d+ more", text)
+    assert "(computed.md#long)" in text
+    rest = computed_page(ledger_of_many)
+    assert rest.count(": confirmed") == rest.count(": not found") == 60
+    assert "word word" in rest
+
+
+def test_numbers_that_the_parts_say_are_not_said_twice(folder):
+    found = evaluate(folder).set_index("claim")
+    assert said_by_parts(*found.loc["half", ["we find", "parts"]])
+    assert not said_by_parts("other numbers", found.loc["half", "parts"])
+    assert not said_by_parts(found.loc["half", "we find"] + "; more", found.loc["half", "parts"])
+    assert computed_page(found.reset_index()).count("part 0 2") == 4
+
+
+@judge
+def on_two_data_sets():
+    one, other = (
+        Sizes(dataset="mnist", records=60, trials=5),
+        Sizes(dataset="adult", records=100, trials=3),
+    )
+    return Finding(parts=(Part("", "confirmed"),), sizes=one, other_sizes=[other])
+
+
+def test_every_data_set_has_a_line_of_sizes(run, monkeypatch):
+    sizes = {"records": {"mnist": 60, "adult": 400}}
+    folder = run(entry("two", "on_two_data_sets", sizes=sizes))
+    monkeypatch.setitem(JUDGES, "on_two_data_sets", on_two_data_sets.judge)
+    text = claims_page(evaluate(folder))
+    assert "**Sizes:** 60 records of MNIST; 5 trials" in text
+    assert "**Sizes:** 100 of 400 records of Adult; 3 trials" in text

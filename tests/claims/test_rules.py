@@ -17,9 +17,12 @@ from claims.intervals import (
 )
 from claims.rules import (
     Signal,
+    at_most,
+    beyond,
     equal,
     every,
     levels,
+    more_than_noise,
     most,
     number,
     of_reconstruction,
@@ -343,3 +346,38 @@ def test_errors_at_those_of_zero_are_no_signal():
 def test_most_needs_more_than_half(verdicts, expected):
     parts = [Part(str(i), verdict) for i, verdict in enumerate(verdicts)]
     assert most("at most of them", parts).verdict == expected
+
+
+LOST = Signal(means=(0.1, 0.11), floor=0.1, margin=0.05)
+
+
+def test_without_a_signal_an_absent_effect_is_not_found_and_nothing_else_is_decided():
+    spread = np.linspace(-0.001, 0.001, 12)
+    expected = {0.2: "inconclusive", -0.2: "not found", 0.0: "not found"}
+    for middle, verdict in expected.items():
+        [part] = order({"lead": Mean(middle + spread)}, margin=0.05, signal=LOST)
+        assert part.verdict == verdict
+        assert "no signal" in part.reason
+
+
+@pytest.mark.parametrize(
+    ("middle", "verdict"),
+    [(0.2, "confirmed"), (0.03, "not found"), (-0.2, "contradicted")],
+)
+def test_an_effect_beyond_the_margin(middle, verdict):
+    effect = Mean(middle + np.linspace(-0.001, 0.001, 12))
+    assert beyond("small", effect, margin=0.05).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("middle", "verdict"),
+    [(-0.2, "confirmed"), (0.04, "confirmed"), (0.05, "inconclusive"), (0.2, "contradicted")],
+)
+def test_an_effect_of_at_most_the_margin(middle, verdict):
+    effect = Mean(middle + np.linspace(-0.001, 0.001, 12))
+    assert at_most("low", effect, margin=0.05).verdict == verdict
+
+
+def test_a_release_that_is_noise_is_not_useful():
+    assert more_than_noise("useful", 1e-4).verdict == "contradicted"
+    assert more_than_noise("useful", 0.02).verdict == "inconclusive"

@@ -10,7 +10,8 @@ import datasets
 from datasets import DATASETS
 from datasets.loaders import cardiotocography, cifar10
 from paper_figures.mgm2021.federated_accuracies import MAJORITY
-from paper_figures.mvg2018.first_component import RANDOM_COMPONENT
+from paper_figures.mvg2018.first_component import EXACT_COVARIANCE, RANDOM_COMPONENT
+from paper_figures.r1smg2024.numbers import DENSEST_WINDOW, PLACES
 
 
 def test_table_agrees_with_the_manifest_of_the_mirror(mirror):
@@ -94,7 +95,22 @@ def test_uber(official):
     assert str(data.time.min()) == "2014-04-01T00:00:00"
     assert str(data.time.max()) == "2014-04-30T23:59:00"
     # The window of the R1SMG paper, Section 7.1.
-    assert len(data.between("2014-04-01T00:11:00", "2014-04-03T23:57:00")) == 52_692
+    window = data.between("2014-04-01T00:11:00", "2014-04-03T23:57:00")
+    assert len(window) == 52_692
+    (south, west), (north, east) = PLACES.values()
+    inside = (south <= window.latitude) & (window.latitude <= north)
+    inside &= (west <= window.longitude) & (window.longitude <= east)
+    order = np.argsort(window.latitude[inside])
+    latitude, longitude = window.latitude[inside][order], window.longitude[inside][order]
+    # Of the densest rectangle, two sides go through a pickup each.
+    ends = np.searchsorted(latitude, latitude + (north - south) / 89, side="right")
+    most = 0
+    for start, end in enumerate(ends):
+        if end - start > most:
+            across = np.sort(longitude[start:end])
+            last = np.searchsorted(across, across + (east - west) / 89, side="right")
+            most = max(most, int((last - np.arange(len(across))).max()))
+    assert most == DENSEST_WINDOW
 
 
 def test_liver_disorders(official):
@@ -114,6 +130,7 @@ def test_movement_aal(official):
     assert set(data.paths) == {1, 2, 3, 4, 5, 6}
     assert max(np.abs(sequence).max() for sequence in data.sequences) == 1
     values = np.concatenate(data.sequences)[:2021]
+    np.testing.assert_allclose(values.T @ values / 2021, EXACT_COVARIANCE, rtol=1e-12)
     eigenvalues = np.linalg.eigvalsh(values.T @ values / 2021)
     assert eigenvalues[-1] - eigenvalues.mean() == pytest.approx(RANDOM_COMPONENT, rel=1e-6)
 

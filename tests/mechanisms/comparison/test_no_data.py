@@ -1,0 +1,122 @@
+"""The distance to no data against closed forms and sums over a grid."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy
+
+from mechanisms import Budget, Query, Unsupported, distance_to_no_data, get_mechanism
+from mechanisms.catalogue.mvg import precision_bound
+from mechanisms.comparison.no_data import changes_from_centre, distance_at_precision
+
+BUDGET = Budget(epsilon=0.9, delta=1e-5)
+
+
+def box(shape, low, high, **fields):
+    size = math.prod(shape)
+    width = high - low
+    return Query(
+        shape=shape,
+        l2_sensitivity=width,
+        l1_sensitivity=width,
+        linf_sensitivity=width,
+        element_range=(low, high),
+        adjacency="replace",
+        **({"frobenius_bound": max(-low, high) * size**0.5} | fields),
+    )
+
+
+@pytest.mark.parametrize(("shape", "low", "high"), [((3,), -1, 1), ((4, 5), 0, 1), ((2,), 3, 7)])
+def test_gaussian_noise_has_the_distance_of_two_normal_laws(shape, low, high):
+    mechanism = get_mechanism("gaussian").calibrate(box(shape, low, high), BUDGET)
+    sigma = mechanism.parameters()["sigma"]
+    distance = (high - low) / 2 * math.sqrt(math.prod(shape))
+    expected = 2 * scipy.special.ndtr(distance / (2 * sigma)) - 1
+    assert distance_to_no_data(mechanism) == pytest.approx(expected, rel=1e-9)
+    assert distance_to_no_data(mechanism) >= expected * (1 - 1e-12)
+
+
+def test_laplace_noise_on_one_number_has_the_distance_of_two_laplace_laws():
+    mechanism = get_mechanism("laplace").calibrate(box((1,), 0, 1), Budget(epsilon=0.7))
+    [scale] = mechanism.parameters().values()
+    expected = -math.expm1(-0.5 / (2 * scale))
+    assert distance_to_no_data(mechanism) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("key", ["gaussian-analytic", "laplace", "l2"])
+def test_no_value_of_a_plane_is_farther_than_the_bound_says(key):
+    mechanism = get_mechanism(key).calibrate(box((2,), -1, 1), Budget(epsilon=2.0, delta=1e-3))
+    bound = distance_to_no_data(mechanism)
+    rng = np.random.default_rng(0)
+    centre = mechanism.sample(rng, 200_000)
+    edges = [np.linspace(-12, 12, 49)] * 2
+    about_zero = np.histogramdd(centre, edges)[0]
+    for value in ([1, 1], [1, 0], [-1, 1], [0.3, -0.8]):
+        moved = np.histogramdd(np.array(value) + mechanism.sample(rng, 200_000), edges)[0]
+        # Events of the grid that were chosen on half of the draws have, on the other, at most the
+        # distance and the error of two frequencies.
+        half = np.histogramdd(np.array(value) + mechanism.sample(rng, 100_000), edges)[0] * 2
+        event = half > about_zero
+        fresh = np.histogramdd(mechanism.sample(rng, 200_000), edges)[0]
+        seen = (moved[event].sum() - fresh[event].sum()) / 200_000
+        assert seen <= bound + 4 * math.sqrt(0.5 / 200_000)
+        if value == [1, 1]:
+            assert seen >= 0.8 * bound
+
+
+@pytest.mark.parametrize("zeta", ["published", "sqrt"])
+def test_all_noise_of_mvgs_condition_is_at_most_as_far_as_the_bound(zeta):
+    query = box((3, 8), -1, 1)
+    bound = precision_bound(query, BUDGET, zeta)
+    # With Psi = I, Sigma^-1 alone has the norm bound / sqrt(n).
+    most = distance_at_precision(query.frobenius_bound, bound / math.sqrt(8))
+    rng = np.random.default_rng(1)
+    found = []
+    shares = [*rng.dirichlet(np.full(3, 0.2), 20), np.array([1 - 2e-6, 1e-6, 1e-6])]
+    for precision in shares:
+        options = {"zeta": zeta, "precision": precision, "directions": np.eye(3)}
+        noise = get_mechanism("mvg").calibrate(query, BUDGET, **options).noise
+        # All corners of the box have the same distance from zero: sum of x^2 / std^2.
+        far = math.sqrt(8 * np.sum(noise.row_std**-2.0))
+        found.append(2 * scipy.special.ndtr(far / 2) - 1)
+    assert max(found) <= most * (1 + 1e-9)
+    # One direction with all of the precision, and a value along it, attains the norm.
+    along = distance_at_precision(math.sqrt(8), bound / math.sqrt(8))
+    assert max(found) >= along * (1 - 1e-5)
+
+
+def test_mvgs_studies_release_noise_alone():
+    from paper_figures.mvg2018.numbers import COVARIANCE, REGRESSION
+
+    for setting, published, root in ((REGRESSION, 3.2e-5, 1.3e-3), (COVARIANCE, 6e-7, 1.2e-4)):
+        query = setting.query
+        columns = query.shape[1]
+        for zeta, most in (("published", published), ("sqrt", root)):
+            bound = precision_bound(query, setting.budget, zeta) / math.sqrt(columns)
+            assert distance_at_precision(query.frobenius_bound, bound) <= most
+
+
+def test_the_centre_is_the_middle_of_the_range():
+    changes = changes_from_centre(box((4,), 2, 6))
+    assert changes.l2_sensitivity == 4.0
+    assert changes.linf_sensitivity == 2.0
+    symmetric = changes_from_centre(box((4,), -1, 1, frobenius_bound=1.5))
+    assert symmetric.l2_sensitivity == 1.5
+
+
+def test_what_cannot_be_bounded_is_said():
+    unbounded = Query(shape=(3,), l2_sensitivity=1.0)
+    with pytest.raises(Unsupported, match="element_range or frobenius_bound"):
+        distance_to_no_data(get_mechanism("gaussian").calibrate(unbounded, BUDGET))
+    gram = Query(
+        shape=(2, 2),
+        l2_sensitivity=1.0,
+        frobenius_bound=2.0,
+        structure="gram",
+        record_bound=1.0,
+    )
+    with pytest.raises(Unsupported, match="whose profile is known"):
+        distance_to_no_data(get_mechanism("wishart").calibrate(gram, Budget(epsilon=1.0)))
+    with pytest.raises(Unsupported, match="only adds noise"):
+        distance_to_no_data(get_mechanism("ppca").calibrate(gram, Budget(epsilon=1.0)))
