@@ -42,6 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status, see `EXIT_STATUSES`."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    if options.version:
+        print(f"matrix-noise-bench {_version()}")
+        return 0
     if options.command is None:
         parser.print_help(sys.stderr)
         return 2
@@ -185,7 +188,7 @@ def _version() -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m mechanisms", description=__doc__)
-    parser.add_argument("--version", action="version", version=f"matrix-noise-bench {_version()}")
+    parser.add_argument("--version", action="store_true", help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")

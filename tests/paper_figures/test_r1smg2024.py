@@ -41,7 +41,7 @@ def test_the_noise_alone_has_the_budgets_of_figure_9(studies):
 
 def test_the_paper_s_own_grids():
     studies = read_config(ROOT / "config/paper.yaml")["studies"]
-    assert studies["pca"]["epsilons"] == list(r1smg2024.PCA_EPSILONS)
-    assert studies["pca"]["delta"] == r1smg2024.PCA_DELTA
+    assert studies["pca"].epsilons == list(r1smg2024.PCA_EPSILONS)
+    assert studies["pca"].delta == r1smg2024.PCA_DELTA
     for dataset, training in r1smg2024.TRAINING.items():
-        assert studies["dpsgd"]["epochs"][dataset] == training.epochs
+        assert studies["dpsgd"].epochs[dataset] == training.epochs

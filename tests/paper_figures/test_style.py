@@ -85,7 +85,7 @@ def test_every_data_set_of_a_study_has_a_title():
     named = {
         name
         for study in all_studies().values()
-        for name, source in study.DATASETS.items()
+        for name, source in study.datasets.items()
         # The other "data sets" are families of queries.
         if source != "none"
     }

@@ -160,5 +160,5 @@ def test_every_study_is_listed(capsys):
     for name, module in all_studies().items():
         assert name in shown
         assert module.__doc__.strip().splitlines()[0] in shown
-        for dataset in module.DATASETS:
+        for dataset in module.datasets:
             assert dataset in shown

@@ -305,7 +305,7 @@ def test_histogram_of_the_uber_map(make_config, official):
 
 def test_dawa_wins_on_the_sparse_histogram(make_config, official):
     """1024 cells, epsilon 0.1, prefix sums: below H_b, and both below the cells alone."""
-    problem = loaded(make_config, "adult-capital-loss", official, trials=10)
+    problem = loaded(make_config, "adult-capital-loss", official, trials=40)
     errors = {
         key: series(measure(problem, key, epsilon=0.1), "prefix").mean()
         for key in ("dawa", "hb", "laplace")

@@ -168,9 +168,10 @@ def test_the_unit_of_the_pixels_does_not_matter(problem):
 
 
 def test_rows_say_which_classifier_was_trained(problem):
-    settings = SETTINGS | {"classifiers": {"digits": "network"}, "training_epochs": 1}
-    other = dataclasses.replace(problem, settings=settings)
-    scores = [value for value in measured(other, "tldp-g") if value.metric in ("f1", "accuracy")]
+    other = setup(classifiers={"digits": "network"}, training_epochs=1)
+    point = Point(shape=SHAPES["digits"], epsilon=1.0, delta=1e-5)
+    values = measured(case_of(other, "tldp-g"), problem, point)
+    scores = [value for value in values if value.metric in ("f1", "accuracy")]
     assert [dict(value.at) for value in scores] == [{"classifier": "network"}] * 4
 
 

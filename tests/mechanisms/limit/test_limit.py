@@ -156,7 +156,11 @@ def test_no_bound_is_said_in_words(given, words):
 def test_budgets_beyond_the_search_have_no_bound():
     query = Query(shape=(3,), l2_sensitivity=1.0)
     assert "epsilon from" in limit(query, Budget(epsilon=1e3)).how
-    assert limit(query, Budget(epsilon=1.0, delta=0.9), fast=True).lower is None
+
+
+def test_at_a_large_delta_the_bound_stays_below_the_best_mechanism():
+    query, budget = Query(shape=(3,), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=0.9)
+    assert limit(query, budget, fast=True).lower <= best_known(query, budget).rmse ** 2 * 3
 
 
 def test_other_types_are_refused():
