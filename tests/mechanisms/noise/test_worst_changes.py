@@ -48,7 +48,6 @@ def laplace_delta(epsilon, shifts, nodes=24):
         ({"linf_sensitivity": 0.5}, "linf_sensitivity of a histogram must be 1"),
         ({"adjacency": "local"}, "needs adjacency add-remove or replace"),
         ({"adjacency": "replace", "shape": (1,)}, "of one cell does not change"),
-        ({"record_bound": None}, "needs record_bound"),
     ],
 )
 def test_a_histogram_is_stated_consistently(stated, words):

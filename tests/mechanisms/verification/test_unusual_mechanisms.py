@@ -41,6 +41,8 @@ def test_large_noise_is_no_mistake(key, size, budget):
     assert require_consistent(get_mechanism(key).calibrate(query, budget), seed=0).releases
 
 
+# Exact draws are slow: as slow by the clock of the check.
+@pytest.mark.parametrize("steady_clock", [0.01], ids=["slow"], indirect=True)
 @pytest.mark.parametrize("key", ["discrete-gaussian", "skellam"])
 @pytest.mark.parametrize("width", [1e-6, 0.1, 0.3])
 def test_counts_of_a_width_that_binary_numbers_round_are_no_mistake(key, width):
