@@ -1,7 +1,5 @@
 """The data sets: `fetch` puts verified files into a folder, `load` reads them into arrays.
 
-May be imported by learning, studies and everything above them. It imports only
-`mechanisms.cli`.
 Official data are never replaced by others: what cannot be fetched or verified raises `DataError`,
 and bundled and simulated data have their own names.
 

@@ -53,7 +53,8 @@ class MyStudy(Study):
     datasets = {"coins": "simulated"}
     Settings = Settings
     # Every number that it measures, with its unit. It has to repeat to 1e-9 of its value on another
-    # machine; scores after training do not: tolerance=SCORE. One with a title ranks mechanisms.
+    # machine; scores after training do not: tolerance=SCORE. A metric with a `title` is used to
+    # rank mechanisms.
     metrics = (
         Metric("squared_error", "mean squared error of one half of the answer"),
         Metric("expected_loss", "E||noise||^2 in closed form"),

@@ -1,8 +1,7 @@
 """Everything that trains: networks, records, training with noise, federated learning, releases.
 
-May be imported by studies and everything above them. May import mechanisms, datasets, papers
-and studies.base. Torch, scikit-learn and accounting take seconds to load: a module that a
-study imports at its top imports them inside its functions.
+Torch, scikit-learn and accounting take seconds to load: a module that a study imports at its top
+imports them inside its functions.
 """
 
 # What a study that trains imports in its first cell, which takes several seconds.

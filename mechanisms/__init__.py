@@ -1,8 +1,7 @@
 """Differential-privacy noise for vector-, matrix- and tensor-valued queries.
 
-It has one file per mechanism, or per family that shares a calibration, and subpackages with their
-parts. Mechanisms for one kind of query are in `counting`, `gram` and `streams`. All other packages
-may import this one; it imports none of them.
+Mechanisms are in `catalogue`, one file each or for a family that shares a calibration; those for
+one kind of query are in its folders. ARCHITECTURE.md lists the other rooms.
 """
 
 import importlib

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # Where statements hold other statements.
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-PROJECT = ("mechanisms", "datasets", "learning", "paper_figures", "studies", "runs")
+PROJECT = ("mechanisms", "datasets", "learning", "studies", "runs", "claims", "paper_figures")
 
 
 @functools.cache

@@ -1,8 +1,7 @@
 """Certificates of refuted and proved privacy guarantees: small JSON files that anybody can check.
 
 `check_certificate.py` at the top of the repository checks them and shares no code with this
-package, which writes them. May be imported by the pages of a run; imports `mechanisms`, `claims`
-and what the papers state.
+package, which writes them.
 """
 
 from __future__ import annotations

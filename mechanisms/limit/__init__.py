@@ -1,5 +1,4 @@
 """The least noise that any private mechanism can add: certified lower bounds of its error.
 
-`limit.limit` gives the bound, docs/the_limit.md its proof. The command line and the studies may
-import this package. It imports `contract`; its command asks `comparison` for the best mechanism.
+`limit.limit` gives the bound, docs/the_limit.md its proof.
 """

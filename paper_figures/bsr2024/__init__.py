@@ -1,4 +1,4 @@
 """bsr2024 (Kalinin and Lampert, arXiv:2405.13763): the sensitivity of Toeplitz matrices.
 
-Its judge is the suite's, which many papers share. Imported by discovery alone. It imports nothing.
+Its judge is the suite's, which many papers share.
 """

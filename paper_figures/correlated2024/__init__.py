@@ -1,5 +1,4 @@
 """correlated2024 (Lebeda, arXiv:2408.06853): the claims on correlated Gaussian noise.
 
-Its judges are the suite's, which many papers share. Imported by discovery alone. It imports
-nothing.
+Its judges are the suite's, which many papers share.
 """

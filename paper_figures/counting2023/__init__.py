@@ -1,6 +1,5 @@
 """counting2023 (ICML 2023 and SODA 2023): what the square-root factorisation costs.
 
 Fichtenberger, Henzinger and Upadhyay, arXiv:2202.11205; Henzinger, Upadhyay and Upadhyay,
-arXiv:2211.05006. Imported by discovery alone. May import mechanisms, papers and the modules at the
-top of paper_figures.
+arXiv:2211.05006.
 """

@@ -1,5 +1,4 @@
 """elliptic2023 (Joseph and Yu, arXiv:2309.15790): the claims on elliptic Gaussian noise.
 
-Its judges are the suite's, which many papers share. Imported by discovery alone. It imports
-nothing.
+Its judges are the suite's, which many papers share.
 """

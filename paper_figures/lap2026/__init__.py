@@ -1,5 +1,1 @@
-"""lap2026 (CSF 2026, arXiv:2602.23516): the noise of Lap2 in DP-SGD, by its Fisher information.
-
-Imported by discovery alone. May import mechanisms, papers and the modules at the top of
-paper_figures. No other package imports it.
-"""
+"""lap2026 (CSF 2026, arXiv:2602.23516): the noise of Lap2 in DP-SGD, by its Fisher information."""

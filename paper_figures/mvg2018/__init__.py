@@ -1,7 +1,5 @@
 """mvg2018: Tables 3 to 6 and Figure 4, and the verdicts on its claims (claims.yaml).
 
-A module per study has its table and its judges; what all three studies share is in
-`compared_study` (which trials are read), `comparison` (tables and findings) and `three_studies`
-(Figure 4, Table 6). Nothing but the discovery in `paper_figures` may import this package; it may
-import the top of `paper_figures`, `papers`, `studies`, `mechanisms` and `runs`.
+A module per study has its table and its judges; what all three studies share is in `compared_study`
+(which trials are read), `comparison` (tables and findings) and `three_studies` (Figure 4, Table 6).
 """

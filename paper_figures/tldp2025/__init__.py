@@ -3,6 +3,5 @@
     private_data        Figure 1, Table 5   private_parameters  Figure 3
     private_features    Figure 2
 
-Imported by discovery alone. May import papers, mechanisms, runs and the modules at the top of
-paper_figures. `scores` is the selection that the figures and the judges share.
+`scores` is the selection that the figures and the judges share.
 """

@@ -11,8 +11,8 @@ from typing import Any
 from mechanisms import AdditiveMechanism, Mechanism
 from studies.base.settings import Disallowed, UnknownName
 
-# What a study may need of a mechanism's class; its NEEDS is one of these words. Whether a mechanism
-# can answer the query at hand shows when it is calibrated: if not, its rows are `unsupported`.
+# What a study may need of a mechanism's class: its `needs` is one of these words. Whether one can
+# answer the query at hand shows when it is calibrated: if not, its rows are `unsupported`.
 CAPABILITIES = {
     "any": lambda mechanism: True,
     "additive": lambda mechanism: issubclass(mechanism, AdditiveMechanism),

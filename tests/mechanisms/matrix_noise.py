@@ -4,9 +4,9 @@ from mechanisms import AdditiveMechanism, all_mechanisms
 
 # Their own tests hold those for other queries to the same.
 _OTHERS = {
-    "tests/mechanisms/gram": {"analyze-gauss", "mod-sulq", "wishart"},
-    "tests/mechanisms/counting": {"correlated-gaussian", "discrete-gaussian", "skellam"},
-    "tests/mechanisms/streams": {"factorisation"},
+    "tests/mechanisms/catalogue/gram": {"analyze-gauss", "mod-sulq", "wishart"},
+    "tests/mechanisms/catalogue/counts": {"correlated-gaussian", "discrete-gaussian", "skellam"},
+    "tests/mechanisms/catalogue/streams": {"factorisation"},
     "tests/mechanisms/catalogue/test_tvg.py": {"tvg"},
 }
 ADDITIVE = [
