@@ -224,6 +224,11 @@ class CommonQueries(Study):
             tolerance=Tolerance(relative=0.001, absolute=1e-14),
         ),
         Metric(
+            "rmse_quantile_error",
+            "relative standard error of rmse_quantile, 0 where it is not sampled",
+            tolerance=Tolerance(relative=0.1, absolute=1e-14),
+        ),
+        Metric(
             "true_epsilon",
             "true epsilon at the claimed delta, where it is finite",
             tolerance=Tolerance(relative=0.001, absolute=1e-14),
