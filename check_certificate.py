@@ -106,7 +106,7 @@ def dawa(epsilon, delta, scale, n, l1, l2_squared, linf, start, stride):  # E: a
     for size in [2**j for j in range(1, n.bit_length())]:
         gaps = (start + 1, 1), (n - spots[-1], 1), (stride, len(spots) - 1)
         flat = sum(count * max(0, gap - size) for gap, count in gaps)  # buckets without a spot
-        some = size // 2 if stride == 2 else 1
+        some = size // 2 if stride == 2 and start < 2 else 1
         far, noise = unit * (size - 1) / 3, unit * (2 - fmpq(1, size) - fmpq(1, n))
         tails = [arb((far - 2 * linf[0] * j * fmpq(size - j, size)) / noise) for j in (0, some)]
         tails = [-x - TWO.log() if x > 0 else (-x.exp() / 2).log1p() for x in tails]
@@ -132,15 +132,15 @@ def check(c):
     scale, p, q = law[c["mechanism"]](**budget, **x, **noise, **event)
     need(len(c) == 7 + ("step" in c) and not claim, "an unknown field")
     need(abs(noise["scale"] / scale - 1) < TINY, f"the scale of the noise is {scale}")
-    every = c["mechanism"] in ("gaussian", "norm_noise") and not event and "step" not in c
+    every = [*x, *noise, *event] in (["scale"], ["distance", "scale"]) and "step" not in c
     p, factor = rate * p + (1 - rate) * q, arb(epsilon).exp()
     proved = {
         "delta_at_least": p - factor * q >= value > delta,
         "epsilon_at_least": p >= arb(value).exp() * q and p > 0 and value > epsilon and delta == 0,
-        "delta_at_most": p - factor * q <= value <= delta and every,
+        "delta_at_most": p - factor * q <= value == delta and every,
     }
     need(proved[kind] and 0 < rate <= 1 and epsilon > 0 <= delta, f"not proved: P = {p}, Q = {q}")
-    return f"{c['mechanism']}, {c['claim']}, {c['neighbours']}: {c['bound']}"
+    return " ".join(f"{name} {c[name]}" for name in c if name != "setting")
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def uneven(
 
     def found(length: int) -> list[tuple[float, int]]:
         flat = sum(count * max(0, gap - length) for gap, count in zip(gaps, times, strict=False))
-        some = length // 2 if stride == 2 else 1
+        some = length // 2 if stride == 2 and start < 2 else 1
         deviation = 2 * change * some * (length - some) / length
         return [(0.0, flat), (deviation, n - length + 1 - flat)]
 

@@ -238,3 +238,39 @@ def test_pages_name_the_file_the_command_and_the_bound():
         assert command(path) in page and proof(path) in page
         assert (ROOT / command(path).split()[-1]).is_file()
     assert "0.2166416" in proof(FOLDER / "r1-thm5.json")
+
+
+ROOT_OF_DELTA = {
+    "setting": "forged", "mechanism": "gaussian", "claim": {"epsilon": "1", "delta": "1e-5"},
+    "neighbours": {}, "noise": {"scale": "0.26805112321129"}, "event": {},
+    "bound": {"delta_at_most": "1e-5"},
+}  # fmt: skip
+# One cell changes, and intervals that straddle `start` hold fewer spots than those after it.
+LAST_SPOTS = {
+    "setting": "forged", "mechanism": "dawa", "claim": {"epsilon": "1", "delta": 0},
+    "neighbours": {
+        "n": 65536, "l1": {"is": 1, "at_most": 1}, "l2_squared": {"is": 1, "at_most": 1},
+        "linf": {"is": 1, "at_most": 1}, "start": 65534, "stride": 2,
+    },
+    "noise": {"scale": 4}, "event": {}, "bound": {"epsilon_at_least": "8000"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        ROOT_OF_DELTA | {"neighbours": {"z": "40"}, "bound": {"delta_at_most": "-1.7"}},
+        ROOT_OF_DELTA
+        | {"noise": {"scale": "0.26805112321129", "z": "-20"}, "bound": {"delta_at_most": "1e-80"}},
+        ROOT_OF_DELTA | {"bound": {"delta_at_most": "9.9999999e-06"}},
+        LAST_SPOTS,
+    ],
+    ids=["event among neighbours", "event in the noise", "below the exact delta", "last spots"],
+)
+def test_forged_certificates_are_refused(forged):
+    with pytest.raises(ValueError, match="not proved"):
+        check_certificate.check(forged)
+
+
+def test_what_the_forged_ones_were_made_of_is_proved():
+    assert "delta_at_most" in check_certificate.check(ROOT_OF_DELTA)
