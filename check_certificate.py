@@ -14,7 +14,7 @@ from flint import acb, arb, arb_poly, ctx, fmpq
 
 ctx.prec = 128  # bits
 PI, TWO, TINY = arb.pi(), arb(2), fmpq(1, 10**9)
-NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,60})?(e-?\d{1,3}|/[1-9]\d{0,60})?")
+NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,60})?(e-?\d{1,3}|/[1-9]\d{0,60})?", re.ASCII)
 
 
 def need(condition, sentence):
@@ -25,7 +25,7 @@ def need(condition, sentence):
 def exact(value):  # an integer; a decimal or fraction as text; a size and its limit
     if type(value) is dict:
         size, limit = exact(value["is"]), exact(value["at_most"])
-        need(0 < size <= limit, f"no neighbours: {size} is not above 0, or above {limit}")
+        need(len(value) == 2 and 0 < size <= limit, f"not a size above 0 and a limit: {value}")
         return size, limit
     need(type(value) is int or NUMBER.fullmatch(value), f"no decimal or fraction: {value}")
     return value if type(value) is int else fmpq(*Fraction(value).as_integer_ratio())
@@ -85,7 +85,7 @@ def tldp(epsilon, delta, scale, changed, change, laplace, weight, z=0, cells=1, 
     else:
         noise = width / (2 * e).sqrt()
         (p, q), c = half_spaces(z, step * arb(k).sqrt() / noise), noise * (2 * PI).sqrt()
-    need(0 <= weight < 1 and laplace in (0, 1), f"weight {weight}, laplace {laplace}")
+    need(type(k) is int and 0 <= weight < 1 and laplace in (0, 1), f"{k}, {weight}, {laplace}")
     noisy = (1 - (1 - weight) / (1 + c / (e - i * e).exp())) ** k  # no x_i or x'_i is kept
     return noise, 1 - noisy + noisy * p, noisy * q  # E: some y_i = x_i, or E but no y_i = x'_i
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from claims.judged_rows import calibrated, listed, pick, rounded_down, rounded_up
+from claims.judged_rows import calibrated, listed, pick
 from claims.judges import CannotJudge, Count, judge
 from claims.rules import universal
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Sizes
@@ -20,6 +20,7 @@ from mechanisms import Budget, Query, get_mechanism
 from mechanisms.catalogue.mgm import frobenius_bound, zeta
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.query.words import rounded_down, rounded_up
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, TOLERANCE, UNDECIDED
 from paper_figures.paper_setting import PaperSetting
 from runs.results import Results

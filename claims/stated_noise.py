@@ -13,12 +13,13 @@ import numpy as np
 from pydantic import BaseModel
 
 from claims.guarantee import HOLDS_BY_VERDICT
-from claims.judged_rows import calibrated, listed, rounded_down, rounded_up
+from claims.judged_rows import calibrated, listed
 from claims.judges import STRICT, CannotJudge, Count, Delta, Epsilon, Positive, Shape, judge
 from claims.rules import number, some, statement, universal
 from claims.verdicts import Finding
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
 from mechanisms.query.box_query import box_query
+from mechanisms.query.words import rounded_down, rounded_up
 from mechanisms.verification.self_check import QUICK
 from mechanisms.verification.verification import REFUTED, VARIANCE_TOLERANCE
 

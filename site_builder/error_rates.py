@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from claims.judged_rows import rounded_up
 from mechanisms import Mechanism
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.trade_off import advantage, claimed_true_positive_rate
+from mechanisms.query.words import rounded_up
 from mechanisms.verification.verification import claimed_delta
 
 FALSE_POSITIVE_RATE = 1e-3

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import listed, rounded_down, rounded_up
+from claims.judged_rows import listed
 from claims.verdicts import CONFIRMED, CONTRADICTED
+from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.selections import ok_rows, size_of
 from paper_figures.style import look, mechanism_title
 from paper_figures.suite.headline import FLOOR

@@ -195,6 +195,10 @@ QUANTILE_FROM = Coordinate(
 )
 
 
+# Numbers that a search or a sum on a grid gives.
+COMPUTED = Tolerance(relative=0.001, absolute=1e-14)
+
+
 class Settings(StudySettings):
     """Settings of this study: those of every study."""
 
@@ -210,18 +214,18 @@ class CommonQueries(Study):
     metrics = (
         Metric(
             "rmse",
-            ("root mean square error of an element or, where a workload is asked, of a query"),
-            tolerance=Tolerance(relative=0.001, absolute=1e-14),
+            "root mean square error of an element or, where a workload is asked, of a query",
+            tolerance=COMPUTED,
         ),
         Metric(
             "rmse_error",
             "relative standard error of rmse; 0 in closed form",
-            tolerance=Tolerance(relative=0.001, absolute=1e-14),
+            tolerance=COMPUTED,
         ),
         Metric(
             "rmse_quantile",
             "quantile of the root mean square error of one release",
-            tolerance=Tolerance(relative=0.001, absolute=1e-14),
+            tolerance=COMPUTED,
         ),
         Metric(
             "rmse_quantile_error",
@@ -231,12 +235,12 @@ class CommonQueries(Study):
         Metric(
             "true_epsilon",
             "true epsilon at the claimed delta, where it is finite",
-            tolerance=Tolerance(relative=0.001, absolute=1e-14),
+            tolerance=COMPUTED,
         ),
         Metric(
             "true_delta",
             "true delta at the claimed epsilon; its row has the verdict and the note",
-            tolerance=Tolerance(relative=0.001, absolute=1e-14),
+            tolerance=COMPUTED,
         ),
         Metric("seconds_per_draw", "wall-clock seconds of one draw of the noise"),
     )

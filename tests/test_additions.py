@@ -63,7 +63,7 @@ def extended(tmp_path):
     (project.folder / "mechanisms/catalogue/gaussian_zcdp.py").write_text(
         first_block("README.md", "python")
     )
-    (project.folder / "config/my_run.yaml").write_text(first_block("CONTRIBUTING.md", "yaml"))
+    (project.folder / "config/my-run.yaml").write_text(first_block("CONTRIBUTING.md", "yaml"))
     (project.folder / "paper_figures/my_paper2026").mkdir()
     (project.folder / "paper_figures/my_paper2026/__init__.py").write_text(PACKAGE)
     for template, place in COPIES.items():
@@ -87,7 +87,7 @@ def test_extensions_are_new_files_and_one_command(extended):
 
 def test_the_study_of_the_template_runs_with_the_config_of_contributing(extended):
     """The commands as CONTRIBUTING has them, on every data set and mechanism that it names."""
-    page, path = (ROOT / "CONTRIBUTING.md").read_text(), "config/my_run.yaml"
+    page, path = (ROOT / "CONTRIBUTING.md").read_text(), "config/my-run.yaml"
     checked = extended.python("runs", "check", path)
     assert "4 cells" in checked
     (one_cell,) = re.findall(r"^    python -m (runs run .*)$", page, re.MULTILINE)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from decimal import ROUND_FLOOR, Context
 
 from mechanisms.cli.arguments import number
 from mechanisms.comparison.best_known import best_known
 from mechanisms.limit.limit import limit
 from mechanisms.query.query import Budget, Query
+from mechanisms.query.words import rounded_down
 
 _DESCRIPTION = (
     "A certified lower bound of the error of every mechanism for a query whose answer takes all "
@@ -74,7 +74,7 @@ def text(found: dict) -> str:
     lines = [
         f"Answer of shape {axes}, l2 sensitivity {found['l2_sensitivity']:g}, "
         f"({found['epsilon']:g}, {found['delta']:g})-DP. RMSE of an element.",
-        f"limit  {rounded_down(found['limit_rmse'])}: {found['how']}"
+        f"limit  {rounded_down(found['limit_rmse'], 6)}: {found['how']}"
         if found["limit_rmse"] is not None
         else found["how"],
         f"best   {found['best_rmse']:.6g}: {found['best']}"
@@ -84,9 +84,3 @@ def text(found: dict) -> str:
     if found["ratio"] is not None:
         lines.append(f"ratio  {rounded_down(found['ratio'], 5)}")
     return "\n".join(lines)
-
-
-def rounded_down(value: float, digits: int = 6) -> str:
-    """The value in so many digits, never above it."""
-    shown = Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(value)
-    return f"{float(shown):.{digits}g}"

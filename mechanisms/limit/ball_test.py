@@ -59,7 +59,9 @@ def radii_around(dimension: int, scale: float, count: int) -> np.ndarray:
         return np.concatenate([[0.0], below, np.linspace(low, high, count), above])
     even = np.linspace(0.0, high, count)
     near = np.linspace(0.0, min(4.0, high), count // 4)
-    return np.unique(np.concatenate([even, near, even[1] * np.geomspace(0.01, 1.0, 10)]))
+    nodes = np.unique(np.concatenate([even, near, even[1] * np.geomspace(0.01, 1.0, 10)]))
+    # Nodes of two grids that differ by rounding alone are one.
+    return nodes[np.diff(nodes, prepend=-1.0) > 1e-9 * nodes]
 
 
 def ball_gaps(radii: np.ndarray, offset: float, bend: float) -> np.ndarray:

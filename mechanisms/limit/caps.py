@@ -18,12 +18,17 @@ def cap_error(dimension: int) -> float:
 def cap(height, dimension: int):
     """Pr(u_1 < height - 1), u uniform on the unit sphere of R^dimension, dimension >= 2.
 
-    (1 + u_1) / 2 has the Beta law with both parameters (M - 1) / 2; u_1^2 that with 1/2 and
-    (M - 1) / 2, whose tail has no cancellation. Heights below 0 and above 2 count as 0 and 2.
+    u_1^2 has the Beta law with parameters 1/2 and (M - 1) / 2. Within a deviation, 1 / sqrt(M), of
+    the equator the probability is 1/2 less what lies between; beyond it is the tail, which has no
+    cancellation there. Heights below 0 and above 2 count as 0 and 2.
     """
     height = np.clip(height, 0.0, 2.0)
-    half = 0.5 * scipy.special.betainc((dimension - 1) / 2, 0.5, height * (2 - height))
-    return np.where(height <= 1, half, 1 - half)
+    below = 1 - height
+    ends = 0.5, (dimension - 1) / 2
+    between = 0.5 * scipy.special.betainc(*ends, below * below)
+    tail = 0.5 * scipy.special.betainc(*ends[::-1], height * (2 - height))
+    lower = np.where(below * below * dimension < 1, 0.5 - between, tail)
+    return np.where(below >= 0, lower, 1 - lower)
 
 
 def cap_density(height, dimension: int):

@@ -20,13 +20,13 @@ _ULP = 2.0**-52
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ThresholdTest:
-    """The test `weight` 1{|y - e| > K(|y|)} of noise at y against noise shifted by the unit e.
+    """The test `weight` 1{|y - e| >= K(|y|)} of noise at y against noise shifted by the unit e.
 
     K(r) = 1 + r - k(r), and k is linear between the nodes and 0 beyond the last one. Write X for
     the inverse of K, and u for a uniform unit vector of R^M. Noise of radius r is in the event with
     probability P(r), and shifted by e with Q(r):
 
-        P(r) = Pr(|r u - e| > K(r)) = Pr(1 + u_1 < k (2 + 2 r - k) / (2 r)),          k = k(r),
+        P(r) = Pr(|r u - e| >= K(r)) = Pr(1 + u_1 < k (2 + 2 r - k) / (2 r)),          k = k(r),
         Q(r) = Pr(|r u + e| < X(r)) = Pr(1 + u_1 < k (2 (r - 1) + k) / (2 r)),        k = k(X(r)),
 
     and Q(r) = 0 for r <= 1. As K is linear between nodes, so is r -> k(X(r)) between their K(r).

@@ -21,6 +21,8 @@ _LARGEST_EPSILON = 1e15
 _LARGEST_LOG_FACTOR = 300.0
 # Stands for log 0: a root finder interpolates between finite values.
 _LOG_NOTHING = -1e4
+# Steps in the logarithm of a factor beyond a place where a bound jumps across its target.
+_JUMPS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4)
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -126,8 +128,8 @@ class PrivacyProfile(ABC):
         epsilon: finite, > 0; delta: in (0, 1), or 0 if the noise can be purely private. The delta
         that is reached is within a relative 1e-10 of the target, or what rounding in the profile
         allows, unless neighbouring floating-point scales differ by more. If the bounds of delta
-        are wider than rounding, their upper end meets the target. Raises ValueError if no finite
-        factor exists.
+        are wider than rounding, their upper end meets the target, or `keeps` it. Raises
+        ValueError if no finite factor exists.
         """
         check_target(epsilon, delta)
         if delta == 0:
@@ -153,10 +155,24 @@ class PrivacyProfile(ABC):
         around = root + 8 * ULP * max(abs(root), 1.0) * np.array([-1.0, 1.0])
         if excess(around)[0] > 0 >= excess(around)[1]:
             return float(np.exp(around[1]))
+        # A bound on a grid that moves with the scale jumps by less than it leaves open.
+        for step in _JUMPS:
+            factor = float(np.exp(root + step))
+            if self.scaled(factor).keeps(epsilon, delta):
+                return factor
         raise NoScaleError(
             f"no multiple of this noise has delta({epsilon:g}) = {delta:g}: the search ended at "
             f"the multiple {np.exp(root):g}"
         )
+
+    def keeps(self, epsilon: float, delta: float) -> bool:
+        """Whether delta(epsilon) is at most `delta`, by no more than its bounds leave open.
+
+        Of the curve that `scale_factor` meets; where it is exact the two must be equal.
+        """
+        bounds = self.delta(epsilon)
+        below = delta - getattr(bounds, self.calibrated_curve)
+        return 0 <= below <= bounds.upper - bounds.lower
 
     @property
     def _factor_limits(self) -> tuple[float, float]:

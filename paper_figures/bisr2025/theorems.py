@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 
-from claims.judged_rows import pick, rounded_up
+from claims.judged_rows import pick
 from claims.judges import CannotJudge, judge
 from claims.rules import statement, universal
 from claims.verdicts import Finding, Part
+from mechanisms.query.words import rounded_up
 from mechanisms.strategies.streams.designs import Design, factorisation
 from mechanisms.strategies.streams.lower_bounds import least_mean_error
 from mechanisms.strategies.streams.participation import Participation

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 
-from claims.judged_rows import listed, rounded_up
+from claims.judged_rows import listed
 from claims.judges import judge
 from claims.rules import number, universal
 from claims.verdicts import Finding, Outcome
+from mechanisms.query.words import rounded_up
 from mechanisms.strategies.streams.closed_forms import binary_tree, square_root
 from mechanisms.strategies.streams.factorisation import StreamError
 from mechanisms.strategies.streams.lower_bounds import least_mean_error, sum_of_singular_values

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from claims.judged_rows import rounded_down, rounded_up
 from claims.judges import Delta, judge
 from claims.rules import universal
 from claims.verdicts import Finding
+from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.gaussmix2025.sketch import EPSILONS, LEAST, ROWS, SKETCHES, added_variances
 
 EARLIER, GAUSSMIX = SKETCHES

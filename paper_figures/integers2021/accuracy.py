@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from claims.judged_rows import rounded_down, rounded_up
 from claims.judges import judge
 from claims.rules import statement
 from claims.stated_noise import Setting
 from claims.verdicts import Finding
+from mechanisms.query.words import rounded_down, rounded_up
 
 GAUSSIAN = "gaussian-analytic"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from claims.judged_rows import rounded_up
 from claims.judges import Delta, Epsilon, judge
 from claims.rules import number, universal
 from claims.verdicts import NOT_RUN, Finding, Part
 from mechanisms.noise.gamma_mixture import GAUSSIAN_COVER
 from mechanisms.privacy.fisher import laplace_mu
 from mechanisms.privacy.gaussian_profile import mu_for
+from mechanisms.query.words import rounded_up
 
 
 @judge

@@ -10,12 +10,12 @@ import math
 from dataclasses import replace
 from typing import Literal
 
-from claims.judged_rows import rounded_up
 from claims.judges import judge
 from claims.rules import more_than_noise
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.comparison.no_data import distance_at_precision
+from mechanisms.query.words import rounded_up
 from paper_figures.mvg2018.numbers import COVARIANCE, REGRESSION
 from paper_figures.paper_setting import PaperSetting
 

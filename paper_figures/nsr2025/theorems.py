@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.judged_rows import pick, rounded_up
+from claims.judged_rows import pick
 from claims.judges import CannotJudge, judge
 from claims.rules import universal
 from claims.verdicts import Finding
 from mechanisms.privacy.gaussian_profile import mu_for
+from mechanisms.query.words import rounded_up
 from mechanisms.strategies.streams.lower_bounds import least_mean_error
 from paper_figures.suite.continual_release import STUDY, errors_of
 from runs.results import Results

@@ -14,7 +14,6 @@ from typing import Literal, NamedTuple
 
 import scipy
 
-from claims.judged_rows import rounded_up
 from claims.judges import judge
 from claims.verdicts import NOT_RUN, Finding, Part
 from mechanisms import Query
@@ -25,6 +24,7 @@ from mechanisms.privacy.fisher import (
     kappa_of_gamma_mixture,
 )
 from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon, noise_multiplier
+from mechanisms.query.words import rounded_up
 
 # Any number of elements of more than one: the bound is the same.
 GRADIENT = 1000

@@ -10,8 +10,8 @@ import itertools
 
 import pandas as pd
 
-from claims.judged_rows import rounded_down, rounded_up
 from datasets.titles import dataset_title
+from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.r1smg2024.dpsgd_runs import (

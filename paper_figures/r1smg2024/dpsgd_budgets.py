@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 import scipy
 
-from claims.judged_rows import at_least, calibrated, listed, rounded_down
+from claims.judged_rows import at_least, calibrated, listed
 from claims.judges import Count, Delta, Probability, judge
 from claims.rules import number, statement
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget, Query
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun, gaussian_epsilon, step_budget
+from mechanisms.query.words import rounded_down
 from paper_figures.r1smg2024.numbers import GRADIENT, TrainingBudget
 
 # The Renyi orders of compute_dp_sgd_privacy in TensorFlow Privacy.

@@ -11,11 +11,12 @@ import math
 import numpy as np
 import scipy
 
-from claims.judged_rows import calibrated, listed, rounded_down
+from claims.judged_rows import calibrated, listed
 from claims.judges import Count, Delta, Epsilon, Positive, judge
 from claims.rules import number, statement, universal
 from claims.verdicts import Finding
 from mechanisms import Budget
+from mechanisms.query.words import rounded_down
 from paper_figures.r1smg2024.moments_and_tails import noise_of
 from paper_figures.r1smg2024.numbers import (
     PCA_DELTA,

@@ -11,13 +11,14 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import calibrated, listed, rounded_down, rounded_up
+from claims.judged_rows import calibrated, listed
 from claims.judges import Positive, judge
 from claims.rules import number, statement, universal
 from claims.verdicts import Finding, Outcome, Part
 from mechanisms import Budget
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.r1smg2024.noise_only import FAMILY
 from paper_figures.r1smg2024.numbers import setting

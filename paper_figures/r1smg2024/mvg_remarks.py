@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from claims.judged_rows import calibrated, listed, rounded_down, rounded_up
+from claims.judged_rows import calibrated, listed
 from claims.judges import Count, Delta, Epsilon, Positive, judge
 from claims.rules import number, statement, universal
 from claims.verdicts import Finding, Sizes
 from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import precision_bound
+from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.r1smg2024.numbers import PCA_FEATURES, PCA_RECORDS
 from paper_figures.r1smg2024.numbers import setting as stated_setting
 

@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 
-from claims.judged_rows import calibrated, rounded_down, rounded_up
+from claims.judged_rows import calibrated
 from claims.judges import Count, judge
 from claims.rules import statement
 from claims.verdicts import Finding, Outcome, Sizes
 from mechanisms import Budget, Query
+from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.r1smg2024.numbers import setting as stated_setting
 
 

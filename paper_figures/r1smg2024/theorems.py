@@ -12,12 +12,13 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from claims.judged_rows import calibrated, listed, rounded_down
+from claims.judged_rows import calibrated, listed
 from claims.judges import Count, Delta, judge
 from claims.rules import number, statement
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget
 from mechanisms.catalogue.r1smg import log_psi
+from mechanisms.query.words import rounded_down
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.power_law import power
 from paper_figures.r1smg2024.moments_and_tails import noise_of

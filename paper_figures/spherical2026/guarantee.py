@@ -29,12 +29,13 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from claims.judged_rows import pick, rounded_down
+from claims.judged_rows import pick
 from claims.judges import CannotJudge, Delta, Epsilon, judge
 from claims.rules import statement
 from claims.verdicts import Finding
 from mechanisms import all_mechanisms
 from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.query.words import rounded_down
 from paper_figures.selections import size_of
 from paper_figures.style import mechanism_title
 from runs.results import Results

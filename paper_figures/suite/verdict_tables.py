@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from claims.guarantee import by_setting, setting_of
-from claims.judged_rows import calibrated, rounded_up
+from claims.judged_rows import calibrated
 from mechanisms import AdditiveMechanism, Unsupported, all_mechanisms, distance_to_no_data
 from mechanisms.privacy.fisher import MEANING
+from mechanisms.query.words import rounded_up
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.paper_setting import PaperSetting

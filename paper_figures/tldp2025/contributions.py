@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 
-from claims.judged_rows import calibrated, listed, rounded_up
+from claims.judged_rows import calibrated, listed
 from claims.judges import Delta, Epsilon, Positive, Shape, judge
 from claims.rules import statement, universal
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
+from mechanisms.query.words import rounded_up
 from paper_figures.tldp2025.numbers import gaussian_variance
 from paper_figures.tldp2025.theorems import ENTRIES, KINDS, OPTIONS, tensor_mechanism
 

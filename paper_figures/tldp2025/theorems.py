@@ -9,13 +9,14 @@ import math
 
 import pandas as pd
 
-from claims.judged_rows import at_least, calibrated, listed, rounded_down
+from claims.judged_rows import at_least, calibrated, listed
 from claims.judges import Count, Delta, Epsilon, Positive, judge
 from claims.rules import number, statement, universal
 from claims.verdicts import Finding, Outcome, Part
 from mechanisms import AdditiveMechanism, Budget
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.box_query import box_query
+from mechanisms.query.words import rounded_down
 from paper_figures.power_law import power
 from paper_figures.tldp2025.numbers import gaussian_variance, stated_errors
 

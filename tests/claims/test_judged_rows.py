@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from claims.judged_rows import at_least, rounded_down, rounded_up
+from claims.judged_rows import at_least
+from mechanisms.query.words import rounded_down, rounded_up
 
 
 @pytest.mark.parametrize(

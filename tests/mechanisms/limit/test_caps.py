@@ -16,7 +16,7 @@ def exact(height, dimension: int):
 @pytest.mark.parametrize("dimension", [2, 3, 10, 101, 1000, 48_000, 10**6])
 def test_a_cap_is_as_exact_as_the_bound_assumes(dimension):
     with mpmath.workdps(40):
-        for deviations in (0.1, 1.0, 3.0, 8.0, 13.0):
+        for deviations in (0.0, 1e-12, 1e-8, 1e-6, 1e-4, 0.01, 0.1, 0.99, 1.01, 3.0, 8.0, 13.0):
             height = 1 - min(deviations / dimension**0.5, 0.999)
             reference = exact(height, dimension)
             wrong = abs(mpmath.mpf(float(cap(height, dimension))) / reference - 1)
