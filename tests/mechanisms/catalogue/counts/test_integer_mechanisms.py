@@ -276,3 +276,13 @@ def test_noise_that_takes_too_long_is_unsupported(key, epsilon, options, reason)
         return
     with pytest.raises(Unsupported, match=reason):
         get_mechanism(key).calibrate(counts(3), budget, **options)
+
+
+def test_many_counts_are_calibrated_at_a_small_delta():
+    # Rounding makes the profile jump over the target where the search would end.
+    query = Query(
+        shape=(13053,), l2_sensitivity=499.406, linf_sensitivity=8.1325, structure="counts"
+    )
+    budget = Budget(epsilon=2.1075, delta=1.758e-10)
+    mechanism = get_mechanism("skellam").calibrate(query, budget, "exact", sampler="table")
+    assert 0.99 * budget.delta < mechanism.profile().delta(budget.epsilon).upper <= budget.delta
