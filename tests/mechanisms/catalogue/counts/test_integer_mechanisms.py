@@ -104,6 +104,25 @@ def test_exact_draws_follow_their_law(name, variance):
     assert stats.chi2.sf(statistic, len(law) - 1) > 1e-3
 
 
+@pytest.mark.parametrize("mean", [16, 300])
+def test_exact_draws_of_a_large_mean_have_the_poisson_law(mean):
+    source, trials = ExactIntegers(np.random.default_rng(8)), 4000
+    drawn = [source.poisson(Fraction(mean)) for _ in range(trials)]
+    often = np.flatnonzero(stats.poisson.pmf(np.arange(2 * mean), mean) * trials > 5)
+    seen = np.bincount(np.clip(drawn, often[0] - 1, often[-1] + 1) - often[0] + 1)
+    law = np.diff(np.r_[0.0, stats.poisson.cdf(np.r_[often[0] - 1, often], mean), 1.0])
+    assert stats.chisquare(seen, trials * law).pvalue > 1e-3
+
+
+def test_rejection_for_a_large_mean_never_exceeds_its_envelope():
+    for mean in (16, 17, 24, 25, 100, 10**4):
+        width = math.isqrt(mean) + 1
+        for block in range(40):
+            distance = block * width
+            likely = Fraction(mean**distance, math.perm(mean + distance, distance))
+            assert likely * 2**block <= Fraction(5, 4)
+
+
 def test_exact_coins():
     source = ExactIntegers(np.random.default_rng(0))
     trials = 20_000
