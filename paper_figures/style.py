@@ -73,6 +73,7 @@ _LOOKS = {
     "discrete-gaussian": ("#17789A", "d"),
     "skellam": ("#6B8E23", "h"),
     "k-norm": ("#B8860B", "8"),
+    "staircase": ("#004D40", "P"),
     "random-answer": ("#888888", "x"),
     "factorisation": ("#3B5BA5", "s"),
     "factorisation-identity": ("#000000", "^"),
