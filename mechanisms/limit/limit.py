@@ -19,6 +19,8 @@ from mechanisms.query.query import Budget, Query
 _EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
+# The same for pure privacy and a fast answer.
+_SUMMED = 500
 # Covers the rounding of the factors below.
 _ROUNDING = 1e-12
 
@@ -123,7 +125,7 @@ def _arguments(query: Query, budget: Budget, fast: bool):
     if query.size == 1:
         return
     if delta == 0:
-        dimension = largest_size(min(query.size, _SEARCHED), epsilon)
+        dimension = largest_size(min(query.size, _SUMMED if fast else _SEARCHED), epsilon)
         factor = _radius_of_volume(query, dimension) ** 2 * query.size / dimension
         yield factor, "pure privacy, the volume of the changes", PureLimit(dimension, epsilon), 0.0
         return
