@@ -14,7 +14,7 @@ from PIL import Image
 from mechanisms.query.csv_cells import marked
 from site_builder.advisor_page import advisor_page
 from site_builder.charts import Chart, script_bundle
-from site_builder.claim_pages import TONES, claims_page
+from site_builder.claim_pages import TONES, VERDICT_TONES, claim_pages
 from site_builder.dataset_pages import dataset_pages
 from site_builder.leaderboard_pages import leaderboard_pages
 from site_builder.mechanism_pages import mechanism_pages
@@ -79,7 +79,7 @@ def pages_of(site: SiteData) -> Iterator[Page]:
     if site.answers:
         yield advisor_page(site)
     yield from leaderboard_pages(site)
-    yield claims_page(site)
+    yield from claim_pages(site)
     yield from paper_pages(site)
     yield from mechanism_pages(site)
     yield from dataset_pages(site)
@@ -99,6 +99,7 @@ def environment_of(site: SiteData) -> jinja2.Environment:
     environment.filters |= {
         "number": number,
         "prose": lambda text, root="": prose(text, site.claim_ids, root),
+        "plain": prose,
         "css": css_name,
         "first_sentence": first_sentence,
         "calibration": calibration_name,
@@ -112,6 +113,7 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         "mechanism_name": mechanism_name,
         "chart_file": chart_file,
         "tones": TONES,
+        "verdict_tones": VERDICT_TONES,
     }
     return environment
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 
 import pandas as pd
@@ -11,7 +12,6 @@ from datasets import DATASETS
 from datasets.titles import dataset_title
 from mechanisms import AdditiveMechanism
 from mechanisms.privacy.fisher import MEANING
-from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.selections import LEVELS
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from site_builder.charts import Chart, over_size
@@ -31,20 +31,18 @@ GUARANTEES = {
     "local": "pure local differential privacy",
     "none": "no privacy: it is a control",
 }
-VERDICT_COLUMNS = ("true_delta", "true_epsilon", "wasted_variance")
 
 
 def mechanism_pages(site: SiteData) -> Iterator[Page]:
     """The overview and every registered mechanism."""
     refuted = refuted_settings(site)
     losses = grid_losses(site.run)
-    verdicts = _verdict_rows(site)
     entries = []
     for key, cls in site.mechanisms.items():
-        own = verdicts[verdicts["mechanism"] == key] if len(verdicts) else verdicts
+        own = site.settings_of(key)
         call = example_call(cls)
         errors = error_rates(call.mechanism if call else None)
-        counts = own["verdict"].value_counts().to_dict() if len(own) else {}
+        counts = Counter(row["verdict"] for row in own)
         entries.append(
             {"key": key, "cls": cls, "counts": counts, "source": site.source_of(cls.paper)}
         )
@@ -68,7 +66,7 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
                 "grid_sizes": [math.prod(shape) for shape in SHAPES],
                 "grid_epsilons": EPSILONS,
                 "grid_delta": DELTA,
-                "verdicts": own.to_dict("records"),
+                "verdicts": own,
                 "kappa": _kappa(call),
                 "kappa_meaning": MEANING,
                 "cost": _cost_chart(key, losses),
@@ -97,32 +95,6 @@ def _kappa(call: ExampleCall | None) -> float | None:
     if call is None or not isinstance(call.mechanism, AdditiveMechanism):
         return None
     return call.mechanism.noise.kappa()
-
-
-def _verdict_rows(site: SiteData) -> pd.DataFrame:
-    """One row per mechanism and setting of a paper: verdict and the numbers behind it."""
-    if "guarantee" not in site.run.rows:
-        return pd.DataFrame()
-    rows = site.run.rows["guarantee"]
-    rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
-    keys = ["mechanism", "shape", "epsilon", "delta"]
-    verdicts = rows.loc[rows["metric"] == "claimed_delta", [*keys, "verdict"]]
-    numbers = rows[rows["metric"].isin(VERDICT_COLUMNS)].pivot_table(
-        index=keys, columns="metric", values="value", aggfunc="first"
-    )
-    found = verdicts.merge(numbers.reset_index(), how="left", on=keys)
-    names = {
-        ("x".join(map(str, s.query.shape)), s.budget.epsilon, s.budget.delta): s.where
-        + ", "
-        + s.name
-        for s in PAPER_SETTINGS
-    }
-    found["setting"] = [
-        names.get((row.shape, row.epsilon, row.delta), "") for row in found.itertuples()
-    ]
-    for name in VERDICT_COLUMNS:
-        found[name] = found.get(name, math.nan)
-    return found
 
 
 def _cost_rows(key: str, losses: pd.DataFrame | None) -> list[dict]:

@@ -84,7 +84,7 @@ def _judged(each: Headline, ledger: pd.DataFrame) -> Found | None:
     headline = each.words
     if claim["verdict"] != each.verdict:
         headline = f"{claim['statement']} In this run: {claim['verdict']}."
-    return Found(headline, sentence, f"claims.html#{each.claim}", each.claim)
+    return Found(headline, sentence, f"claims/{each.claim}.html", each.claim)
 
 
 def _waste(run: RunFolder) -> Found | None:

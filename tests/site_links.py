@@ -43,11 +43,16 @@ def parsed(site):
 
 
 def broken_links(site, pages):
-    """The links that leave the site, or lead to no file or no anchor of it."""
+    """The links that lead to no file or no anchor of the site, and what is loaded from elsewhere.
+
+    A reader may follow a link to elsewhere.
+    """
     broken = []
     for path, page in pages.items():
         for address in [*page.addresses, *page.resources]:
             parts = urlsplit(address)
+            if parts.scheme in ("http", "https") and address in page.addresses:
+                continue
             target = (site / path).parent / parts.path if parts.path else site / path
             if parts.scheme or not target.resolve().is_file():
                 broken.append(f"{path}: {address}")

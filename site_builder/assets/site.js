@@ -155,14 +155,20 @@
   const option = (value, text = value) => make("option", { value }, text);
   for (const form of find("form[data-filter]")) {
     const items = find(form.dataset.filter);
-    const texts = new Map(items.map((item) => [item, item.textContent.toLowerCase()]));
+    const groups = find("[data-group]");
+    const group = (item) => item.closest("[data-group]");
+    const texts = new Map(
+      items.map((item) => [item, `${item.textContent} ${group(item)?.dataset.words ?? ""}`.toLowerCase()])
+    );
     const counter = document.querySelector("[data-count]");
     const search = make("input", { type: "search", autocomplete: "off" });
     form.append(make("label", {}, "Search", search));
     const facets = (form.dataset.facets || "").split(" ").filter(Boolean).map((facet) => {
       const [name, title] = facet.split(":");
       const values = [...new Set(items.map((item) => item.dataset[name]))];
-      const select = make("select", {}, option("", "all"), ...values.map((value) => option(value)));
+      // A value that names a group reads as that group does.
+      const titleOf = (value) => groups.find((each) => each.id === value)?.dataset.title ?? value;
+      const select = make("select", {}, option("", "all"), ...values.map((value) => option(value, titleOf(value))));
       form.append(make("label", {}, title, select));
       select.addEventListener("change", () => {
         choose({ [name]: select.value });
@@ -182,8 +188,10 @@
         item.hidden = !kept;
         count += kept;
       }
-      for (const group of find("[data-group]")) {
-        group.hidden = !find(form.dataset.filter, group).some((item) => !item.hidden);
+      const chosen = words.length > 0 || facets.some(({ select }) => select.value);
+      for (const each of groups) {
+        each.hidden = !find(form.dataset.filter, each).some((item) => !item.hidden);
+        each.open = chosen;
       }
       if (counter) counter.textContent = `${count} of ${items.length} ${counter.dataset.count}`;
     };
@@ -208,8 +216,9 @@
       show();
       // A permanent link wins over filters that would hide it.
       const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-      if (target && target.closest("[hidden]")) {
-        reset();
+      if (target && target.closest("[hidden]")) reset();
+      if (target && group(target)) {
+        group(target).open = true;
         target.scrollIntoView();
       }
     });

@@ -286,7 +286,7 @@ def test_numbers_are_written_for_people(value, shown):
 
 def test_prose_links_claims_and_leaves_names_alone():
     text = prose("see mvg-thm3 at (1e-05, 2), hash 4c92e10f", ["mvg-thm3", "mvg-thm"], "../")
-    assert '<a href="../claims.html#mvg-thm3">mvg-thm3</a>' in text
+    assert '<a href="../claims/mvg-thm3.html">mvg-thm3</a>' in text
     assert "10<sup>\N{MINUS SIGN}5</sup>" in text and "4c92e10f" in text
 
 
