@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 
 import pandas as pd
@@ -16,13 +15,14 @@ from paper_figures.selections import LEVELS
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from site_builder.charts import Chart, over_size
 from site_builder.claim_pages import shown_claims
+from site_builder.error_over_size import noise_by_size
 from site_builder.error_rates import FALSE_POSITIVE_RATE, error_rates
 from site_builder.example_calls import BUDGET, ExampleCall, example_call
 from site_builder.formulas import formulas, typeset
 from site_builder.leaderboard_pages import refuted_settings, view_title
 from site_builder.profile_grid import DELTA, EPSILONS, SHAPES, profile_grid
 from site_builder.site_data import Page, SiteData
-from site_builder.start_page import REFERENCE, grid_losses
+from site_builder.start_page import REFERENCE
 from site_builder.words import paragraphs
 
 GUARANTEES = {
@@ -36,16 +36,11 @@ GUARANTEES = {
 def mechanism_pages(site: SiteData) -> Iterator[Page]:
     """The overview and every registered mechanism."""
     refuted = refuted_settings(site)
-    losses = grid_losses(site.run)
-    entries = []
+    losses = noise_by_size(site.run)
     for key, cls in site.mechanisms.items():
         own = site.settings_of(key)
         call = example_call(cls)
         errors = error_rates(call.mechanism if call else None)
-        counts = Counter(row["verdict"] for row in own)
-        entries.append(
-            {"key": key, "cls": cls, "counts": counts, "source": site.source_of(cls.paper)}
-        )
         yield Page(
             path=f"mechanisms/{key}.html",
             template="mechanism.html",
@@ -86,7 +81,7 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
         title="Mechanisms",
         section="mechanisms/index.html",
         about="Every mechanism with its source, its claim and what is true of it.",
-        content={"mechanisms": entries},
+        content={"matrix": site.matrix},
     )
 
 
@@ -104,8 +99,7 @@ def _cost_rows(key: str, losses: pd.DataFrame | None) -> list[dict]:
     own = losses[losses["mechanism"] == key]
     if own.empty or key in LEVELS:
         return []
-    noise = own.assign(noise=(own["value"] / own["size"]) ** 0.5)
-    table = noise.pivot_table(index="size", columns="calibration", values="noise")
+    table = own.pivot_table(index="size", columns="calibration", values="noise")
     return [
         {"size": int(size), **{name: row.get(name, math.nan) for name in CALIBRATION_TITLES}}
         for size, row in table.iterrows()
@@ -120,7 +114,7 @@ def _cost_chart(key: str, losses: pd.DataFrame | None) -> Chart | None:
     # The reference once: as published it is exactly calibrated.
     own = own[(own["mechanism"] == key) | (own["calibration"] == "exact")]
     rows = own.assign(
-        value=(own["value"] / own["size"]) ** 0.5,
+        value=own["noise"],
         calibration=own["calibration"].map(CALIBRATION_TITLES),
     )
     rows["label"] = [

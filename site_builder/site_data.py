@@ -15,6 +15,7 @@ from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from paper_figures.suite.common_queries import answers
 from site_builder.citations import Reference, references
 from site_builder.leaderboards import View, views_of
+from site_builder.matrix import Matrix, matrix
 from site_builder.provenance import Provenance, provenance_of
 from site_builder.run_folder import RunFolder
 from studies.base.families import FAMILIES, Family
@@ -187,15 +188,16 @@ class SiteData:
     def settings(self) -> pd.DataFrame:
         """The verdict on every published mechanism at every setting of a paper, with its numbers.
 
-        Empty where the run has none. Columns: mechanism, shape, epsilon, delta, verdict, setting
-        in words, and VERDICT_COLUMNS.
+        Empty where the run has none. Columns: mechanism, shape, epsilon, delta, verdict, claimed
+        delta, setting in words, and VERDICT_COLUMNS.
         """
         if "guarantee" not in self.run.rows:
-            return pd.DataFrame(columns=["mechanism", "verdict", *VERDICT_COLUMNS])
+            return pd.DataFrame(columns=["mechanism", "verdict", "claimed", *VERDICT_COLUMNS])
         rows = self.run.rows["guarantee"]
         rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
         keys = ["mechanism", "shape", "epsilon", "delta"]
-        verdicts = rows.loc[rows["metric"] == "claimed_delta", [*keys, "verdict"]]
+        verdicts = rows.loc[rows["metric"] == "claimed_delta", [*keys, "verdict", "value"]]
+        verdicts = verdicts.rename(columns={"value": "claimed"})
         numbers = rows[rows["metric"].isin(VERDICT_COLUMNS)].pivot_table(
             index=keys, columns="metric", values="value", aggfunc="first"
         )
@@ -212,6 +214,11 @@ class SiteData:
         for name in VERDICT_COLUMNS:
             found[name] = found.get(name, math.nan)
         return found
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """Every mechanism in a row."""
+        return matrix(self.run, self.settings, self.mechanisms)
 
     def settings_of(self, mechanism: str) -> list[dict]:
         """The rows of `settings` on one mechanism."""

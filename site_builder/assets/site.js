@@ -54,6 +54,14 @@
     showTheme();
   });
 
+  // --- Search, on a page of its own --------------------------------------------------------------
+  const searchForm = document.querySelector("form[data-search]");
+  searchForm.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const words = searchForm.querySelector("input").value.trim();
+    if (words) location.href = `${searchForm.dataset.search}?q=${encodeURIComponent(words)}`;
+  });
+
   // --- Sortable tables, and their rows as CSV ----------------------------------------------------
   const tables = find("table[data-sortable]");
   const cellValue = (row, column) => {
@@ -434,6 +442,9 @@
       epsilonSelect.replaceChildren(...epsilons.map((each) => option(each, String(Number(each)))));
       epsilonSelect.value = epsilon;
       const column = epsilons.indexOf(epsilon);
+      for (const row of find("tr", section)) {
+        [...row.cells].forEach((cell, index) => cell.classList.toggle("main", index === column + 1));
+      }
       if (!chosen.get("sort")) {
         sort(section.querySelector("table"), column + 1, section.dataset.better === "smaller" ? "ascending" : "descending");
       }
