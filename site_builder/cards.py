@@ -24,7 +24,7 @@ def _labelled(found: re.Match) -> str:
     labels = [Markup(each).striptags().replace('"', "") for each in _HEAD.findall(head)]
     rows = "<tr".join(_row(row, labels) for row in body.split("<tr"))
     if "class=" not in attributes:
-        attributes += ' class="cards"'
+        attributes += ' class="stack"'
     return f"<table{attributes}>{head}<tbody>{rows}</table>"
 
 

@@ -18,7 +18,7 @@ class Reference:
     """A publication.
 
     Args:
-        title, authors, venue, year: In words.
+        title, authors, venue, year: In words; the venue is "" for a preprint.
         addresses: Where it is, as (words, address): its DOI and its preprint, as far as known.
         bibtex: An entry for a bibliography.
     """
@@ -66,7 +66,7 @@ def _reference(entry: Mapping, key: str) -> Reference:
     return Reference(
         title=entry["title"],
         authors=", ".join(map(_author, entry["authors"])),
-        venue=", ".join(filter(None, (venue, notes))),
+        venue=venue or "",
         year=year,
         addresses=tuple(addresses),
         bibtex=_bibtex(entry, key, year),

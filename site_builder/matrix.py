@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -11,11 +10,10 @@ import pandas as pd
 
 from mechanisms import Budget, Query
 from mechanisms.limit.limit import limit
+from mechanisms.verification.verification import REFUTED, UNDECIDED
 from site_builder.error_over_size import noise_by_size
 from site_builder.run_folder import RunFolder
 
-# Of the verdicts at the settings of the papers the first that there is.
-_WORST = ("refuted", "undecided", "loose", "holds")
 # From this size on the limit is tight, and found in a second.
 LARGE = 10_000
 
@@ -26,15 +24,16 @@ class Line:
 
     Args:
         key: Of the mechanism.
-        verdict: The worst on its published noise at the settings of the papers; "" without any.
-        at: How many settings have that verdict, of how many.
-        true_delta, claimed: Where it is refuted and the true delta is largest; NaN elsewhere.
+        private: Whether its published claim is true at the settings of the papers: "no" where it
+            is false at one, "unknown" where one is undecided, else "yes"; "" without any.
+        at: At how many settings that was found, of how many.
+        true_delta, claimed: Where it is false and the true delta is largest; NaN elsewhere.
         waste: The least and the largest variance over need; NaN where not known.
         over_limit: Root mean square noise over the limit, by calibration, see `over_limit`.
     """
 
     key: str
-    verdict: str
+    private: str
     at: tuple[int, int]
     true_delta: float
     claimed: float
@@ -71,16 +70,23 @@ def matrix(run: RunFolder, settings: pd.DataFrame, mechanisms: Iterable[str]) ->
 
 def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Line:
     own = settings[settings["mechanism"] == key]
-    counts = Counter(own["verdict"])
-    verdict = next((each for each in _WORST if counts[each]), "")
-    false = own[own["verdict"] == "refuted"].sort_values("true_delta", ascending=False)
-    worst = false.iloc[0] if len(false) else {"true_delta": math.nan, "claimed": math.nan}
+    false, unknown = (own[own["verdict"] == verdict] for verdict in (REFUTED, UNDECIDED))
+    # Where only bounds are known, the lower one refutes.
+    deltas = false[["true_delta", "true_delta_lower"]].max(axis=1)
+    deltas = deltas[deltas > 0]
+    worst = deltas.idxmax() if len(deltas) else None
+    if len(false):
+        private, count = "no", len(false)
+    elif len(unknown):
+        private, count = "unknown", len(unknown)
+    else:
+        private, count = "yes" if len(own) else "", len(own)
     return Line(
         key=key,
-        verdict=verdict,
-        at=(counts[verdict], len(own)),
-        true_delta=worst["true_delta"],
-        claimed=worst["claimed"],
+        private=private,
+        at=(count, len(own)),
+        true_delta=math.nan if worst is None else deltas[worst],
+        claimed=math.nan if worst is None else own.loc[worst, "claimed"],
         waste=(own["wasted_variance"].min(), own["wasted_variance"].max()),
         over_limit=over_limit,
     )

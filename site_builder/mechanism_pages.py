@@ -19,7 +19,7 @@ from site_builder.error_over_size import noise_by_size
 from site_builder.error_rates import FALSE_POSITIVE_RATE, error_rates
 from site_builder.example_calls import BUDGET, ExampleCall, example_call
 from site_builder.formulas import formulas, typeset
-from site_builder.leaderboard_pages import refuted_settings, view_title
+from site_builder.leaderboard_pages import view_title
 from site_builder.profile_grid import DELTA, EPSILONS, SHAPES, profile_grid
 from site_builder.site_data import Page, SiteData
 from site_builder.start_page import REFERENCE
@@ -35,7 +35,6 @@ GUARANTEES = {
 
 def mechanism_pages(site: SiteData) -> Iterator[Page]:
     """The overview and every registered mechanism."""
-    refuted = refuted_settings(site)
     losses = noise_by_size(site.run)
     for key, cls in site.mechanisms.items():
         own = site.settings_of(key)
@@ -56,7 +55,7 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
                 "formula": typeset(formulas()[key]) if key in formulas() else None,
                 "about_it": paragraphs(cls.__doc__ or ""),
                 "options": cls.options,
-                "refuted": refuted.get(key),
+                "refuted": site.refuted.get(key),
                 "grid": profile_grid(cls),
                 "grid_sizes": [math.prod(shape) for shape in SHAPES],
                 "grid_epsilons": EPSILONS,

@@ -48,7 +48,8 @@ class DrawnFile:
     @property
     def title(self) -> str:
         """The first clause of the caption, without the paper's key."""
-        words = self.caption.replace(f"{self.drawing.paper} ", "").replace(self.drawing.paper, "it")
+        words = self.caption.removeprefix(f"{self.drawing.paper} ")
+        words = words.replace(self.drawing.paper, "the paper")
         clause = re.split(r"(?<=\?) |[.:;] ", words, maxsplit=1)[0].removesuffix(".")
         return clause[0].upper() + clause[1:]
 

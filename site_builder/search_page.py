@@ -65,4 +65,7 @@ def _entry(kind: str, title: str, about: str, link: str, *words: str) -> dict[st
 
 
 def _cited(facts: PaperFacts) -> str:
-    return "; ".join(f"{one.authors}. {one.venue}, {one.year}" for one in facts.references)
+    return "; ".join(
+        ", ".join(filter(None, (one.authors, one.venue, str(one.year), *dict(one.addresses))))
+        for one in facts.references
+    )

@@ -24,7 +24,7 @@ from studies.common_queries import CommonQueries
 
 # Key of what belongs to no paper, and its name for readers.
 SUITE = "suite"
-VERDICT_COLUMNS = ("true_delta", "true_epsilon", "wasted_variance")
+VERDICT_COLUMNS = ("true_delta", "true_delta_lower", "true_epsilon", "wasted_variance")
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,9 @@ class SiteData:
         found: dict[str, tuple[Family, list[View]]] = {each.key: (each, []) for each in FAMILIES}
         for name, study in self.studies.items():
             if study.family is not None:
-                found[study.family.key][1].extend(views_of(study, self.run.rows[name]))
+                found[study.family.key][1].extend(
+                    views_of(study, self.run.rows[name], self.refuted)
+                )
         return {key: pair for key, pair in found.items() if pair[1]}
 
     @cached_property
@@ -219,6 +221,16 @@ class SiteData:
     def matrix(self) -> Matrix:
         """Every mechanism in a row."""
         return matrix(self.run, self.settings, self.mechanisms)
+
+    @cached_property
+    def refuted(self) -> dict[str, str]:
+        """Mechanisms whose published claim is false: "16 of 16 settings of the papers"."""
+        found = {}
+        for mechanism, own in self.settings.groupby("mechanism"):
+            false = int((own["verdict"] == "refuted").sum())
+            if false:
+                found[mechanism] = f"{false} of {len(own)} settings of the papers"
+        return found
 
     def settings_of(self, mechanism: str) -> list[dict]:
         """The rows of `settings` on one mechanism."""

@@ -19,7 +19,6 @@ from claims.verdicts import (
 )
 from mechanisms.comparison.advisor import leaders
 from mechanisms.query.words import rounded_down, rounded_up
-from mechanisms.verification.verification import REFUTED
 from paper_figures.selections import ok_rows
 from paper_figures.style import look, mechanism_title
 from paper_figures.suite.headline import FLOOR
@@ -104,7 +103,7 @@ def answers(site: SiteData) -> list[dict]:
     counts, total = site.run.verdict_counts, len(site.run.claims)
     told = [f"{counts[verdict]} {words}" for verdict, words in _TOLD.items() if verdict in counts]
     lines = site.matrix.lines.values()
-    false = [mechanism_title(line.key) for line in lines if line.verdict == REFUTED]
+    false = [mechanism_title(line.key) for line in lines if line.private == "no"]
     best = _cheapest(site.run)
     found = {
         ("Do the numbers reproduce?", "reproduce"): f"Of {total} claims {listed(told)}.",

@@ -38,7 +38,8 @@
     (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   const themeSwitch = document.querySelector("[data-theme-switch]");
   const showTheme = () => {
-    themeSwitch.textContent = isDark() ? "Light theme" : "Dark theme";
+    themeSwitch.textContent = isDark() ? "Light" : "Dark";
+    themeSwitch.setAttribute("aria-label", `${themeSwitch.textContent} theme`);
   };
   themeSwitch.addEventListener("click", () => {
     const theme = isDark() ? "light" : "dark";
@@ -82,11 +83,11 @@
   const preset = new Map(
     tables.map((table) => [table, find("thead th", table).map((head) => head.getAttribute("aria-sort"))])
   );
+  // Controls and noise with a false claim stay at the end: they do not compete.
+  const rank = (row) => 2 * row.classList.contains("control") + row.classList.contains("refuted");
   const sort = (table, column, direction) => {
     const sign = direction === "descending" ? -1 : 1;
     const rows = [...original.get(table)];
-    // Controls stay at the end: they do not compete.
-    const rank = (row) => row.classList.contains("control");
     rows.sort(
       (one, other) =>
         rank(one) - rank(other) || compare(cellValue(one, column), cellValue(other, column), sign)
@@ -324,6 +325,7 @@
       colour: row.dataset.colour,
       symbol: row.dataset.symbol,
       control: row.classList.contains("control"),
+      last: rank(row),
       scores: find("td", row).map((cell) => ({
         value: number(cell.dataset.value),
         low: number(cell.dataset.low ?? cell.dataset.value),
@@ -376,7 +378,7 @@
       const sign = smaller ? 1 : -1;
       const placed = rows
         .filter((row) => !Number.isNaN(row.scores[column].value))
-        .sort((one, other) => one.control - other.control || sign * (one.scores[column].value - other.scores[column].value));
+        .sort((one, other) => one.last - other.last || sign * (one.scores[column].value - other.scores[column].value));
       const best = placed.filter((row) => !row.control).slice(0, CHARTED);
       const kept = [...best, ...placed.filter((row) => row.control)];
       const ranking = charts.get("ranking");
@@ -393,6 +395,8 @@
         `${section.dataset.dataset}. ${smaller ? "Smaller" : "Larger"} is better. ` +
         `Lines are 95% intervals.${cut}`;
       ranking.plot.setAttribute("aria-label", words);
+      const curvesTitle = document.querySelector("[data-curves-title]");
+      if (curvesTitle) curvesTitle.textContent = `${section.querySelector("h2").textContent}, over epsilon`;
       embed("ranking");
       const curves = charts.get("curves");
       if (!curves) return;
