@@ -70,6 +70,7 @@ def test_every_status_without_a_value_is_explained(site, monkeypatch):
 
 
 def test_the_page_of_independent_noise_says_what_its_law_costs(site, monkeypatch):
+    site = SiteData(site.run)
     few = {key: site.mechanisms[key] for key in ("laplace", "gaussian", "r1smg")}
     monkeypatch.setitem(vars(site), "mechanisms", few)
     pages = {page.path: page for page in mechanism_pages(site)}

@@ -123,7 +123,7 @@ def test_every_kind_of_page_is_sound(browser, built, setting):
     assert not visit.problems
 
 
-# What ends beyond the right edge; hidden text and the shapes of a picture have no edge of their own.
+# What ends beyond the right edge, but for hidden text and the shapes of a picture.
 BEYOND = """() => [...document.querySelectorAll("body *")].filter((element) =>
   !element.closest("svg, math, .unseen, .skip, [hidden]")
   && element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.outerHTML)"""
