@@ -21,6 +21,7 @@ from mechanisms.cli.query_arguments import (
     add_key,
     add_query_arguments,
     add_shape_and_sensitivities,
+    audited_mechanism_of,
     mechanism_of,
     option_value,
     query_of,
@@ -243,7 +244,12 @@ def _parser() -> argparse.ArgumentParser:
     add_compare_command(commands, common, add_shape_and_sensitivities, query_of)
     add_limit_command(commands, common, add_shape_and_sensitivities, query_of)
 
-    add_audit_command(commands, common)
+    add_audit_command(
+        commands,
+        common,
+        lambda parser: add_shape_and_sensitivities(parser, required=False),
+        audited_mechanism_of,
+    )
     add_report_command(commands, add_shape_and_sensitivities, query_of, option_value)
     return parser
 

@@ -138,6 +138,13 @@ def query_of(options) -> Query:
     )
 
 
+def audited_mechanism_of(options) -> Mechanism:
+    """The mechanism of `audit`, as published and with its options at their defaults."""
+    options.key = mechanism_key(options.key)
+    options.calibration, options.option = "published", []
+    return mechanism_of(options)
+
+
 def mechanism_of(options) -> Mechanism:
     """The mechanism that the command line describes; warnings go to stderr."""
     query = query_of(options)

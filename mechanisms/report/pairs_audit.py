@@ -14,7 +14,7 @@ from mechanisms.verification.audit_statistics import familywise_confidence
 from mechanisms.verification.neighbours import changes, pair_that_differs, resting_value
 
 # Releases by which pairs are chosen, pairs, and the fewest outputs of each value.
-LOOK, PAIRS = 32, 3
+LOOK, PAIRS = 32, 6
 FEWEST = 200
 
 
@@ -58,24 +58,9 @@ def audit_pairs(
     Raises:
         As `audit_release`: a release that is no array of finite numbers, or fails.
     """
-    rest = resting_value(query)
-    if rest is None:
-        return Audited(missing="no value that the query allows is known")
-    rng = np.random.default_rng(0)
-    if callable(release):
-        begun = time.perf_counter()
-        looks = [np.asarray(release(rest.copy(), rng), float) for _ in range(LOOK)]
-        per_output = (time.perf_counter() - begun) / LOOK
-        noise = np.array([look - rest for look in looks if look.shape == rest.shape])
-    else:
-        per_output, noise = 0.0, np.empty(0)
-    if len(noise) < LOOK:
-        noise = rng.standard_normal((LOOK, *query.shape))
-    pairs = [
-        (name, pair)
-        for name, change in changes(query, noise, rng)
-        if (pair := pair_that_differs(query, change, rest)) is not None
-    ][:PAIRS]
+    begun = time.perf_counter()
+    pairs = chosen_pairs(release if callable(release) else None, query)
+    per_output = (time.perf_counter() - begun) / LOOK if callable(release) else 0.0
     if not pairs:
         return Audited(missing="no two values that the query allows are known to be neighbours")
     # A quarter of the time for the scores.
@@ -96,3 +81,25 @@ def audit_pairs(
             best = Audited(refuted, found.epsilon_lower, found.delta_lower, name, best.samples)
         best = dataclasses.replace(best, samples=best.samples + found.samples)
     return best
+
+
+def chosen_pairs(release: Callable | None, query: Query) -> list[tuple[str, tuple]]:
+    """Up to `PAIRS` pairs of values that the query allows, with their names.
+
+    Args:
+        release: A function (value, rng) whose answers show where its noise is least; None to choose
+            without a look.
+    """
+    rest = resting_value(query)
+    if rest is None:
+        return []
+    rng = np.random.default_rng(0)
+    looks = [np.asarray(release(rest.copy(), rng), float) for _ in range(LOOK if release else 0)]
+    noise = np.array([look - rest for look in looks if look.shape == rest.shape])
+    if len(noise) < LOOK:
+        noise = rng.standard_normal((LOOK, *query.shape))
+    found = (
+        (name, pair_that_differs(query, change, rest))
+        for name, change in changes(query, noise, rng)
+    )
+    return [(name, pair) for name, pair in found if pair is not None][:PAIRS]
