@@ -8,6 +8,7 @@ at the epsilon that the paper gives a mechanism.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import replace
 
@@ -15,8 +16,9 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from claims.implied_epsilon import Implied, in_closed_form
 from claims.intervals import bootstrapped
-from claims.judged_rows import calibrated, official_study, pick
+from claims.judged_rows import calibrated, listed, official_study, pick
 from claims.judges import judge
 from claims.rules import number, order, statement
 from claims.verdicts import Finding, Sizes
@@ -238,7 +240,8 @@ def accuracy_loss(*, tolerance: float) -> Finding:
             f"classic Gaussian's loss is {ratio:.3g} times the analytic Gaussian's, whatever cells "
             "are counted, but the paper states the same loss for both. With s^2 = 1 (r1-s2), their "
             "losses and R1SMG's would be half as large. "
-            f"{_fewer_cells(found, stated, tolerance)}"
+            f"{_fewer_cells(found, stated, tolerance)} The stated losses are reached at "
+            f"{_implied_words()}."
         ),
         calibration="published",
         sizes=Sizes(
@@ -269,11 +272,32 @@ def _fewer_cells(found: dict[str, float], stated: dict[str, float], tolerance: f
     )
 
 
-def _paper_noise(key: str):
-    """A mechanism at the count query and its epsilon of Figure 5; MVG with the smallest gamma."""
+def _paper_noise(key: str, epsilon: float | None = None, calibration: str = "published"):
+    """A mechanism at the count query, MVG with the smallest gamma.
+
+    At its epsilon of Figure 5, unless another one is given.
+    """
     at = setting(f"r1smg2024-count-{count_epsilon(key):g}")
     query = replace(at.query, frobenius_bound=at.query.l2_sensitivity / 2)
-    return calibrated(key, query, at.budget)
+    budget = at.budget if epsilon is None else replace(at.budget, epsilon=epsilon)
+    return calibrated(key, query, budget, calibration)
+
+
+@functools.cache
+def implied_by_loss(key: str, calibration: str) -> Implied:
+    """The epsilon at which a mechanism has the mean loss that the paper states for it."""
+    return in_closed_form(
+        lambda epsilon: _paper_noise(key, epsilon, calibration).expected_loss(),
+        STATED_LOSSES[key],
+    )
+
+
+def _implied_words() -> str:
+    return listed(
+        f"epsilon {implied_by_loss(key, 'published')} ({mechanism_title(key)}, "
+        f"{implied_by_loss(key, 'exact')} at equal true privacy)"
+        for key in STATED_LOSSES
+    )
 
 
 @judge(studies=("count_query",))

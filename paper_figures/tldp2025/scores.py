@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from claims.implied_epsilon import Implied, on_curve
 from claims.intervals import Mean, paired
 from claims.judged_rows import listed, pick
 from claims.judges import CannotJudge
@@ -218,6 +219,12 @@ class OfficialScores:
         name = f"{title}, {label_of(*peak)} above random answers"
         return at_most(name, self.above_chance(*peak), margin=margin)
 
+    def implied(self, mechanism: str, stated: float) -> Implied:
+        """The epsilon at which one mechanism reaches a stated score; CannotJudge without scores."""
+        own = pick(self.rows, mechanism=mechanism)
+        curve = {epsilon: self.score(mechanism, epsilon) for epsilon in own["epsilon"].unique()}
+        return on_curve(curve, stated)
+
     @property
     def epsilons(self) -> list[float]:
         """The budgets, controls aside, in order."""
@@ -259,6 +266,16 @@ def theorem_2_words(scores: OfficialScores) -> str:
         "Theorem 2's Gaussian has at epsilon the noise of the classic one, which was run, at "
         f"{math.sqrt(square):.3g} sqrt(epsilon). So it has the F1 {found}."
     )
+
+
+def implied_words(published: OfficialScores, exact: OfficialScores, stated: float) -> str:
+    """The epsilons at which the TLDP methods reach the stated score."""
+    found = listed(
+        f"{published.implied(key, stated)} ({mechanism_title(key)}, at equal true privacy "
+        f"{exact.implied(key, stated)})"
+        for key in TLDP
+    )
+    return f"Epsilon at which F1 is {stated:g}: {found}."
 
 
 def label_of(mechanism: str, epsilon: float) -> str:
