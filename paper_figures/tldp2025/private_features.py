@@ -26,6 +26,7 @@ from paper_figures.tldp2025.scores import (
     STEP,
     TLDP,
     OfficialScores,
+    Stated,
     at_equal_privacy,
     drawn_scores,
     hidden_curves,
@@ -48,9 +49,9 @@ WIDTH = FEATURES[1] - FEATURES[0]
 OWN = "trained on public images of the same kind"
 # Scores that the paper's text states for Figure 2.
 STATED = {
-    "MNIST": {"TLDP at most": STATED_F1_FEATURES["mnist"]},
-    "CIFAR-10": {"TLDP in the end": STATED_F1_FEATURES["cifar10"]},
-    "SVHN": {"TLDP in the end": STATED_F1_FEATURES["svhn"]},
+    "MNIST": {"TLDP at most": Stated(STATED_F1_FEATURES["mnist"])},
+    "CIFAR-10": {"TLDP in the end": Stated(STATED_F1_FEATURES["cifar10"])},
+    "SVHN": {"TLDP in the end": Stated(STATED_F1_FEATURES["svhn"])},
 }
 
 
