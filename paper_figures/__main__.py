@@ -18,6 +18,7 @@ from pathlib import Path
 from claims.ledger import write_ledger
 from mechanisms.cli.arguments import Parser, run
 from paper_figures.drawings import draw_or_explain, drawings_for
+from paper_figures.suite.ledger_picture import draw_ledger
 from runs.results import read_results
 from runs.stored import RESULTS, tables_of
 from studies.base.settings import ConfigError
@@ -50,6 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         _draw(folder, stored)
     elif options.command == "judge":
         write_ledger(folder)
+        draw_ledger(folder)
         print(f"ledger   {folder / 'claims.md'}")
     else:
         for name, path in PLACES.items():

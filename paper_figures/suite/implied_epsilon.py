@@ -65,9 +65,10 @@ RANGES = {"clip": ", Delta = 2", "stated": f", Delta = {tldp.STATED_DELTA_IMDB:,
 def implied_epsilons(results: Results) -> Drawn:
     """One row per stated number and mechanism: the stated epsilon and the implied ones."""
     rows = results.rows
-    records = [*_losses(), *_table_5(), *_scores(rows), *_epochs(rows)]
-    if not records:
-        raise DrawingError("the results hold no number that a paper states")
+    measured = [*_scores(rows), *_epochs(rows)]
+    if not measured:
+        raise DrawingError("the results hold no score that a paper states; run the studies of both")
+    records = [*_losses(), *_table_5(), *measured]
     caption = (
         "Implied epsilon: the budget at which a mechanism reaches the number that its paper states "
         "for it, as published and at equal true privacy, beside the epsilon that the paper states. "
