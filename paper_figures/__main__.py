@@ -23,6 +23,7 @@ from claims.ledger import evaluate, write_ledger
 from claims.ledger_pages import said_by_parts
 from mechanisms.cli.arguments import Parser, run
 from paper_figures.drawings import draw_or_explain, drawings_for
+from paper_figures.suite.ledger_picture import draw_ledger
 from runs.results import read_results
 from runs.stored import RESULTS, tables_of
 from studies.base.settings import ConfigError, nearest
@@ -60,6 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
         _draw(folder, stored)
     elif options.command == "judge":
         write_ledger(folder)
+        draw_ledger(folder)
         print(f"ledger   {folder / 'claims.md'}")
     else:
         for name, path in PLACES.items():
