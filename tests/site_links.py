@@ -52,8 +52,9 @@ def broken_links(site, pages):
         for address in dict.fromkeys([*page.addresses, *page.resources]):
             parts = urlsplit(address)
             target = normpath(join(dirname(path), parts.path)) if parts.path else path
-            if parts.scheme or target not in files:
-                broken.append(f"{path}: {address}")
-            elif parts.fragment and unquote(parts.fragment) not in anchors[target]:
+            there = not parts.scheme and target in files
+            if there and parts.fragment:
+                there = unquote(parts.fragment) in anchors[target]
+            if not there:
                 broken.append(f"{path}: {address}")
     return broken
