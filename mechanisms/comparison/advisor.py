@@ -154,7 +154,8 @@ def ranked(rows: pd.DataFrame) -> pd.DataFrame:
 
     parts = []
     for _, part in rows.groupby(["epsilon", "delta"], sort=False):
-        part = part.assign(rank=_ranks(part), refuted=_refuted(part))
+        part = part.assign(rank=_ranks(part))
+        part = part.assign(refuted=_refuted(part) & part["rank"].notna())
         best = part.loc[part["rank"].notna(), "rmse"].min()
         parts.append(part.assign(times_best=part["rmse"] / best))
     frame = pd.concat(parts).sort_values(
