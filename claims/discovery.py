@@ -12,6 +12,17 @@ from mechanisms.query.extensions import leave_out, modules_of
 HOMES = Path(__file__).resolve().parents[1] / "paper_figures"
 
 
+def paper_homes() -> dict[str, ModuleType]:
+    """The packages paper_figures/<paper>/ by the key of their paper, in the order of the years.
+
+    A home says the paper's short name, `NAME`, and the keys of its `MECHANISMS` that the registry
+    does not cite by the paper's key.
+    """
+    names = [info.name for info in pkgutil.iter_modules([str(HOMES)]) if info.ispkg]
+    names.sort(key=lambda name: (name[-4:], name))
+    return {name: importlib.import_module(f"paper_figures.{name}") for name in names}
+
+
 def paper_modules() -> list[ModuleType]:
     """Every module of every folder paper_figures/<paper>/, by folder and name.
 

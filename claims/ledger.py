@@ -44,11 +44,15 @@ def judging_sources() -> frozenset[str]:
     return frozenset(imported | named)
 
 
-def evaluate(folder: Path) -> pd.DataFrame:
+def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
     """The ledger of a run: one row per claim, from the tables in `folder`/studies.
 
     A run judges what it can decide: claims about its rows, and of what needs no rows the claims of
     the papers whose studies it has. The reference run judges all.
+
+    Args:
+        folder: results/<run>.
+        only: The id of the one claim to judge, whatever the run has; all by default.
 
     Raises:
         ClaimError: A claim is not well formed.
@@ -56,8 +60,10 @@ def evaluate(folder: Path) -> pd.DataFrame:
     judges = all_judges()
     papers, rows = papers_of(folder), []
     for claim in all_claims():
+        if only not in (None, claim.id):
+            continue
         judge = judges[claim.rule or claim.judge]
-        if judge.reads_results or claim.paper in papers:
+        if only or judge.reads_results or claim.paper in papers:
             finding = finding_on(claim, judge, folder / "studies")
         else:
             finding = not_run(_ELSEWHERE, claim.decided_by)
