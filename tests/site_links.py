@@ -52,6 +52,10 @@ def broken_links(site, pages):
         for address in dict.fromkeys([*page.addresses, *page.resources]):
             parts = urlsplit(address)
             target = normpath(join(dirname(path), parts.path)) if parts.path else path
-            if parts.scheme or target not in files or (parts.fragment and unquote(parts.fragment) not in anchors[target]):
+            if (
+                parts.scheme
+                or target not in files
+                or (parts.fragment and unquote(parts.fragment) not in anchors[target])
+            ):
                 broken.append(f"{path}: {address}")
     return broken
