@@ -44,18 +44,20 @@ def parsed(site):
 
 
 def broken_links(site, pages):
-    """The links that leave the site, or lead to no file or no anchor of it."""
+    """The links that lead to no file or no anchor of the site, and what is loaded from elsewhere.
+
+    A reader may follow a link to elsewhere.
+    """
     files = {str(path.relative_to(site)) for path in site.rglob("*") if path.is_file()}
     anchors = {path: set(page.ids) for path, page in pages.items()}
     broken = []
     for path, page in pages.items():
         for address in dict.fromkeys([*page.addresses, *page.resources]):
             parts = urlsplit(address)
+            if parts.scheme in ("http", "https") and address in page.addresses:
+                continue
             target = normpath(join(dirname(path), parts.path)) if parts.path else path
-            if (
-                parts.scheme
-                or target not in files
-                or (parts.fragment and unquote(parts.fragment) not in anchors[target])
-            ):
+            missing = parts.fragment and unquote(parts.fragment) not in anchors.get(target, ())
+            if parts.scheme or target not in files or missing:
                 broken.append(f"{path}: {address}")
     return broken
