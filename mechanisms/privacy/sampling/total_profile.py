@@ -1,0 +1,295 @@
+"""The profile of different releases together, each on all records or on samples of them."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.composition import (
+    CUTS,
+    ComposedProfile,
+    LossDistribution,
+    LossSum,
+    SummedProfile,
+    chord_masses,
+    chords,
+    distribution,
+    merged_cells,
+    symmetric_cells,
+    symmetric_chords,
+)
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, laplace_profile
+from mechanisms.privacy.profile import Bounds, PrivacyProfile
+from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.sampling.poisson_sampling import SampledRun
+from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
+from mechanisms.privacy.unequal_releases import UnequalReleasesProfile
+
+# Losses at which a curve is looked at before a grid is chosen.
+_PROBES = np.geomspace(1e-8, 1e4, 161)
+# Places of the grid in a standard deviation of the sum: more where many releases add their errors,
+# fewer where many different ones have to be convolved.
+_PLACES, _PLACES_OF_ALL, _PLACES_AT_LEAST = (1 << 13, 1 << 17), 1 << 22, 1 << 10
+# Places up to the largest loss that matters.
+_LONGEST = 1 << 20
+# Losses at which the profile of one kind of release is evaluated, and those of all kinds together.
+_NODES, _NODES_OF_ALL = (1024, 2048, 2048, 2048), 1 << 20
+# Share of the upper bound in the value where the lower one is of no use.
+_ALL = math.nextafter(1.0, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TotalProfile(SummedProfile):
+    """Independent releases with different profiles: all of them see the same record.
+
+    The upper bound is the larger one of the two directions, removing a record from the samples of
+    all releases and adding one. A pair that is not symmetric counts with the worse direction in
+    both. The lower bound holds where one record is the worst case of every release of `below`; of
+    releases whose P(L > epsilon) is not known or whose pair is not symmetric it takes the worst one
+    alone. Gaussian noise on all records is merged exactly, equal releases are counted together, and
+    time grows with the number of different ones.
+
+    Args:
+        above: Releases that reveal at least as much as the real ones; one or more.
+        below: Releases that reveal no more; maybe none. Of the same adjacency.
+    """
+
+    above: tuple[SampledRun, ...]
+    below: tuple[SampledRun, ...]
+
+    def __post_init__(self) -> None:
+        if not self.above:
+            raise ValueError("above must hold at least one release")
+        if len({run.adjacency for run in self.above + self.below}) > 1:
+            raise ValueError("all releases must have the same adjacency")
+
+    @property
+    def largest_loss(self) -> float:
+        return float(sum(run.steps * _largest(run) for run in self.above))
+
+    @property
+    def attains_largest_loss(self) -> bool:
+        """Not known."""
+        return False
+
+    def compose(self, times: int) -> TotalProfile:
+        above, below = (merged(times * list(runs)) for runs in (self.above, self.below))
+        return TotalProfile(above=above, below=below)
+
+    def _scaled(self, factor: float) -> TotalProfile:
+        above, below = (
+            tuple(replace(run, step=run.step.scaled(factor)) for run in runs)
+            for runs in (self.above, self.below)
+        )
+        return TotalProfile(above=above, below=below)
+
+    def sample_losses(self, rng, n, *, reverse=False):
+        raise NotImplementedError("losses of different releases are not drawn")
+
+    def _epsilon(self, delta):
+        # The bounds may be far apart.
+        flat = delta.ravel()
+        start = Bounds(*(self._crossing(flat, curve) for curve in range(3)))
+        return Bounds(*(each.reshape(delta.shape) for each in self._around(start, flat)))
+
+    @property
+    def _share_above(self):
+        return 1 / 3 if self.above == self.below and not self._alone else _ALL
+
+    @cached_property
+    def _alone(self) -> tuple[SampledRun, ...]:
+        """Those of `below` that cannot be convolved."""
+        return tuple(run for run in self.below if not _has_tails(run.step))
+
+    def _at_the_top(self, epsilon):
+        """What a single release proves."""
+        found = [super()._at_the_top(epsilon)]
+        for run in self._alone:
+            base, weight = run.removed(epsilon)
+            found.append(np.log(weight) + run.step.log_delta(base).lower)
+        return np.max(found, axis=0)
+
+    def _above(self, level: int) -> _WorseDirection:
+        if ("above", level) not in self._known:
+            laws = [(_laws_above(run, *self._grid_of(run, level)), run.steps) for run in self.above]
+            self._known["above", level] = _WorseDirection(laws)
+        return self._known["above", level]
+
+    def _below(self, level: int) -> _WorseDirection:
+        if ("below", level) not in self._known:
+            nothing = distribution(np.zeros(1, int), np.ones(1), self._spacing)
+            seen = [run for run in self.below if run not in self._alone]
+            laws = [(_laws_below(run, *self._grid_of(run, level)), run.steps) for run in seen]
+            self._known["below", level] = _WorseDirection([([nothing], 1), *laws])
+        return self._known["below", level]
+
+    def _grid_of(self, run: SampledRun, level: int) -> tuple[np.ndarray, float]:
+        """Places from 0 to the loss that matters, half of them even, half geometric; spacing."""
+        size = max(math.ceil(_top(run, CUTS[level] / self._number) / self._spacing), 1)
+        half = min(_NODES[level], max(_NODES_OF_ALL // len(self.above), 128)) // 2
+        places = np.r_[np.linspace(0, size, half), np.geomspace(1, size, half)]
+        return np.unique(np.round(places).astype(int)), self._spacing
+
+    @cached_property
+    def _number(self) -> int:
+        return sum(run.steps for run in self.above)
+
+    @cached_property
+    def _spacing(self) -> float:
+        variance = sum(run.steps * _variance(run) for run in self.above)
+        places = np.clip(256 * math.sqrt(self._number), *_PLACES)
+        places = min(places, max(_PLACES_OF_ALL / len(self.above), _PLACES_AT_LEAST))
+        top = max(_top(run, CUTS[0] / self._number) for run in self.above)
+        return max(math.sqrt(variance) / places, top / _LONGEST)
+
+
+class _WorseDirection:
+    """The larger delta of two sums: removing a record, and adding one."""
+
+    def __init__(self, laws: list[tuple[list[LossDistribution], int]]):
+        directions = range(max(len(each) for each, _ in laws))
+        self.sums = [
+            LossSum(*((each[way % len(each)], times) for each, times in laws)) for way in directions
+        ]
+
+    def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
+        """As `LossSum.log_delta`; the allowance is that of both."""
+        found = [each.log_delta(epsilon, tilted=tilted) for each in self.sums]
+        return tuple(np.max(part, axis=0) for part in zip(*found, strict=True))
+
+
+def total(releases: Iterable[SampledRun]) -> PrivacyProfile:
+    """The profile of all releases, in closed form where there is one.
+
+    One release or more, all of one adjacency; ValueError otherwise.
+    """
+    releases = list(releases)
+    above = merged(part for run in releases for part in _parts(run, _most(run.step)))
+    below = merged(part for run in releases for part in _parts(run, _least(run.step)))
+    if len(above) == 1 and above == below and above[0].rate == 1:
+        step, times = above[0].step, above[0].steps
+        if times == 1 or type(step).compose is not PrivacyProfile.compose:
+            return step.compose(times)
+    return TotalProfile(above=above, below=below)
+
+
+def merged(releases: Iterable[SampledRun]) -> tuple[SampledRun, ...]:
+    """Equal releases counted together, and Gaussian noise on all records as one release."""
+    counted, gaussian = {}, []
+    for run in releases:
+        if run.rate == 1 and isinstance(run.step, GaussianProfile):
+            gaussian.append(run)
+        else:
+            kind = replace(run, steps=1)
+            counted[kind] = counted.get(kind, 0) + run.steps
+    found = [replace(kind, steps=steps) for kind, steps in counted.items()]
+    if gaussian:
+        mu = math.sqrt(math.fsum(run.steps * run.step.mu**2 for run in gaussian))
+        found.append(replace(gaussian[0], step=GaussianProfile(mu=mu), steps=1))
+    return tuple(found)
+
+
+def _most(profile: PrivacyProfile) -> PrivacyProfile:
+    return _most(profile.above) if isinstance(profile, BoundedProfile) else profile
+
+
+def _least(profile: PrivacyProfile) -> PrivacyProfile | None:
+    """A profile that is attained, or None where none is known."""
+    if isinstance(profile, BoundedProfile):
+        return profile.below and _least(profile.below)
+    return None if isinstance(profile, PureProfile) else profile
+
+
+def _parts(run: SampledRun, profile: PrivacyProfile | None) -> list[SampledRun]:
+    """A release as independent ones that are simpler, where it is made of such."""
+
+    def several(*parts: tuple[PrivacyProfile, int]) -> list[SampledRun]:
+        found = (replace(run, step=each, steps=run.steps * times) for each, times in parts)
+        return [simple for part in found for simple in _parts(part, part.step)]
+
+    if profile is None:
+        return []
+    if run.rate < 1:
+        return [replace(run, step=profile)]
+    match profile:
+        case ComposedProfile():
+            return several((profile.base, profile.times))
+        case UnequalReleasesProfile():
+            return several(*profile.parts)
+        case PureProfile(times=times) if times > 1:
+            return several((replace(profile, times=1), times))
+        case IndependentLaplaceProfile(width=width, rest=rest, scale=scale) if (
+            profile.components > 1 or rest
+        ):
+            sizes = ((width, profile.components), (rest, 1))
+            return several(
+                *(
+                    (laplace_profile(components=1, width=size, rest=0.0, scale=scale), count)
+                    for size, count in sizes
+                    if size
+                )
+            )
+        case SampledGaussianProfile(rate=rate, steps=steps) if run.adjacency == "add-remove":
+            step = GaussianProfile(mu=profile.mu)
+            return [replace(run, step=step, rate=rate, steps=run.steps * steps)]
+    return [replace(run, step=profile)]
+
+
+def _has_tails(profile: PrivacyProfile) -> bool:
+    """Whether P(L > epsilon) of a symmetric pair is known."""
+    try:
+        return profile.symmetric and bool(profile.survival(1.0) >= 0)
+    except NotImplementedError:
+        return False
+
+
+def _laws_above(run: SampledRun, nodes: np.ndarray, spacing: float) -> list[LossDistribution]:
+    """Losses of worse pairs for each direction, or of one that serves both."""
+    if run.rate == 1:
+        upper = np.asarray(run.step.delta(nodes * spacing).upper)
+        return [symmetric_chords(nodes, upper, spacing)]
+    nodes = np.r_[-nodes[:0:-1], nodes]
+    return [chords(nodes, curve, spacing) for curve in run.step_curves(nodes * spacing)]
+
+
+def _laws_below(run: SampledRun, nodes: np.ndarray, spacing: float) -> list[LossDistribution]:
+    if run.rate == 1:
+        value = np.asarray(run.step.delta(nodes * spacing).value)
+        return [symmetric_cells(run.step, nodes, value, spacing)]
+    losses = np.r_[-nodes[:0:-1], nodes] * spacing
+    cells = (merged_cells(losses, *tails, spacing) for tails in run.step_tails(losses))
+    return [distribution(*each, spacing) for each in cells]
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _curve(run: SampledRun) -> np.ndarray:
+    """Upper bounds of one release's delta at the probes."""
+    base, weight = run.removed(_PROBES)
+    return np.minimum.accumulate(weight * np.asarray(run.step.delta(base).upper))
+
+
+def _largest(run: SampledRun) -> float:
+    """The largest loss of one release: ln(1 + q (e^loss - 1))."""
+    loss = run.step.largest_loss
+    if run.rate == 1 or not math.isfinite(loss):
+        return loss
+    return math.log1p(run.rate * math.expm1(min(loss, 700.0))) + max(loss - 700.0, 0.0)
+
+
+def _top(run: SampledRun, cut: float) -> float:
+    """A loss beyond which delta falls by no more than the cut."""
+    curve = _curve(run)
+    return min(float(_PROBES[np.argmax(curve - curve[-1] <= cut)]), _largest(run))
+
+
+def _variance(run: SampledRun) -> float:
+    """Of one finite loss, near enough to choose a grid."""
+    masses = chord_masses(_PROBES, _curve(run), 1.0)[1:]
+    return float(masses @ (_PROBES[1:] ** 2 * (1 + np.exp(-_PROBES[1:]))))
