@@ -18,8 +18,8 @@ _DESCRIPTION = (
     "Bounds of the total privacy of the releases of a plan, a YAML file; docs/compose_and_plan.md "
     "says what it may hold."
 )
-# Where a plan asks for nothing: deltas, and false positive rates of an attack.
-_DELTAS, _RATES = (1e-5, 1e-10), (0.001, 0.01, 0.1)
+# Where a plan asks for nothing.
+_DELTAS = (1e-5,)
 
 
 def add_compose_command(commands, common: argparse.ArgumentParser) -> None:
@@ -45,17 +45,20 @@ def answer(path: Path) -> dict:
     plan = read_plan(path)
     settings = {"adjacency": plan.adjacency, "group": plan.group}
     total = compose(plan.releases, **settings)
-    deltas = plan.deltas or (() if plan.epsilons else _DELTAS)
-    found = settings | {
-        "epsilon": [{"delta": each, **_ends(total.epsilon(each))} for each in deltas],
+    asked = plan.epsilons + plan.deltas + plan.rates
+    shown = settings | {
+        "epsilon": [
+            {"delta": each, **_ends(total.epsilon(each))}
+            for each in plan.deltas or (() if asked else _DELTAS)
+        ],
         "delta": [{"epsilon": each, **_ends(total.delta(each))} for each in plan.epsilons],
         "true_positive_rate": [
             {"false_positive_rate": each, **_ends(true_positive_rate(total, each))}
-            for each in _RATES
+            for each in plan.rates
         ],
     }
     if plan.budget is None:
-        return found
+        return shown
     epsilon, delta = plan.budget.epsilon, plan.budget.delta
     factor = noise_factor(plan.releases, epsilon, delta, **settings)
     noise = {
@@ -63,7 +66,7 @@ def answer(path: Path) -> dict:
         for name, each in zip(plan.names, plan.releases, strict=True)
         if isinstance(each, Release)
     }
-    return found | {
+    return shown | {
         "budget": {"epsilon": epsilon, "delta": delta},
         "noise_factor": factor,
         "noise": {name: scales for name, scales in noise.items() if scales},

@@ -254,7 +254,7 @@ def noise_factor(
     def excess(log_factor: float) -> float:
         factor = math.exp(log_factor)
         scaled = [each.scaled(factor) for each in entries]
-        found = compose(scaled, adjacency=adjacency, group=group)
+        found = _above(compose(scaled, adjacency=adjacency, group=group))
         if delta == 0:
             largest = float(found.epsilon(0.0).upper)
             return max(math.log(largest / epsilon), _LOG_NOTHING) if largest else _LOG_NOTHING

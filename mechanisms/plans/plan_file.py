@@ -35,6 +35,7 @@ class Plan:
     Attributes:
         names, releases: Of the entries, in order.
         epsilons, deltas: Where the total is asked for.
+        rates: False positive rates of an attack, whose true positive rate is asked for.
         budget: Which the noise has to meet, or None.
     """
 
@@ -44,6 +45,7 @@ class Plan:
     group: int = 1
     epsilons: tuple[float, ...] = ()
     deltas: tuple[float, ...] = ()
+    rates: tuple[float, ...] = ()
     budget: Budget | None = None
 
 
@@ -119,7 +121,7 @@ def _number(low: float, high: float, *, ends: bool = False) -> Callable[[Any], f
 
 
 _positive = _number(0.0, math.inf)
-_delta = _number(0.0, 1.0)
+_probability = _number(0.0, 1.0)
 
 
 def _count(value: Any) -> int:
@@ -151,7 +153,7 @@ def _several(read: Callable[[Any], float]) -> Callable[[Any], tuple[float, ...]]
 
 
 def _plan(top: _Section) -> Plan:
-    top.allow("adjacency", "group", "epsilon", "delta", "budget", "releases")
+    top.allow("adjacency", "group", "epsilon", "delta", "attack", "budget", "releases")
     adjacency = top.take("adjacency", _one_of(*ADJACENCIES), " or ".join(ADJACENCIES), "add-remove")
     names, releases = [], []
     for i, section in enumerate(top.sections("releases")):
@@ -166,7 +168,8 @@ def _plan(top: _Section) -> Plan:
         epsilons=top.take(
             "epsilon", _several(_number(0.0, math.inf, ends=True)), "numbers >= 0", ()
         ),
-        deltas=top.take("delta", _several(_delta), "numbers in (0, 1)", ()),
+        deltas=top.take("delta", _several(_probability), "numbers in (0, 1)", ()),
+        rates=top.take("attack", _several(_probability), "false positive rates in (0, 1)", ()),
         budget=_only_budget(top.section("budget")) if "budget" in top.content else None,
     )
 

@@ -77,10 +77,9 @@ class SearchProfile(PrivacyProfile):
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         upper = self._bound(epsilon)
-        # delta(0) <= 1, and delta is convex in e^epsilon: a chord from there.
-        slope, end = self._chord
+        end, here = self._chord
         near = epsilon < end
-        upper[near] = np.minimum(upper[near], np.log1p(-slope * np.expm1(epsilon[near])))
+        upper[near] = np.minimum(upper[near], np.log(_below(epsilon[near], end, here)))
         return Bounds(np.full(epsilon.shape, -np.inf), upper, upper)
 
     def _bound(self, epsilon: np.ndarray) -> np.ndarray:
@@ -90,11 +89,11 @@ class SearchProfile(PrivacyProfile):
 
     @cached_property
     def _chord(self) -> tuple[float, float]:
-        """The steepest chord from delta(0) = 1: its slope in e^epsilon, and where it ends."""
+        """The epsilon whose delta says most of delta(0), and that delta."""
         epsilon = self._cost + _TRIED[1:]
-        slopes = -np.expm1(self._bound(epsilon)) * np.exp(-epsilon) / -np.expm1(-epsilon)
-        best = int(np.argmax(slopes))
-        return float(slopes[best]), float(epsilon[best])
+        delta = np.exp(self._bound(epsilon))
+        best = int(np.argmin(_below(np.zeros(1), epsilon, delta)))
+        return float(epsilon[best]), float(delta[best])
 
     @cached_property
     def _cost(self) -> float:
@@ -103,12 +102,12 @@ class SearchProfile(PrivacyProfile):
             return self.runs * float(self.base.delta(0.0).upper)
         delta = np.asarray(self.base.delta(_TRIED).upper)
         own = self.base.largest_loss if math.isfinite(self.base.largest_loss) else math.inf
-        g = self._success
+        g = self.success
         ratios = np.logaddexp(_TRIED, np.log(np.maximum(delta * (1 - g) / g, 1e-320)))
         return (self.eta + 1) * min(float(ratios.min()), own)
 
     @property
-    def _success(self) -> float:
+    def success(self) -> float:
         """g of the truncated negative binomial distribution with the mean E[K]."""
         eta = self.eta
 
@@ -121,3 +120,12 @@ class SearchProfile(PrivacyProfile):
             return math.log(mean(log_g)) - math.log(self.runs)
 
         return math.exp(scipy.optimize.brentq(excess, -300.0, -1e-9))
+
+
+def _below(epsilon: np.ndarray, end: np.ndarray | float, delta: np.ndarray | float) -> np.ndarray:
+    """What (end, delta)-DP in both directions says of delta at a smaller epsilon >= 0.
+
+    The chord between -end and end: delta is convex in e^epsilon.
+    """
+    fall = -np.expm1(-end) + np.exp(-end) * delta - delta
+    return delta + fall * np.expm1(epsilon - end) / np.expm1(-2 * end)

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.bounded_profile import BoundedProfile, enclosed
 from mechanisms.privacy.composition import (
     CUTS,
     ComposedProfile,
@@ -26,7 +26,8 @@ from mechanisms.privacy.composition import (
 )
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, laplace_profile
-from mechanisms.privacy.profile import Bounds, PrivacyProfile
+from mechanisms.privacy.numerics import ULP
+from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 from mechanisms.privacy.pure_profile import PureProfile
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
@@ -36,7 +37,7 @@ from mechanisms.privacy.unequal_releases import UnequalReleasesProfile
 _PROBES = np.geomspace(1e-8, 1e4, 161)
 # Places of the grid in a standard deviation of the sum: more where many releases add their errors,
 # fewer where many different ones have to be convolved.
-_PLACES, _PLACES_OF_ALL, _PLACES_AT_LEAST = (1 << 13, 1 << 17), 1 << 22, 1 << 10
+_PLACES, _PLACES_OF_ALL, _PLACES_AT_LEAST = (1 << 12, 1 << 16), 1 << 22, 1 << 10
 # Places up to the largest loss that matters.
 _LONGEST = 1 << 20
 # Losses at which the profile of one kind of release is evaluated, and those of all kinds together.
@@ -51,44 +52,37 @@ class TotalProfile(SummedProfile):
 
     The upper bound is the larger one of the two directions, removing a record from the samples of
     all releases and adding one. A pair that is not symmetric counts with the worse direction in
-    both. The lower bound holds where one record is the worst case of every release of `below`; of
-    releases whose P(L > epsilon) is not known or whose pair is not symmetric it takes the worst one
-    alone. Gaussian noise on all records is merged exactly, equal releases are counted together, and
-    time grows with the number of different ones.
+    both. The lower bound holds where one record is the worst case of every release. It takes a
+    release whose P(L > epsilon) is not known or whose pair is not symmetric alone. Time grows with
+    the number of different releases, not with how often each is made.
 
-    Args:
-        above: Releases that reveal at least as much as the real ones; one or more.
-        below: Releases that reveal no more; maybe none. Of the same adjacency.
+    parts: One release or more, of one adjacency.
     """
 
-    above: tuple[SampledRun, ...]
-    below: tuple[SampledRun, ...]
+    parts: tuple[SampledRun, ...]
 
     def __post_init__(self) -> None:
-        if not self.above:
-            raise ValueError("above must hold at least one release")
-        if len({run.adjacency for run in self.above + self.below}) > 1:
-            raise ValueError("all releases must have the same adjacency")
+        if len({run.adjacency for run in self.parts}) != 1:
+            raise ValueError("parts must hold releases, all of the same adjacency")
 
     @property
     def largest_loss(self) -> float:
-        return float(sum(run.steps * _largest(run) for run in self.above))
+        return float(sum(run.steps * _largest(run) for run in self.parts))
 
     @property
     def attains_largest_loss(self) -> bool:
-        """Not known."""
-        return False
+        """Whether every release does."""
+        return all(run.step.attains_largest_loss for run in self.parts)
 
     def compose(self, times: int) -> TotalProfile:
-        above, below = (merged(times * list(runs)) for runs in (self.above, self.below))
-        return TotalProfile(above=above, below=below)
+        check_count("times", times)
+        return TotalProfile(
+            parts=tuple(replace(run, steps=times * run.steps) for run in self.parts)
+        )
 
     def _scaled(self, factor: float) -> TotalProfile:
-        above, below = (
-            tuple(replace(run, step=run.step.scaled(factor)) for run in runs)
-            for runs in (self.above, self.below)
-        )
-        return TotalProfile(above=above, below=below)
+        scaled = (replace(run, step=run.step.scaled(factor)) for run in self.parts)
+        return TotalProfile(parts=tuple(scaled))
 
     def sample_losses(self, rng, n, *, reverse=False):
         raise NotImplementedError("losses of different releases are not drawn")
@@ -96,17 +90,20 @@ class TotalProfile(SummedProfile):
     def _epsilon(self, delta):
         # The bounds may be far apart.
         flat = delta.ravel()
-        start = Bounds(*(self._crossing(flat, curve) for curve in range(3)))
+        lower, value, upper = (self._crossing(flat, curve) for curve in range(3))
+        attained = (run for run in self.parts if run.step.attains_largest_loss)
+        pure = sum(run.steps * _largest(run) for run in attained)
+        start = Bounds(np.where(flat == 0, pure, lower), value, upper)
         return Bounds(*(each.reshape(delta.shape) for each in self._around(start, flat)))
 
     @property
     def _share_above(self):
-        return 1 / 3 if self.above == self.below and not self._alone else _ALL
+        return _ALL if self._alone else 1 / 3
 
     @cached_property
     def _alone(self) -> tuple[SampledRun, ...]:
-        """Those of `below` that cannot be convolved."""
-        return tuple(run for run in self.below if not _has_tails(run.step))
+        """Those that the lower bound does not convolve."""
+        return tuple(run for run in self.parts if not _has_tails(run.step))
 
     def _at_the_top(self, epsilon):
         """What a single release proves."""
@@ -118,14 +115,14 @@ class TotalProfile(SummedProfile):
 
     def _above(self, level: int) -> _WorseDirection:
         if ("above", level) not in self._known:
-            laws = [(_laws_above(run, *self._grid_of(run, level)), run.steps) for run in self.above]
+            laws = [(_laws_above(run, *self._grid_of(run, level)), run.steps) for run in self.parts]
             self._known["above", level] = _WorseDirection(laws)
         return self._known["above", level]
 
     def _below(self, level: int) -> _WorseDirection:
         if ("below", level) not in self._known:
             nothing = distribution(np.zeros(1, int), np.ones(1), self._spacing)
-            seen = [run for run in self.below if run not in self._alone]
+            seen = [run for run in self.parts if run not in self._alone]
             laws = [(_laws_below(run, *self._grid_of(run, level)), run.steps) for run in seen]
             self._known["below", level] = _WorseDirection([([nothing], 1), *laws])
         return self._known["below", level]
@@ -133,21 +130,25 @@ class TotalProfile(SummedProfile):
     def _grid_of(self, run: SampledRun, level: int) -> tuple[np.ndarray, float]:
         """Places from 0 to the loss that matters, half of them even, half geometric; spacing."""
         size = max(math.ceil(_top(run, CUTS[level] / self._number) / self._spacing), 1)
-        half = min(_NODES[level], max(_NODES_OF_ALL // len(self.above), 128)) // 2
+        half = min(_NODES[level], max(_NODES_OF_ALL // len(self.parts), 128)) // 2
         places = np.r_[np.linspace(0, size, half), np.geomspace(1, size, half)]
         return np.unique(np.round(places).astype(int)), self._spacing
 
     @cached_property
     def _number(self) -> int:
-        return sum(run.steps for run in self.above)
+        return sum(run.steps for run in self.parts)
 
     @cached_property
     def _spacing(self) -> float:
-        variance = sum(run.steps * _variance(run) for run in self.above)
-        places = np.clip(256 * math.sqrt(self._number), *_PLACES)
-        places = min(places, max(_PLACES_OF_ALL / len(self.above), _PLACES_AT_LEAST))
-        top = max(_top(run, CUTS[0] / self._number) for run in self.above)
-        return max(math.sqrt(variance) / places, top / _LONGEST)
+        variance = sum(run.steps * _variance(run) for run in self.parts)
+        places = np.clip(128 * math.sqrt(self._number), *_PLACES)
+        places = min(places, max(_PLACES_OF_ALL / len(self.parts), _PLACES_AT_LEAST))
+        top = max(_top(run, CUTS[0] / self._number) for run in self.parts)
+        spacing = max(math.sqrt(variance) / places, top / _LONGEST)
+        # A better pair cannot have more than its largest loss, which may be likely: on the grid.
+        ends = ((run.steps * _largest(run) ** 2, _largest(run)) for run in self.parts)
+        _, largest = max((end for end in ends if math.isfinite(end[1])), default=(0.0, 0.0))
+        return largest * (1 + 8 * ULP) / math.ceil(largest / spacing) if largest else spacing
 
 
 class _WorseDirection:
@@ -168,31 +169,39 @@ class _WorseDirection:
 def total(releases: Iterable[SampledRun]) -> PrivacyProfile:
     """The profile of all releases, in closed form where there is one.
 
-    One release or more, all of one adjacency; ValueError otherwise.
+    Gaussian noise on all records is merged exactly. One release or more, all of one adjacency;
+    ValueError otherwise.
     """
     releases = list(releases)
-    above = merged(part for run in releases for part in _parts(run, _most(run.step)))
-    below = merged(part for run in releases for part in _parts(run, _least(run.step)))
-    if len(above) == 1 and above == below and above[0].rate == 1:
-        step, times = above[0].step, above[0].steps
+    above, below = (
+        [part for run in releases for part in _parts(run, side(run.step))]
+        for side in (_most, _least)
+    )
+    return enclosed(_joint(above), _joint(below) if below else None)
+
+
+def _joint(runs: list[SampledRun]) -> PrivacyProfile:
+    parts = _merged(runs)
+    if len(parts) == 1 and parts[0].rate == 1:
+        step, times = parts[0].step, parts[0].steps
         if times == 1 or type(step).compose is not PrivacyProfile.compose:
             return step.compose(times)
-    return TotalProfile(above=above, below=below)
+    return TotalProfile(parts=parts)
 
 
-def merged(releases: Iterable[SampledRun]) -> tuple[SampledRun, ...]:
+def _merged(runs: list[SampledRun]) -> tuple[SampledRun, ...]:
     """Equal releases counted together, and Gaussian noise on all records as one release."""
-    counted, gaussian = {}, []
-    for run in releases:
+    counted, squares = {}, []
+    for run in runs:
         if run.rate == 1 and isinstance(run.step, GaussianProfile):
-            gaussian.append(run)
+            squares.append(run.steps * run.step.mu**2)
         else:
             kind = replace(run, steps=1)
             counted[kind] = counted.get(kind, 0) + run.steps
     found = [replace(kind, steps=steps) for kind, steps in counted.items()]
-    if gaussian:
-        mu = math.sqrt(math.fsum(run.steps * run.step.mu**2 for run in gaussian))
-        found.append(replace(gaussian[0], step=GaussianProfile(mu=mu), steps=1))
+    if squares and (any(squares) or not found):
+        noise = GaussianProfile(mu=math.sqrt(math.fsum(squares)))
+        found.append(replace(runs[0], step=noise, steps=1, rate=1.0))
     return tuple(found)
 
 
