@@ -19,7 +19,7 @@ from mechanisms.privacy.group_profile import group_profile
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, check_target
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 from mechanisms.privacy.sampling.total_profile import total
-from mechanisms.privacy.search_profile import SearchProfile
+from mechanisms.privacy.search_profile import SearchProfile, check_runs
 from mechanisms.privacy.worst_profile import WorstProfile
 
 ADJACENCIES = ("add-remove", "replace")
@@ -105,6 +105,9 @@ class Search:
     releases: tuple[Release | Parallel, ...]
     runs: float
     eta: float | None = 1.0
+
+    def __post_init__(self) -> None:
+        check_runs(self.runs, self.eta)
 
     def scaled(self, factor: float) -> Search:
         return replace(self, releases=tuple(each.scaled(factor) for each in self.releases))

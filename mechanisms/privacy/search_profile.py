@@ -33,6 +33,15 @@ from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_positive
 _TRIED = np.r_[0.0, np.geomspace(1e-6, 100.0, 400)]
 
 
+def check_runs(runs: float, eta: float | None) -> None:
+    """ValueError unless a number of runs can have this mean and shape, see `SearchProfile`."""
+    check_positive("runs", runs)
+    if eta is not None and not -1 < eta < math.inf:
+        raise ValueError(f"eta must be finite and > -1, got {eta}")
+    if eta is not None and runs <= 1:
+        raise ValueError(f"runs must be > 1 on average if their number is not Poisson, got {runs}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchProfile(PrivacyProfile):
     """An upper bound for the best of K runs, each with the profile `base`; the lower one is 0.
@@ -51,11 +60,7 @@ class SearchProfile(PrivacyProfile):
     calibrated_curve = "upper"
 
     def __post_init__(self) -> None:
-        check_positive("runs", self.runs)
-        if self.eta is not None and not -1 < self.eta < math.inf:
-            raise ValueError(f"eta must be finite and > -1, got {self.eta}")
-        if self.eta is not None and self.runs <= 1:
-            raise ValueError(f"runs must be > 1 on average, or Poisson (eta null), got {self.runs}")
+        check_runs(self.runs, self.eta)
 
     @property
     def largest_loss(self) -> float:
