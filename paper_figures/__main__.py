@@ -5,6 +5,8 @@ python -m paper_figures draw RUN
     lacks data says so in its files and on stderr.
 python -m paper_figures judge RUN
     Judge the claims of the papers by these results.
+python -m paper_figures export RUN
+    Print the ledger as JSON; claims/ledger_schema.json describes it.
 python -m paper_figures where RUN
     List where the figures, tables, verdicts and rows of the run are.
 """
@@ -16,6 +18,7 @@ import sys
 from pathlib import Path
 
 from claims.ledger import write_ledger
+from claims.ledger_data import ledger_text
 from mechanisms.cli.arguments import Parser, run
 from paper_figures.drawings import draw_or_explain, drawings_for
 from runs.results import read_results
@@ -37,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("command", choices=("draw", "judge", "where"))
+    parser.add_argument("command", choices=("draw", "judge", "export", "where"))
     parser.add_argument("run", help="name of a folder of results/")
     options = parser.parse_args(arguments)
     folder = RESULTS / options.run
@@ -51,6 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
     elif options.command == "judge":
         write_ledger(folder)
         print(f"ledger   {folder / 'claims.md'}")
+    elif options.command == "export":
+        print(ledger_text(folder))
     else:
         for name, path in PLACES.items():
             if (folder / path).exists():
